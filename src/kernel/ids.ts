@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import { v5 as uuidV5, v7 as uuidV7, validate } from 'uuid'
+
+/** A new UUIDv7 (RFC 9562): ids sort by the time they were made. */
+export function newId(): string {
+  return uuidV7()
+}
+
+/** A new span id: 16 hex digits, never all zero (W3C Trace Context, level 2). */
+export function newObservationId(): string {
+  const id = randomBytes(8).toString('hex')
+  return id === '0000000000000000' ? newObservationId() : id
+}
+
+export function isUuid(value: string): boolean {
+  return validate(value)
+}
+
+const hex32 = /^[0-9a-f]{32}$/i
+
+/** Takes a trace id as UUID or as the 32 hex digits of W3C; answers the UUID, or undefined. */
+export function traceIdFrom(value: string): string | undefined {
+  if (isUuid(value)) return value.toLowerCase()
+  if (!hex32.test(value)) return undefined
+  return value.toLowerCase().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/**
+ * The conversation a client means by X-Conversation-ID: the value itself when it is a UUID, else
+ * UUIDv5 of it in the project's name space; then `external_id` keeps what the client sent.
+ */
+export function conversationIdFrom(
+  projectId: string,
+  value: string,
+): { conversation_id: string; external_id: string | null } {
+  if (isUuid(value)) return { conversation_id: value.toLowerCase(), external_id: null }
+  return { conversation_id: uuidV5(value, projectId), external_id: value }
+}

@@ -1,0 +1,47 @@
+import { problem } from './problem.ts'
+
+/** Up to here a list's total is counted exactly; above, it is a lower bound. */
+export const totalExactMax = 10_000
+
+/** What a list answers beside its items. `total_is_exact` stands only where the total is a bound. */
+export type PageInfo = { total: number; total_is_exact?: false; next_cursor: string | null }
+
+/** Shapes a counted total; `counted` comes from a count that stops one above the limit. */
+export function pageInfo(counted: number, nextCursor: string | null): PageInfo {
+  if (counted <= totalExactMax) return { total: counted, next_cursor: nextCursor }
+  return { total: totalExactMax, total_is_exact: false, next_cursor: nextCursor }
+}
+
+/** Packs the sort position of a page's last item. Opaque to clients, not a secret. */
+export function encodeCursor(list: string, position: readonly (string | number | null)[]): string {
+  return Buffer.from(JSON.stringify([list, ...position])).toString('base64url')
+}
+
+/**
+ * Unpacks a cursor of the same list (`list` names list and order, so that a cursor of another
+ * order is refused). Throws `invalid_cursor`.
+ */
+export function decodeCursor(
+  list: string,
+  cursor: string,
+  length: number,
+): (string | number | null)[] {
+  const [name, ...position] = parsedCursor(cursor)
+  const scalar = (value: unknown) =>
+    value === null || typeof value === 'string' || typeof value === 'number'
+  if (name !== list || position.length !== length || !position.every(scalar)) {
+    throw problem('invalid_cursor', {
+      detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list and order`,
+    })
+  }
+  return position as (string | number | null)[]
+}
+
+function parsedCursor(cursor: string): unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+    return Array.isArray(parsed) ? parsed : []
+  } catch {
+    return []
+  }
+}

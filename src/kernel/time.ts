@@ -1,0 +1,28 @@
+/** Where the time comes from; an argument, so that a test can set it. Milliseconds since 1970. */
+export type Clock = { now_ms: () => number }
+
+export const systemClock: Clock = { now_ms: () => Date.now() }
+
+const nsPerMs = 1_000_000n
+
+/** A wall-clock instant in nanoseconds as ISO 8601 UTC, with as many digits as it needs. */
+export function isoFromNs(instantNs: bigint): string {
+  const iso = new Date(Number(instantNs / nsPerMs)).toISOString()
+  const belowMs = instantNs % nsPerMs
+  if (belowMs === 0n) return iso
+  return `${iso.slice(0, -1)}${belowMs.toString().padStart(6, '0')}Z`
+}
+
+/** Waits, and gives up waiting (without an error) when the signal aborts. */
+export function sleep(duration_ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, duration_ms)
+    signal?.addEventListener('abort', done, { once: true })
+  })
+}

@@ -1,0 +1,79 @@
+/**
+ * The queue port. Two drivers: SQLite (one machine, and the edge's spool) and JetStream (cluster).
+ * Delivery is at least once, in order of arrival as far as redelivery allows.
+ */
+export type Queue = {
+  /**
+   * Resolves once the message is durable (fsync'ed or acknowledged by the stream). `id` names the
+   * message: the same id within the dedupe window is stored once. Rejects with QueueUnavailable.
+   */
+  publish(message: OutgoingMessage): Promise<void>
+  /** Starts pulling. The handler settles each delivery itself; what it leaves is redelivered. */
+  consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer>
+  stats(): Promise<QueueStats>
+  /** True when a publish would be taken now. */
+  ready(): Promise<boolean>
+  deadLetters(limit: number): Promise<DeadLetter[]>
+  /** Puts a dead letter back at the end of its subject. False when there is none of that id. */
+  replayDeadLetter(id: string): Promise<boolean>
+  /** Waits for publishes in flight, then releases everything. */
+  close(): Promise<void>
+}
+
+/** `subject` is `<kind>.<project_id>`, for instance `ingest.0190…`. */
+export type OutgoingMessage = { id: string; subject: string; data: Uint8Array }
+
+export type Delivery = {
+  readonly id: string
+  readonly subject: string
+  readonly data: Uint8Array
+  /** 1 on the first delivery. */
+  readonly attempt: number
+  ack(): Promise<void>
+  /** Gives the message back, to come again after the delay. */
+  retry(delay_ms: number): Promise<void>
+  /** Sets the message apart for good, with the reason; it can be replayed. */
+  bury(reason: string): Promise<void>
+}
+
+export type ConsumeOptions = {
+  /** Subject prefix, `ingest` takes `ingest.*`. */
+  kind: string
+  /** Deliveries handed to one call of the handler, at most. */
+  batch_messages_max: number
+  batch_bytes_max: number
+  /** How long a started batch waits for more. */
+  batch_wait_ms: number
+  /** A delivery not settled by then comes again. */
+  ack_wait_ms: number
+  /** After so many deliveries a message is buried instead of delivered. */
+  attempts_max: number
+}
+
+/** Handles one batch; a throw gives every unsettled delivery back with back-off. */
+export type BatchHandler = (batch: readonly Delivery[], signal: AbortSignal) => Promise<void>
+
+/** `stop` lets the running batch end, then resolves. */
+export type Consumer = { stop(): Promise<void> }
+
+export type QueueStats = {
+  /** Messages waiting or in flight. */
+  pending: number
+  pending_bytes: number
+  dead: number
+  oldest_age_ms: number
+}
+
+export type DeadLetter = {
+  id: string
+  subject: string
+  reason: string
+  attempts: number
+  buried_at: string
+  bytes: number
+}
+
+/** The queue can't take or give messages now: out of reach, full, or closed. */
+export class QueueUnavailable extends Error {
+  override readonly name = 'QueueUnavailable'
+}

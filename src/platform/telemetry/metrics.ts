@@ -1,0 +1,51 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** The metrics of one process, in Prometheus' text format. Names carry units, base units only. */
+export type Metrics = {
+  counter<L extends string>(about: About<L>): Counter<L>
+  /** `collect` sets the value when somebody scrapes. */
+  gauge<L extends string>(about: About<L> & { collect?: (gauge: Gauge<L>) => unknown }): Gauge<L>
+  histogram<L extends string>(about: About<L> & { buckets: readonly number[] }): Histogram<L>
+  expose(): Promise<{ content_type: string; body: string }>
+}
+
+type About<L extends string> = { name: string; help: string; labels?: readonly L[] }
+
+/** Makes the registry of a process, with Node's own metrics in it. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  return {
+    counter: ({ name, help, labels = [] }) =>
+      new Counter({ name, help, labelNames: labels, registers }),
+    gauge: ({ name, help, labels = [], collect }) =>
+      gauge(registers, { name, help, labels, collect }),
+    histogram: ({ name, help, labels = [], buckets }) =>
+      new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers }),
+    expose: async () => ({ content_type: registry.contentType, body: await registry.metrics() }),
+  }
+}
+
+function gauge<L extends string>(
+  registers: Registry[],
+  about: {
+    name: string
+    help: string
+    labels: readonly L[]
+    collect: ((gauge: Gauge<L>) => unknown) | undefined
+  },
+): Gauge<L> {
+  const { collect } = about
+  return new Gauge<L>({
+    name: about.name,
+    help: about.help,
+    labelNames: about.labels,
+    registers,
+    ...(collect && {
+      async collect(this: Gauge<L>) {
+        await collect(this)
+      },
+    }),
+  })
+}
