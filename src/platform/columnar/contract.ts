@@ -1,0 +1,64 @@
+/** The way to ClickHouse over HTTP. Every method rejects with ColumnarUnavailable or -Error. */
+export type Columnar = {
+  readonly database: string
+  /**
+   * Runs one SELECT and reads all its rows. `params` fill `{name: Type}`; nothing else may carry a
+   * value into the text. 64-bit integers come as decimal text, so as not to lose digits.
+   */
+  query<T>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<T[]>
+  /**
+   * Appends rows that `compileRowBinary` made for these columns. The same token with the same
+   * bytes inserts once (within the table's deduplication window).
+   */
+  insertRowBinary(
+    table: string,
+    columns: readonly string[],
+    rows: Uint8Array,
+    options?: InsertOptions,
+  ): Promise<void>
+  /** Runs one statement that answers no rows. */
+  command(sql: string, params?: QueryParams, options?: QueryOptions): Promise<void>
+  /** True when the server answers a SELECT with these credentials. Never rejects. */
+  ping(): Promise<boolean>
+  /** Lets running requests end, then closes the connections. */
+  close(): Promise<void>
+}
+
+export type QueryParams = Record<string, QueryParam>
+/** Arrays fill `Array(T)`; a bigint is sent as its decimal digits. */
+export type QueryParam =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | readonly string[]
+  | readonly number[]
+  | readonly bigint[]
+
+export type QueryOptions = {
+  /** How long the server may work on it; the client gives up 1 s later. */
+  timeout_ms?: number
+  signal?: AbortSignal
+  settings?: Record<string, string | number>
+}
+
+export type InsertOptions = { deduplication_token?: string; timeout_ms?: number }
+
+/** The server is out of reach, refuses connections, took too long, or is shutting down. */
+export class ColumnarUnavailable extends Error {
+  override readonly name = 'ColumnarUnavailable'
+}
+
+/** The engine refused a statement. `code` is ClickHouse's number, `type` its name for it. */
+export class ColumnarError extends Error {
+  override readonly name = 'ColumnarError'
+  readonly code: number
+  readonly type: string
+
+  constructor(about: { code: number; type: string; message: string; cause?: unknown }) {
+    super(about.message, { cause: about.cause })
+    this.code = about.code
+    this.type = about.type
+  }
+}
