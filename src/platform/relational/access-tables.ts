@@ -1,0 +1,128 @@
+import type {
+  ByDefault,
+  Instant,
+  InstantByDefault,
+  InstantOrNull,
+  Json,
+  JsonOrNull,
+  OrNull,
+} from './column-types.ts'
+
+/** The tables of migration `0001_access`, for `Kysely<AccessTables>`. */
+export interface AccessTables {
+  organizations: OrganizationsTable
+  users: UsersTable
+  organization_members: OrganizationMembersTable
+  projects: ProjectsTable
+  project_members: ProjectMembersTable
+  service_accounts: ServiceAccountsTable
+  api_keys: ApiKeysTable
+  signing_keys: SigningKeysTable
+  refresh_tokens: RefreshTokensTable
+  idempotency_keys: IdempotencyKeysTable
+}
+
+/** A tenant. Its name is unique in the installation. */
+export interface OrganizationsTable {
+  id: string
+  name: string
+  created_at: InstantByDefault
+}
+
+/** A person. `email` is lower case (the table refuses anything else). */
+export interface UsersTable {
+  id: string
+  email: string
+  /** Null for a user of an external issuer, who has no password here. */
+  password_hash: OrNull<string>
+  display_name: string
+  disabled_at: InstantOrNull
+  created_at: InstantByDefault
+}
+
+/** Who belongs to an organization, and as what. */
+export interface OrganizationMembersTable {
+  organization_id: string
+  user_id: string
+  role: 'owner' | 'admin' | 'member'
+  created_at: InstantByDefault
+}
+
+/** A project of an organization: what keys, traces and tasks belong to. */
+export interface ProjectsTable {
+  id: string
+  organization_id: string
+  name: string
+  created_at: InstantByDefault
+  archived_at: InstantOrNull
+}
+
+/** Who may do what in a project, beside the organization's owners and admins. */
+export interface ProjectMembersTable {
+  project_id: string
+  user_id: string
+  role: 'admin' | 'editor' | 'viewer'
+  created_at: InstantByDefault
+}
+
+/** An identity for a machine; it acts by its scopes and has no role. */
+export interface ServiceAccountsTable {
+  id: string
+  project_id: string
+  name: string
+  scopes: ByDefault<string[]>
+  disabled_at: InstantOrNull
+  created_at: InstantByDefault
+  /** The user who made it; null when the installation did. */
+  created_by: OrNull<string>
+}
+
+/** A project's key, or a service account's when `service_account_id` is set. */
+export interface ApiKeysTable {
+  id: string
+  project_id: string
+  service_account_id: OrNull<string>
+  name: string
+  /** The public part a key is looked up by. */
+  prefix: string
+  /** SHA-256 of the whole key, 32 bytes; the key itself is stored nowhere. */
+  secret_hash: Buffer
+  scopes: ByDefault<string[]>
+  created_at: InstantByDefault
+  created_by: OrNull<string>
+  expires_at: InstantOrNull
+  revoked_at: InstantOrNull
+  last_used_at: InstantOrNull
+}
+
+/** A key pair that signs access tokens; `id` is its `kid`. */
+export interface SigningKeysTable {
+  id: string
+  public_jwk: Json<Record<string, unknown>>
+  private_key_encrypted: Buffer
+  created_at: InstantByDefault
+  activates_at: Instant
+  retires_at: InstantOrNull
+}
+
+/** A refresh token; those that followed one another share `family_id`. */
+export interface RefreshTokensTable {
+  id: string
+  family_id: string
+  user_id: string
+  token_hash: Buffer
+  created_at: InstantByDefault
+  expires_at: Instant
+  used_at: InstantOrNull
+  revoked_at: InstantOrNull
+}
+
+/** What a write with `Idempotency-Key` answered; `status` is null while it is under way. */
+export interface IdempotencyKeysTable {
+  scope_hash: Buffer
+  request_hash: Buffer
+  status: OrNull<number>
+  reply: JsonOrNull<unknown>
+  created_at: InstantByDefault
+  expires_at: Instant
+}

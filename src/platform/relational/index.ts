@@ -1,0 +1,5 @@
+export { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+export type { AccessTables } from './access-tables.ts'
+export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
+export type { TaskTables } from './task-tables.ts'
+export { asStoreProblem, isRelationalUnavailable } from './unavailable.ts'

@@ -1,0 +1,79 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import type { Logger } from '../telemetry/index.ts'
+import { relationalValueParsers } from './value-parsers.ts'
+
+/** Where the relational store is and how much of it one process may take. */
+export type RelationalOptions = {
+  /** `postgres://user:password@host:port/database`; `?sslmode=` as libpq has it. */
+  url: string
+  /** Connections of this process at most; a query beyond them waits for one. */
+  pool_max: number
+  /** How long a query waits for a connection, be it a new or a busy one. */
+  connect_timeout_ms: number
+  /** After this the server cancels a statement (SQLSTATE 57014). */
+  statement_timeout_ms: number
+  logger: Logger
+}
+
+/** A pool of connections with Kysely on top. `DB` maps table names to their row types. */
+export type Relational<DB> = {
+  db: Kysely<DB>
+  pool: pg.Pool
+  /** Resolves when the store answers; rejects with the driver's error when it does not. */
+  ping(): Promise<void>
+  /** Waits for running queries, then closes all connections. May be called twice. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the relational store; nothing connects before the first query. Values are read as:
+ * int8 → number (throws RangeError above 2^53), numeric → string, timestamptz → ISO 8601 UTC
+ * string with milliseconds, date and timestamp → string, bytea → Buffer, jsonb → parsed.
+ * `sum()` of a bigint is a numeric in PostgreSQL: cast it to bigint to read a number.
+ */
+export function openRelational<DB>(options: RelationalOptions): Relational<DB> {
+  const pool = new pg.Pool(poolConfig(options))
+  surviveBrokenConnections(pool, options.logger)
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+  return {
+    db,
+    pool,
+    ping: async () => {
+      await pool.query('select 1')
+    },
+    close: async () => {
+      if (!pool.ending) await pool.end()
+    },
+  }
+}
+
+/**
+ * A connection may break while it idles (the pool tells) or between two statements of a
+ * transaction (only the client tells); an 'error' event nobody listens to would end the process.
+ */
+function surviveBrokenConnections(pool: pg.Pool, logger: Logger): void {
+  const warn = (error: Error) => logger.warn({ err: error }, 'a postgres connection broke')
+  pool.on('error', warn)
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined)
+  })
+}
+
+/** An idle connection is closed after this, so that a quiet process holds none. */
+const idleTimeoutMs = 30_000
+
+function poolConfig(options: RelationalOptions): pg.PoolConfig {
+  return {
+    connectionString: options.url,
+    max: options.pool_max,
+    connectionTimeoutMillis: options.connect_timeout_ms,
+    idleTimeoutMillis: idleTimeoutMs,
+    statement_timeout: options.statement_timeout_ms,
+    // The server's own limit does not help when the server or the way to it is gone.
+    query_timeout: options.statement_timeout_ms + options.connect_timeout_ms,
+    keepAlive: true,
+    application_name: 'looptrace',
+    types: relationalValueParsers,
+  }
+}

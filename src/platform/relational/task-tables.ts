@@ -1,0 +1,89 @@
+import type {
+  ByDefault,
+  CountByDefault,
+  DollarsByDefault,
+  Instant,
+  InstantByDefault,
+  InstantOrNull,
+  OrNull,
+} from './column-types.ts'
+
+/** The tables of migration `0002_tasks`, for `Kysely<TaskTables>`. */
+export interface TaskTables {
+  tasks: TasksTable
+  task_events: TaskEventsTable
+  conversations: ConversationsTable
+}
+
+/** One task with its roll-up, which is recomputed from the observations and never added to. */
+export interface TasksTable {
+  project_id: string
+  /** The client's own string, ≤ 256 characters. */
+  task_id: string
+  name: string
+  user_id: OrNull<string>
+  conversation_id: OrNull<string>
+  /** True when no header named the task and the trace stands for it. */
+  implicit: boolean
+  state: ByDefault<'running' | 'completed' | 'failed'>
+  ended_at: InstantOrNull
+  ended_by: OrNull<string>
+  end_note: OrNull<string>
+  created_at: InstantByDefault
+  /** Start of the first call. */
+  started_at: Instant
+  last_activity_at: Instant
+  /** True once a call arrived for the task after it had ended. */
+  late_activity: ByDefault<boolean>
+  calls: CountByDefault
+  errors: CountByDefault
+  cancelled: CountByDefault
+  input_uncached_tokens: CountByDefault
+  cache_read_tokens: CountByDefault
+  cache_write_tokens: CountByDefault
+  output_visible_tokens: CountByDefault
+  reasoning_tokens: CountByDefault
+  total_tokens: CountByDefault
+  /** Calls whose tokens we counted because the provider did not say. */
+  estimated_calls: CountByDefault
+  cost_usd: DollarsByDefault
+  /** Calls whose model has no known price, so that `cost_usd` lacks them. */
+  unpriced_calls: CountByDefault
+  duration_ms: CountByDefault
+  models: ByDefault<string[]>
+  providers: ByDefault<string[]>
+  environment: OrNull<string>
+  release: OrNull<string>
+  updated_at: InstantByDefault
+}
+
+/** What happened to a task, by whom. */
+export interface TaskEventsTable {
+  id: string
+  project_id: string
+  task_id: string
+  kind: 'created' | 'completed' | 'failed' | 'late_activity'
+  at: Instant
+  actor_kind: string
+  actor_id: OrNull<string>
+  note: OrNull<string>
+}
+
+/** One conversation with its roll-up, recomputed like a task's. */
+export interface ConversationsTable {
+  project_id: string
+  conversation_id: string
+  /** What the client sent as X-Conversation-ID when that was no UUID. */
+  external_id: OrNull<string>
+  user_id: OrNull<string>
+  started_at: Instant
+  last_activity_at: Instant
+  tasks: CountByDefault
+  traces: CountByDefault
+  calls: CountByDefault
+  errors: CountByDefault
+  total_tokens: CountByDefault
+  cost_usd: DollarsByDefault
+  models: ByDefault<string[]>
+  updated_at: InstantByDefault
+}

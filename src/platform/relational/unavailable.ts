@@ -1,0 +1,43 @@
+import { problem } from '../../kernel/problem.ts'
+
+/**
+ * What to throw on for an error of the relational store: `store_unavailable` when the store is
+ * out of reach, else the error as it came. Use: `.catch((error) => { throw asStoreProblem(error) })`.
+ */
+export function asStoreProblem(error: unknown): unknown {
+  if (!isRelationalUnavailable(error)) return error
+  return problem('store_unavailable', {
+    detail: 'The relational store is out of reach; try again shortly.',
+    retry_after_s: 1,
+    cause: error,
+  })
+}
+
+/**
+ * True for what a dead, starting, stopping or full server, or the way to it, makes of a query;
+ * false for a faulty statement. A statement that met it may or may not have been carried out.
+ */
+export function isRelationalUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? error.code : undefined
+  if (typeof code === 'string') return unavailableCode.test(code)
+  return unavailableMessages.some((message) => error.message.includes(message))
+}
+
+/**
+ * Node's codes of sockets and names, and SQLSTATE: class 08 (connection), 57P01-57P05 (the server
+ * stops or starts), 53300 (no connection left), 25006 (a stand-by after a fail-over).
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const unavailableCode =
+  /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|08\w{3}|57P0[1-5]|53300|25006)$/
+
+/** Errors that pg and its pool throw without a code. */
+const unavailableMessages = [
+  'timeout exceeded when trying to connect',
+  'Connection terminated',
+  'Client has encountered a connection error',
+  'Client was closed and is not queryable',
+  'Query read timeout',
+  'Cannot use a pool after calling end on the pool',
+]
