@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { configurationPage } from './configuration-page.ts'
+import { ConfigError, loadConfig } from './load-config.ts'
+
+test('defaults stand where nothing is set, and an empty variable is not set', () => {
+  const config = loadConfig('all', { LOOPTRACE_HTTP_PORT: '' })
+  expect(config.http_port).toBe(8080)
+  expect(config.demo).toBe(true)
+  expect(config.postgres_url).toBeUndefined()
+})
+
+test.each([
+  ['LOOPTRACE_HTTP_PORT', 'abc', 'got "abc", expected a whole number from 0 to 65535'],
+  ['LOOPTRACE_HTTP_PORT', '70000', 'got "70000", expected a whole number from 0 to 65535'],
+  ['LOOPTRACE_LOG_LEVEL', 'loud', 'got "loud", expected `trace` or `debug`'],
+  ['LOOPTRACE_OPENAI_BASE_URL', 'ftp://x', 'expected a URL that begins with http:// or https://'],
+  ['LOOPTRACE_DEMO', 'maybe', 'got "maybe", expected `true` or `false`'],
+  ['LOOPTRACE_HTPP_PORT', '1', 'is no setting'],
+])('%s=%s stops the start with its name and what was expected', (name, value, message) => {
+  const load = () => loadConfig('all', { [name]: value })
+  expect(load).toThrow(ConfigError)
+  expect(load).toThrow(name)
+  expect(load).toThrow(message)
+})
+
+test('a wrong secret is named but not shown', () => {
+  const load = () => loadConfig('all', { LOOPTRACE_SECRET_KEY: 'hunter2' })
+  expect(load).toThrow('LOOPTRACE_SECRET_KEY: got (a secret), expected at least 32 characters')
+  expect(load).not.toThrow('hunter2')
+})
+
+test('the page holds every setting with unit and reason', () => {
+  const page = configurationPage()
+  expect(page).toContain('| `LOOPTRACE_HTTP_PORT` | port | `8080` | proxy api all |')
+  expect(page).not.toContain('undefined')
+})

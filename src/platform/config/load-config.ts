@@ -1,0 +1,59 @@
+import { type Role, type RoleConfig, roleSchemas } from './roles.ts'
+import { settingNotes } from './setting.ts'
+
+/** A setting stops the start; the message names each variable, what came and what was expected. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** A setting's environment variable: `proxy_port` is read from `LOOPTRACE_PROXY_PORT`. */
+export function variableOf(setting: string): string {
+  return `LOOPTRACE_${setting.toUpperCase()}`
+}
+
+/**
+ * Reads a role's settings from the environment. An empty variable counts as unset. Throws
+ * ConfigError with one line per fault, and for variables that look like ours but are none.
+ */
+export function loadConfig<R extends Role>(
+  role: R,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): RoleConfig<R> {
+  const schema = roleSchemas[role]
+  const values = Object.fromEntries(
+    Object.keys(schema.shape).map((setting) => [setting, env[variableOf(setting)] || undefined]),
+  )
+  const result = schema.safeParse(values)
+  const faults = result.success
+    ? []
+    : result.error.issues.map(({ path, message }) => fault(role, String(path[0]), values, message))
+  faults.push(...unknownVariables(env))
+  if (!result.success || faults.length > 0) {
+    throw new ConfigError(`the configuration is not valid:\n${faults.join('\n')}`)
+  }
+  return result.data as RoleConfig<R>
+}
+
+function fault(
+  role: Role,
+  setting: string,
+  values: Record<string, string | undefined>,
+  message: string,
+): string {
+  const shape: Record<string, unknown> = roleSchemas[role].shape
+  const notes = settingNotes.get(shape[setting] as never)
+  const value = values[setting]
+  if (value === undefined) return `  ${variableOf(setting)}: missing, expected ${notes?.expected}`
+  const shown = notes?.unit === 'secret' ? '(a secret)' : JSON.stringify(value)
+  return `  ${variableOf(setting)}: got ${shown}, ${message}`
+}
+
+/** A misspelt variable would be ignored in silence, so it stops the start too. */
+function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known = new Set(
+    Object.values(roleSchemas).flatMap((schema) => Object.keys(schema.shape).map(variableOf)),
+  )
+  return Object.keys(env)
+    .filter((name) => name.startsWith('LOOPTRACE_') && !known.has(name))
+    .map((name) => `  ${name}: is no setting; see docs/reference/configuration.md`)
+}

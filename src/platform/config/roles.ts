@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import {
+  accessSettings,
+  columnarSettings,
+  embeddedSettings,
+  httpSettings,
+  processSettings,
+  proxySettings,
+  queueSettings,
+  recordingSettings,
+  relationalSettings,
+  taskSettings,
+  workerSettings,
+} from './settings.ts'
+
+const spoolDirectory = { data_directory: embeddedSettings.data_directory }
+
+/** One schema per role: the settings that it reads, and no others. */
+export const roleSchemas = {
+  proxy: z.object({
+    ...processSettings,
+    ...httpSettings,
+    ...proxySettings,
+    ...recordingSettings,
+    ...relationalSettings,
+    ...queueSettings,
+    ...spoolDirectory,
+  }),
+  api: z.object({
+    ...processSettings,
+    ...httpSettings,
+    ...relationalSettings,
+    ...columnarSettings,
+    ...accessSettings,
+    ...taskSettings,
+    proxy_key_cache_ttl_ms: proxySettings.proxy_key_cache_ttl_ms,
+  }),
+  worker: z.object({
+    ...processSettings,
+    ...relationalSettings,
+    ...columnarSettings,
+    ...queueSettings,
+    ...workerSettings,
+  }),
+  migrate: z.object({
+    ...processSettings,
+    ...relationalSettings,
+    ...columnarSettings,
+    ...accessSettings,
+  }),
+  all: z.object({
+    ...processSettings,
+    ...httpSettings,
+    ...proxySettings,
+    ...recordingSettings,
+    ...relationalSettings,
+    ...columnarSettings,
+    ...queueSettings,
+    ...workerSettings,
+    ...accessSettings,
+    ...taskSettings,
+    ...embeddedSettings,
+  }),
+} as const
+
+export type Role = keyof typeof roleSchemas
+export type RoleConfig<R extends Role> = z.output<(typeof roleSchemas)[R]>

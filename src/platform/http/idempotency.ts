@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { problem } from '../../kernel/problem.ts'
+import type { Clock } from '../../kernel/time.ts'
+import { Answer, type Caller, type Route } from './route.ts'
+
+/** How long an idempotency key answers the first reply again. */
+export const idempotencyKept_ms = 24 * 60 * 60 * 1000
+
+/** Remembers what a keyed call answered. One row per (caller, route, key). */
+export type IdempotencyStore = {
+  /** Claims the key: `new` for the first call, else what the first call was and answered. */
+  claim(call: {
+    scope_hash: Buffer
+    request_hash: Buffer
+    expires_at: Date
+  }): Promise<{ state: 'new' } | { state: 'known'; request_hash: Buffer; reply: KeptReply | null }>
+  keep(scope_hash: Buffer, reply: KeptReply): Promise<void>
+  /** Frees the key after a failure, so that the client can try again. */
+  release(scope_hash: Buffer): Promise<void>
+}
+export type KeptReply = { status: number; body: unknown }
+
+const keyPattern = /^[\x21-\x7e]{1,255}$/
+
+/** Runs a call once per `Idempotency-Key`, where the route takes one and the client sent one. */
+export async function onceOnly(
+  route: Route,
+  { request, caller }: { request: FastifyRequest; caller: Caller | null },
+  { idempotency, clock }: { idempotency: IdempotencyStore; clock: Clock },
+  run: () => Promise<Answer<unknown>>,
+): Promise<Answer<unknown>> {
+  const key = request.headers['idempotency-key']
+  if (route.idempotent !== true || key === undefined) return run()
+  if (typeof key !== 'string' || !keyPattern.test(key)) {
+    throw problem('invalid_request', {
+      detail: 'Idempotency-Key: expected 1 to 255 printable ASCII characters without spaces',
+    })
+  }
+  const scope_hash = hashOf([caller?.kind, caller?.id, route.id, request.url, key])
+  const request_hash = hashOf([request.body ?? null])
+  const expires_at = new Date(clock.now_ms() + idempotencyKept_ms)
+  const claim = await idempotency.claim({ scope_hash, request_hash, expires_at })
+  if (claim.state === 'known') return replayed(claim, request_hash)
+  try {
+    const answer = await run()
+    const status = answer.status ?? route.status ?? 200
+    await idempotency.keep(scope_hash, { status, body: withoutSecrets(route, answer.body) })
+    return answer
+  } catch (error) {
+    await idempotency.release(scope_hash)
+    throw error
+  }
+}
+
+function replayed(
+  claim: { request_hash: Buffer; reply: KeptReply | null },
+  request_hash: Buffer,
+): Answer<unknown> {
+  if (!claim.request_hash.equals(request_hash)) {
+    throw problem('idempotency_conflict', {
+      detail: 'This Idempotency-Key was used with another body within 24 hours',
+    })
+  }
+  if (claim.reply === null) {
+    throw problem('idempotency_conflict', {
+      detail: 'The first call with this Idempotency-Key is still running; try again',
+      retry_after_s: 1,
+    })
+  }
+  const { status, body } = claim.reply
+  return new Answer(body, { status, headers: { 'idempotency-replayed': 'true' } })
+}
+
+/** What is shown once is not kept: a repeated call answers null in its place. */
+function withoutSecrets(route: Route, body: unknown): unknown {
+  if (route.shown_once === undefined || typeof body !== 'object' || body === null) return body
+  const hidden = Object.fromEntries(route.shown_once.map((field) => [field, null]))
+  return { ...body, ...hidden }
+}
+
+function hashOf(parts: readonly unknown[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts)).digest()
+}

@@ -1,0 +1,19 @@
+export { type IdempotencyStore, idempotencyKept_ms, type KeptReply } from './idempotency.ts'
+export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
+export { openapiDocument, openapiRoute } from './openapi.ts'
+export { problemFrom, problemReply } from './problem-reply.ts'
+export { requestIdFrom } from './request-id.ts'
+export {
+  Answer,
+  type Authorize,
+  type Caller,
+  type Credentials,
+  defineRawRoute,
+  defineRoute,
+  type RawRoute,
+  type Route,
+  type RouteAccess,
+  type RouteAuth,
+  type RouteScope,
+} from './route.ts'
+export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts'

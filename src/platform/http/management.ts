@@ -1,0 +1,97 @@
+import { createServer } from 'node:http'
+import type { Logger, Metrics } from '../telemetry/index.ts'
+
+/** One thing a role needs to be ready; `check` answers null, or why it is not. */
+export type HealthCheck = { name: string; check: () => Promise<string | null> }
+
+export type ManagementServer = {
+  port: number
+  /** From now on `/readyz` answers 503, so that no new traffic is sent here. */
+  stopping(): void
+  close(): Promise<void>
+}
+
+/** A check that takes longer counts as failed. */
+const checkTimeout_ms = 2_000
+
+/**
+ * Serves `/livez` (the process runs; never asks a store), `/readyz` (every check passes) and
+ * `/metrics` on a port of their own, so that neither load nor a proxy hides them.
+ */
+export async function createManagementServer(options: {
+  host: string
+  port: number
+  checks: readonly HealthCheck[]
+  metrics: Metrics
+  logger: Logger
+}): Promise<ManagementServer> {
+  let stopping = false
+  const answers: Record<string, () => Promise<Reply>> = {
+    '/livez': async () => text(200, 'ok'),
+    '/readyz': async () => (stopping ? text(503, 'stopping') : readiness(options.checks)),
+    '/metrics': async () => {
+      const { content_type, body } = await options.metrics.expose()
+      return { status: 200, content_type, body }
+    },
+  }
+  const server = createServer(async (request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0] ?? ''
+    const reply = await answer(answers[path], options.logger)
+    response.writeHead(reply.status, { 'content-type': reply.content_type })
+    response.end(reply.body)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, options.host, resolve)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    stopping: () => {
+      stopping = true
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+type Reply = { status: number; content_type: string; body: string }
+
+function text(status: number, body: string): Reply {
+  return { status, content_type: 'text/plain; charset=utf-8', body: `${body}\n` }
+}
+
+async function answer(make: (() => Promise<Reply>) | undefined, logger: Logger): Promise<Reply> {
+  if (make === undefined) return text(404, 'expected /livez, /readyz or /metrics')
+  try {
+    return await make()
+  } catch (error) {
+    logger.error({ err: error }, 'a management request failed')
+    return text(500, 'failed')
+  }
+}
+
+async function readiness(checks: readonly HealthCheck[]): Promise<Reply> {
+  const lines = await Promise.all(
+    checks.map(async ({ name, check }) => ({ name, fault: await bounded(check) })),
+  )
+  const ready = lines.every(({ fault }) => fault === null)
+  return text(
+    ready ? 200 : 503,
+    lines
+      .map(
+        ({ name, fault }) => `${fault === null ? 'ok' : 'no'} ${name}${fault ? `: ${fault}` : ''}`,
+      )
+      .join('\n') || 'ok',
+  )
+}
+
+async function bounded(check: HealthCheck['check']): Promise<string | null> {
+  const late = new Promise<string>((resolve) => {
+    setTimeout(() => resolve(`no answer in ${checkTimeout_ms} ms`), checkTimeout_ms).unref()
+  })
+  return Promise.race([check().catch((error: unknown) => String(error)), late])
+}

@@ -1,0 +1,58 @@
+import { Problem, problem } from '../../kernel/problem.ts'
+
+/** The media type of RFC 9457. */
+export const problemMediaType = 'application/problem+json'
+
+/** An error as the product APIs answer it. 5xx say nothing of what went wrong inside. */
+export function problemReply(
+  error: Problem,
+  instance: string,
+): { status: number; headers: Record<string, string>; body: Record<string, unknown> } {
+  const detail = error.status === 500 ? error.title : error.message
+  return {
+    status: error.status,
+    headers: {
+      'content-type': problemMediaType,
+      ...(error.retry_after_s !== undefined && { 'retry-after': String(error.retry_after_s) }),
+    },
+    body: {
+      type: `urn:looptrace:problem:${error.code}`,
+      title: error.title,
+      status: error.status,
+      detail,
+      instance,
+      code: error.code,
+      ...(error.faults.length > 0 && { errors: error.faults }),
+    },
+  }
+}
+
+/** Finds the catalogue's error for anything thrown while a request was served. */
+export function problemFrom(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const code = codeOf(error)
+  const known = code === undefined ? undefined : frameworkProblems[code]
+  if (known !== undefined) return known(error)
+  return problem('internal_error', { cause: error })
+}
+
+/** Fastify's own errors (https://fastify.dev/docs/latest/Reference/Errors/) in our catalogue. */
+const frameworkProblems: Record<string, (cause: unknown) => Problem> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (cause) =>
+    problem('body_too_large', { detail: 'The body is larger than this path takes', cause }),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: (cause) =>
+    problem('unsupported_media_type', { detail: 'Expected content-type application/json', cause }),
+  FST_ERR_CTP_EMPTY_JSON_BODY: (cause) =>
+    problem('invalid_json', { detail: 'The body is empty, expected JSON', cause }),
+  FST_ERR_CTP_INVALID_JSON_BODY: (cause) =>
+    problem('invalid_json', { detail: 'The body is not JSON that we take', cause }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: (cause) =>
+    problem('invalid_request', { detail: 'Content-Length does not match the body', cause }),
+  FST_ERR_BAD_URL: (cause) =>
+    problem('invalid_request', { detail: 'The path is malformed', cause }),
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,169 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { z } from 'zod'
+import type { ProblemCode } from '../../kernel/problem.ts'
+import type { KeyScope, OrganizationRole, ProjectRole } from '../../kernel/scopes.ts'
+import { parseParts } from './validation.ts'
+
+/** Which credentials a route takes. `key` is a project's X-API-Key, `jwt` an access token. */
+export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
+
+/**
+ * What the caller must be allowed to do. `project`: a role in the project, or a key with the scope
+ * (null: no key will do). `organization`: a role in the organization of the path. `user`: signed in.
+ */
+export type RouteScope =
+  | { level: 'public' }
+  | { level: 'user' }
+  | { level: 'organization'; role: OrganizationRole }
+  | { level: 'project'; role: ProjectRole; key: KeyScope | null }
+
+/** Who calls, after authentication and authorisation. */
+export type Caller = {
+  kind: 'user' | 'service_account' | 'key'
+  /** The user's, service account's or key's id. */
+  id: string
+  /** The project the call is about; empty on routes that are about none. */
+  project_id: string
+}
+
+/** Turns a request's credentials into a caller, or throws 401, 403, 404 or `project_required`. */
+export type Authorize = (route: RouteAccess, credentials: Credentials) => Promise<Caller>
+export type RouteAccess = { auth: RouteAuth; scope: RouteScope }
+export type Credentials = {
+  authorization: string | undefined
+  api_key: string | undefined
+  /** From the `X-Project-ID` header or the `project_id` query parameter. */
+  project: string | undefined
+  params: Readonly<Record<string, string>>
+}
+
+type Schema = z.ZodType
+type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined
+type CallerOf<S extends RouteScope> = S extends { level: 'public' } ? null : Caller
+
+/** A route as data. `url` is the whole path with `{names}`; validation, docs and tests read it. */
+export type RouteDefinition<
+  P extends Schema | undefined,
+  Q extends Schema | undefined,
+  B extends Schema | undefined,
+  R extends Schema,
+  S extends RouteScope,
+> = RouteDocs & {
+  auth: RouteAuth
+  scope: S
+  params?: P
+  query?: Q
+  body?: B
+  reply: R
+  handle: (request: {
+    params: Parsed<P>
+    query: Parsed<Q>
+    body: Parsed<B>
+    caller: CallerOf<S>
+    request_id: string
+    /** Aborts when the client leaves. */
+    signal: AbortSignal
+  }) => Promise<z.input<R> | Answer<z.input<R>>>
+}
+
+type RouteDocs = {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  url: string
+  /** operationId of the OpenAPI document. */
+  id: string
+  summary: string
+  /** Status of success; 200 unless set. */
+  status?: 200 | 201 | 202 | 204
+  /** What it answers beyond the errors that every route of its kind can. */
+  errors: readonly ProblemCode[]
+  /** Takes `Idempotency-Key`: a repeated call answers what the first one did. */
+  idempotent?: true
+  /** Fields of the reply that are shown once and never kept for a repeat. */
+  shown_once?: readonly string[]
+  /** Calls a minute and address, where the general limit is too wide. */
+  rate_per_minute_max?: number
+  body_bytes_max?: number
+}
+
+/** A route ready to serve: `run` validates, calls the handler and answers. */
+export type Route = RouteDocs & {
+  kind: 'api'
+  auth: RouteAuth
+  scope: RouteScope
+  params: Schema | undefined
+  query: Schema | undefined
+  body: Schema | undefined
+  reply: Schema
+  run: (request: UnparsedRequest) => Promise<Answer<unknown>>
+}
+
+/** A request before validation. `caller` is null only on public routes. */
+export type UnparsedRequest = {
+  params: unknown
+  query: unknown
+  body: unknown
+  caller: Caller | null
+  request_id: string
+  signal: AbortSignal
+}
+
+/** A reply with its own status or headers. */
+export class Answer<B> {
+  readonly body: B
+  readonly status: number | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(body: B, about: { status?: number; headers?: Record<string, string> } = {}) {
+    this.body = body
+    this.status = about.status
+    this.headers = about.headers ?? {}
+  }
+}
+
+/** Makes a route of its definition; the only way to serve one. */
+export function defineRoute<
+  R extends Schema,
+  S extends RouteScope,
+  P extends Schema | undefined = undefined,
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+>(definition: RouteDefinition<P, Q, B, R, S>): Route {
+  const { handle, params, query, body, ...rest } = definition
+  return {
+    ...rest,
+    kind: 'api',
+    params,
+    query,
+    body,
+    run: async ({ caller, request_id, signal, ...parts }) => {
+      const parsed = parseParts({ params, query, body }, parts)
+      const answer = await handle({
+        params: parsed.params as Parsed<P>,
+        query: parsed.query as Parsed<Q>,
+        body: parsed.body as Parsed<B>,
+        caller: caller as CallerOf<S>,
+        request_id,
+        signal,
+      })
+      return answer instanceof Answer ? answer : new Answer(answer)
+    },
+  }
+}
+
+/**
+ * A route of the data plane that reads and writes the sockets itself: the server hands it the
+ * request before any router or parser. `url` has no parameters. Schemas are for the docs only.
+ */
+export type RawRoute = RouteDocs & {
+  kind: 'raw'
+  auth: RouteAuth
+  scope: RouteScope
+  headers: readonly { name: string; required: boolean; description: string }[]
+  body: Schema
+  reply: Schema
+  handle: (request: IncomingMessage, response: ServerResponse) => void
+}
+
+export function defineRawRoute(definition: Omit<RawRoute, 'kind'>): RawRoute {
+  return { ...definition, kind: 'raw' }
+}

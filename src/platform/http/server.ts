@@ -1,0 +1,230 @@
+import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import rateLimit from '@fastify/rate-limit'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify'
+import { problem } from '../../kernel/problem.ts'
+import type { Clock } from '../../kernel/time.ts'
+import type { Logger, Metrics } from '../telemetry/index.ts'
+import { type IdempotencyStore, onceOnly } from './idempotency.ts'
+import { problemFrom, problemReply } from './problem-reply.ts'
+import { limitedBy } from './rate-limit.ts'
+import { requestIdFrom } from './request-id.ts'
+import type { Answer, Authorize, Caller, RawRoute, Route } from './route.ts'
+
+export type HttpServerOptions = {
+  routes: readonly (Route | RawRoute)[]
+  authorize: Authorize
+  idempotency: IdempotencyStore
+  logger: Logger
+  metrics: Metrics
+  clock: Clock
+  /** Bytes of a body, where a route sets no limit of its own. */
+  body_bytes_max: number
+  /** Bytes of all headers of a request; above, 431. */
+  header_bytes_max: number
+  /** Calls a minute and credential (or address); 0 turns the limit off. */
+  rate_per_minute_max: number
+  /** How long a request may take to arrive whole. */
+  request_timeout_ms: number
+  /** How long an idle connection is kept. */
+  keep_alive_ms: number
+  /** Answers a connection whose bytes are no HTTP; given by the proxy, which counts them. */
+  onClientError?: (error: Error & { code?: string }, socket: Socket) => void
+  /** Checks each reply against its schema: on in tests, off in service. */
+  check_replies?: boolean
+}
+
+/** What serves routes. `inject` calls one without a socket, for tests. */
+export type HttpServer = {
+  /** Resolves with the port it listens on. */
+  listen(address: { host: string; port: number }): Promise<number>
+  inject: FastifyInstance['inject']
+  /** Takes no new connection and resolves when the open requests are answered. */
+  close(): Promise<void>
+}
+
+/** Builds the server of a role from its routes. */
+export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const app: FastifyInstance = fastify({
+    loggerInstance: options.logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: options.body_bytes_max,
+    forceCloseConnections: 'idle',
+    genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
+    requestIdHeader: false,
+    routerOptions: { maxParamLength: paramLength_max },
+    serverFactory: (handler) => nodeServer(options, handler),
+  })
+  const seconds = options.metrics.histogram({
+    name: 'looptrace_http_request_duration_seconds',
+    help: 'Time to answer a request of the product APIs, by route and status.',
+    labels: ['route', 'status'],
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none'
+    seconds.observe({ route, status: String(reply.statusCode) }, reply.elapsedTime / 1000)
+    request.log.debug({ route, status: reply.statusCode, ms: reply.elapsedTime }, 'answered')
+  })
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(unroutable(options, request), request, reply),
+  )
+  await app.register(rateLimit, limitedBy(options.rate_per_minute_max))
+  takeEmptyBodies(app)
+  for (const route of options.routes) if (route.kind === 'api') serve(app, route, options)
+  await app.ready()
+  return {
+    listen: async ({ host, port }) => {
+      await app.listen({ host, port })
+      const address = app.server.address()
+      return typeof address === 'object' && address !== null ? address.port : port
+    },
+    inject: app.inject.bind(app),
+    close: () => app.close(),
+  }
+}
+
+/** A task id has up to 256 characters, of which each may take 12 when it is percent-encoded. */
+const paramLength_max = 3_200
+
+type NodeHandler = Parameters<typeof createServer>[1]
+
+/** Node's server, which hands raw routes their sockets before Fastify sees the request. */
+function nodeServer(options: HttpServerOptions, handler: NodeHandler): Server {
+  const raw = new Map<string, RawRoute['handle']>()
+  for (const route of options.routes) {
+    if (route.kind === 'raw') raw.set(`${route.method} ${route.url}`, route.handle)
+  }
+  const server = createServer(
+    {
+      maxHeaderSize: options.header_bytes_max,
+      requestTimeout: options.request_timeout_ms,
+      keepAliveTimeout: options.keep_alive_ms,
+      noDelay: true,
+    },
+    (request, response) => {
+      const url = request.url ?? ''
+      const queryAt = url.indexOf('?')
+      const path = queryAt === -1 ? url : url.slice(0, queryAt)
+      const handle = raw.get(`${request.method} ${path}`)
+      if (handle !== undefined) handle(request, response)
+      else handler?.(request, response)
+    },
+  )
+  const { onClientError } = options
+  if (onClientError !== undefined) {
+    server.on('clientError', (error, socket) => onClientError(error, socket as Socket))
+  }
+  return server
+}
+
+/** A PUT or POST may come with a JSON content type and no body at all; then the body is undefined. */
+function takeEmptyBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body.length === 0) done(null, undefined)
+    else parse(request, body.toString(), done)
+  })
+}
+
+function serve(app: FastifyInstance, route: Route, options: HttpServerOptions): void {
+  app.route({
+    method: route.method,
+    url: route.url.replaceAll('{', ':').replaceAll('}', ''),
+    ...(route.body_bytes_max !== undefined && { bodyLimit: route.body_bytes_max }),
+    ...(route.rate_per_minute_max !== undefined && {
+      config: { rateLimit: limitedBy(route.rate_per_minute_max) },
+    }),
+    handler: async (request, reply) => {
+      const caller = await callerOf(route, request, options.authorize)
+      const answer = await onceOnly(route, { request, caller }, options, () =>
+        route.run({
+          params: request.params,
+          query: withoutProject(request.query),
+          body: request.body,
+          caller,
+          request_id: request.id,
+          signal: leaveSignal(reply),
+        }),
+      )
+      return send(route, reply, options.check_replies ? checked(route, answer) : answer)
+    },
+  })
+}
+
+async function callerOf(
+  route: Route,
+  request: FastifyRequest,
+  authorize: Authorize,
+): Promise<Caller | null> {
+  if (route.scope.level === 'public') return null
+  const query = request.query as Record<string, string | undefined>
+  return authorize(route, {
+    authorization: request.headers.authorization,
+    api_key: single(request.headers['x-api-key']),
+    project: single(request.headers['x-project-id']) ?? query['project_id'],
+    params: request.params as Record<string, string>,
+  })
+}
+
+/** The `project_id` query parameter is of the authorisation, whatever the route's own query is. */
+function withoutProject(query: unknown): unknown {
+  const { project_id: _project, ...rest } = query as Record<string, unknown>
+  return rest
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}
+
+function leaveSignal(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort()
+  })
+  return controller.signal
+}
+
+function send(route: Route, reply: FastifyReply, answer: Answer<unknown>): FastifyReply {
+  reply.code(answer.status ?? route.status ?? 200).headers(answer.headers)
+  if (answer.body === undefined) return reply.send()
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body))
+}
+
+function checked(route: Route, answer: Answer<unknown>): Answer<unknown> {
+  const result = route.reply.safeParse(answer.body)
+  if (!result.success) throw new Error(`${route.id} broke its reply: ${result.error.message}`)
+  return answer
+}
+
+function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const found = problemFrom(error)
+  if (found.status >= 500) request.log.error({ err: found.cause ?? found }, found.message)
+  const { status, headers, body } = problemReply(found, request.url.split('?', 1)[0] ?? '')
+  return reply.code(status).headers(headers).send(JSON.stringify(body))
+}
+
+function unroutable({ routes }: HttpServerOptions, request: FastifyRequest) {
+  const path = request.url.split('?', 1)[0] ?? ''
+  const takes = routes.filter((route) => pathPattern(route.url).test(path)).map((r) => r.method)
+  if (takes.length === 0) return problem('route_not_found', { detail: `There is no ${path}` })
+  return problem('method_not_allowed', {
+    detail: `${path} does not take ${request.method}, expected ${takes.join(' or ')}`,
+  })
+}
+
+function pathPattern(url: string): RegExp {
+  return new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`)
+}

@@ -1,0 +1,51 @@
+import type { z } from 'zod'
+import { type Fault, problem } from '../../kernel/problem.ts'
+
+type Part = 'params' | 'query' | 'body'
+type Parts<T> = Record<Part, T>
+
+/**
+ * Validates path, query and body together, so that one answer names every fault. Throws
+ * `invalid_request`; pointers into the body are JSON pointers, others `path.name`, `query.name`.
+ */
+export function parseParts(
+  schemas: Parts<z.ZodType | undefined>,
+  values: Parts<unknown>,
+): Parts<unknown> {
+  const faults: Fault[] = []
+  const parsed: Parts<unknown> = { params: undefined, query: undefined, body: undefined }
+  for (const part of ['params', 'query', 'body'] as const) {
+    const schema = schemas[part]
+    if (schema === undefined) continue
+    const result = schema.safeParse(values[part] ?? (part === 'query' ? {} : undefined))
+    if (result.success) parsed[part] = result.data
+    else faults.push(...result.error.issues.flatMap((issue) => faultsOf(part, issue)))
+  }
+  if (faults.length === 0) return parsed
+  const [first] = faults
+  throw problem('invalid_request', {
+    detail: `${first?.pointer || 'body'}: ${first?.detail}`,
+    faults: faults.slice(0, faultsMax),
+  })
+}
+
+/** So many faults are named in one answer; a hostile body can hold thousands. */
+const faultsMax = 50
+
+function faultsOf(part: Part, issue: z.core.$ZodIssue): Fault[] {
+  if (issue.code !== 'unrecognized_keys') {
+    return [{ pointer: pointerTo(part, issue.path), detail: issue.message }]
+  }
+  return issue.keys.map((key) => ({
+    pointer: pointerTo(part, [...issue.path, key]),
+    detail: `"${key.slice(0, 80)}" is not a field here`,
+  }))
+}
+
+function pointerTo(part: Part, path: readonly PropertyKey[]): string {
+  const steps = path.map(String)
+  if (part === 'body') {
+    return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  }
+  return [part === 'params' ? 'path' : 'query', ...steps].join('.')
+}
