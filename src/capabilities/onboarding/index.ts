@@ -1,0 +1,8 @@
+export {
+  type ScriptedProvider,
+  type ScriptedProviderOptions,
+  type ScriptInput,
+  type Seen,
+  type SeenRequest,
+  startScriptedProvider,
+} from './scripted-provider/index.ts'

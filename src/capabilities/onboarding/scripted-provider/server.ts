@@ -1,0 +1,118 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Clock, systemClock } from '../../../kernel/time.ts'
+import { isControlPath, playControl } from './control.ts'
+import { dialects } from './dialects/registry.ts'
+import { playStep, sendError } from './play-step.ts'
+import { type ProviderName, type ScriptInput, scriptFrom } from './script.ts'
+import { ScriptPlay } from './script-play.ts'
+import { type Seen, SeenLog } from './seen.ts'
+import { bodyOf, completionOf, headerPairs, routeOf } from './take-request.ts'
+import { openWire } from './wire.ts'
+
+export type ScriptedProviderOptions = {
+  /** 0 takes a free one. */
+  port?: number
+  script?: ScriptInput
+  /** Opens `GET /_seen` and `POST /_script`, for a server in another process. */
+  control?: boolean
+  /** Requests that `seen()` still knows; older ones are only counted. */
+  seen_requests_max?: number
+  /** Of each request's body so much is kept; the rest is only counted. */
+  body_kept_bytes_max?: number
+  clock?: Clock
+}
+
+export type ScriptedProvider = {
+  /** The origin, without a slash at the end. */
+  url: string
+  /** What an `openai` client, or the proxy, takes as base URL. */
+  base_urls: Record<ProviderName, string>
+  seen(): Seen
+  /** Plays another script from the next request on. Throws `invalid_request`. */
+  script(next: ScriptInput): void
+  /** Closes all connections, open answers too. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a provider on loopback that answers chat completions by a script, in the forms of OpenAI
+ * and of the OpenAI-compatible endpoints of Anthropic and Gemini. Throws `invalid_request` for a
+ * wrong script.
+ */
+export async function startScriptedProvider(
+  options: ScriptedProviderOptions = {},
+): Promise<ScriptedProvider> {
+  const clock = options.clock ?? systemClock
+  const log = new SeenLog({ requests_max: options.seen_requests_max ?? 1000 })
+  const kept_bytes_max = options.body_kept_bytes_max ?? 1_048_576
+  const state = { play: new ScriptPlay(scriptFrom(options.script ?? {})) }
+  const script = (next: unknown) => {
+    state.play = new ScriptPlay(scriptFrom(next))
+  }
+  const server = createServer({ keepAliveTimeout: 65_000 }, (incoming, response) => {
+    if (options.control && isControlPath(incoming.url)) {
+      void playControl(incoming, response, { seen: () => log.seen(), script })
+      return
+    }
+    const context = { log, clock, play: state.play, kept_bytes_max }
+    answer(incoming, response, context).catch((fault) => {
+      if (response.headersSent) response.destroy()
+      else response.writeHead(500).end(String(fault))
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    base_urls: baseUrls(url),
+    seen: () => log.seen(),
+    script,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function baseUrls(url: string): Record<ProviderName, string> {
+  return {
+    openai: url + dialects.openai.base_path,
+    anthropic: url + dialects.anthropic.base_path,
+    gemini: url + dialects.gemini.base_path,
+  }
+}
+
+type Context = { log: SeenLog; clock: Clock; play: ScriptPlay; kept_bytes_max: number }
+
+async function answer(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  { log, clock, play, kept_bytes_max }: Context,
+): Promise<void> {
+  const path = (incoming.url ?? '/').split('?')[0] ?? '/'
+  const request = log.arrived({
+    method: incoming.method ?? '',
+    path,
+    headers: headerPairs(incoming.rawHeaders),
+    received_at_ms: clock.now_ms(),
+  })
+  const wire = openWire({ response, request, log, clock })
+  const route = routeOf(path)
+  request.provider = route.provider
+  const whole = await bodyOf(incoming, request, kept_bytes_max)
+  if (whole === undefined) return
+  request.body_at_ms = clock.now_ms()
+  const about = {
+    dialect: dialects[route.provider],
+    seed: request.number,
+    created_s: Math.floor(clock.now_ms() / 1000),
+  }
+  const understood = completionOf(incoming, route, whole, play)
+  if ('status' in understood) return sendError(wire, understood, about)
+  return playStep(wire, understood, play.next(understood), about)
+}
