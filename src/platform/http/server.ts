@@ -11,7 +11,7 @@ import {
 } from 'fastify'
 import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
-import type { Logger, Metrics } from '../telemetry/index.ts'
+import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { type IdempotencyStore, onceOnly } from './idempotency.ts'
 import { problemFrom, problemReply } from './problem-reply.ts'
 import { limitedBy } from './rate-limit.ts'
@@ -149,15 +149,17 @@ function serve(app: FastifyInstance, route: Route, options: HttpServerOptions): 
     }),
     handler: async (request, reply) => {
       const caller = await callerOf(route, request, options.authorize)
-      const answer = await onceOnly(route, { request, caller }, options, () =>
-        route.run({
-          params: request.params,
-          query: withoutProject(request.query),
-          body: request.body,
-          caller,
-          request_id: request.id,
-          signal: leaveSignal(reply),
-        }),
+      const answer = await inSpan(route.id, { 'http.route': route.url }, () =>
+        onceOnly(route, { request, caller }, options, () =>
+          route.run({
+            params: request.params,
+            query: withoutProject(request.query),
+            body: request.body,
+            caller,
+            request_id: request.id,
+            signal: leaveSignal(reply),
+          }),
+        ),
       )
       return send(route, reply, options.check_replies ? checked(route, answer) : answer)
     },

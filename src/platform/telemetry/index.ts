@@ -1,2 +1,3 @@
 export { createLogger, type Logger } from './logger.ts'
 export { createMetrics, type Metrics } from './metrics.ts'
+export { inSpan, startTracing, type Tracing } from './tracing.ts'

@@ -1,0 +1,32 @@
+# One command each; a fresh clone needs nothing before them.
+NODE := node_modules/.bin/node
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+
+.PHONY: run test check generate bench
+
+# Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
+run: node_modules/.installed
+	@exec $(NODE) src/main.ts all
+
+# All checks and tests.
+test: check
+	$(NODE) node_modules/vitest/vitest.mjs run
+
+# Types, lint, arrows, unused code, generated files.
+check: node_modules/.installed
+	npm run --silent check
+
+# Writes what is generated: docs/reference.
+generate: node_modules/.installed
+	$(NODE) scripts/generate.ts
+
+# Measures against the floor; writes docs/reference/performance.md.
+bench: node_modules/.installed
+	$(NODE) bench/main.ts
+
+# The npm package `node` brings Node 24, whatever the machine has; npm runs its install script.
+node_modules/.installed: package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	@case "$$($(NODE) -v 2>/dev/null)" in v24*) ;; *) \
+	  echo "node_modules/.bin/node is not Node 24: run 'npm rebuild node', then make again" >&2; exit 1;; esac
+	@touch $@

@@ -1,0 +1,42 @@
+import { type Attributes, SpanStatusCode, trace } from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { NodeSDK } from '@opentelemetry/sdk-node'
+
+/** Ends tracing: what is not sent yet is sent first, within a bound. */
+export type Tracing = { close(): Promise<void> }
+
+/** The last spans must not keep a stopping process waiting for a collector that is gone. */
+const flushTimeout_ms = 3_000
+
+/**
+ * Sends traces of Looptrace itself to an OTLP endpoint over HTTP. Without a URL nothing is set up
+ * and `inSpan` costs next to nothing. The proxy's hot path makes no spans: its calls are records.
+ */
+export function startTracing(options: { url: string | undefined; role: string }): Tracing {
+  if (options.url === undefined) return { close: async () => undefined }
+  const sdk = new NodeSDK({
+    serviceName: `looptrace-${options.role}`,
+    traceExporter: new OTLPTraceExporter({ url: options.url, timeoutMillis: flushTimeout_ms }),
+    instrumentations: [],
+  })
+  sdk.start()
+  return { close: () => sdk.shutdown().catch(() => undefined) }
+}
+
+/** Runs some work inside a span of ours; what it throws marks the span and is thrown on. */
+export function inSpan<T>(
+  name: string,
+  attributes: Attributes,
+  work: () => Promise<T>,
+): Promise<T> {
+  return trace.getTracer('looptrace').startActiveSpan(name, { attributes }, async (span) => {
+    try {
+      return await work()
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: String(error).slice(0, 200) })
+      throw error
+    } finally {
+      span.end()
+    }
+  })
+}
