@@ -1,11 +1,15 @@
 /**
  * The queue port. Two drivers: SQLite (one machine, and the edge's spool) and JetStream (cluster).
- * Delivery is at least once, in order of arrival as far as redelivery allows.
+ * Delivery is at least once, in order of arrival within a subject as far as redelivery allows.
  */
 export type Queue = {
+  /** A message with more data is refused with MessageTooLarge. May change when a server is met. */
+  readonly message_bytes_max: number
   /**
    * Resolves once the message is durable (fsync'ed or acknowledged by the stream). `id` names the
-   * message: the same id within the dedupe window is stored once. Rejects with QueueUnavailable.
+   * message: the same id within the dedupe window is stored once, so that a publish that failed
+   * may be repeated. `data` is copied or sent before the promise settles and never detached.
+   * Rejects with QueueUnavailable or MessageTooLarge.
    */
   publish(message: OutgoingMessage): Promise<void>
   /** Starts pulling. The handler settles each delivery itself; what it leaves is redelivered. */
@@ -48,9 +52,17 @@ export type ConsumeOptions = {
   ack_wait_ms: number
   /** After so many deliveries a message is buried instead of delivered. */
   attempts_max: number
+  /** First delay after a throw of the handler; it doubles with each attempt. 500 when not given. */
+  backoff_ms_min?: number
+  /** The longest delay after a throw of the handler. 60,000 when not given. */
+  backoff_ms_max?: number
 }
 
-/** Handles one batch; a throw gives every unsettled delivery back with back-off. */
+/**
+ * Handles one batch; a throw gives every unsettled delivery back with back-off, or buries it when
+ * it was the last attempt. The signal aborts when `ack_wait_ms` has passed (the deliveries are
+ * then somebody else's) and when the queue closes.
+ */
 export type BatchHandler = (batch: readonly Delivery[], signal: AbortSignal) => Promise<void>
 
 /** `stop` lets the running batch end, then resolves. */
@@ -73,7 +85,21 @@ export type DeadLetter = {
   bytes: number
 }
 
-/** The queue can't take or give messages now: out of reach, full, or closed. */
+/** Why a queue can't be used: no connection or a broken file, no room, too much at once, closed. */
+export type UnavailableReason = 'away' | 'full' | 'busy' | 'closed'
+
+/** The queue can't take or give messages now. The same call may work later, unless closed. */
 export class QueueUnavailable extends Error {
   override readonly name = 'QueueUnavailable'
+  readonly reason: UnavailableReason
+
+  constructor(message: string, about: { reason?: UnavailableReason; cause?: unknown } = {}) {
+    super(message, { cause: about.cause })
+    this.reason = about.reason ?? 'away'
+  }
+}
+
+/** The message is over `message_bytes_max`: to publish it again is of no use. */
+export class MessageTooLarge extends Error {
+  override readonly name = 'MessageTooLarge'
 }

@@ -1,0 +1,15 @@
+export {
+  type BatchHandler,
+  type ConsumeOptions,
+  type Consumer,
+  type DeadLetter,
+  type Delivery,
+  MessageTooLarge,
+  type OutgoingMessage,
+  type Queue,
+  type QueueStats,
+  QueueUnavailable,
+  type UnavailableReason,
+} from './contract.ts'
+export type { QueueLogger } from './run-batch.ts'
+export { openSqliteQueue, type SqliteQueueOptions } from './sqlite-queue.ts'

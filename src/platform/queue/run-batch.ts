@@ -1,0 +1,95 @@
+import type { BatchHandler, ConsumeOptions, Delivery } from './contract.ts'
+
+/** What the drivers log with: the part of the service's logger that they need. */
+export type QueueLogger = {
+  info(about: object, message: string): void
+  warn(about: object, message: string): void
+  error(about: object, message: string): void
+}
+
+const backoff_ms_min_default = 500
+const backoff_ms_max_default = 60_000
+/** Length of a burial's reason: it travels in a header. */
+const reasonLength_max = 500
+
+/** One batch on its way to a handler. */
+export type BatchRun = {
+  deliveries: readonly Delivery[]
+  handler: BatchHandler
+  options: ConsumeOptions
+  /** Aborts when the queue closes. */
+  signal: AbortSignal
+  logger: QueueLogger
+}
+
+/**
+ * Hands a batch to its handler and settles what a throw leaves behind. Never rejects: what can't
+ * be settled comes again when its `ack_wait_ms` has passed.
+ */
+export async function runBatch(run: BatchRun): Promise<void> {
+  const { handler, options, logger } = run
+  const unsettled = new Set<Delivery>()
+  const deliveries = run.deliveries.map((delivery) => tracked(delivery, unsettled))
+  const timeout = new AbortController()
+  const timer = setTimeout(() => timeout.abort(), options.ack_wait_ms)
+  try {
+    await handler(deliveries, AbortSignal.any([run.signal, timeout.signal]))
+  } catch (error) {
+    logger.warn({ err: error, kind: options.kind, messages: unsettled.size }, 'a batch failed')
+    await giveBack([...unsettled], error, run)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The delay before attempt `attempt + 1`: doubling, bounded, and spread by up to a quarter. */
+export function backoff_ms(
+  attempt: number,
+  bounds: { ms_min: number; ms_max: number },
+  random: () => number,
+): number {
+  const full = Math.min(bounds.ms_max, bounds.ms_min * 2 ** Math.min(attempt - 1, 30))
+  return Math.round(full * (1 - random() / 4))
+}
+
+/** The delivery, taken out of `unsettled` once it is settled. A second settling does nothing. */
+function tracked(delivery: Delivery, unsettled: Set<Delivery>): Delivery {
+  const { id, subject, data, attempt } = delivery
+  unsettled.add(delivery)
+  const settle = async (how: () => Promise<void>) => {
+    if (!unsettled.delete(delivery)) return
+    try {
+      await how()
+    } catch (error) {
+      unsettled.add(delivery)
+      throw error
+    }
+  }
+  return {
+    id,
+    subject,
+    data,
+    attempt,
+    ack: () => settle(() => delivery.ack()),
+    retry: (delay_ms) => settle(() => delivery.retry(delay_ms)),
+    bury: (reason) => settle(() => delivery.bury(reason.slice(0, reasonLength_max))),
+  }
+}
+
+async function giveBack(unsettled: Delivery[], error: unknown, run: BatchRun): Promise<void> {
+  const { backoff_ms_min: ms_min, backoff_ms_max: ms_max, attempts_max } = run.options
+  const bounds = {
+    ms_min: ms_min ?? backoff_ms_min_default,
+    ms_max: ms_max ?? backoff_ms_max_default,
+  }
+  const reason = String(error).slice(0, reasonLength_max)
+  const settled = await Promise.allSettled(
+    unsettled.map((delivery) =>
+      delivery.attempt >= attempts_max
+        ? delivery.bury(reason)
+        : delivery.retry(backoff_ms(delivery.attempt, bounds, Math.random)),
+    ),
+  )
+  const failed = settled.find((result) => result.status === 'rejected')
+  if (failed) run.logger.warn({ err: failed.reason }, 'a delivery could not be given back')
+}

@@ -1,0 +1,116 @@
+import { Worker } from 'node:worker_threads'
+import { QueueUnavailable } from './contract.ts'
+import type {
+  NumberedAnswer,
+  NumberedCall,
+  SqliteAnswers,
+  SqliteCall,
+  SqliteThreadOptions,
+  ThreadGreeting,
+} from './sqlite-calls.ts'
+
+/** The thread that owns a queue file, as seen from the main thread. */
+export type SqliteThread = {
+  /** Rejects with QueueUnavailable. `payload` is moved to the thread, not copied. */
+  call<N extends SqliteCall['name']>(
+    call: Extract<SqliteCall, { name: N }>,
+    payload?: ArrayBuffer,
+  ): Promise<SqliteAnswers[N]>
+  /** Commits what was called before, closes the file and ends the thread. May be called twice. */
+  close(): Promise<void>
+}
+
+/** Starts the thread. Rejects with QueueUnavailable when the file can't be opened. */
+export async function startSqliteThread(options: SqliteThreadOptions): Promise<SqliteThread> {
+  const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), {
+    workerData: options,
+  })
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  const greeting = await greetingOf(worker)
+  if (!greeting.opened) {
+    await exited
+    throw new QueueUnavailable(greeting.failure.message, greeting.failure)
+  }
+  const calls = new CallsToThread(worker)
+  return {
+    call: (call, payload) => calls.call(call, payload),
+    close: async () => {
+      calls.end()
+      await exited
+    },
+  }
+}
+
+function greetingOf(worker: Worker): Promise<ThreadGreeting> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', (cause) =>
+      reject(new QueueUnavailable('the thread of the queue file did not start', { cause })),
+    )
+  })
+}
+
+type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void }
+
+/** Numbers the calls and sends those of one turn of the event loop together. */
+class CallsToThread {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Waiting>()
+  #outbox: NumberedCall[] = []
+  #payloads: ArrayBuffer[] = []
+  #last = 0
+  #gone: QueueUnavailable | undefined
+
+  constructor(worker: Worker) {
+    this.#worker = worker
+    worker.on('message', (answers: NumberedAnswer[]) => {
+      for (const answer of answers) this.#settle(answer)
+    })
+    worker.once('error', (cause) => this.#fail('the thread of the queue file died', cause))
+    worker.once('exit', () => this.#fail('the queue is closed', undefined))
+  }
+
+  call<N extends SqliteCall['name']>(
+    call: Extract<SqliteCall, { name: N }>,
+    payload?: ArrayBuffer,
+  ): Promise<SqliteAnswers[N]> {
+    if (this.#gone !== undefined) return Promise.reject(this.#gone)
+    return new Promise((resolve, reject) => {
+      this.#last += 1
+      this.#waiting.set(this.#last, { resolve, reject })
+      if (this.#outbox.length === 0) queueMicrotask(() => this.#send())
+      this.#outbox.push({ number: this.#last, call })
+      if (payload) this.#payloads.push(payload)
+    })
+  }
+
+  end(): void {
+    if (this.#gone !== undefined) return
+    this.call({ name: 'close' }).catch(() => undefined)
+    this.#gone = new QueueUnavailable('the queue is closed', { reason: 'closed' })
+  }
+
+  #send(): void {
+    const [calls, payloads] = [this.#outbox, this.#payloads]
+    this.#outbox = []
+    this.#payloads = []
+    this.#worker.postMessage(calls, payloads)
+  }
+
+  #settle(answer: NumberedAnswer): void {
+    const waiting = this.#waiting.get(answer.number)
+    if (waiting === undefined) return
+    this.#waiting.delete(answer.number)
+    if ('failure' in answer) {
+      waiting.reject(new QueueUnavailable(answer.failure.message, answer.failure))
+    } else {
+      waiting.resolve(answer.value as never)
+    }
+  }
+
+  #fail(message: string, cause: unknown): void {
+    this.#gone ??= new QueueUnavailable(message, { reason: 'closed', cause })
+    for (const waiting of this.#waiting.values()) waiting.reject(this.#gone)
+    this.#waiting.clear()
+  }
+}
