@@ -1,5 +1,19 @@
 export { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 export type { AccessTables } from './access-tables.ts'
+export { EmbeddedPostgresRefused } from './embedded/postgres-binaries.ts'
+export {
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+  startEmbeddedPostgres,
+} from './embedded/start-embedded-postgres.ts'
+export {
+  type AppliedStatement,
+  type MigrateOptions,
+  MigrationFailed,
+  migrateRelational,
+} from './migrate-relational.ts'
+export { MigrationRefused } from './migration-files.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
+export { assertSchemaCurrent, relationalSchemaStatus, type SchemaStatus } from './schema-status.ts'
 export type { TaskTables } from './task-tables.ts'
 export { asStoreProblem, isRelationalUnavailable } from './unavailable.ts'

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  access,
+  chown,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises'
+import { EmbeddedPostgresRefused, type PostgresBinaries } from './postgres-binaries.ts'
+import { type ServerIdentity, serverEnvironment } from './server-identity.ts'
+
+/** The one role of the embedded server, its superuser; also the name of the database. */
+export const embeddedRole = 'looptrace'
+
+/** What lies in the service's folder: PostgreSQL's own data folder, and its password. */
+export type DataFolder = { cluster: string; password: string }
+
+/**
+ * Makes the data folder when there is none. `initdb` works in a folder of another name, which is
+ * renamed when it is complete: what a kill leaves half-made is removed by the next start.
+ */
+export async function prepareDataFolder(
+  directory: string,
+  binaries: PostgresBinaries,
+  identity: ServerIdentity,
+): Promise<DataFolder> {
+  const cluster = `${directory}/cluster`
+  const exists = await isThere(cluster)
+  const password = await readPassword(`${directory}/password`, exists)
+  if (exists) return { cluster, password }
+  for (const name of await readdir(directory)) {
+    if (name.startsWith('new-')) await rm(`${directory}/${name}`, { recursive: true, force: true })
+  }
+  const made = `${directory}/new-${randomBytes(4).toString('hex')}`
+  await mkdir(made, { mode: 0o700 })
+  await writeFile(`${made}.password`, password, { mode: 0o600 })
+  if (identity.account !== undefined) {
+    const { uid, gid } = identity.account
+    await Promise.all([chown(made, uid, gid), chown(`${made}.password`, uid, gid)])
+  }
+  await runInitdb({ binaries, identity, made })
+  await rm(`${made}.password`)
+  await rename(made, cluster)
+  await syncFolder(directory)
+  return { cluster, password }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The password is made before the data folder: the folder is never without its password. */
+async function readPassword(file: string, clusterExists: boolean): Promise<string> {
+  if (await isThere(file)) return (await readFile(file, 'utf8')).trim()
+  if (clusterExists) {
+    throw new EmbeddedPostgresRefused(`${file} is missing: put back the password of the database`)
+  }
+  const password = randomBytes(24).toString('base64url')
+  await writeFile(`${file}.new`, password, { mode: 0o600, flush: true })
+  await rename(`${file}.new`, file)
+  return password
+}
+
+/**
+ * Only passwords (SCRAM) are let in. The locale is PostgreSQL's own C.UTF-8: the same order and
+ * case rules on every machine, and no index to rebuild when the system's C library changes.
+ */
+const initdbFlags = [
+  `--username=${embeddedRole}`,
+  '--auth=scram-sha-256',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--no-instructions',
+]
+
+function runInitdb(of: {
+  binaries: PostgresBinaries
+  identity: ServerIdentity
+  made: string
+}): Promise<void> {
+  const { binaries, identity, made } = of
+  const flags = [`--pgdata=${made}`, `--pwfile=${made}.password`, ...initdbFlags]
+  const [file = '', ...args] = [...identity.prefix, binaries.initdb, ...flags]
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, {
+      ...identity.ids,
+      cwd: '/',
+      env: serverEnvironment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let output = ''
+    child.stderr.on('data', (chunk) => {
+      output = `${output}${chunk}`.slice(-outputCharsMax)
+    })
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      if (code === 0) return resolve()
+      reject(new EmbeddedPostgresRefused(`initdb ended with ${code ?? signal}: ${output.trim()}`))
+    })
+  })
+}
+
+const outputCharsMax = 2_000
+
+/** Without this a power cut could bring back the time before the rename. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

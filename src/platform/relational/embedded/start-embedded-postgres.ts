@@ -1,0 +1,153 @@
+import { mkdir, realpath } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import pg from 'pg'
+import type { Logger } from '../../telemetry/index.ts'
+import { embeddedRole, prepareDataFolder } from './data-folder.ts'
+import { lockDirectory } from './directory-lock.ts'
+import { findPostgresBinaries, installationOf } from './postgres-binaries.ts'
+import { serverIdentity } from './server-identity.ts'
+import {
+  type RunningServer,
+  type ServerPlan,
+  ServerStartFailed,
+  startServer,
+} from './server-process.ts'
+import { type RestartListener, supervise } from './supervisor.ts'
+
+/** What an embedded PostgreSQL needs. */
+export type EmbeddedPostgresOptions = {
+  /** Folder for its data and password; made when it is not there. */
+  directory: string
+  /** Port on 127.0.0.1; a free one by default, another at each start of ours. */
+  port?: number
+  /** How long the server may take to recover and take connections; 120 s by default. */
+  start_timeout_ms?: number
+  /** Settings of PostgreSQL that go before ours. */
+  settings?: Readonly<Record<string, string>>
+  /** Called when the server had died and is back, on the same port. */
+  on_restart?: RestartListener
+  logger: Logger
+}
+
+/** A running, supervised PostgreSQL of our own. */
+export type EmbeddedPostgres = {
+  /** With the password; for `openRelational` and `migrateRelational`. */
+  url: string
+  /** Pid of the server; another one after a restart. */
+  readonly pid: number
+  /** How often the server died and was started again. */
+  readonly restarts: number
+  /** Resolves to undefined after `stop`, to an error when the server can't be brought back. */
+  stopped: Promise<Error | undefined>
+  /** Ends the connections, writes everything down, stops the server. May be called twice. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts PostgreSQL as a child process on loopback and keeps it running: makes its data folder
+ * when there is none, finds it again later, stops a server that a killed run of ours left on it,
+ * and starts a new one when ours dies. Throws EmbeddedPostgresRefused when the machine lacks
+ * something (the message says what), ServerStartFailed with the server's last words otherwise.
+ */
+export async function startEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
+  await mkdir(options.directory, { recursive: true })
+  const directory = await realpath(options.directory)
+  const unlock = lockDirectory(directory)
+  try {
+    return await startLocked({ ...options, directory }, unlock)
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+async function startLocked(
+  options: EmbeddedPostgresOptions,
+  unlock: () => void,
+): Promise<EmbeddedPostgres> {
+  const { directory, logger } = options
+  const binaries = await findPostgresBinaries()
+  const identity = await serverIdentity([directory, installationOf(binaries)])
+  const { cluster, password } = await prepareDataFolder(directory, binaries, identity)
+  const start_timeout_ms = options.start_timeout_ms ?? 120_000
+  const settings = options.settings ?? {}
+  const about = { binaries, identity, cluster, settings, start_timeout_ms, logger }
+  const { plan, first } = await startOnPort(about, options.port)
+  const url = (database: string) =>
+    `postgres://${embeddedRole}:${password}@127.0.0.1:${plan.port}/${database}`
+  await makeDatabase(url('postgres')).catch(async (error: unknown) => {
+    await first.stop()
+    throw error
+  })
+  const server = supervise(plan, first, options.on_restart)
+  const stopWithProcess = stopAtExit(server.pid)
+  const stopped = server.stopped.finally(() => {
+    stopWithProcess.forget()
+    unlock()
+  })
+  return {
+    url: url(embeddedRole),
+    get pid() {
+      return server.pid()
+    },
+    get restarts() {
+      return server.restarts()
+    },
+    stopped,
+    stop: async () => {
+      await server.stop()
+      await stopped
+    },
+  }
+}
+
+const portTriesMax = 5
+
+/** A free port may be taken by the time the server asks for it; then another one is tried. */
+async function startOnPort(
+  about: Omit<ServerPlan, 'port'>,
+  port: number | undefined,
+): Promise<{ plan: ServerPlan; first: RunningServer }> {
+  for (let tries = 1; ; tries += 1) {
+    const plan = { ...about, port: port ?? (await freePort()) }
+    try {
+      return { plan, first: await startServer(plan) }
+    } catch (error) {
+      const taken = error instanceof ServerStartFailed && error.log.includes('could not bind')
+      if (port !== undefined || !taken || tries === portTriesMax) throw error
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
+    })
+  })
+}
+
+async function makeDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  await client.connect()
+  try {
+    const found = await client.query('select 1 from pg_database where datname = $1', [embeddedRole])
+    if (found.rowCount === 0) await client.query(`create database ${embeddedRole}`)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A process that exits without `stop` (an uncaught error) takes its server along. */
+function stopAtExit(pid: () => number): { forget: () => void } {
+  const onExit = () => {
+    process.kill(pid(), 'SIGINT')
+  }
+  process.once('exit', onExit)
+  return { forget: () => process.off('exit', onExit) }
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+/** One numbered file of SQL, cut into the statements it is applied by. */
+export type Migration = {
+  version: number
+  /** The file's name without `.sql`, such as `0001_access`. */
+  name: string
+  /** SHA-256 of the text in hex; line ends count as `\n`, whatever git checked out. */
+  checksum: string
+  statements: readonly MigrationStatement[]
+}
+
+/** One step of a migration; applied in one transaction with its progress when it can be. */
+export type MigrationStatement = { text: string; transactional: boolean }
+
+/** A schema or a set of files the runner does not touch; the message says what to do. */
+export class MigrationRefused extends Error {
+  override readonly name = 'MigrationRefused'
+}
+
+/** Where this package keeps its own migrations. */
+export const relationalMigrationsDirectory = fileURLToPath(new URL('./migrations', import.meta.url))
+
+/** Reads `NNNN_name.sql` files in order. Throws MigrationRefused for a hole or another name. */
+export async function readMigrations(directory: string): Promise<readonly Migration[]> {
+  const names = (await readdir(directory)).sort()
+  const migrations: Migration[] = []
+  for (const file of names) {
+    const migration = parseMigration(file, await readFile(`${directory}/${file}`, 'utf8'))
+    if (migration.version !== migrations.length + 1) {
+      throw new MigrationRefused(
+        `migration ${file}: expected number ${migrations.length + 1} here, without holes or twins`,
+      )
+    }
+    migrations.push(migration)
+  }
+  return migrations
+}
+
+/**
+ * Cuts a file into statements at lines that hold only `-- statement`. SQL itself is no guide:
+ * semicolons stand in function bodies, dollar quotes, strings and comments too, and a splitter
+ * that gets one of them wrong does so in a half-applied schema.
+ *
+ * `-- statement without transaction` opens a statement that PostgreSQL refuses in a transaction,
+ * such as `create index concurrently`. A kill may repeat it, so it must be idempotent: create the
+ * index `if not exists`, and in the next statement `reindex index concurrently`, because a killed
+ * build leaves an invalid index behind.
+ */
+export function parseMigration(file: string, source: string): Migration {
+  const match = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)
+  if (match === null) {
+    throw new MigrationRefused(`migration ${file}: expected a name like 0001_what_it_adds.sql`)
+  }
+  const text = source.replaceAll('\r\n', '\n')
+  const statements = cut(text)
+  if (statements.length === 0) throw new MigrationRefused(`migration ${file}: holds no statement`)
+  return {
+    version: Number(match[1]),
+    name: file.slice(0, -'.sql'.length),
+    checksum: createHash('sha256').update(text).digest('hex'),
+    statements,
+  }
+}
+
+const separator = /^-- statement( without transaction)?$/
+
+function cut(text: string): MigrationStatement[] {
+  const statements: { lines: string[]; transactional: boolean }[] = []
+  let current = { lines: [] as string[], transactional: true }
+  for (const line of text.split('\n')) {
+    const match = separator.exec(line.trimEnd())
+    if (match === null) {
+      current.lines.push(line)
+      continue
+    }
+    statements.push(current)
+    current = { lines: [], transactional: match[1] === undefined }
+  }
+  statements.push(current)
+  return statements
+    .filter(({ lines }) => lines.some((line) => !/^\s*(--.*)?$/.test(line)))
+    .map(({ lines, transactional }) => ({ text: lines.join('\n').trim(), transactional }))
+}
