@@ -1,4 +1,5 @@
 export {
+  type ProviderName,
   type ScriptedProvider,
   type ScriptedProviderOptions,
   type ScriptInput,

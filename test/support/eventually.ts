@@ -1,0 +1,18 @@
+import { sleep } from '../../src/kernel/time.ts'
+
+/**
+ * Asks until the answer is there (neither undefined nor false), for what happens soon but not at
+ * once. Throws after `timeout_ms`, with `what` in the message.
+ */
+export async function eventually<T>(
+  what: string,
+  ask: () => T | undefined | false | Promise<T | undefined | false>,
+  { timeout_ms = 5000, interval_ms = 5 } = {},
+): Promise<T> {
+  for (const start = Date.now(); Date.now() - start < timeout_ms; ) {
+    const answer = await ask()
+    if (answer !== undefined && answer !== false) return answer
+    await sleep(interval_ms)
+  }
+  throw new Error(`${what}: not within ${timeout_ms} ms`)
+}
