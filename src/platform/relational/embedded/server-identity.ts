@@ -24,20 +24,20 @@ const run = promisify(execFile)
 
 /**
  * PostgreSQL refuses to run as root, so root hands it to the user `postgres` and makes that user
- * when the machine has none. `folders` are those the server works in. Where one lies below a
- * folder of root's that others may not enter (a clone in /root), the server keeps just the right
- * to read and search past permissions, if setpriv and the kernel allow it. Throws
+ * when the machine has none. `paths` are the folders to enter and programs to run. Where one lies
+ * below a folder of root's that others may not enter (a clone in /root), the server keeps just
+ * the right to pass such folders, if setpriv and the kernel allow it. Throws
  * EmbeddedPostgresRefused when no way is left.
  */
-export async function serverIdentity(folders: readonly string[]): Promise<ServerIdentity> {
+export async function serverIdentity(paths: readonly string[]): Promise<ServerIdentity> {
   if (process.getuid?.() !== 0) return { account: undefined, prefix: [], ids: {} }
   const account = (await findAccount()) ?? (await makeAccount())
-  const closed = await firstClosedFolder(folders, account)
+  const closed = await firstClosed(paths, account)
   if (closed === undefined) return { account, prefix: [], ids: account }
-  const prefix = await searchingPrefix(folders, account)
+  const prefix = await passingPrefix(paths, account)
   if (prefix !== undefined) return { account, prefix, ids: {} }
   throw new EmbeddedPostgresRefused(
-    `${closed}: the user ${accountName} may not enter it, and PostgreSQL can not run as root. ` +
+    `${closed}: the user ${accountName} may not pass it, and PostgreSQL can not run as root. ` +
       `Allow it (chmod o+x ${closed}), move the folder, or run the service as another user`,
   )
 }
@@ -69,15 +69,13 @@ async function makeAccount(): Promise<Account> {
   )
 }
 
-/** The first of the folders or of those above them that the account may not enter. */
-async function firstClosedFolder(
-  folders: readonly string[],
+/** The first of the paths, or of the folders above them, that the account may not pass. */
+async function firstClosed(
+  paths: readonly string[],
   account: Account,
 ): Promise<string | undefined> {
-  for (const folder of folders) {
-    for (const path of [...foldersAbove(folder), folder]) {
-      if (!mayEnter(await stat(path), account)) return path
-    }
+  for (const path of paths.flatMap((path) => [...foldersAbove(path), path])) {
+    if (!mayPass(await stat(path), account)) return path
   }
   return undefined
 }
@@ -87,30 +85,34 @@ function foldersAbove(path: string): string[] {
   return parent === path ? [] : [...foldersAbove(parent), parent]
 }
 
-function mayEnter(folder: { uid: number; gid: number; mode: number }, account: Account): boolean {
-  if (folder.uid === account.uid) return (folder.mode & 0o100) !== 0
-  if (folder.gid === account.gid) return (folder.mode & 0o010) !== 0
-  return (folder.mode & 0o001) !== 0
+function mayPass(path: { uid: number; gid: number; mode: number }, account: Account): boolean {
+  if (path.uid === account.uid) return (path.mode & 0o100) !== 0
+  if (path.gid === account.gid) return (path.mode & 0o010) !== 0
+  return (path.mode & 0o001) !== 0
 }
 
 /** Ordered by how little they give; a container often has only the second one. */
 const capabilities = ['dac_read_search', 'dac_override']
 
-async function searchingPrefix(
-  folders: readonly string[],
+/**
+ * Without `no_setuid_fixup` the call access(2), by which PostgreSQL looks at its own programs,
+ * leaves the capability out of account.
+ */
+async function passingPrefix(
+  paths: readonly string[],
   account: Account,
 ): Promise<readonly string[] | undefined> {
   for (const capability of capabilities) {
     const ids = [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups']
     const keep = [`--inh-caps=-all,+${capability}`, `--ambient-caps=-all,+${capability}`]
-    const prefix = ['setpriv', ...ids, ...keep, '--']
-    if (await entersAll(prefix, folders)) return prefix
+    const prefix = ['setpriv', ...ids, ...keep, '--securebits=+no_setuid_fixup', '--']
+    if (await passesAll(prefix, paths)) return prefix
   }
   return undefined
 }
 
-async function entersAll(prefix: readonly string[], folders: readonly string[]): Promise<boolean> {
+async function passesAll(prefix: readonly string[], paths: readonly string[]): Promise<boolean> {
   const [file = '', ...before] = prefix
-  const tries = folders.map((folder) => run(file, [...before, 'test', '-x', `${folder}/.`]))
+  const tries = paths.map((path) => run(file, [...before, 'test', '-x', path]))
   return (await Promise.allSettled(tries)).every((tried) => tried.status === 'fulfilled')
 }

@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { Logger } from '../../telemetry/index.ts'
 import { embeddedRole, prepareDataFolder } from './data-folder.ts'
 import { lockDirectory } from './directory-lock.ts'
-import { findPostgresBinaries, installationOf } from './postgres-binaries.ts'
+import { findPostgresBinaries } from './postgres-binaries.ts'
 import { serverIdentity } from './server-identity.ts'
 import {
   type RunningServer,
@@ -69,7 +69,7 @@ async function startLocked(
 ): Promise<EmbeddedPostgres> {
   const { directory, logger } = options
   const binaries = await findPostgresBinaries()
-  const identity = await serverIdentity([directory, installationOf(binaries)])
+  const identity = await serverIdentity([directory, binaries.postgres])
   const { cluster, password } = await prepareDataFolder(directory, binaries, identity)
   const start_timeout_ms = options.start_timeout_ms ?? 120_000
   const settings = options.settings ?? {}

@@ -1,0 +1,97 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type EmbeddedPostgres,
+  migrateRelational,
+  openRelational,
+  type Relational,
+  startEmbeddedPostgres,
+} from '../../src/platform/relational/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
+
+/** Hands out databases over HTTP: test files run in processes of their own and share a server. */
+export type PostgresBroker = { url: string; close: () => Promise<void> }
+
+/** Listens at once; PostgreSQL starts with the first request, so a run without one pays nothing. */
+export async function startPostgresBroker(): Promise<PostgresBroker> {
+  let shared: Promise<SharedServer> | undefined
+  let made = 0
+  const server = createServer((request, response) => {
+    shared ??= startSharedServer()
+    made += 1
+    const template = request.url === '/empty' ? 'template0' : migratedTemplate
+    makeDatabase(shared, `test_${made}`, template).then(
+      (url) => response.end(url),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      const started = await shared?.catch(() => undefined)
+      await started?.close()
+    },
+  }
+}
+
+type SharedServer = {
+  postgres: EmbeddedPostgres
+  admin: Relational<unknown>
+  close: () => Promise<void>
+}
+
+const migratedTemplate = 'migrated'
+
+/** Nothing here has to outlive the machine: fsync is off. */
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+}
+
+async function startSharedServer(): Promise<SharedServer> {
+  const logger = createLogger({ role: 'test-postgres', level: 'error' })
+  const directory = await mkdtemp(join(tmpdir(), 'looptrace-test-postgres-'))
+  // Under root the server runs as another user, who has to pass this folder.
+  await chmod(directory, 0o711)
+  const remove = () => rm(directory, { recursive: true })
+  const postgres = await startEmbeddedPostgres({ directory, settings, logger }).catch(
+    async (error: unknown) => {
+      await remove()
+      throw error
+    },
+  )
+  const limits = { pool_max: 4, connect_timeout_ms: 30_000, statement_timeout_ms: 30_000 }
+  const admin = openRelational<unknown>({ url: postgres.url, ...limits, logger })
+  const close = async () => {
+    await admin.close()
+    await postgres.stop()
+    await remove()
+  }
+  await admin.pool.query(`create database ${migratedTemplate}`)
+  await migrateRelational({ url: urlOf(postgres, migratedTemplate), logger })
+  return { postgres, admin, close }
+}
+
+async function makeDatabase(
+  shared: Promise<SharedServer>,
+  name: string,
+  template: string,
+): Promise<string> {
+  const { postgres, admin } = await shared
+  await admin.pool.query(`create database ${name} template ${template} strategy file_copy`)
+  return urlOf(postgres, name)
+}
+
+function urlOf(postgres: EmbeddedPostgres, database: string): string {
+  const url = new URL(postgres.url)
+  url.pathname = `/${database}`
+  return url.href
+}
