@@ -1,0 +1,101 @@
+import type { ExchangeFacts } from '../../../model/exchange.ts'
+import type { Observation, Outcome } from '../../../model/observation.ts'
+import { columnText, cutText } from './body-text.ts'
+import { type ProviderError, providerErrorFrom } from './provider-error.ts'
+import type { ReadAnswer } from './read-answer.ts'
+import { scrubbed } from './scrub.ts'
+
+/** How a call ended, in the row's columns. */
+export type CallEnding = Pick<
+  Observation,
+  'status' | 'outcome' | 'error_type' | 'error_message' | 'finish_reason'
+>
+
+/**
+ * The proxy saw how the transfer ended; the body may say more: an error inside a 200 stream, or
+ * an end without `[DONE]` and without a finish reason, which is a cut that closed politely.
+ */
+export function callEnding(facts: ExchangeFacts, answer: ReadAnswer): CallEnding {
+  const outcome = outcomeOf(facts, answer)
+  const finish_reason = normalisedFinishReason(
+    answer.choices.find((choice) => choice.finish_reason !== '')?.finish_reason ?? '',
+  )
+  if (outcome === 'complete') {
+    return { status: 'ok', outcome, error_type: '', error_message: '', finish_reason }
+  }
+  const told = providerSaid(answer, outcome)
+  return {
+    status: outcome === 'client_gone' ? 'cancelled' : 'error',
+    outcome,
+    error_type: columnText(
+      told.error_type || scrubbed(facts.error_type) || typeOf(facts, outcome),
+      errorType_chars_max,
+    ),
+    error_message:
+      told.error_message || scrubbed(cutText(facts.error_message, errorMessage_chars_max)),
+    finish_reason,
+  }
+}
+
+const errorType_chars_max = 128
+const errorMessage_chars_max = 2_048
+
+function outcomeOf(facts: ExchangeFacts, answer: ReadAnswer): Outcome {
+  if (facts.outcome !== 'complete') return facts.outcome
+  if (answer.error !== undefined || facts.status_code >= 400) return 'provider_error'
+  const cutByUs = facts.content_state !== 'full' || answer.fault !== ''
+  if (answer.isStream && !answer.done && !cutByUs && !isFinished(answer)) return 'upstream_cut'
+  return 'complete'
+}
+
+function isFinished({ choices, unknownText }: ReadAnswer): boolean {
+  if (unknownText !== '') return true
+  return choices.length > 0 && choices.every(({ finish_reason }) => finish_reason !== '')
+}
+
+function providerSaid(answer: ReadAnswer, outcome: Outcome): ProviderError {
+  if (answer.error !== undefined) return providerErrorFrom(answer.error)
+  if (outcome !== 'provider_error') return { error_type: '', error_message: '' }
+  return bodyError(answer.unknownText)
+}
+
+/** An error body of a shape of its own: looked into when it is JSON, else quoted. */
+function bodyError(text: string): ProviderError {
+  try {
+    return providerErrorFrom(JSON.parse(text))
+  } catch {
+    return providerErrorFrom(text.trim())
+  }
+}
+
+function typeOf(facts: ExchangeFacts, outcome: Outcome): string {
+  return outcome === 'provider_error' && facts.status_code >= 400
+    ? `http_${facts.status_code}`
+    : outcome
+}
+
+const finishReason_chars_max = 64
+
+/** OpenAI's words for what other providers and older versions call differently. */
+export function normalisedFinishReason(reason: string): string {
+  const lower = columnText(reason.toLowerCase().replaceAll('-', '_'), finishReason_chars_max)
+  return finishReasons.get(lower) ?? lower
+}
+
+const finishReasons = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['eos', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['tool_call', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  ['safety', 'content_filter'],
+  ['recitation', 'content_filter'],
+  ['blocklist', 'content_filter'],
+  ['prohibited_content', 'content_filter'],
+  ['spii', 'content_filter'],
+  ['refusal', 'content_filter'],
+  ['malformed_function_call', 'error'],
+])

@@ -1,0 +1,109 @@
+import { calcPrice, type ModelPrice } from '@pydantic/genai-prices'
+import type { Buckets } from './usage.ts'
+
+/** The price table that costs are made with; stored beside each, so that one can be redone. */
+export const priceVersion = 'genai-prices 0.1.8'
+
+/** What a call is priced by. */
+export type PricedCall = {
+  provider: string
+  /** As answered; when the table lacks it, `model_requested` is looked up. */
+  model: string
+  model_requested: string
+  /** When the call started, in milliseconds since 1970: prices change. */
+  at_ms: number
+}
+
+/**
+ * The exact US dollars of a call as decimal text with at most 9 digits after the point (half a
+ * nano-dollar rounds up); null when the table has no price. Nothing is fetched over the network.
+ */
+export type Pricing = (call: PricedCall, usage: Buckets) => string | null
+
+/** Look-ups kept in memory, at most; then all are forgotten. A look-up costs 25 µs. */
+const lookups_max = 2_000
+const day_ms = 86_400_000
+
+/** Makes a pricing that remembers the prices of each provider, model and day. */
+export function createPricing(): Pricing {
+  const known = new Map<string, Rates | null>()
+  const ratesOf = (provider: string, model: string, at_ms: number): Rates | null => {
+    if (model === '') return null
+    const day = Math.floor(at_ms / day_ms)
+    const key = `${day} ${provider} ${model}`
+    const remembered = known.get(key)
+    if (remembered !== undefined) return remembered
+    if (known.size >= lookups_max) known.clear()
+    const rates = lookUp(provider, model, day * day_ms)
+    known.set(key, rates)
+    return rates
+  }
+  return ({ provider, model, model_requested, at_ms }, usage) => {
+    const rates =
+      ratesOf(provider, model, at_ms) ??
+      (model_requested === model ? null : ratesOf(provider, model_requested, at_ms))
+    return rates && dollars(rates, usage)
+  }
+}
+
+/** Nano-dollars a million tokens; above `start` tokens of input the rate of that step holds. */
+type Rate = { base: bigint; steps: { start: number; rate: bigint }[] }
+type Rates = { input: Rate; output: Rate | undefined; cache_read: Rate; cache_write: Rate }
+
+function lookUp(provider: string, model: string, day_ms: number): Rates | null {
+  const name = model.startsWith('models/') ? model.slice('models/'.length) : model
+  const prices = pricesOf(provider, name, new Date(day_ms))
+  const input = prices && rateFrom(prices['input_mtok'])
+  if (!prices || !input) return null
+  return {
+    input,
+    output: rateFrom(prices['output_mtok']),
+    cache_read: rateFrom(prices['cache_read_mtok']) ?? input,
+    cache_write: rateFrom(prices['cache_write_mtok']) ?? input,
+  }
+}
+
+function pricesOf(provider: string, model: string, timestamp: Date): ModelPrice | undefined {
+  try {
+    const found = calcPrice({ input_tokens: 0 }, model, { providerId: provider, timestamp })
+    return found?.model_price
+  } catch {
+    return undefined
+  }
+}
+
+function rateFrom(price: ModelPrice[string]): Rate | undefined {
+  if (price === undefined) return undefined
+  if (typeof price === 'number') return { base: nano(price), steps: [] }
+  const steps = price.tiers.map((tier) => ({ start: tier.start, rate: nano(tier.price) }))
+  return { base: nano(price.base), steps: steps.toSorted((a, b) => b.start - a.start) }
+}
+
+function nano(price: number): bigint {
+  return BigInt(Math.round(price * 1e9))
+}
+
+const million = 1_000_000n
+
+function dollars(rates: Rates, usage: Buckets): string | null {
+  const input = usage.input_uncached_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+  const output = usage.output_visible_tokens + usage.reasoning_tokens
+  if (output > 0 && rates.output === undefined) return null
+  const sum =
+    rateAt(rates.input, input) * BigInt(usage.input_uncached_tokens) +
+    rateAt(rates.cache_read, input) * BigInt(usage.cache_read_tokens) +
+    rateAt(rates.cache_write, input) * BigInt(usage.cache_write_tokens) +
+    (rates.output ? rateAt(rates.output, input) * BigInt(output) : 0n)
+  return decimalText((sum + million / 2n) / million)
+}
+
+function rateAt(rate: Rate, inputTokens: number): bigint {
+  return rate.steps.find(({ start }) => inputTokens > start)?.rate ?? rate.base
+}
+
+function decimalText(nanoDollars: bigint): string {
+  const digits = nanoDollars.toString().padStart(10, '0')
+  const fraction = digits.slice(-9).replace(/0+$/, '')
+  const whole = digits.slice(0, -9)
+  return fraction === '' ? whole : `${whole}.${fraction}`
+}

@@ -1,0 +1,100 @@
+import type { ExchangeFacts } from '../../../model/exchange.ts'
+import type { ToolCall } from '../../../model/observation.ts'
+import type { Answer } from './answer.ts'
+import { bodyText, cutText } from './body-text.ts'
+import { decodedBody } from './decode-body.ts'
+import { itemsOf, type JsonObject, jsonText, objectFrom, textFrom } from './json-values.ts'
+import { fallbackText_chars_max } from './read-request.ts'
+import { streamedAnswer } from './streamed-answer.ts'
+import { wholeAnswer } from './whole-answer.ts'
+
+/** An answer as read from the wire. */
+export type ReadAnswer = Answer & {
+  /** True when it came as events. */
+  isStream: boolean
+  /** The decoded body, when it was in no known shape: then `output` and errors are made of it. */
+  unknownText: string
+  /** Why the body could not be read as it should; '' when it could. */
+  fault: string
+}
+
+/** Reads a provider's answer, whatever state it is in. Never throws. */
+export function readAnswer(
+  body: Uint8Array,
+  facts: ExchangeFacts,
+  response_bytes_max: number,
+): ReadAnswer {
+  const { bytes, fault } = decodedBody(body, facts.response_encoding, response_bytes_max)
+  if (bytes.length === 0) return { ...noAnswer, fault }
+  if (isEventStream(bytes, facts)) {
+    const answer = streamedAnswer(bytes, facts.endpoint)
+    const known = answer.choices.length > 0 || answer.error !== undefined
+    return { ...answer, isStream: true, unknownText: known ? '' : unknownTextOf(bytes), fault }
+  }
+  const text = bodyText(bytes)
+  const answer = wholeAnswer(text)
+  const known = answer !== undefined && (answer.choices.length > 0 || answer.error !== undefined)
+  return {
+    ...(answer ?? noAnswer),
+    isStream: false,
+    unknownText: known ? '' : cutText(text, fallbackText_chars_max),
+    fault: answer ? fault : 'the answer is no JSON',
+  }
+}
+
+const noAnswer: ReadAnswer = {
+  model: '',
+  choices: [],
+  usage: undefined,
+  error: undefined,
+  done: false,
+  dropped: 0,
+  isStream: false,
+  unknownText: '',
+  fault: '',
+}
+
+function unknownTextOf(bytes: Uint8Array): string {
+  return bodyText(bytes.subarray(0, fallbackText_chars_max))
+}
+
+const openings = new Set(['{', '[', '<'].map((char) => char.charCodeAt(0)))
+
+/** Some servers stream under another content type; what starts like JSON or HTML is no stream. */
+function isEventStream(bytes: Uint8Array, facts: ExchangeFacts): boolean {
+  if (facts.response_type.toLowerCase().includes('text/event-stream')) return true
+  return facts.streamed && !openings.has(bytes[0] ?? 0)
+}
+
+/** What the row keeps as output: the choices' messages as JSON, else the text that came. */
+export function outputOf(answer: ReadAnswer): string {
+  if (answer.choices.length === 0) return answer.error === undefined ? answer.unknownText : ''
+  return jsonText(answer.choices.map(({ message }) => message))
+}
+
+const toolCalls_max = 256
+
+/** The tool calls of all choices. */
+export function toolCallsOf(answer: Answer): ToolCall[] {
+  const calls: ToolCall[] = []
+  for (const { message } of answer.choices) {
+    if (typeof message === 'string') continue
+    for (const item of itemsOf(message['tool_calls'])) {
+      const call = objectFrom(item)
+      if (call !== undefined && calls.length < toolCalls_max) calls.push(toolCallFrom(call))
+    }
+    const oldCall = objectFrom(message['function_call'])
+    if (oldCall !== undefined) calls.push(toolCallFrom({ function: oldCall }))
+  }
+  return calls
+}
+
+function toolCallFrom(call: JsonObject): ToolCall {
+  const part = objectFrom(call['function']) ?? objectFrom(call['custom']) ?? {}
+  const given = part['arguments'] ?? part['input'] ?? ''
+  return {
+    id: textFrom(call['id']),
+    name: textFrom(part['name']),
+    arguments: typeof given === 'string' ? given : jsonText(given),
+  }
+}

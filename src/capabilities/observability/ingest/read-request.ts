@@ -1,0 +1,98 @@
+import type { ToolResult } from '../../../model/observation.ts'
+import { bodyText, columnText, cutBytes, cutText } from './body-text.ts'
+import {
+  itemsOf,
+  type JsonObject,
+  jsonText,
+  objectFrom,
+  parsedJson,
+  textFrom,
+} from './json-values.ts'
+import { scrubbed } from './scrub.ts'
+
+/** What a client asked for. */
+export type ReadRequest = {
+  /** Undefined when the body was no JSON object (or was cut). */
+  parsed: JsonObject | undefined
+  text: string
+  model: string
+  /** The messages or the prompt as JSON; when the body was no JSON, its text. */
+  input: string
+  tool_results: ToolResult[]
+}
+
+/** A body that is no JSON is kept as text up to here. */
+export const fallbackText_chars_max = 262_144
+/** Longer model names are nobody's. */
+export const model_chars_max = 256
+const toolResult_bytes_max = 4_096
+const toolResults_max = 128
+
+/** Reads a request body of the chat or the completions format. */
+export function readRequest(body: Uint8Array): ReadRequest {
+  const text = bodyText(body)
+  const parsed = objectFrom(parsedJson(text))
+  if (parsed === undefined) {
+    const model = columnText(modelInText.exec(text)?.[1] ?? '', model_chars_max)
+    const input = cutText(text, fallbackText_chars_max)
+    return { parsed, text, model, input, tool_results: [] }
+  }
+  const asked = parsed['messages'] ?? parsed['prompt']
+  const input = asked === undefined ? '' : jsonText(asked) || cutText(text, fallbackText_chars_max)
+  return {
+    parsed,
+    text,
+    model: columnText(textFrom(parsed['model']), model_chars_max),
+    input,
+    tool_results: toolResultsOf(parsed['messages']),
+  }
+}
+
+/** Clients write the model first; in a body that was cut this is the best there is. */
+const modelInText = /^\s*\{[^{[]{0,512}?"model"\s*:\s*"([^"\\]{1,256})"/
+
+/** The results that answer the latest message of the assistant: the tool messages at the end. */
+function toolResultsOf(messages: unknown): ToolResult[] {
+  const items = itemsOf(messages)
+  const results: ToolResult[] = []
+  for (let at = items.length - 1; at >= 0 && results.length < toolResults_max; at--) {
+    const message = objectFrom(items[at])
+    const role = message?.['role']
+    if (message === undefined || role === 'assistant') break
+    if (role !== 'tool' && role !== 'function') continue
+    results.push({
+      tool_call_id: textFrom(message['tool_call_id']) || textFrom(message['name']),
+      content: cutBytes(contentText(message['content']), toolResult_bytes_max),
+    })
+  }
+  return results.reverse()
+}
+
+function contentText(content: unknown): string {
+  if (typeof content === 'string') return content
+  const parts = itemsOf(content)
+  const texts = parts.map((part) => textFrom(objectFrom(part)?.['text']))
+  if (parts.length > 0 && texts.every((text) => text !== '')) return texts.join('')
+  return content === undefined || content === null ? '' : jsonText(content)
+}
+
+const parameters_max = 64
+const parameter_chars_max = 2_048
+const tools_chars_max = 16_384
+/** Stands in columns of its own, or says nothing of the call. */
+const notParameters = new Set(['messages', 'prompt', 'model', 'stream', 'stream_options'])
+const secretNames = /api_?key|secret|password|authorization|headers|credential/i
+
+/** Writes the other fields of a request to `request.<field>`, each as text or JSON, bounded. */
+export function addParameters(attributes: Record<string, string>, request: JsonObject): void {
+  let added = 0
+  for (const key in request) {
+    if (notParameters.has(key)) continue
+    if (added++ >= parameters_max) return
+    const value = request[key]
+    const chars = key === 'tools' || key === 'functions' ? tools_chars_max : parameter_chars_max
+    const text = typeof value === 'string' ? value : jsonText(value)
+    const name = `request.${cutText(key, 128)}`
+    attributes[name] = secretNames.test(key) ? '[redacted]' : scrubbed(cutText(text, chars))
+  }
+}

@@ -1,0 +1,36 @@
+import { createRequire } from 'node:module'
+
+/** Counts tokens of a text as a current model would, about. */
+export type TokenCounter = (text: string) => number
+
+/** Text up to here is counted with the tokenizer; beyond, four characters are one token. */
+const exactChars_max = 8_192
+/** Byte pair merging is quadratic in a run without a break, so that runs are cut to this. */
+const piece_chars = 512
+const charsPerToken = 4
+
+/**
+ * Counts with OpenAI's `o200k_base`. The tokenizer is loaded on first use (about 80 MB and a
+ * quarter of a second), because most installations never need it. One count costs ≤ 20 ms.
+ */
+export const countTokens: TokenCounter = (text) => {
+  if (text === '') return 0
+  const { countTokens: count } = tokenizer()
+  const exactEnd = Math.min(text.length, exactChars_max)
+  let tokens = 0
+  for (let from = 0; from < exactEnd; from += piece_chars) {
+    tokens += count(text.slice(from, Math.min(from + piece_chars, exactEnd)), plainText)
+  }
+  return tokens + Math.ceil((text.length - exactEnd) / charsPerToken)
+}
+
+/** Content that spells a special token (`<|endoftext|>`) is text like any other. */
+const plainText = { disallowedSpecial: new Set<string>() }
+
+type Tokenizer = typeof import('gpt-tokenizer/encoding/o200k_base')
+let loaded: Tokenizer | undefined
+
+function tokenizer(): Tokenizer {
+  loaded ??= createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as Tokenizer
+  return loaded
+}
