@@ -1,0 +1,108 @@
+import type { Clock } from '../../kernel/time.ts'
+import type { AccessTables, Kysely } from '../../platform/relational/index.ts'
+import type { Logger } from '../../platform/telemetry/index.ts'
+import type { ExternalTokens } from './identify.ts'
+import { createKeyCache, type KeyCache, type KeyCacheLimits } from './keys/key-cache.ts'
+import { createKeyUsage } from './keys/key-usage.ts'
+import { readKey, writeKeyUses } from './keys/store.ts'
+import { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
+import { createSignInGuard, type SignInGuard } from './passwords/sign-in-guard.ts'
+import { createRoleReader, type RoleReader } from './roles/role-reader.ts'
+import { createAccessTokens } from './tokens/access-tokens.ts'
+import { createExternalTokens } from './tokens/external-tokens.ts'
+import { createRefreshTokens, type RefreshTokens } from './tokens/refresh-tokens.ts'
+import { createSigningKeys, type SigningKeys } from './tokens/signing-keys.ts'
+import type { AccessTokens } from './tokens/token-subject.ts'
+
+/** Everything that sign-in, authorisation and the routes under `/api/v2/access` work with. */
+export type Access = {
+  db: Kysely<AccessTables>
+  clock: Clock
+  keys: KeyCache
+  roles: RoleReader
+  tokens: AccessTokens
+  signing_keys: SigningKeys
+  refresh_tokens: RefreshTokens
+  external: ExternalTokens | undefined
+  passwords: PasswordHasher
+  guard: SignInGuard
+  /** Writes down which keys were used, for the last time. Call it before the store is closed. */
+  close(): Promise<void>
+}
+
+export type AccessOptions = {
+  db: Kysely<AccessTables>
+  clock: Clock
+  logger: Logger
+  /** Encrypts the private signing keys in the store; at least 32 characters, the same in every pod. */
+  secret_key: string
+  /** `iss` of our access tokens. */
+  token_issuer: string
+  /** Life of an access token, at most one hour. */
+  token_ttl_ms: number
+  /** URL of an external OpenID Connect issuer whose tokens are taken too. */
+  oidc_issuer?: string | undefined
+  /** `aud` that its tokens must have; without it no external token is taken. */
+  oidc_audience?: string | undefined
+  /** Tests use cheaper hashes. */
+  passwords?: PasswordHasher
+}
+
+/** Puts the parts of sign-in together. Nothing is read from the store yet. */
+export function openAccess(options: AccessOptions): Access {
+  const { db, clock } = options
+  const { keys, close } = openKeys({ db, clock })
+  const signing_keys = createSigningKeys({
+    ...options,
+    rules: {
+      rotate_after_ms: rotateAfter_ms,
+      publish_before_ms: publishBefore_ms,
+      token_ttl_ms: options.token_ttl_ms,
+    },
+  })
+  return {
+    db,
+    clock,
+    keys,
+    roles: createRoleReader({ db, clock }),
+    tokens: createAccessTokens({
+      signing_keys,
+      clock,
+      issuer: options.token_issuer,
+      ttl_ms: options.token_ttl_ms,
+    }),
+    signing_keys,
+    refresh_tokens: createRefreshTokens({ db, clock }),
+    external: externalTokens(options),
+    passwords: options.passwords ?? createPasswordHasher(),
+    guard: createSignInGuard({ clock }),
+    close,
+  }
+}
+
+/** Only the keys, for a process (the proxy) that signs nobody in. */
+export function openKeys(options: {
+  db: Kysely<AccessTables>
+  clock: Clock
+  limits?: Partial<KeyCacheLimits>
+}): { keys: KeyCache; close(): Promise<void> } {
+  const { db, clock, limits } = options
+  const usage = createKeyUsage({ write: (uses) => writeKeyUses(db, uses), clock })
+  const keys = createKeyCache({
+    ...limits,
+    load: (prefix) => readKey(db, prefix),
+    clock,
+    onUsed: usage.touch,
+  })
+  return { keys, close: usage.close }
+}
+
+const rotateAfter_ms = 30 * 24 * 60 * 60 * 1000
+/** Twice as long as the key set may be cached (5 minutes). */
+const publishBefore_ms = 10 * 60 * 1000
+
+function externalTokens(options: AccessOptions): ExternalTokens | undefined {
+  const { oidc_issuer: issuer, oidc_audience: audience, clock } = options
+  if (issuer === undefined || audience === undefined) return undefined
+  return createExternalTokens({ issuer, audience, clock })
+}

@@ -1,0 +1,123 @@
+import { isUuid } from '../../kernel/ids.ts'
+import { problem } from '../../kernel/problem.ts'
+import {
+  type KeyScope,
+  type OrganizationRole,
+  organizationRoles,
+  type ProjectRole,
+  projectRoles,
+} from '../../kernel/scopes.ts'
+import type { Authorize, Caller, Credentials, RouteScope } from '../../platform/http/index.ts'
+import { asStoreProblem } from '../../platform/relational/index.ts'
+import { type Identity, type IdentityDeps, identify } from './identify.ts'
+import type { RoleReader } from './roles/role-reader.ts'
+
+type AuthorizerDeps = IdentityDeps & { roles: RoleReader }
+
+/**
+ * The service's way to tell who calls and whether they may. Order of refusals: 401 for the
+ * credentials, 404 for an organization or project the caller can not see, 403 for a role or scope
+ * that is too low; 503 when the store that knows is out of reach.
+ */
+export function authorizer(deps: AuthorizerDeps): Authorize {
+  return async (route, credentials) => {
+    try {
+      const identity = await identify(route.auth, credentials, deps)
+      return await permit(route.scope, { identity, credentials, roles: deps.roles })
+    } catch (error) {
+      throw asStoreProblem(error)
+    }
+  }
+}
+
+type Question = { identity: Identity; credentials: Credentials; roles: RoleReader }
+
+function permit(scope: RouteScope, question: Question): Promise<Caller> {
+  switch (scope.level) {
+    case 'project':
+      return question.identity.kind === 'user'
+        ? permitUserInProject(scope.role, question)
+        : permitScopes(scope.key, question)
+    case 'organization':
+      return permitInOrganization(scope.role, question)
+    case 'user':
+    case 'public':
+      return Promise.resolve({ ...personOf(question.identity), project_id: '' })
+  }
+}
+
+/** A key or service account works in its own project, within its scopes. */
+async function permitScopes(scope: KeyScope | null, question: Question): Promise<Caller> {
+  const { identity, credentials } = question
+  if (identity.kind === 'user') throw problem('permission_denied')
+  const named = credentials.params['project_id'] ?? credentials.project
+  if (named !== undefined && named.toLowerCase() !== identity.project_id) {
+    throw projectNotFound(named)
+  }
+  if (scope === null) {
+    throw problem('permission_denied', { detail: 'This takes a person who is signed in' })
+  }
+  if (!identity.scopes.has(scope)) {
+    throw problem('permission_denied', { detail: `This takes the scope ${scope}` })
+  }
+  return { kind: identity.kind, id: identity.id, project_id: identity.project_id }
+}
+
+async function permitUserInProject(role: ProjectRole, question: Question): Promise<Caller> {
+  const person = personOf(question.identity)
+  const { project_id, seen } = await selectedProject(person.id, question)
+  if (projectRoles.indexOf(seen.role) < projectRoles.indexOf(role)) {
+    throw problem('permission_denied', {
+      detail: `This takes the project role ${role}, yours is ${seen.role}`,
+    })
+  }
+  return { ...person, project_id }
+}
+
+/** The organization of the path, else the one that the selected project belongs to. */
+async function permitInOrganization(role: OrganizationRole, question: Question): Promise<Caller> {
+  const person = personOf(question.identity)
+  const { credentials, roles } = question
+  const named = credentials.params['organization_id']
+  const selected = named === undefined ? await selectedProject(person.id, question) : undefined
+  const organization_id = selected?.seen.organization_id ?? named ?? ''
+  const own = isUuid(organization_id)
+    ? await roles.organizationRole(person.id, organization_id.toLowerCase())
+    : undefined
+  if (own === undefined) {
+    throw problem('organization_not_found', {
+      detail: `There is no organization "${organization_id.slice(0, 80)}" that you can see`,
+    })
+  }
+  if (organizationRoles.indexOf(own) < organizationRoles.indexOf(role)) {
+    throw problem('permission_denied', {
+      detail: `This takes the organization role ${role}, yours is ${own}`,
+    })
+  }
+  return { ...person, project_id: selected?.project_id ?? '' }
+}
+
+/** Path before header or query; left out, the only project that the user can see. */
+async function selectedProject(user_id: string, { credentials, roles }: Question) {
+  const named = credentials.params['project_id'] ?? credentials.project
+  const project_id = named?.toLowerCase() ?? (await roles.onlyProject(user_id))
+  if (project_id === undefined) {
+    throw problem('project_required', {
+      detail: 'Name a project in the X-Project-ID header or the project_id query parameter',
+    })
+  }
+  const seen = isUuid(project_id) ? await roles.projectRole(user_id, project_id) : undefined
+  if (seen === undefined) throw projectNotFound(project_id)
+  return { project_id, seen }
+}
+
+function personOf(identity: Identity): { kind: 'user'; id: string } {
+  if (identity.kind === 'user') return { kind: 'user', id: identity.id }
+  throw problem('permission_denied', { detail: 'This takes a person who is signed in' })
+}
+
+function projectNotFound(project_id: string): Error {
+  return problem('project_not_found', {
+    detail: `There is no project "${project_id.slice(0, 80)}" that you can see`,
+  })
+}

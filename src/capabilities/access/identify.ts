@@ -1,0 +1,104 @@
+import { problem } from '../../kernel/problem.ts'
+import type { KeyScope } from '../../kernel/scopes.ts'
+import type { Credentials, RouteAuth } from '../../platform/http/index.ts'
+import type { KeyCache } from './keys/key-cache.ts'
+import type { RoleReader } from './roles/role-reader.ts'
+import type { AccessTokens } from './tokens/token-subject.ts'
+
+/** Who the credentials belong to. A person has roles; a key or service account has scopes. */
+export type Identity =
+  | { kind: 'user'; id: string }
+  | {
+      kind: 'key' | 'service_account'
+      id: string
+      project_id: string
+      scopes: ReadonlySet<KeyScope>
+    }
+
+export type IdentityDeps = {
+  keys: KeyCache
+  tokens: AccessTokens
+  /** Tokens of an external issuer, where one is set up. */
+  external: ExternalTokens | undefined
+  roles: RoleReader
+}
+
+/** Another issuer's tokens; people are known by their verified e-mail. */
+export type ExternalTokens = {
+  /** Whether the token says that it is this issuer's. Nothing of it is checked yet. */
+  claims(token: string): boolean
+  /** The (lower-case) e-mail that the issuer has verified. */
+  verify(token: string): Promise<{ email: string }>
+}
+
+/**
+ * Turns one credential into an identity. A request with both a key and a bearer token is refused,
+ * as nobody can tell which of them it means. Throws `credentials_missing`, `credentials_invalid`.
+ */
+export async function identify(
+  auth: RouteAuth,
+  { authorization, api_key }: Credentials,
+  deps: IdentityDeps,
+): Promise<Identity> {
+  if (authorization !== undefined && api_key !== undefined) {
+    throw problem('credentials_invalid', {
+      detail: 'The request has both Authorization and X-API-Key, expected one of them',
+    })
+  }
+  if (api_key !== undefined && auth !== 'jwt') return byKey(api_key, deps)
+  if (authorization !== undefined && auth !== 'key') return byBearer(authorization, deps)
+  throw problem('credentials_missing', { detail: expected[auth] })
+}
+
+const expected: Record<RouteAuth, string> = {
+  public: 'Expected no credentials',
+  key: 'Expected a project key in X-API-Key',
+  jwt: 'Expected an access token: Authorization: Bearer <token>; a key will not do here',
+  jwt_or_key: 'Expected an access token (Authorization: Bearer <token>) or a key in X-API-Key',
+}
+
+async function byKey(key: string, { keys }: IdentityDeps): Promise<Identity> {
+  const found = await keys.authenticate(key)
+  if (found === undefined) {
+    throw problem('credentials_invalid', { detail: 'X-API-Key is not a valid key' })
+  }
+  const { key_id, service_account_id, project_id, scopes } = found
+  return service_account_id === null
+    ? { kind: 'key', id: key_id, project_id, scopes }
+    : { kind: 'service_account', id: service_account_id, project_id, scopes }
+}
+
+async function byBearer(authorization: string, deps: IdentityDeps): Promise<Identity> {
+  const token = bearerPattern.exec(authorization)?.[1]
+  if (token === undefined) {
+    throw problem('credentials_invalid', { detail: 'Authorization: expected Bearer <token>' })
+  }
+  if (token.startsWith('lt_')) {
+    throw problem('credentials_invalid', {
+      detail: 'Authorization: expected an access token; a key goes into X-API-Key',
+    })
+  }
+  const { external, roles, tokens } = deps
+  if (external?.claims(token)) {
+    const { email } = await external.verify(token)
+    return activeUser(await roles.userByEmail(email), roles)
+  }
+  const subject = await tokens.verify(token)
+  if (subject.kind === 'user') return activeUser(subject.user_id, roles)
+  const account = await roles.serviceAccount(subject.key_id)
+  if (account?.service_account_id !== subject.service_account_id) throw invalidToken()
+  const { service_account_id: id, project_id, scopes } = account
+  return { kind: 'service_account', id, project_id, scopes }
+}
+
+/** RFC 6750's b64token, bounded. */
+const bearerPattern = /^Bearer ([A-Za-z0-9._~+/-]{1,8192}=*)$/i
+
+async function activeUser(user_id: string | undefined, roles: RoleReader): Promise<Identity> {
+  if (user_id === undefined || !(await roles.isActive(user_id))) throw invalidToken()
+  return { kind: 'user', id: user_id }
+}
+
+function invalidToken(): Error {
+  return problem('credentials_invalid', { detail: 'The access token is not valid' })
+}

@@ -1,0 +1,11 @@
+export { type Access, type AccessOptions, openAccess, openKeys } from './access.ts'
+export { accessRoutes } from './access-routes.ts'
+export { authorizer } from './authorizer.ts'
+export {
+  createKeyCache,
+  type KeyCache,
+  type KeyCacheLimits,
+  type KeyCacheOptions,
+  type StoredKey,
+} from './keys/key-cache.ts'
+export type { ProjectKey } from './keys/project-key.ts'

@@ -1,0 +1,217 @@
+import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
+import {
+  type AccessTables,
+  type Kysely,
+  type Selectable,
+  sql,
+} from '../../../platform/relational/index.ts'
+import type { StoredKey } from './key-cache.ts'
+import type { KeyUse } from './key-usage.ts'
+
+type Db = Kysely<AccessTables>
+
+/** A key as lists show it: everything but the secret's hash. */
+export type KeyRow = Omit<Selectable<AccessTables['api_keys']>, 'secret_hash' | 'scopes'> & {
+  scopes: KeyScope[]
+}
+
+/** What a key is made of; instants are set by the caller's clock. */
+export type KeyInsert = {
+  id: string
+  project_id: string
+  service_account_id: string | null
+  name: string
+  prefix: string
+  secret_hash: Buffer
+  scopes: readonly KeyScope[]
+  created_at: Date
+  created_by: string | null
+  expires_at: Date | null
+}
+
+/** Reads a key for the cache; undefined when it, its service account or its project is shut. */
+export async function readKey(db: Db, prefix: string): Promise<StoredKey | undefined> {
+  const row = await usableKeys(db).where('api_keys.prefix', '=', prefix).executeTakeFirst()
+  return row && storedKey(row)
+}
+
+/** Reads a service account's key by its id: what an access token made with it may still do. */
+export async function readKeyById(db: Db, key_id: string): Promise<StoredKey | undefined> {
+  const row = await usableKeys(db).where('api_keys.id', '=', key_id).executeTakeFirst()
+  return row && storedKey(row)
+}
+
+/** Notes when keys were last used, in one statement. */
+export async function writeKeyUses(db: Db, uses: readonly KeyUse[]): Promise<void> {
+  const ids = uses.map(({ key_id }) => key_id)
+  const instants = uses.map(({ used_at }) => used_at.toISOString())
+  await sql`
+    update api_keys set last_used_at = greatest(api_keys.last_used_at, used.at)
+    from unnest(${ids}::uuid[], ${instants}::timestamptz[]) as used(id, at)
+    where api_keys.id = used.id`.execute(db)
+}
+
+/** Adds a key and answers it as stored. */
+export async function insertKey(db: Db, key: KeyInsert): Promise<KeyRow> {
+  const row = await db
+    .insertInto('api_keys')
+    .values({ ...key, scopes: [...key.scopes] })
+    .returning(keyColumns)
+    .executeTakeFirstOrThrow()
+  return keyRow(row)
+}
+
+/** One key of a project. */
+export async function findKey(
+  db: Db,
+  { project_id, api_key_id }: { project_id: string; api_key_id: string },
+): Promise<KeyRow | undefined> {
+  const row = await db
+    .selectFrom('api_keys')
+    .select(keyColumns)
+    .where('project_id', '=', project_id)
+    .where('id', '=', api_key_id)
+    .executeTakeFirst()
+  return row && keyRow(row)
+}
+
+/** A page of a project's keys, oldest first, and how many there are (up to `count_max`). */
+export async function listKeys(
+  db: Db,
+  page: {
+    project_id: string
+    service_account_id: string | undefined
+    after: string | undefined
+    limit: number
+    count_max: number
+  },
+): Promise<{ rows: KeyRow[]; counted: number }> {
+  const { project_id, service_account_id, after, limit, count_max } = page
+  const keys = db
+    .selectFrom('api_keys')
+    .where('project_id', '=', project_id)
+    .$if(service_account_id !== undefined, (query) =>
+      query.where('service_account_id', '=', service_account_id ?? null),
+    )
+  const counted = await db
+    .selectFrom(keys.select('id').limit(count_max).as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const rows = await keys
+    .select(keyColumns)
+    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return { rows: rows.map(keyRow), counted: counted.n }
+}
+
+/** Changes a key that is not revoked; undefined when it is, or is not there. */
+export async function updateKey(
+  db: Db,
+  { project_id, api_key_id }: { project_id: string; api_key_id: string },
+  change: { scopes?: KeyScope[]; revoked_at?: Date; expires_at?: Date },
+): Promise<KeyRow | undefined> {
+  const row = await db
+    .updateTable('api_keys')
+    .set(change)
+    .where('project_id', '=', project_id)
+    .where('id', '=', api_key_id)
+    .where('revoked_at', 'is', null)
+    .returning(keyColumns)
+    .executeTakeFirst()
+  return row && keyRow(row)
+}
+
+/**
+ * Puts a new key in an old one's place, both or neither. The old one is revoked, or expires at
+ * the given time when that is sooner than its own; undefined when it was revoked meanwhile.
+ */
+export function replaceKey(
+  db: Db,
+  old: { project_id: string; api_key_id: string },
+  change: { by: KeyInsert; at: Date; ends_at: Date },
+): Promise<{ added: KeyRow; previous: KeyRow } | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const { at, ends_at } = change
+    const row = await trx
+      .updateTable('api_keys')
+      .set(
+        ends_at <= at
+          ? { revoked_at: at }
+          : { expires_at: sql<string>`least(expires_at, ${ends_at.toISOString()}::timestamptz)` },
+      )
+      .where('project_id', '=', old.project_id)
+      .where('id', '=', old.api_key_id)
+      .where('revoked_at', 'is', null)
+      .returning(keyColumns)
+      .executeTakeFirst()
+    if (row === undefined) return undefined
+    return { added: await insertKey(trx, change.by), previous: keyRow(row) }
+  })
+}
+
+const keyColumns = [
+  'id',
+  'project_id',
+  'service_account_id',
+  'name',
+  'prefix',
+  'scopes',
+  'created_at',
+  'created_by',
+  'expires_at',
+  'revoked_at',
+  'last_used_at',
+] as const
+
+function usableKeys(db: Db) {
+  return db
+    .selectFrom('api_keys')
+    .innerJoin('projects', 'projects.id', 'api_keys.project_id')
+    .leftJoin('service_accounts', 'service_accounts.id', 'api_keys.service_account_id')
+    .select([
+      'api_keys.id',
+      'api_keys.project_id',
+      'api_keys.service_account_id',
+      'api_keys.secret_hash',
+      'api_keys.scopes',
+      'api_keys.expires_at',
+      'service_accounts.scopes as account_scopes',
+    ])
+    .where('api_keys.revoked_at', 'is', null)
+    .where('projects.archived_at', 'is', null)
+    .where('service_accounts.disabled_at', 'is', null)
+}
+
+type UsableKey = {
+  id: string
+  project_id: string
+  service_account_id: string | null
+  secret_hash: Buffer
+  scopes: string[]
+  expires_at: string | null
+  account_scopes: string[] | null
+}
+
+/** A service account's key may do what both the key and the account may. */
+function storedKey(row: UsableKey): StoredKey {
+  const { account_scopes } = row
+  const scopes = row.scopes.filter((scope) => account_scopes?.includes(scope) ?? true)
+  return {
+    key_id: row.id,
+    project_id: row.project_id,
+    service_account_id: row.service_account_id,
+    scopes: new Set(scopes.filter(isKeyScope)),
+    secret_hash: row.secret_hash,
+    expires_at_ms: row.expires_at === null ? null : Date.parse(row.expires_at),
+  }
+}
+
+function keyRow<R extends { scopes: string[] }>(row: R): R & { scopes: KeyScope[] } {
+  return { ...row, scopes: row.scopes.filter(isKeyScope) }
+}
+
+function isKeyScope(scope: string): scope is KeyScope {
+  return keyScopes.some((known) => known === scope)
+}

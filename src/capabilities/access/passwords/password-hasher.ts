@@ -1,0 +1,120 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { problem } from '../../../kernel/problem.ts'
+
+/** Hashes passwords and checks them. */
+export type PasswordHasher = {
+  /** A string of the PHC form, `$scrypt$ln=…,r=…,p=…$salt$hash`. */
+  hash(password: string): Promise<string>
+  /**
+   * Whether the password is the hash's. Without a hash (nobody has that name) it takes as long and
+   * is false, so that the time tells nobody who has an account.
+   */
+  verify(password: string, hash: string | null): Promise<boolean>
+}
+
+/**
+ * scrypt with parameters of OWASP's password storage cheat sheet (N = 2^15, r = 8, p = 3: 32 MiB).
+ * Work above `waiting_max` is refused with `rate_limited`: sign-ins must not take the memory and
+ * the threads that everything else needs.
+ */
+export function createPasswordHasher(options: Partial<HasherOptions> = {}): PasswordHasher {
+  const { cost_log2, parallel_max, waiting_max } = { ...defaults, ...options }
+  const parameters = { cost_log2, block_size: 8, parallelization: 3 }
+  const inTurn = turnstile(parallel_max, waiting_max)
+  const nobody = formatted(parameters, randomBytes(saltLength), randomBytes(hashLength))
+  return {
+    hash: async (password) => {
+      const salt = randomBytes(saltLength)
+      return formatted(parameters, salt, await inTurn(() => derived(password, salt, parameters)))
+    },
+    verify: async (password, hash) => {
+      const known = parsed(hash ?? nobody)
+      const actual = await inTurn(() => derived(password, known.salt, known.parameters))
+      return timingSafeEqual(actual, known.hash) && hash !== null
+    },
+  }
+}
+
+type HasherOptions = {
+  /** Base-2 logarithm of scrypt's N. Memory is 2^N KiB, since r is 8. */
+  cost_log2: number
+  /** Hashes worked on at once; each takes a thread of libuv's four. */
+  parallel_max: number
+  /** Hashes that wait their turn. */
+  waiting_max: number
+}
+
+const defaults: HasherOptions = { cost_log2: 15, parallel_max: 2, waiting_max: 50 }
+
+type Parameters = { cost_log2: number; block_size: number; parallelization: number }
+
+const saltLength = 16
+const hashLength = 32
+const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
+
+function derived(password: string, salt: Buffer, parameters: Parameters): Promise<Buffer> {
+  const { cost_log2, block_size, parallelization } = parameters
+  const N = 2 ** cost_log2
+  const maxmem = 256 * N * block_size
+  return derive(password.normalize('NFKC'), salt, hashLength, {
+    N,
+    r: block_size,
+    p: parallelization,
+    maxmem,
+  })
+}
+
+function formatted(parameters: Parameters, salt: Buffer, hash: Buffer): string {
+  const { cost_log2, block_size, parallelization } = parameters
+  const about = `ln=${cost_log2},r=${block_size},p=${parallelization}`
+  return `$scrypt$${about}$${unpadded(salt)}$${unpadded(hash)}`
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '')
+}
+
+const phcPattern =
+  /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
+
+function parsed(phc: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
+  const [, cost, block, parallel, salt = '', hash = ''] = phcPattern.exec(phc) ?? []
+  if (cost === undefined) throw new PasswordHashError()
+  return {
+    parameters: {
+      cost_log2: Number(cost),
+      block_size: Number(block),
+      parallelization: Number(parallel),
+    },
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
+  }
+}
+
+/** A stored hash that we did not write. Its text is in no message, as it is half a secret. */
+class PasswordHashError extends Error {
+  override readonly name = 'PasswordHashError'
+  override readonly message =
+    'a stored password hash is not of the form $scrypt$ln=,r=,p=$salt$hash'
+}
+
+function turnstile(parallel_max: number, waiting_max: number) {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= parallel_max) {
+      if (waiting.length >= waiting_max) {
+        throw problem('rate_limited', { detail: 'Too many sign-ins at once', retry_after_s: 1 })
+      }
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    } else running += 1
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+}

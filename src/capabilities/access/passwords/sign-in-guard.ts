@@ -1,0 +1,59 @@
+import { problem } from '../../../kernel/problem.ts'
+import type { Clock } from '../../../kernel/time.ts'
+
+/** Slows down guessing at one account. */
+export type SignInGuard = {
+  /**
+   * Counts an attempt, before its password is checked (else many at once would all pass). Throws
+   * `rate_limited` while the account has to wait.
+   */
+  attempt(account: string): void
+  /** Forgets the attempts on an account. */
+  succeeded(account: string): void
+}
+
+/**
+ * After `attempts_free` attempts without a success each further one doubles the wait, up to
+ * `wait_ms_max`: an owner who is being attacked is shut out for no longer than that. It counts in
+ * this process, for any name, whether or not there is such an account.
+ */
+export function createSignInGuard(options: {
+  clock: Clock
+  attempts_free?: number
+  wait_ms?: number
+  wait_ms_max?: number
+  /** Accounts remembered; the one whose last attempt is the oldest is forgotten first. */
+  accounts_max?: number
+}): SignInGuard {
+  const { clock, attempts_free = 10, wait_ms = 1_000 } = options
+  const { wait_ms_max = 60_000, accounts_max = 10_000 } = options
+  const accounts = new Map<string, { attempts: number; wait_until_ms: number }>()
+  const waitAfter_ms = (attempts: number) =>
+    attempts < attempts_free
+      ? 0
+      : Math.min(wait_ms * 2 ** Math.min(attempts - attempts_free, 30), wait_ms_max)
+  return {
+    attempt: (account) => {
+      const now_ms = clock.now_ms()
+      const { attempts: before = 0, wait_until_ms = 0 } = accounts.get(account) ?? {}
+      if (wait_until_ms > now_ms) throw tooMany(wait_until_ms - now_ms)
+      const attempts = before + 1
+      accounts.delete(account)
+      accounts.set(account, { attempts, wait_until_ms: now_ms + waitAfter_ms(attempts) })
+      for (const oldest of accounts.keys()) {
+        if (accounts.size <= accounts_max) break
+        accounts.delete(oldest)
+      }
+    },
+    succeeded: (account) => {
+      accounts.delete(account)
+    },
+  }
+}
+
+function tooMany(left_ms: number): Error {
+  return problem('rate_limited', {
+    detail: 'Too many failed sign-ins for this account',
+    retry_after_s: Math.ceil(left_ms / 1000),
+  })
+}

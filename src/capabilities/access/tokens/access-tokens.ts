@@ -1,0 +1,87 @@
+import { errors, jwtVerify, SignJWT } from 'jose'
+import { newId } from '../../../kernel/ids.ts'
+import { problem } from '../../../kernel/problem.ts'
+import type { Clock } from '../../../kernel/time.ts'
+import type { SigningKeys } from './signing-keys.ts'
+import type { AccessTokens, TokenSubject } from './token-subject.ts'
+
+/** The service's own issuer. Tokens are RFC 9068 access tokens, signed with EdDSA and nothing else. */
+export function createAccessTokens(options: {
+  signing_keys: SigningKeys
+  clock: Clock
+  /** `iss` of our tokens. */
+  issuer: string
+  /** Life of a token; at most one hour. */
+  ttl_ms: number
+}): AccessTokens {
+  const { signing_keys, clock, issuer, ttl_ms } = options
+  const expires_in = Math.floor(ttl_ms / 1000)
+  return {
+    issue: async (subject) => {
+      const { kid, private_key } = await signing_keys.current()
+      const now_s = Math.floor(clock.now_ms() / 1000)
+      const access_token = await new SignJWT(claimsOf(subject))
+        .setProtectedHeader({ alg: 'EdDSA', typ: tokenType, kid })
+        .setIssuer(issuer)
+        .setAudience(tokenAudience)
+        .setIssuedAt(now_s)
+        .setExpirationTime(now_s + expires_in)
+        .setJti(newId())
+        .sign(private_key)
+      return { access_token, expires_in }
+    },
+    verify: async (token) => {
+      const verified = await jwtVerify(token, keyOf(signing_keys), {
+        algorithms: ['EdDSA'],
+        typ: tokenType,
+        issuer,
+        audience: tokenAudience,
+        requiredClaims: ['sub', 'iat', 'exp', 'jti'],
+        maxTokenAge: expires_in,
+        clockTolerance: clockTolerance_s,
+        currentDate: new Date(clock.now_ms()),
+      }).catch((error: unknown) => {
+        throw refusal(error)
+      })
+      return subjectOf(verified.payload)
+    },
+  }
+}
+
+/** `aud` of our tokens. */
+export const tokenAudience = 'looptrace-api'
+const tokenType = 'at+jwt'
+/** Clocks of pods may differ by so much. */
+const clockTolerance_s = 5
+
+function keyOf(signing_keys: SigningKeys) {
+  return async ({ kid }: { kid?: string }) => {
+    const key = kid === undefined ? undefined : await signing_keys.find(kid)
+    if (key === undefined) throw new errors.JWKSNoMatchingKey()
+    return key
+  }
+}
+
+function claimsOf(subject: TokenSubject): { sub: string; kind: string; key_id?: string } {
+  if (subject.kind === 'user') return { sub: subject.user_id, kind: 'user' }
+  const { service_account_id, key_id } = subject
+  return { sub: service_account_id, kind: 'service_account', key_id }
+}
+
+function subjectOf(payload: Readonly<Record<string, unknown>>): TokenSubject {
+  const { sub, kind, key_id } = payload
+  if (typeof sub === 'string' && kind === 'user') return { kind, user_id: sub }
+  if (typeof sub === 'string' && kind === 'service_account' && typeof key_id === 'string') {
+    return { kind, service_account_id: sub, key_id }
+  }
+  throw refusal(undefined)
+}
+
+/** What is wrong with a token is said only so far as its owner can act on it. */
+function refusal(error: unknown): unknown {
+  if (error !== undefined && !(error instanceof errors.JOSEError)) return error
+  const expired = error instanceof errors.JWTExpired
+  return problem('credentials_invalid', {
+    detail: expired ? 'The access token has expired' : 'The access token is not valid',
+  })
+}

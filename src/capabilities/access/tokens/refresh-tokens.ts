@@ -1,0 +1,52 @@
+import { newId } from '../../../kernel/ids.ts'
+import type { Clock } from '../../../kernel/time.ts'
+import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { hashSecret, randomBase62 } from '../keys/project-key.ts'
+import { exchangeRefreshToken, insertRefreshToken } from './store.ts'
+
+/** Opaque tokens that are good for one new access token each. */
+export type RefreshTokens = {
+  /** The first token of a sign-in. */
+  issue(user_id: string): Promise<string>
+  /** Trades a token for its successor; undefined for one that is not valid (any more). */
+  exchange(token: string): Promise<{ user_id: string; refresh_token: string } | undefined>
+}
+
+/** `ltr_` + 43 base62 characters (256 bits), of which only the SHA-256 is stored. */
+export function createRefreshTokens(options: {
+  db: Kysely<AccessTables>
+  clock: Clock
+  /** How long a sign-in lasts, whatever number of tokens it went through. */
+  ttl_ms?: number
+}): RefreshTokens {
+  const { db, clock, ttl_ms = 30 * 24 * 60 * 60 * 1000 } = options
+  return {
+    issue: async (user_id) => {
+      const token = newToken()
+      const now_ms = clock.now_ms()
+      await insertRefreshToken(db, {
+        id: newId(),
+        family_id: newId(),
+        user_id,
+        token_hash: hashSecret(token),
+        created_at: new Date(now_ms),
+        expires_at: new Date(now_ms + ttl_ms),
+      })
+      return token
+    },
+    exchange: async (token) => {
+      const refresh_token = newToken()
+      const successor = {
+        id: newId(),
+        token_hash: hashSecret(refresh_token),
+        now: new Date(clock.now_ms()),
+      }
+      const found = await exchangeRefreshToken(db, hashSecret(token), successor)
+      return found && { user_id: found.user_id, refresh_token }
+    },
+  }
+}
+
+function newToken(): string {
+  return `ltr_${randomBase62(43)}`
+}

@@ -1,0 +1,138 @@
+import {
+  type AccessTables,
+  type Kysely,
+  type Selectable,
+  sql,
+} from '../../../platform/relational/index.ts'
+
+type Db = Kysely<AccessTables>
+
+export type SigningKeyRow = Selectable<AccessTables['signing_keys']>
+export type RefreshTokenRow = Selectable<AccessTables['refresh_tokens']>
+
+/** What a rotation does to the stored keys. */
+export type Rotation = {
+  add: {
+    id: string
+    public_jwk: Record<string, unknown>
+    private_key_encrypted: Buffer
+    created_at: Date
+    activates_at: Date
+  }
+  /** Keys that leave the key set at `at`. */
+  retire: { ids: string[]; at: Date }
+}
+
+/** Keys that are not retired at the given time, the one that activates last first. */
+export function listSigningKeys(db: Db, now: Date): Promise<SigningKeyRow[]> {
+  return db
+    .selectFrom('signing_keys')
+    .selectAll()
+    .where(({ eb, or }) =>
+      or([eb('retires_at', 'is', null), eb('retires_at', '>', now.toISOString())]),
+    )
+    .orderBy('activates_at', 'desc')
+    .orderBy('id')
+    .limit(signingKeysMax)
+    .execute()
+}
+
+/** Rotation makes a key a month; more than this is a fault somewhere, and readers stay bounded. */
+const signingKeysMax = 100
+
+/** Lets one process at a time decide on a rotation; undefined means that none is due (any more). */
+export function rotateSigningKeys(
+  db: Db,
+  now: Date,
+  decide: (keys: SigningKeyRow[]) => Promise<Rotation | undefined>,
+): Promise<void> {
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('looptrace.signing_keys'))`.execute(trx)
+    const rotation = await decide(await listSigningKeys(trx, now))
+    if (rotation === undefined) return
+    const { add, retire } = rotation
+    await trx
+      .insertInto('signing_keys')
+      .values({ ...add, public_jwk: JSON.stringify(add.public_jwk) })
+      .execute()
+    if (retire.ids.length === 0) return
+    await trx
+      .updateTable('signing_keys')
+      .set({ retires_at: retire.at })
+      .where('id', 'in', retire.ids)
+      .where('retires_at', 'is', null)
+      .execute()
+  })
+}
+
+/** Adds a refresh token, and clears a few that expired, so that the table does not grow for ever. */
+export async function insertRefreshToken(
+  db: Db,
+  token: Pick<RefreshTokenRow, 'id' | 'family_id' | 'user_id' | 'token_hash'> & {
+    created_at: Date
+    expires_at: Date
+  },
+): Promise<void> {
+  await db.insertInto('refresh_tokens').values(token).execute()
+  const expired = db
+    .selectFrom('refresh_tokens')
+    .select('id')
+    .where('expires_at', '<', token.created_at.toISOString())
+    .orderBy('expires_at')
+    .limit(expiredDroppedMax)
+  await db.deleteFrom('refresh_tokens').where('id', 'in', expired).execute()
+}
+
+const expiredDroppedMax = 20
+
+/**
+ * Marks a token used and puts its successor in place, which lives as long as the first would have.
+ * Undefined when the token is unknown, expired or revoked, or was used before; in the last case
+ * every token of its family is revoked, as one of the two users stole it (RFC 9700, 4.14.2).
+ */
+export function exchangeRefreshToken(
+  db: Db,
+  token_hash: Buffer,
+  successor: { id: string; token_hash: Buffer; now: Date },
+): Promise<{ user_id: string } | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const { id, now } = successor
+    const used = await trx
+      .updateTable('refresh_tokens')
+      .set({ used_at: now })
+      .where('token_hash', '=', token_hash)
+      .where('used_at', 'is', null)
+      .where('revoked_at', 'is', null)
+      .where('expires_at', '>', now.toISOString())
+      .returning(['family_id', 'user_id', 'expires_at'])
+      .executeTakeFirst()
+    if (used === undefined) {
+      await revokeFamilyOfUsed(trx, token_hash, now)
+      return undefined
+    }
+    const { family_id, user_id } = used
+    await insertRefreshToken(trx, {
+      id,
+      family_id,
+      user_id,
+      token_hash: successor.token_hash,
+      created_at: now,
+      expires_at: new Date(used.expires_at),
+    })
+    return { user_id }
+  })
+}
+
+async function revokeFamilyOfUsed(db: Db, token_hash: Buffer, now: Date): Promise<void> {
+  const family = db
+    .selectFrom('refresh_tokens')
+    .select('family_id')
+    .where('token_hash', '=', token_hash)
+    .where('used_at', 'is not', null)
+  await db
+    .updateTable('refresh_tokens')
+    .set({ revoked_at: now })
+    .where('family_id', 'in', family)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
