@@ -1,0 +1,124 @@
+import { isoFromNs } from '../../kernel/time.ts'
+import type { TimelineRow } from '../observability/stores/contract.ts'
+import { dollars } from './dollars.ts'
+import type { TaskEventRow } from './store.ts'
+import {
+  askedTool,
+  callDraft,
+  changeDraft,
+  type Draft,
+  finishedTool,
+  msBetween,
+  resultDraft,
+  type ToolDraft,
+  toolDraft,
+} from './timeline-drafts.ts'
+import type { RunningTotals, TimelineEntry } from './timeline-entry.ts'
+import { comparePositions, type TimelinePosition } from './timeline-position.ts'
+import { createToolJoins } from './tool-joins.ts'
+
+export type PlacedEntry = { position: TimelinePosition; entry: TimelineEntry }
+
+export type TimelineBuilder = {
+  /** Takes the task's observations, ordered by start_time and observation_id, in any portions. */
+  add(rows: readonly TimelineRow[]): void
+  /** The whole timeline, in order, with what happened to the task itself. */
+  finish(events: readonly TaskEventRow[]): PlacedEntry[]
+}
+
+/**
+ * Builds the timeline of a task; pure. Model calls stand at their start, the tools they ask for at
+ * their end, a tool's result at the start of the first call that brought it. Observations that are
+ * no model calls (agents, chains, spans) are no entries: they enclose others, and the trace shows
+ * them. Texts are cut to `text_length_max` characters; `gap_ms` stands from `gap_min_ms` on.
+ */
+export function createTimelineBuilder(options: {
+  gap_min_ms: number
+  text_length_max: number
+}): TimelineBuilder {
+  const joins = createToolJoins()
+  const drafts: Draft[] = []
+  const tools: ToolDraft[] = []
+  const cut = (text: string) => {
+    const is_cut = text.length > options.text_length_max
+    return { text: is_cut ? text.slice(0, options.text_length_max) : text, is_cut }
+  }
+  const addRow = (row: TimelineRow) => {
+    const { observation_id, trace_id, start_time: time } = row
+    const brought = joins.answered(row.tool_results, { observation_id, trace_id, time })
+    for (const [index, joined] of brought.entries()) {
+      drafts.push(resultDraft(row, index - brought.length, joined, cut))
+    }
+    const call = callDraft(row)
+    if (call) drafts.push(call)
+    const asked = row.tool_calls.map((tool) => askedTool(row, tool, cut))
+    joins.asked(asked)
+    for (const [index, tool] of asked.entries()) tools.push(toolDraft(row, index, tool))
+  }
+  return {
+    add: (rows) => rows.forEach(addRow),
+    finish(events) {
+      const all = [...drafts, ...tools.map(finishedTool), ...events.map(changeDraft)]
+      return placed(
+        all.sort((a, b) => comparePositions(a.position, b.position)),
+        options.gap_min_ms,
+      )
+    },
+  }
+}
+
+/** Gives each entry, in order, its distance to those before and the sums up to it. */
+function placed(drafts: readonly Draft[], gap_min_ms: number): PlacedEntry[] {
+  const first = drafts[0]?.position.time ?? 0n
+  let previous = first
+  let busyUntil = first
+  let sums = { calls: 0, errors: 0, tool_calls: 0, tokens: 0, nano_dollars: 0n }
+  return drafts.map((draft) => {
+    const { position, body, end } = draft
+    const { time } = position
+    sums = summed(sums, draft)
+    const gap_ms = msBetween(busyUntil, time)
+    const place = {
+      time: isoFromNs(time),
+      since_previous_ms: msBetween(previous, time),
+      gap_ms: gap_ms > 0 && gap_ms >= gap_min_ms ? gap_ms : null,
+      running: shown(sums, msBetween(first, time)),
+    }
+    previous = time
+    busyUntil = latest(busyUntil, end ?? time)
+    return { position, entry: { ...place, ...body } }
+  })
+}
+
+type Sums = {
+  calls: number
+  errors: number
+  tool_calls: number
+  tokens: number
+  nano_dollars: bigint
+}
+
+function summed(sums: Sums, { body, call }: Draft): Sums {
+  return {
+    calls: sums.calls + (call ? 1 : 0),
+    errors: sums.errors + (call?.failed ? 1 : 0),
+    tool_calls: sums.tool_calls + (body.role === 'tool_call' ? 1 : 0),
+    tokens: sums.tokens + (call?.tokens ?? 0),
+    nano_dollars: sums.nano_dollars + (call?.nano_dollars ?? 0n),
+  }
+}
+
+function shown(sums: Sums, elapsed_ms: number): RunningTotals {
+  return {
+    calls: sums.calls,
+    errors: sums.errors,
+    tool_calls: sums.tool_calls,
+    total_tokens: sums.tokens,
+    cost_usd: dollars(sums.nano_dollars),
+    elapsed_ms,
+  }
+}
+
+function latest(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}

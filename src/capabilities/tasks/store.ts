@@ -1,0 +1,252 @@
+import type { SortPosition } from '../../model/list-query.ts'
+import {
+  asStoreProblem,
+  type Kysely,
+  type Selectable,
+  sql,
+  type TaskTables,
+} from '../../platform/relational/index.ts'
+import type { TaskState } from './task-record.ts'
+
+/** A stored task, with what the client calls its conversation. */
+export type TaskRow = Selectable<TaskTables['tasks']> & {
+  conversation_external_id: string | null
+}
+
+/** What a list of tasks may be narrowed to. Instants are ISO 8601. */
+export type TaskFilter = {
+  state?: TaskState | undefined
+  /** `now_ms - stalled_after_ms`, beside whether the task is to be stalled then or not. */
+  stalled?: { is: boolean; idle_since: string } | undefined
+  name?: string | undefined
+  name_prefix?: string | undefined
+  user_id?: string | undefined
+  conversation_id?: string | undefined
+  model?: string | undefined
+  environment?: string | undefined
+  release?: string | undefined
+  implicit?: boolean | undefined
+  has_errors?: boolean | undefined
+  /** Tasks with activity at or after this instant. */
+  from?: string | undefined
+  /** Tasks that started before this instant. */
+  to?: string | undefined
+}
+
+/** Columns that a list of tasks can be sorted by. */
+export const taskSorts = [
+  'last_activity_at',
+  'started_at',
+  'cost_usd',
+  'total_tokens',
+  'calls',
+  'duration_ms',
+] as const
+export type TaskSort = (typeof taskSorts)[number]
+
+export type TaskPageRequest = {
+  sort: TaskSort
+  order: 'asc' | 'desc'
+  after: SortPosition | undefined
+  limit: number
+}
+
+/** One page of a project's tasks. Throws `store_unavailable`. */
+export async function findTasks(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  filter: TaskFilter,
+  page: TaskPageRequest,
+): Promise<TaskRow[]> {
+  const { sort, order, after, limit } = page
+  const column = sql.ref(`tasks.${sort}`)
+  const position = after && afterPosition(column, sql.ref('tasks.task_id'), { order, after })
+  return tasksWithConversations(db)
+    .where(allOf([...conditionsOf(projectId, filter), position]))
+    .orderBy(column, order)
+    .orderBy('tasks.task_id', order)
+    .limit(limit)
+    .execute()
+    .catch(rethrow)
+}
+
+/** Counts tasks up to `limit`. Throws `store_unavailable`. */
+export async function countTasks(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  filter: TaskFilter,
+  limit: number,
+): Promise<number> {
+  const counted = await db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('tasks')
+        .select('task_id')
+        .where(allOf(conditionsOf(projectId, filter)))
+        .limit(limit)
+        .as('found'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('tasks'))
+    .executeTakeFirstOrThrow()
+    .catch(rethrow)
+  return counted.tasks
+}
+
+/**
+ * The task with one of these ids, the first of them that there is; or undefined. Throws
+ * `store_unavailable`.
+ */
+export async function findTask(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  taskIds: readonly string[],
+): Promise<TaskRow | undefined> {
+  const rows = await tasksWithConversations(db)
+    .where('tasks.project_id', '=', projectId)
+    .where('tasks.task_id', 'in', taskIds)
+    .execute()
+    .catch(rethrow)
+  return taskIds.map((id) => rows.find((row) => row.task_id === id)).find((row) => row)
+}
+
+export type TaskEventRow = Selectable<TaskTables['task_events']>
+
+/** What happened to a task, oldest first; at most `limit`. Throws `store_unavailable`. */
+export async function findTaskEvents(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  taskId: string,
+  limit: number,
+): Promise<TaskEventRow[]> {
+  return db
+    .selectFrom('task_events')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('task_id', '=', taskId)
+    .orderBy('at')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+    .catch(rethrow)
+}
+
+/** An end of a task, as it is written. */
+export type TaskEnd = {
+  event_id: string
+  state: Exclude<TaskState, 'running'>
+  at: string
+  actor: { kind: string; id: string }
+  note: string | null
+}
+
+/**
+ * Ends a running task and writes the event, in one transaction that holds the task's row: of two
+ * contrary moves at once the second sees the first. Answers whether the task was running; one that
+ * was not is left as it is. Throws `store_unavailable`.
+ */
+export async function endTask(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  taskId: string,
+  end: TaskEnd,
+): Promise<boolean> {
+  const { state, at, actor, note } = end
+  return db
+    .transaction()
+    .execute(async (trx) => {
+      const changed = await trx
+        .updateTable('tasks')
+        .set({ state, ended_at: at, ended_by: `${actor.kind}:${actor.id}`, end_note: note })
+        .set({ updated_at: at })
+        .where('project_id', '=', projectId)
+        .where('task_id', '=', taskId)
+        .where('state', '=', 'running')
+        .where('implicit', '=', false)
+        .executeTakeFirst()
+      if (changed.numUpdatedRows === 0n) return false
+      await trx
+        .insertInto('task_events')
+        .values({
+          id: end.event_id,
+          project_id: projectId,
+          task_id: taskId,
+          kind: state,
+          at,
+          actor_kind: actor.kind,
+          actor_id: actor.id,
+          note,
+        })
+        .execute()
+      return true
+    })
+    .catch(rethrow)
+}
+
+type Fragment<T> = ReturnType<typeof sql<T>>
+
+/** A condition for rows that come after a position in a list sorted by (column, id). */
+export function afterPosition(
+  column: Fragment<unknown>,
+  id: Fragment<unknown>,
+  { order, after }: { order: 'asc' | 'desc'; after: SortPosition },
+): Fragment<boolean> {
+  const place = sql`(${after.value}, ${after.id})`
+  return order === 'asc'
+    ? sql<boolean>`(${column}, ${id}) > ${place}`
+    : sql<boolean>`(${column}, ${id}) < ${place}`
+}
+
+/** Joins conditions with `and`; those that are undefined don't narrow anything. */
+export function allOf(conditions: readonly (Fragment<boolean> | undefined)[]): Fragment<boolean> {
+  const given = conditions.filter((condition) => condition !== undefined)
+  return sql<boolean>`${sql.join(given, sql` and `)}`
+}
+
+function tasksWithConversations(db: Kysely<TaskTables>) {
+  return db
+    .selectFrom('tasks')
+    .leftJoin('conversations', (join) =>
+      join
+        .onRef('conversations.project_id', '=', 'tasks.project_id')
+        .onRef('conversations.conversation_id', '=', 'tasks.conversation_id'),
+    )
+    .selectAll('tasks')
+    .select('conversations.external_id as conversation_external_id')
+}
+
+function conditionsOf(
+  projectId: string,
+  filter: TaskFilter,
+): readonly (Fragment<boolean> | undefined)[] {
+  const equal = (column: string, value: string | boolean | undefined) =>
+    value === undefined ? undefined : sql<boolean>`${sql.ref(`tasks.${column}`)} = ${value}`
+  const { stalled, model, has_errors, name_prefix, from, to } = filter
+  return [
+    equal('project_id', projectId),
+    equal('state', filter.state),
+    equal('name', filter.name),
+    equal('user_id', filter.user_id),
+    equal('conversation_id', filter.conversation_id),
+    equal('environment', filter.environment),
+    equal('release', filter.release),
+    equal('implicit', filter.implicit),
+    stalled && stalledCondition(stalled),
+    model === undefined ? undefined : sql<boolean>`tasks.models @> array[${model}]::text[]`,
+    has_errors === undefined ? undefined : sql<boolean>`(tasks.errors > 0) = ${has_errors}`,
+    name_prefix === undefined
+      ? undefined
+      : sql<boolean>`starts_with(lower(tasks.name), lower(${name_prefix}))`,
+    from === undefined ? undefined : sql<boolean>`tasks.last_activity_at >= ${from}`,
+    to === undefined ? undefined : sql<boolean>`tasks.started_at < ${to}`,
+  ]
+}
+
+function stalledCondition({ is, idle_since }: { is: boolean; idle_since: string }) {
+  return sql<boolean>`
+    (tasks.state = 'running' and not tasks.implicit and tasks.last_activity_at < ${idle_since})
+    = ${is}`
+}
+
+function rethrow(error: unknown): never {
+  throw asStoreProblem(error)
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '../../kernel/time.ts'
+import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
+import type { ObservationStore } from '../observability/stores/contract.ts'
+
+/** What the routes of tasks and conversations need. */
+export type TaskDeps = {
+  db: Kysely<TaskTables>
+  store: ObservationStore
+  clock: Clock
+  settings: TaskSettings
+}
+
+export type TaskSettings = {
+  /** A running task without a call for longer reads `stalled`. */
+  stalled_after_ms: number
+  /**
+   * How long complete and fail wait for a task that the worker has not written yet. Left out,
+   * 2,000: the time within which every call is to be readable.
+   */
+  arrival_wait_ms?: number
+}
+
+/** Half an hour: agents wait for slow tools and for people, and rarely for longer. */
+export const defaultTaskSettings: TaskSettings = { stalled_after_ms: 30 * 60 * 1000 }

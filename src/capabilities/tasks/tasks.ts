@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { conversationIdFrom } from '../../kernel/ids.ts'
+import { pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { isoFromNs } from '../../kernel/time.ts'
+import {
+  checkWindow,
+  cursorAt,
+  cursorParameter,
+  expected,
+  flagParameter,
+  instantParameter,
+  isStorable,
+  limitParameter,
+  orderParameter,
+  positionIn,
+  type SortKind,
+  textParameter,
+} from '../../model/list-query.ts'
+import { defineRoute, type Route } from '../../platform/http/index.ts'
+import { countTasks, findTasks, type TaskFilter, type TaskSort, taskSorts } from './store.ts'
+import type { TaskDeps } from './task-deps.ts'
+import { taskFrom, taskSchema, taskStates } from './task-record.ts'
+
+/**
+ * GET /api/v1/tasks: a project's tasks. A cursor names the last item by (sort value, task id), so
+ * tasks that are added meanwhile neither shift nor repeat the ones to come. A task whose sort value
+ * changes meanwhile (a call came in) moves in the list, and is seen where it then stands.
+ */
+export function listTasks(deps: TaskDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v1/tasks',
+    id: 'listTasks',
+    summary: 'Tasks, filtered and sorted',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
+    query: querySchema,
+    reply: replySchema,
+    errors: ['invalid_cursor'],
+    handle: async ({ query, caller }) => {
+      checkWindow(query)
+      const now_ms = deps.clock.now_ms()
+      const { sort, order, limit, cursor } = query
+      const sorted = { list: 'tasks', sort, order, kind: kinds[sort] }
+      const after = cursor === undefined ? undefined : positionIn(sorted, cursor, isStorable)
+      const filter = filterFrom(query, { ...deps.settings, ...caller, now_ms })
+      const [rows, total] = await Promise.all([
+        findTasks(deps.db, caller.project_id, filter, { sort, order, after, limit: limit + 1 }),
+        countTasks(deps.db, caller.project_id, filter, totalExactMax + 1),
+      ])
+      const page = rows.slice(0, limit)
+      const last = rows.length > limit ? page.at(-1) : undefined
+      return {
+        tasks: page.map((row) => taskFrom(row, { now_ms, ...deps.settings })),
+        ...pageInfo(total, last ? cursorAt(sorted, { value: last[sort], id: last.task_id }) : null),
+      }
+    },
+  })
+}
+
+const querySchema = z.strictObject({
+  state: z
+    .enum(taskStates, { error: expected('running, completed or failed') })
+    .optional()
+    .describe('Only tasks in this state.'),
+  stalled: flagParameter('Only tasks that are stalled, or only those that are not.'),
+  name: textParameter('Only tasks of exactly this name.'),
+  q: textParameter('Only tasks whose name begins with this text, in any case.'),
+  user_id: textParameter('Only tasks of this user.'),
+  conversation_id: textParameter("Only tasks of this conversation: UUID or the client's own id."),
+  model: textParameter('Only tasks in which this model answered.'),
+  environment: textParameter('Only tasks of this environment.'),
+  release: textParameter('Only tasks of this release.'),
+  implicit: flagParameter('`false`: only tasks with an X-Task-ID. `true`: only those without.'),
+  has_errors: flagParameter('Only tasks with a failed call, or only those without.'),
+  from: instantParameter('Only tasks whose last activity is at or after this instant.'),
+  to: instantParameter('Only tasks that started before this instant.'),
+  sort: z
+    .enum(taskSorts, { error: expected(`one of ${taskSorts.join(', ')}`) })
+    .default('last_activity_at')
+    .describe('What the list is sorted by; then by task_id.'),
+  order: orderParameter,
+  limit: limitParameter,
+  cursor: cursorParameter,
+})
+
+const replySchema = z.strictObject({
+  tasks: z.array(taskSchema),
+  total: z.int().nonnegative().describe('Tasks that the filters let through; see next field.'),
+  total_is_exact: z
+    .literal(false)
+    .optional()
+    .describe('`false`: there are more than `total`. Left out when `total` is exact.'),
+  next_cursor: z.string().nullable().describe('For the next page; null on the last one.'),
+})
+
+const kinds: Record<TaskSort, SortKind> = {
+  last_activity_at: 'instant',
+  started_at: 'instant',
+  cost_usd: 'decimal',
+  total_tokens: 'count',
+  calls: 'count',
+  duration_ms: 'count',
+}
+
+function filterFrom(
+  query: z.output<typeof querySchema>,
+  about: { project_id: string; now_ms: number; stalled_after_ms: number },
+): TaskFilter {
+  const idle_since = new Date(about.now_ms - about.stalled_after_ms).toISOString()
+  const { conversation_id, from, to, stalled } = query
+  return {
+    ...query,
+    name_prefix: query.q,
+    stalled: stalled === undefined ? undefined : { is: stalled, idle_since },
+    conversation_id:
+      conversation_id && conversationIdFrom(about.project_id, conversation_id).conversation_id,
+    from: from === undefined ? undefined : isoFromNs(from),
+    to: to === undefined ? undefined : isoFromNs(to),
+  }
+}

@@ -1,0 +1,173 @@
+import { isoFromNs } from '../../kernel/time.ts'
+import type { ToolCall, ToolResult } from '../../model/observation.ts'
+import type { TimelineRow } from '../observability/stores/contract.ts'
+import { nanoDollars, shownDollars } from './dollars.ts'
+import type { TaskEventRow } from './store.ts'
+import type { TimelineEntry } from './timeline-entry.ts'
+import type { TimelinePosition } from './timeline-position.ts'
+import type { AskedTool } from './tool-joins.ts'
+
+/** What an entry says of itself, before its place among the others is known. */
+export type EntryBody = WithoutPlace<TimelineEntry>
+type WithoutPlace<E> = E extends TimelineEntry
+  ? Omit<E, 'time' | 'since_previous_ms' | 'gap_ms' | 'running'>
+  : never
+
+/** An entry that waits for its place. It holds nothing of the row but what it shows. */
+export type Draft = {
+  position: TimelinePosition
+  /** When what it stands for was over; left out for a moment. */
+  end?: bigint
+  body: EntryBody
+  /** What it adds to the running totals. */
+  call?: { failed: boolean; tokens: number; nano_dollars: bigint }
+}
+
+/** A tool call that waits for its result as well. */
+export type ToolDraft = { position: TimelinePosition; asked: AskedTool }
+
+/** The entry of a model call, or undefined for an observation that is none. */
+export function callDraft(row: TimelineRow): Draft | undefined {
+  const { type } = row
+  if (type !== 'generation' && type !== 'embedding') return undefined
+  const tokens = tokensOf(row)
+  const failed = row.status === 'error'
+  return {
+    position: positionOf(row, row.start_time, 0),
+    end: row.end_time,
+    call: { failed, tokens: tokens.total, nano_dollars: nanoDollars(row.cost_usd ?? '0') },
+    body: {
+      role: 'model_call',
+      observation_id: row.observation_id,
+      trace_id: row.trace_id,
+      end_time: isoFromNs(row.end_time),
+      type,
+      name: row.name,
+      status: row.status,
+      outcome: row.outcome,
+      status_code: row.status_code,
+      error: errorOf(row),
+      provider: row.provider,
+      model: row.model === '' ? row.model_requested : row.model,
+      streamed: row.streamed,
+      finish_reason: row.finish_reason,
+      latency_ms: msBetween(row.start_time, row.end_time),
+      time_to_first_token_ms: row.time_to_first_token_ms,
+      tokens,
+      cost_usd: row.cost_usd === null ? null : shownDollars(row.cost_usd),
+    },
+  }
+}
+
+/** The tool call that stands at `index` among those a call asked for. */
+export function askedTool(row: TimelineRow, call: ToolCall, cut: Cut): AskedTool {
+  const { observation_id, trace_id, end_time } = row
+  return {
+    observation_id,
+    trace_id,
+    time: end_time,
+    tool_call_id: call.id,
+    tool_name: call.name,
+    arguments: cut(call.arguments),
+    result: undefined,
+  }
+}
+
+export function toolDraft(row: TimelineRow, index: number, asked: AskedTool): ToolDraft {
+  return { position: positionOf(row, row.end_time, index + 1), asked }
+}
+
+/** The entry of a tool call, once every call of the task has been seen. */
+export function finishedTool({ position, asked }: ToolDraft): Draft {
+  const { result } = asked
+  return {
+    position,
+    ...(result && { end: result.time }),
+    body: {
+      role: 'tool_call',
+      observation_id: asked.observation_id,
+      trace_id: asked.trace_id,
+      tool_call_id: asked.tool_call_id,
+      tool_name: asked.tool_name,
+      arguments: asked.arguments.text,
+      is_cut: asked.arguments.is_cut,
+      orphan: result === undefined,
+      latency_ms: result ? msBetween(asked.time, result.time) : null,
+      result_observation_id: result?.observation_id ?? null,
+      result_trace_id: result?.trace_id ?? null,
+    },
+  }
+}
+
+/** The entry of a result that a call brought first; `slot` is below 0: it comes before the call. */
+export function resultDraft(
+  row: TimelineRow,
+  slot: number,
+  joined: { result: ToolResult; asked: AskedTool | undefined },
+  cut: Cut,
+): Draft {
+  const { result, asked } = joined
+  const { text, is_cut } = cut(result.content)
+  return {
+    position: positionOf(row, row.start_time, slot),
+    body: {
+      role: 'tool_result',
+      observation_id: row.observation_id,
+      trace_id: row.trace_id,
+      tool_call_id: result.tool_call_id,
+      tool_name: asked?.tool_name ?? null,
+      content: text,
+      is_cut,
+      orphan: asked === undefined,
+      latency_ms: asked ? msBetween(asked.time, row.start_time) : null,
+      call_observation_id: asked?.observation_id ?? null,
+      call_trace_id: asked?.trace_id ?? null,
+    },
+  }
+}
+
+/** The entry of something that happened to the task itself. */
+export function changeDraft(event: TaskEventRow): Draft {
+  const time = BigInt(Date.parse(event.at)) * nsPerMs
+  return {
+    position: { time, phase: event.kind === 'created' ? 0 : 2, start: 0n, id: event.id, slot: 0 },
+    body: {
+      role: 'state_change',
+      event_id: event.id,
+      change: event.kind,
+      actor: { kind: event.actor_kind, id: event.actor_id },
+      note: event.note,
+    },
+  }
+}
+
+/** Shortens a text to what a timeline shows of it. */
+export type Cut = (text: string) => { text: string; is_cut: boolean }
+
+/** Milliseconds between two instants, to the microsecond; 0 when clocks disagree on the order. */
+export function msBetween(from: bigint, to: bigint): number {
+  return to > from ? Number((to - from) / 1000n) / 1000 : 0
+}
+
+const nsPerMs = 1_000_000n
+
+function positionOf(row: TimelineRow, time: bigint, slot: number): TimelinePosition {
+  return { time, phase: 1, start: row.start_time, id: row.observation_id, slot }
+}
+
+function errorOf(row: TimelineRow): { type: string; message: string } | null {
+  if (row.status !== 'error' && row.error_type === '' && row.error_message === '') return null
+  return { type: row.error_type, message: row.error_message }
+}
+
+function tokensOf(row: TimelineRow) {
+  const buckets = {
+    input_uncached: row.input_uncached_tokens,
+    cache_read: row.cache_read_tokens,
+    cache_write: row.cache_write_tokens,
+    output_visible: row.output_visible_tokens,
+    reasoning: row.reasoning_tokens,
+  }
+  const total = Object.values(buckets).reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0)
+  return { ...buckets, total, source: row.usage_source }
+}

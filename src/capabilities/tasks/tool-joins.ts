@@ -1,0 +1,79 @@
+import { hash } from 'node:crypto'
+import type { ToolResult } from '../../model/observation.ts'
+
+/** Where a tool call or its result was seen. */
+export type Sighting = { observation_id: string; trace_id: string; time: bigint }
+
+/** A tool call, and where its result came from as soon as that is known. */
+export type AskedTool = Sighting & {
+  tool_call_id: string
+  tool_name: string
+  /** What the model wrote, cut to what a timeline shows. */
+  arguments: { text: string; is_cut: boolean }
+  result: Sighting | undefined
+}
+
+export type ToolJoins = {
+  /** The results a call brought that no call before it did, each with the tool call it answers. */
+  answered(
+    results: readonly ToolResult[],
+    at: Sighting,
+  ): { result: ToolResult; asked: AskedTool | undefined }[]
+  /** A call asked for tools, in this order. */
+  asked(tools: readonly AskedTool[]): void
+}
+
+/**
+ * Joins tool calls and results of one task. Calls are told in the order of their starts.
+ *
+ * Clients send the whole history with every call, so most results were seen before. Ids alone don't
+ * tell them apart: some providers give none, some agents begin their count anew. So results are
+ * counted by (id, content), and a call brings as many new ones as it has more than any before.
+ * A new one answers the latest call that asked under its id and has no answer, in the order asked.
+ */
+export function createToolJoins(): ToolJoins {
+  const seen = new Map<string, number>()
+  const open = new Map<string, AskedTool[][]>()
+  return {
+    answered(results, at) {
+      const here = new Map<string, number>()
+      const fresh = results.filter((result) => {
+        const key = keyOf(result)
+        const times = (here.get(key) ?? 0) + 1
+        here.set(key, times)
+        if (times <= (seen.get(key) ?? 0)) return false
+        seen.set(key, times)
+        return true
+      })
+      return fresh.map((result) => {
+        const asked = takeLatest(open, result.tool_call_id)
+        if (asked !== undefined) asked.result = at
+        return { result, asked }
+      })
+    },
+    asked(tools) {
+      for (const [id, group] of Map.groupBy(tools, (tool) => tool.tool_call_id)) {
+        const waiting = open.get(id)
+        if (waiting === undefined) open.set(id, [group])
+        else waiting.push(group)
+      }
+    },
+  }
+}
+
+/** Longer contents are told apart by their digest, so that they needn't be held. */
+const contentLength_max = 256
+
+function keyOf({ tool_call_id, content }: ToolResult): string {
+  const told = content.length > contentLength_max ? hash('sha256', content, 'base64') : content
+  return `${tool_call_id}\n${told}`
+}
+
+function takeLatest(open: Map<string, AskedTool[][]>, id: string): AskedTool | undefined {
+  const waiting = open.get(id)
+  const group = waiting?.at(-1)
+  const asked = group?.shift()
+  if (group?.length === 0) waiting?.pop()
+  if (waiting?.length === 0) open.delete(id)
+  return asked
+}
