@@ -1,3 +1,5 @@
+export { runSample, type SampleOptions, type SampleOutcome } from './sample-run.ts'
+export { sampleScript } from './sample-script.ts'
 export {
   type ProviderName,
   type ScriptedProvider,

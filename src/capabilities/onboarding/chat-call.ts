@@ -1,0 +1,89 @@
+/** A message of the chat format, as the sample agent keeps its history. */
+export type ChatMessage = {
+  role: 'system' | 'user' | 'assistant' | 'tool'
+  content: string | null
+  tool_calls?: ChatToolCall[]
+  tool_call_id?: string
+}
+
+export type ChatToolCall = {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+/** Where calls go and what each one carries beside its body. */
+export type ChatTarget = {
+  /** Base URL with `/v1`. */
+  url: string
+  headers: Record<string, string>
+  fetch: typeof globalThis.fetch
+  /** For one call, its stream included. */
+  timeout_ms: number
+}
+
+/** A call did not end well; the message has the status and the answer's beginning. */
+export class ChatCallFailed extends Error {
+  override readonly name = 'ChatCallFailed'
+}
+
+/**
+ * Sends one chat completion and answers the assistant's message, streamed or not. Throws
+ * ChatCallFailed.
+ */
+export async function chatCall(
+  target: ChatTarget,
+  body: { model: string; messages: readonly ChatMessage[]; tools: unknown; stream: boolean },
+): Promise<ChatMessage> {
+  const { url, headers, fetch, timeout_ms } = target
+  try {
+    const answer = await fetch(`${url}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(timeout_ms),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new ChatCallFailed(`status ${answer.status}: ${text.slice(0, 500)}`)
+    return body.stream ? streamedMessage(text) : JSON.parse(text).choices[0].message
+  } catch (cause) {
+    if (cause instanceof ChatCallFailed) throw cause
+    throw new ChatCallFailed(`POST ${url}/chat/completions: ${cause}`, { cause })
+  }
+}
+
+type Delta = {
+  content?: string | null
+  tool_calls?: { index: number; id?: string; function?: { name?: string; arguments?: string } }[]
+}
+
+/** Adds up the deltas of a stream that has ended; it must have ended with `[DONE]`. */
+function streamedMessage(text: string): ChatMessage {
+  const data = text
+    .split('\n')
+    .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []))
+  if (data.at(-1) !== '[DONE]') throw new ChatCallFailed('the stream ended without [DONE]')
+  const deltas: Delta[] = data
+    .slice(0, -1)
+    .flatMap((chunk) => JSON.parse(chunk).choices.map((choice: { delta: Delta }) => choice.delta))
+  const content = deltas.map((delta) => delta.content ?? '').join('')
+  const tool_calls = addedUp(deltas)
+  return {
+    role: 'assistant',
+    content: content === '' ? null : content,
+    ...(tool_calls.length > 0 && { tool_calls }),
+  }
+}
+
+function addedUp(deltas: readonly Delta[]): ChatToolCall[] {
+  const calls: ChatToolCall[] = []
+  for (const part of deltas.flatMap((delta) => delta.tool_calls ?? [])) {
+    const empty = { id: '', type: 'function' as const, function: { name: '', arguments: '' } }
+    const call = calls[part.index] ?? empty
+    calls[part.index] = call
+    call.id ||= part.id ?? ''
+    call.function.name ||= part.function?.name ?? ''
+    call.function.arguments += part.function?.arguments ?? ''
+  }
+  return calls
+}
