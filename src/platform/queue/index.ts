@@ -11,5 +11,7 @@ export {
   QueueUnavailable,
   type UnavailableReason,
 } from './contract.ts'
+export { type JetStreamQueueOptions, openJetStreamQueue } from './jetstream-queue.ts'
+export type { NatsCredentials } from './jetstream-servers.ts'
 export type { QueueLogger } from './run-batch.ts'
 export { openSqliteQueue, type SqliteQueueOptions } from './sqlite-queue.ts'

@@ -1,0 +1,234 @@
+import {
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  nkeyAuthenticator,
+  type TlsOptions,
+} from '@nats-io/transport-node'
+import { sleep } from '../../kernel/time.ts'
+import { QueueUnavailable } from './contract.ts'
+import { type NatsCredentials, natsServers } from './jetstream-servers.ts'
+import { backoff_ms, type QueueLogger } from './run-batch.ts'
+
+/** How the connection to NATS is made and kept. */
+export type JetStreamConnectionOptions = {
+  servers: readonly string[]
+  credentials?: NatsCredentials
+  tls?: TlsOptions
+  /** How long one attempt to connect may take. */
+  connect_timeout_ms: number
+  /** A connection that answers no ping for two such spans is given up. Default 10 seconds. */
+  ping_interval_ms?: number
+  logger: QueueLogger
+}
+
+const reconnect_ms_min = 250
+const reconnect_ms_max = 5_000
+
+/**
+ * The one connection of a queue: made in the background, kept for ever with a jittered back-off.
+ * `connected` is told of each (re)connection before the connection counts as up; as long as it
+ * rejects, the connection is not up and it is told again.
+ */
+export class JetStreamConnection {
+  readonly #options: JetStreamConnectionOptions
+  readonly #onUp: (nc: NatsConnection) => Promise<void>
+  readonly #onDown: (error: QueueUnavailable) => void
+  readonly #closing = new AbortController()
+  #nc: NatsConnection | undefined
+  #up = false
+  #session = new AbortController()
+  #changed = Promise.withResolvers<void>()
+  /** Counts ups and downs: what was found out in between holds no more. */
+  #turns = 0
+  #downSince_ms = performance.now()
+  #preparing: Promise<void> | undefined
+  #ended: Promise<void> = Promise.resolve()
+
+  constructor(
+    options: JetStreamConnectionOptions,
+    listeners: {
+      connected: (nc: NatsConnection) => Promise<void>
+      disconnected: (error: QueueUnavailable) => void
+    },
+  ) {
+    this.#options = options
+    this.#onUp = listeners.connected
+    this.#onDown = listeners.disconnected
+  }
+
+  /** Starts connecting; comes back when it is connected, or after the time-out all the same. */
+  async start(): Promise<void> {
+    const connectOptions = connectOptionsOf(this.#options, () => this.#reconnectDelay_ms())
+    this.#ended = this.#keepConnected(connectOptions)
+    await this.untilUp(AbortSignal.timeout(this.#options.connect_timeout_ms))
+  }
+
+  get isUp(): boolean {
+    return this.#up
+  }
+
+  /** The connection, when it is up, and a signal for its end. Throws QueueUnavailable. */
+  get session(): { nc: NatsConnection; over: AbortSignal } {
+    if (this.#nc === undefined || !this.#up) throw this.#unavailable()
+    return { nc: this.#nc, over: this.#session.signal }
+  }
+
+  /** The largest payload, headers included, that the server takes; undefined before the first. */
+  get max_payload(): number | undefined {
+    return this.#nc?.info?.max_payload
+  }
+
+  /** Resolves when the connection is up, or (without an error) when the signal aborts. */
+  async untilUp(signal: AbortSignal): Promise<void> {
+    while (!this.#up && !signal.aborted) await this.#change(signal)
+  }
+
+  /** What the server no longer has is to be made again: a stream was found missing. */
+  prepareAgain(): void {
+    if (this.#nc !== undefined) this.#prepare(this.#nc)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#down()
+    await this.#nc?.close()
+    await this.#ended
+  }
+
+  async #keepConnected(options: NodeConnectionOptions): Promise<void> {
+    const { signal } = this.#closing
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      try {
+        const nc = await connect(options)
+        attempt = 1
+        await this.#use(nc)
+      } catch (error) {
+        if (attempt === 1) this.#options.logger.warn({ err: error }, 'NATS can not be reached')
+      }
+      await sleep(reconnectDelay_ms(attempt), signal)
+    }
+  }
+
+  /** Follows a connection until it is closed for good. */
+  async #use(nc: NatsConnection): Promise<void> {
+    if (this.#closing.signal.aborted) return nc.close()
+    this.#nc = nc
+    this.#prepare(nc)
+    for await (const status of nc.status()) {
+      if (status.type === 'disconnect') {
+        if (this.#up) this.#options.logger.warn({ server: status.server }, 'NATS is away')
+        this.#down()
+      }
+      if (status.type === 'reconnect') this.#prepare(nc)
+      if (status.type === 'error') {
+        this.#options.logger.warn({ err: status.error }, 'NATS reports an error')
+      }
+    }
+    this.#down()
+  }
+
+  /** Brings streams there, as often as it takes, then the connection is up. One run at a time. */
+  #prepare(nc: NatsConnection): void {
+    this.#turns += 1
+    this.#preparing ??= this.#prepareUntilDone(nc).finally(() => {
+      this.#preparing = undefined
+    })
+  }
+
+  async #prepareUntilDone(nc: NatsConnection): Promise<void> {
+    const { signal } = this.#closing
+    for (let attempt = 1; !signal.aborted && !nc.isClosed(); attempt += 1) {
+      const turns = this.#turns
+      try {
+        await this.#onUp(nc)
+        if (turns !== this.#turns) continue
+        this.#session.abort()
+        this.#up = true
+        this.#session = new AbortController()
+        this.#tellChange()
+        this.#options.logger.info({ server: nc.getServer() }, 'connected to NATS')
+        return
+      } catch (error) {
+        if (attempt === 1) this.#options.logger.error({ err: error }, 'JetStream is not usable')
+      }
+      await sleep(reconnectDelay_ms(attempt), signal)
+    }
+  }
+
+  /** A quarter of the time that NATS has been away: close together at first, bounded, spread. */
+  #reconnectDelay_ms(): number {
+    const away_ms = performance.now() - this.#downSince_ms
+    const delay_ms = Math.min(reconnect_ms_max, Math.max(reconnect_ms_min, away_ms / 4))
+    return Math.round(delay_ms * (1 - Math.random() / 4))
+  }
+
+  #down(): void {
+    if (this.#up) this.#downSince_ms = performance.now()
+    this.#turns += 1
+    this.#up = false
+    this.#session.abort()
+    this.#tellChange()
+    this.#onDown(this.#unavailable())
+  }
+
+  #unavailable(): QueueUnavailable {
+    if (!this.#closing.signal.aborted) return new QueueUnavailable('NATS is out of reach')
+    return new QueueUnavailable('the queue is closed', { reason: 'closed' })
+  }
+
+  #tellChange(): void {
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
+  }
+
+  async #change(signal: AbortSignal): Promise<void> {
+    const aborted = Promise.withResolvers<void>()
+    const resolve = () => aborted.resolve()
+    signal.addEventListener('abort', resolve, { once: true })
+    await Promise.race([this.#changed.promise, aborted.promise])
+    signal.removeEventListener('abort', resolve)
+  }
+}
+
+function connectOptionsOf(
+  options: JetStreamConnectionOptions,
+  reconnectDelayHandler: () => number,
+): NodeConnectionOptions {
+  const servers = natsServers(options.servers)
+  const credentials = options.credentials ?? servers.credentials
+  const tls = options.tls ?? (servers.tls ? {} : undefined)
+  return {
+    servers: servers.addresses,
+    name: 'looptrace',
+    timeout: options.connect_timeout_ms,
+    pingInterval: options.ping_interval_ms ?? 10_000,
+    maxPingOut: 2,
+    reconnect: true,
+    maxReconnectAttempts: -1,
+    ignoreAuthErrorAbort: true,
+    noAsyncTraces: true,
+    reconnectDelayHandler,
+    ...(tls && { tls }),
+    ...(credentials && authenticationOf(credentials)),
+  }
+}
+
+function authenticationOf(credentials: NatsCredentials): NodeConnectionOptions {
+  switch (credentials.kind) {
+    case 'token':
+      return { token: credentials.token }
+    case 'password':
+      return { user: credentials.user, pass: credentials.password }
+    case 'creds':
+      return { authenticator: credsAuthenticator(Buffer.from(credentials.creds)) }
+    case 'nkey':
+      return { authenticator: nkeyAuthenticator(Buffer.from(credentials.seed)) }
+  }
+}
+
+function reconnectDelay_ms(attempt: number): number {
+  const bounds = { ms_min: reconnect_ms_min, ms_max: reconnect_ms_max }
+  return backoff_ms(Math.max(1, attempt), bounds, Math.random)
+}

@@ -1,0 +1,81 @@
+import type { Msg } from '@nats-io/transport-node'
+import type { Delivery } from './contract.ts'
+import { QueueUnavailable } from './contract.ts'
+import type { JetStreamConnection } from './jetstream-connection.ts'
+
+/** Carries the message's id where `Nats-Msg-Id` has to be another one. */
+export const messageIdHeader = 'Looptrace-Message-Id'
+
+/** A message as it came, read. `stream_seq` is its number in the stream. */
+export type StreamDelivery = {
+  msg: Msg
+  id: string
+  subject: string
+  attempt: number
+  stream_seq: number
+}
+
+/** Reads a message of the stream; undefined when it is none. */
+export function streamDelivery(
+  msg: Msg,
+  ownSubject: (streamSubject: string) => string,
+): StreamDelivery | undefined {
+  const numbers = deliveryNumbers(msg.reply ?? '')
+  if (numbers === undefined) return undefined
+  return { msg, ...numbers, id: messageIdOf(msg), subject: ownSubject(msg.subject) }
+}
+
+/** How a delivery reaches the server, and where a buried one goes. */
+export type SettlePorts = {
+  connection: JetStreamConnection
+  ack_timeout_ms: number
+  bury: (delivery: StreamDelivery, reason: string) => Promise<void>
+}
+
+export function deliveryOf(about: StreamDelivery, ports: SettlePorts): Delivery {
+  const { id, subject, attempt, msg } = about
+  return {
+    id,
+    subject,
+    attempt,
+    data: msg.data,
+    ack: () => confirmAck(msg, ports),
+    retry: async (delay_ms) => giveBack(msg, ports.connection, delay_ms),
+    bury: async (reason) => {
+      await ports.bury(about, reason)
+      await confirmAck(msg, ports)
+    },
+  }
+}
+
+/** Gives a message back. Unconfirmed: should it get lost, the message comes after its ack wait. */
+export function giveBack(msg: Msg, connection: JetStreamConnection, delay_ms: number): void {
+  const delay = Math.round(delay_ms * 1_000_000)
+  const answer = delay > 0 ? `-NAK ${JSON.stringify({ delay })}` : '-NAK'
+  if (msg.reply) connection.session.nc.publish(msg.reply, answer)
+}
+
+/** Acknowledges and waits for the server to confirm. Rejects with QueueUnavailable. */
+async function confirmAck(msg: Msg, ports: SettlePorts): Promise<void> {
+  const { nc } = ports.connection.session
+  try {
+    await nc.request(msg.reply ?? '', '+ACK', { timeout: ports.ack_timeout_ms })
+  } catch (cause) {
+    throw new QueueUnavailable('JetStream did not confirm an acknowledgement', { cause })
+  }
+}
+
+function messageIdOf({ headers }: Msg): string {
+  return headers?.get(messageIdHeader) || headers?.get('Nats-Msg-Id') || ''
+}
+
+/**
+ * The numbers in a reply subject, `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.…`; newer
+ * servers may put `<domain>.<account>` before the stream (NATS ADR-15).
+ */
+function deliveryNumbers(reply: string): { attempt: number; stream_seq: number } | undefined {
+  const tokens = reply.split('.')
+  if (tokens[0] !== '$JS' || tokens[1] !== 'ACK') return undefined
+  const at = tokens.length === 9 ? 4 : 6
+  return { attempt: Number(tokens[at]), stream_seq: Number(tokens[at + 1]) }
+}

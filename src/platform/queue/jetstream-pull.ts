@@ -1,0 +1,122 @@
+import { createInbox, type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
+import { sleep } from '../../kernel/time.ts'
+
+/** One request for messages. Without `no_wait` the server holds it until there are some. */
+type Pull = {
+  messages: number
+  bytes_max?: number
+  wait_ms: number
+  no_wait: boolean
+}
+
+/** A pull that waits at the server ends there after this long, and is asked again. */
+const pullExpires_ms = 30_000
+/** So much later than it should an answer may come before it counts as lost. */
+const pullGrace_ms = 5_000
+
+/**
+ * Pulls exactly what one batch needs, so that no message waits in this process while its
+ * acknowledgement time runs. (The client library's own consumer fetches ahead.)
+ */
+export class JetStreamPull {
+  readonly #nc: NatsConnection
+  readonly #requestSubject: string
+  readonly #inbox = createInbox()
+  readonly #subscription
+  #arrived: Msg[] = []
+  #pull = 0
+  #ended = false
+  #broken: string | undefined
+  #wake: () => void = () => undefined
+
+  constructor(nc: NatsConnection, about: { stream: string; consumer: string }) {
+    this.#nc = nc
+    this.#requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${about.stream}.${about.consumer}`
+    this.#subscription = nc.subscribe(`${this.#inbox}.*`, {
+      callback: (_error, msg) => this.#receive(msg),
+    })
+  }
+
+  /** The next batch; empty when none came in time or the signal aborted. */
+  async next(
+    limits: { messages_max: number; bytes_max: number; batch_wait_ms: number },
+    signal: AbortSignal,
+  ): Promise<Msg[]> {
+    const { messages_max, bytes_max, batch_wait_ms } = limits
+    await this.#ask({ messages: messages_max, bytes_max, wait_ms: 0, no_wait: true }, signal)
+    if (this.#arrived.length >= messages_max) return this.#taken()
+    if (this.#arrived.length === 0) {
+      await this.#ask({ messages: 1, wait_ms: pullExpires_ms, no_wait: false }, signal)
+    }
+    const left = {
+      messages: messages_max - this.#arrived.length,
+      bytes_max: bytes_max - this.#arrived.reduce((sum, { data }) => sum + data.length, 0),
+    }
+    if (this.#arrived.length > 0 && left.messages > 0 && left.bytes_max > 0) {
+      await sleep(batch_wait_ms, signal)
+      await this.#ask({ ...left, wait_ms: 0, no_wait: true }, signal)
+    }
+    return this.#taken()
+  }
+
+  /** Why the server gives nothing to this consumer any more, for instance that it was deleted. */
+  get broken(): string | undefined {
+    return this.#broken
+  }
+
+  /** Ends the subscription; answers what the server sent until it knew. */
+  async close(): Promise<Msg[]> {
+    await this.#subscription.drain().catch(() => undefined)
+    return this.#taken()
+  }
+
+  #taken(): Msg[] {
+    const arrived = this.#arrived
+    this.#arrived = []
+    return arrived
+  }
+
+  /** Sends a request and waits for its end: all messages, a status, its time, or the signal. */
+  async #ask(pull: Pull, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    this.#pull += 1
+    this.#ended = false
+    const wanted = this.#arrived.length + pull.messages
+    const request = {
+      batch: pull.messages,
+      ...(pull.no_wait ? { no_wait: true } : { expires: nanos(pull.wait_ms) }),
+      ...(pull.bytes_max !== undefined && { max_bytes: pull.bytes_max }),
+    }
+    this.#nc.publish(this.#requestSubject, JSON.stringify(request), {
+      reply: `${this.#inbox}.${this.#pull}`,
+    })
+    const timeout = AbortSignal.timeout(pull.wait_ms + pullGrace_ms)
+    const over = AbortSignal.any([signal, timeout])
+    while (!this.#ended && !this.#broken && this.#arrived.length < wanted && !over.aborted) {
+      await this.#something(over)
+    }
+  }
+
+  #receive(msg: Msg): void {
+    const isStatus = msg.data.length === 0 && (msg.headers?.code ?? 0) >= 100
+    if (isStatus) this.#status(msg)
+    else this.#arrived.push(msg)
+    this.#wake()
+  }
+
+  #status(msg: Msg): void {
+    const { code = 0, description = '' } = msg.headers ?? {}
+    const isEnd = [404, 408].includes(code) || /maxbytes|batch completed/i.test(description)
+    if (!isEnd) this.#broken = `${code} ${description}`
+    if (msg.subject.endsWith(`.${this.#pull}`)) this.#ended = true
+  }
+
+  async #something(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const wake = () => resolve()
+    this.#wake = wake
+    signal.addEventListener('abort', wake, { once: true })
+    if (!signal.aborted) await promise
+    signal.removeEventListener('abort', wake)
+  }
+}

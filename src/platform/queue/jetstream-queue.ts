@@ -1,0 +1,204 @@
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { sleep } from '../../kernel/time.ts'
+import type {
+  BatchHandler,
+  ConsumeOptions,
+  Consumer,
+  DeadLetter,
+  OutgoingMessage,
+  Queue,
+  QueueStats,
+} from './contract.ts'
+import { QueueUnavailable } from './contract.ts'
+import { JetStreamConnection, type JetStreamConnectionOptions } from './jetstream-connection.ts'
+import { startConsumer } from './jetstream-consumer.ts'
+import {
+  deadLetterMessage,
+  findDeadLetter,
+  listDeadLetters,
+  replayedMessage,
+} from './jetstream-dead-letters.ts'
+import { JetStreamPublisher } from './jetstream-publisher.ts'
+import {
+  ensureStreams,
+  type JetStreamStreamOptions,
+  type StreamNames,
+  streamNames,
+} from './jetstream-streams.ts'
+import { assertMessage, PublishesUnderWay } from './message-limits.ts'
+
+/** Settings of the JetStream driver. */
+export type JetStreamQueueOptions = JetStreamConnectionOptions &
+  JetStreamStreamOptions & {
+    /** Publishes that wait for their acknowledgement at once; more wait for their turn. */
+    publish_window: number
+    /** Payloads under way or waiting for their turn; above, publish rejects. Default 64 MiB. */
+    publish_bytes_max?: number
+    /** How long a publish or an ack waits for the server's word. Default 5 seconds. */
+    ack_timeout_ms?: number
+    /** Deliveries not settled yet of one kind, over all processes. Default 10,000. */
+    in_flight_max?: number
+    /** How long close waits for batches that are with a handler. Default 5 seconds. */
+    close_wait_ms?: number
+  }
+
+/** What a message's headers may take of the server's largest payload. */
+const headerReserve_bytes = 4_096
+/** NATS' own default, until a server said otherwise. */
+const max_payload_default = 1_048_576
+/** After the stream was full, so long the queue counts as not ready. */
+const fullRest_ms = 1_000
+
+/**
+ * Opens a queue on NATS JetStream. Comes back after `connect_timeout_ms` at the latest, connected
+ * or not: the connection is made in the background and kept for ever; while there is none publish
+ * rejects at once with QueueUnavailable. Throws TypeError for a server address it can't read.
+ */
+export async function openJetStreamQueue(options: JetStreamQueueOptions): Promise<Queue> {
+  const queue = new JetStreamQueue(options)
+  await queue.start()
+  return queue
+}
+
+class JetStreamQueue implements Queue {
+  readonly #options: JetStreamQueueOptions
+  readonly #names: StreamNames
+  readonly #connection: JetStreamConnection
+  readonly #publisher: JetStreamPublisher
+  readonly #underWay: PublishesUnderWay
+  readonly #consumers = new Set<Consumer>()
+  readonly #closing = new AbortController()
+  readonly #ack_timeout_ms: number
+  #fullUntil_ms = 0
+
+  constructor(options: JetStreamQueueOptions) {
+    this.#options = options
+    this.#names = streamNames(options.stream_prefix)
+    this.#ack_timeout_ms = options.ack_timeout_ms ?? 5_000
+    this.#underWay = new PublishesUnderWay(options.publish_bytes_max ?? 64 * 1_048_576)
+    this.#publisher = new JetStreamPublisher({
+      window: options.publish_window,
+      ack_timeout_ms: this.#ack_timeout_ms,
+    })
+    this.#connection = new JetStreamConnection(options, {
+      connected: async (nc) => {
+        this.#publisher.listen(nc)
+        await ensureStreams(await this.#manager(nc), options)
+      },
+      disconnected: (error) => this.#publisher.rejectAll(error),
+    })
+  }
+
+  async start(): Promise<void> {
+    await this.#connection.start()
+  }
+
+  get message_bytes_max(): number {
+    return (this.#connection.max_payload ?? max_payload_default) - headerReserve_bytes
+  }
+
+  async publish(message: OutgoingMessage): Promise<void> {
+    assertMessage(message, this.message_bytes_max)
+    const { id, subject, data } = message
+    const streamMessage = { subject: this.#names.subject(subject), data, dedupe_id: id }
+    try {
+      await this.#underWay.run(data.length, () =>
+        this.#publisher.publish(() => this.#openSession().nc, streamMessage),
+      )
+    } catch (error) {
+      if (error instanceof QueueUnavailable && error.reason === 'full') {
+        this.#fullUntil_ms = performance.now() + fullRest_ms
+      }
+      throw error
+    }
+  }
+
+  async consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer> {
+    const consumer = startConsumer(
+      {
+        connection: this.#connection,
+        manager: (nc) => this.#manager(nc),
+        names: this.#names,
+        in_flight_max: this.#options.in_flight_max ?? 10_000,
+        ack_timeout_ms: this.#ack_timeout_ms,
+        logger: this.#options.logger,
+        closing: this.#closing.signal,
+        bury: (delivery, reason) =>
+          this.#publisher.publish(
+            () => this.#connection.session.nc,
+            deadLetterMessage(delivery, reason, this.#names),
+          ),
+      },
+      options,
+      handler,
+    )
+    this.#consumers.add(consumer)
+    return {
+      stop: async () => {
+        await consumer.stop()
+        this.#consumers.delete(consumer)
+      },
+    }
+  }
+
+  async stats(): Promise<QueueStats> {
+    const { queue, dead } = this.#names
+    const [waiting, buried] = await this.#asked(({ streams }) =>
+      Promise.all([streams.info(queue), streams.info(dead)]),
+    )
+    const { messages, bytes, first_ts } = waiting.state
+    const oldest_age_ms = messages === 0 ? 0 : Math.max(0, Date.now() - Date.parse(first_ts))
+    return { pending: messages, pending_bytes: bytes, dead: buried.state.messages, oldest_age_ms }
+  }
+
+  async ready(): Promise<boolean> {
+    return this.#connection.isUp && performance.now() >= this.#fullUntil_ms
+  }
+
+  deadLetters(limit: number): Promise<DeadLetter[]> {
+    const about = { names: this.#names, limit }
+    return this.#asked((manager, nc) => listDeadLetters(nc, manager, about))
+  }
+
+  replayDeadLetter(id: string): Promise<boolean> {
+    return this.#asked(async (manager, nc) => {
+      const letter = await findDeadLetter(manager, this.#names, id)
+      if (letter === undefined) return false
+      await this.#publisher.publish(() => nc, replayedMessage(letter, this.#names))
+      await manager.streams.deleteMessage(this.#names.dead, letter.seq)
+      return true
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#underWay.ended()
+    const waited = new AbortController()
+    const stopped = Promise.all([...this.#consumers].map((consumer) => consumer.stop()))
+    await Promise.race([stopped, sleep(this.#options.close_wait_ms ?? 5_000, waited.signal)])
+    waited.abort()
+    await this.#connection.close()
+  }
+
+  /** New publishes are refused as soon as close was called. */
+  #openSession(): { nc: NatsConnection } {
+    if (!this.#closing.signal.aborted) return this.#connection.session
+    throw new QueueUnavailable('the queue is closed', { reason: 'closed' })
+  }
+
+  #manager(nc: NatsConnection): Promise<JetStreamManager> {
+    return jetstreamManager(nc, { checkAPI: false, timeout: this.#ack_timeout_ms })
+  }
+
+  /** Asks the JetStream API; whatever goes wrong there means that it is out of reach. */
+  async #asked<T>(ask: (manager: JetStreamManager, nc: NatsConnection) => Promise<T>): Promise<T> {
+    const { nc } = this.#connection.session
+    try {
+      return await ask(await this.#manager(nc), nc)
+    } catch (cause) {
+      if (cause instanceof QueueUnavailable) throw cause
+      throw new QueueUnavailable('JetStream did not answer', { cause })
+    }
+  }
+}

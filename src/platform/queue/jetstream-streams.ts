@@ -1,0 +1,112 @@
+import {
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream'
+import { nanos } from '@nats-io/transport-node'
+
+/** How the streams are made. */
+export type JetStreamStreamOptions = {
+  /** Streams are `<prefix>_queue` and `<prefix>_dead`, subjects `<prefix>.<kind>.<project>`. */
+  stream_prefix: string
+  /** Copies of each message, 1, 3 or 5. */
+  replicas: number
+  /** Messages older than this are dropped by the server; 0 keeps them until they are acked. */
+  max_age_ms: number
+  /** What the queue may hold; above, publish rejects with "full". */
+  max_bytes: number
+  /** What dead letters may hold; above, nothing can be buried. Default: a tenth of `max_bytes`. */
+  dead_bytes_max?: number
+  /** How long the server remembers message ids, in memory. */
+  duplicate_window_ms: number
+}
+
+/** Names of the two streams and of the subjects in them. */
+export type StreamNames = {
+  queue: string
+  dead: string
+  subject: (subject: string) => string
+  kindFilter: (kind: string) => string
+  deadSubject: (subject: string, id: string) => string
+  /** Matches the dead letters of one message id, whatever their subject. */
+  deadFilter: (id: string) => string
+  /** The queue's subject of a stream's one. */
+  ownSubject: (streamSubject: string) => string
+}
+
+export function streamNames(prefix: string): StreamNames {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(prefix)) {
+    throw new TypeError(`stream prefix "${prefix}": expected 1 to 64 letters, digits, _ or -`)
+  }
+  return {
+    queue: `${prefix}_queue`,
+    dead: `${prefix}_dead`,
+    subject: (subject) => `${prefix}.${subject}`,
+    kindFilter: (kind) => `${prefix}.${kind}.*`,
+    deadSubject: (subject, id) => `${prefix}_dead.${subject}.${idToken(id)}`,
+    deadFilter: (id) => `${prefix}_dead.*.*.${idToken(id)}`,
+    ownSubject: (streamSubject) => streamSubject.split('.').slice(1, 3).join('.'),
+  }
+}
+
+/**
+ * Makes both streams, or brings them to these settings. A work queue stream deletes what is
+ * acknowledged, so its own counts are the messages pending: right also with no consumer there, and
+ * disk is held by nothing else. What does not fit is refused (`discard new`), never dropped.
+ */
+export async function ensureStreams(
+  manager: JetStreamManager,
+  options: JetStreamStreamOptions,
+): Promise<void> {
+  const names = streamNames(options.stream_prefix)
+  const shared = {
+    storage: StorageType.File,
+    discard: DiscardPolicy.New,
+    num_replicas: options.replicas,
+    duplicate_window: nanos(options.duplicate_window_ms),
+  }
+  await ensureStream(manager, {
+    ...shared,
+    name: names.queue,
+    subjects: [names.subject('*.*')],
+    retention: RetentionPolicy.Workqueue,
+    max_bytes: options.max_bytes,
+    max_age: nanos(options.max_age_ms),
+  })
+  await ensureStream(manager, {
+    ...shared,
+    name: names.dead,
+    subjects: [`${names.dead}.*.*.*`],
+    retention: RetentionPolicy.Limits,
+    max_bytes: options.dead_bytes_max ?? Math.ceil(options.max_bytes / 10),
+  })
+}
+
+const streamNameInUse = 10_058
+
+async function ensureStream(
+  manager: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<void> {
+  try {
+    await manager.streams.add(config)
+  } catch (error) {
+    if (!isApiError(error, streamNameInUse)) throw error
+    const { name, storage: _storage, retention: _retention, ...changes } = config
+    await manager.streams.update(name, changes)
+  }
+}
+
+/** True for an answer of the JetStream API with that error code. */
+export function isApiError(error: unknown, code: number): error is JetStreamApiError {
+  return error instanceof JetStreamApiError && error.code === code
+}
+
+/** A message id as one token of a subject: as it is when it may stand there, else in base64url. */
+function idToken(id: string): string {
+  if (/^[A-Za-z0-9_-]+$/.test(id) && !id.startsWith('b64-')) return id
+  return `b64-${Buffer.from(id).toString('base64url')}`
+}

@@ -1,0 +1,143 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createServer, connect as tcpConnect } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const repository = join(import.meta.dirname, '../..')
+const toolFolder = join(repository, 'test/tools/nats-server')
+const start_timeout_ms = 20_000
+const stop_timeout_ms = 10_000
+
+/** A real nats-server with JetStream, as a child process on loopback. */
+export type NatsServer = {
+  readonly url: string
+  readonly port: number
+  /** Ends it with SIGTERM and waits. */
+  stop(): Promise<void>
+  /** Ends it with SIGKILL and waits. */
+  kill(): Promise<void>
+  /** Starts it again on the same port and the same files. */
+  restart(): Promise<void>
+}
+
+export type NatsServerOptions = {
+  /** Where JetStream keeps its files. */
+  directory: string
+  /** Asks clients for this token. */
+  token?: string
+  max_payload_bytes?: number
+}
+
+/** Builds nats-server when it is not in the cache yet (that takes Go), and starts it. */
+export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
+  const binary = await natsServerBinary()
+  const port = await freePort()
+  const configuration = join(options.directory, 'nats.conf')
+  await mkdir(options.directory, { recursive: true })
+  await writeFile(configuration, configurationOf(options, port))
+  let child = await started(binary, configuration, port)
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    child.kill(signal)
+    const hard = setTimeout(() => child.kill('SIGKILL'), stop_timeout_ms)
+    await exited
+    clearTimeout(hard)
+  }
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    port,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    restart: async () => {
+      await end('SIGTERM')
+      child = await started(binary, configuration, port)
+    },
+  }
+}
+
+/**
+ * The path of the binary, built once for each state of go.mod and go.sum. Rejects with what to do
+ * when there is no Go.
+ */
+export async function natsServerBinary(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(toolFolder, file)))
+  const folder = join(repository, '.cache')
+  const binary = join(folder, `nats-server-${hash.digest('hex').slice(0, 16)}`)
+  if (await exists(binary)) return binary
+  await mkdir(folder, { recursive: true })
+  const building = `${binary}.${process.pid}`
+  const build = ['build', '-o', building, 'github.com/nats-io/nats-server/v2']
+  try {
+    await promisify(execFile)('go', build, { cwd: toolFolder })
+  } catch (cause) {
+    throw new Error(
+      'nats-server could not be built: the tests need Go 1.25 or newer on the PATH (go.dev/dl)',
+      { cause },
+    )
+  }
+  await rename(building, binary)
+  return binary
+}
+
+function configurationOf(options: NatsServerOptions, port: number): string {
+  return [
+    `listen: 127.0.0.1:${port}`,
+    `jetstream { store_dir: ${JSON.stringify(options.directory)} }`,
+    ...(options.token ? [`authorization { token: ${JSON.stringify(options.token)} }`] : []),
+    ...(options.max_payload_bytes ? [`max_payload: ${options.max_payload_bytes}`] : []),
+  ].join('\n')
+}
+
+async function started(binary: string, configuration: string, port: number): Promise<ChildProcess> {
+  const child = spawn(binary, ['-c', configuration], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let log = ''
+  child.stderr?.on('data', (chunk) => {
+    log = `${log}${chunk}`.slice(-4_000)
+  })
+  const deadline = Date.now() + start_timeout_ms
+  while (!(await greets(port))) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      child.kill('SIGKILL')
+      throw new Error(`nats-server did not start on port ${port}:\n${log}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return child
+}
+
+/** A server that takes clients says INFO first. */
+function greets(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = tcpConnect(port, '127.0.0.1')
+    const answer = (value: boolean) => {
+      socket.destroy()
+      resolve(value)
+    }
+    socket.once('data', (data) => answer(data.toString().startsWith('INFO')))
+    socket.once('error', () => answer(false))
+    socket.once('close', () => answer(false))
+  })
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
