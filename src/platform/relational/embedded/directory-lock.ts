@@ -10,7 +10,7 @@ import { EmbeddedPostgresRefused } from './postgres-binaries.ts'
 export function lockDirectory(directory: string): () => void {
   const file = new DatabaseSync(`${directory}/service.lock`)
   try {
-    file.exec('begin exclusive')
+    file.exec('pragma journal_mode = memory; begin exclusive')
   } catch (error) {
     file.close()
     throw new EmbeddedPostgresRefused(`${directory}: another process runs a server on it`, {

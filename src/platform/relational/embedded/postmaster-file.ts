@@ -24,7 +24,7 @@ export async function readPostmaster(cluster: string): Promise<Postmaster | unde
  */
 export async function clearDataFolder(cluster: string): Promise<number | undefined> {
   const postmaster = await readPostmaster(cluster)
-  if (postmaster === undefined || !isAlive(postmaster.pid)) return undefined
+  if (postmaster === undefined || !sendSignal(postmaster.pid, 0)) return undefined
   if (!(await isServerOn(cluster, postmaster.pid))) {
     const file = `${cluster}/postmaster.pid`
     const [, ...rest] = (await readFile(file, 'utf8')).split('\n')
@@ -52,10 +52,17 @@ export async function endServer(pid: number): Promise<void> {
     if (!sendSignal(pid, signal)) return
     for (let waitedMs = 0; waitedMs < wait_ms; waitedMs += pollMs) {
       await sleep(pollMs)
-      if (!isAlive(pid)) return
+      if (!(await isRunning(pid))) return
     }
   }
   throw new Error(`the postgres process ${pid} does not end`)
+}
+
+/** A process that ended counts as gone, even where nobody collects it (a container's pid 1). */
+export async function isRunning(pid: number): Promise<boolean> {
+  if (!sendSignal(pid, 0)) return false
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return !/\) Z [^)]*$/.test(stat)
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
@@ -65,10 +72,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
     // EPERM: it is there and another user's.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
-}
-
-function isAlive(pid: number): boolean {
-  return sendSignal(pid, 0)
 }
 
 /** A server works in its data folder; Linux shows that, elsewhere its command line names it. */

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { asStoreProblem, isRelationalUnavailable } from './unavailable.ts'
+
+function withCode(code: string): Error {
+  return Object.assign(new Error('x'), { code })
+}
+
+const outOfReach = ['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', '08006', '08P01', '57P01', '53300']
+const ofTheStatement = ['23505', '42601', '57014', '40001', 'ENOENT', '0800', '57P019']
+
+test.each(outOfReach)('%s means out of reach', (code) => {
+  expect(isRelationalUnavailable(withCode(code))).toBe(true)
+  const cause = withCode(code)
+  expect(asStoreProblem(cause)).toMatchObject({ code: 'store_unavailable', status: 503, cause })
+})
+
+test.each(ofTheStatement)('%s passes through', (code) => {
+  const error = withCode(code)
+  expect(asStoreProblem(error)).toBe(error)
+})
+
+test('what is no error passes through', () => {
+  expect(asStoreProblem('57P01')).toBe('57P01')
+  expect(asStoreProblem(undefined)).toBe(undefined)
+})

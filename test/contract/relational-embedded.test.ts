@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { isRunning } from '../../src/platform/relational/embedded/postmaster-file.ts'
+import {
+  asStoreProblem,
+  type EmbeddedPostgres,
+  openRelational,
+  type Relational,
+  startEmbeddedPostgres,
+} from '../../src/platform/relational/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { eventually } from '../support/eventually.ts'
+
+const logger = createLogger({ role: 'test', level: 'silent' })
+const cleanUps: (() => Promise<unknown>)[] = []
+let directory: string
+
+beforeAll(async () => {
+  directory = join(await mkdtemp(join(tmpdir(), 'looptrace-embedded-')), 'postgres')
+})
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+afterAll(() => rm(join(directory, '..'), { recursive: true }))
+
+test('it starts from nothing, past what a killed start left behind', async () => {
+  await mkdir(`${directory}/new-0badc0de/base`, { recursive: true })
+  const server = await start()
+  const { pool } = open(server)
+  await pool.query('create table kept (n int primary key)')
+  await pool.query('insert into kept values (1)')
+  expect((await readdir(directory)).sort()).toEqual(['cluster', 'password', 'service.lock'])
+  expect((await stat(`${directory}/password`)).mode & 0o777).toBe(0o600)
+  const settings = await pool.query(
+    `select current_setting('fsync') as fsync, current_setting('listen_addresses') as listens,
+       current_setting('server_encoding') as encoding, current_database() as name`,
+  )
+  expect(settings.rows).toEqual([
+    { fsync: 'on', listens: '127.0.0.1', encoding: 'UTF8', name: 'looptrace' },
+  ])
+})
+
+test('only the password lets in', async () => {
+  const url = new URL((await start()).url)
+  for (const password of ['', 'postgres', 'looptrace']) {
+    url.password = password
+    await expect(open({ url: url.href }).ping()).rejects.toThrow(/password/)
+  }
+})
+
+test('killed with -9 it is back on its port, with all that was committed', async () => {
+  const restarts: { pid: number; restarts: number }[] = []
+  const server = await start((restart) => restarts.push(restart))
+  const { pool, ping } = open(server)
+  const transaction = await pool.connect()
+  await transaction.query('begin')
+  await transaction.query('insert into kept values (3)')
+  await pool.query('insert into kept values (2)')
+  const killed = server.pid
+  process.kill(killed, 'SIGKILL')
+  const error = await transaction.query('select pg_sleep(30)').catch((error: unknown) => error)
+  expect(asStoreProblem(error)).toMatchObject({ code: 'store_unavailable' })
+  transaction.release(true)
+  await eventually('the server is back', () => server.restarts === 1)
+  await ping()
+  expect((await pool.query('select n from kept order by n')).rows).toEqual([{ n: 1 }, { n: 2 }])
+  expect(server.pid).not.toBe(killed)
+  expect(restarts).toEqual([{ pid: server.pid, restarts: 1 }])
+})
+
+test('out of reach, every query says so as store_unavailable', async () => {
+  const server = await start()
+  const store = open(server)
+  await store.ping()
+  await server.stop()
+  for (let query = 0; query < 3; query += 1) {
+    const error = await store.ping().catch((error: unknown) => error)
+    expect(asStoreProblem(error)).toMatchObject({ code: 'store_unavailable', retry_after_s: 1 })
+  }
+})
+
+test('a pool with no connection left says so as store_unavailable', async () => {
+  const limits = { pool_max: 1, connect_timeout_ms: 50, statement_timeout_ms: 10_000 }
+  const { pool, ping, close } = openRelational({ url: (await start()).url, ...limits, logger })
+  const busy = await pool.connect()
+  const error = await ping().catch((error: unknown) => error)
+  expect(asStoreProblem(error)).toMatchObject({ code: 'store_unavailable' })
+  busy.release()
+  await close()
+})
+
+test('the server of a service that was killed with -9 is replaced, its data found', async () => {
+  const { service, pid } = await startInOwnProcess()
+  service.kill('SIGKILL')
+  await once(service, 'exit')
+  expect(await isRunning(pid)).toBe(true)
+  const server = await start()
+  expect(await isRunning(pid)).toBe(false)
+  expect((await open(server).pool.query('select n from kept order by n')).rows).toHaveLength(2)
+})
+
+test('a folder that another process looks after is left alone', async () => {
+  const { pid } = await startInOwnProcess()
+  await expect(start()).rejects.toThrow(`${directory}: another process runs a server on it`)
+  expect(await isRunning(pid)).toBe(true)
+})
+
+test('a service that just exits takes its server along', async () => {
+  const { service, pid } = await startInOwnProcess()
+  service.stdin?.end()
+  expect(await once(service, 'exit')).toEqual([3, null])
+  await eventually('the server ends', async () => !(await isRunning(pid)))
+})
+
+test('a pid file that names a process of somebody else harms neither', async () => {
+  await (await start()).stop()
+  const stranger = spawn('sleep', ['60'])
+  cleanUps.push(async () => stranger.kill('SIGKILL'))
+  await writeFile(`${directory}/cluster/postmaster.pid`, `${stranger.pid}\n${directory}/cluster\n`)
+  await open(await start()).ping()
+  expect(stranger.exitCode ?? stranger.signalCode).toBe(null)
+})
+
+test('stop ends the server, twice if need be, and lets go of the folder', async () => {
+  const server = await start()
+  const { pid } = server
+  await Promise.all([server.stop(), server.stop()])
+  expect(await server.stopped).toBe(undefined)
+  expect(await isRunning(pid)).toBe(false)
+  await expect(readFile(`${directory}/cluster/postmaster.pid`)).rejects.toThrow('ENOENT')
+  await open(await start()).ping()
+})
+
+test('a server that can not start says why', async () => {
+  const settings = { shared_buffers: 'lots' }
+  await expect(startEmbeddedPostgres({ directory, settings, logger })).rejects.toThrow(
+    /ended \(1\) while it started: .*invalid value for parameter "shared_buffers": "lots"/,
+  )
+  await open(await start()).ping()
+})
+
+async function start(on_restart?: (restart: { pid: number; restarts: number }) => void) {
+  const server = await startEmbeddedPostgres({
+    directory,
+    logger,
+    ...(on_restart === undefined ? {} : { on_restart }),
+  })
+  cleanUps.push(() => server.stop())
+  return server
+}
+
+function open({ url }: Pick<EmbeddedPostgres, 'url'>): Relational<unknown> {
+  const limits = { pool_max: 3, connect_timeout_ms: 10_000, statement_timeout_ms: 10_000 }
+  const store = openRelational<unknown>({ url, ...limits, logger })
+  cleanUps.push(store.close)
+  return store
+}
+
+async function startInOwnProcess(): Promise<{ service: ChildProcess; pid: number }> {
+  const script = fileURLToPath(new URL('../support/embedded-postgres-process.ts', import.meta.url))
+  const service = spawn(process.execPath, [script, directory], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  cleanUps.push(async () => service.kill('SIGTERM'))
+  const [line] = await once(service.stdout.setEncoding('utf8'), 'data')
+  return { service, pid: JSON.parse(line).pid }
+}

@@ -1,0 +1,199 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  type AppliedStatement,
+  MigrationFailed,
+  MigrationRefused,
+  migrateRelational,
+  openRelational,
+  relationalSchemaStatus,
+} from '../../src/platform/relational/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { testPostgres } from '../support/postgres.ts'
+
+const logger = createLogger({ role: 'test', level: 'silent' })
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'looptrace-migrations-'))
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+test('killed after each statement in turn, the schema is the same in the end', async () => {
+  const interrupted = await testPostgres('empty')
+  const applied: AppliedStatement[] = []
+  const killed = new Error('killed')
+  const after_statement = (done: AppliedStatement) => {
+    applied.push(done)
+    throw killed
+  }
+  for (let runs = 0; runs < 200; runs += 1) {
+    const outcome = await migrateRelational({ url: interrupted, logger, after_statement }).catch(
+      (error: unknown) => error,
+    )
+    if (outcome !== killed) break
+  }
+  const whole = applied.filter((done) => done.statement === done.statement_count)
+  expect(whole.map((done) => done.migration)).toEqual(['0001_access', '0002_tasks'])
+  expect(applied).toHaveLength(whole.reduce((sum, done) => sum + done.statement_count, 0))
+  expect(await schemaOf(interrupted)).toEqual(await schemaOf(await testPostgres('migrated')))
+})
+
+test('a statement whose session is killed leaves nothing behind and is done again', async () => {
+  const url = await testPostgres('empty')
+  const directory = await migrationsFolder({
+    '0001_a.sql': [
+      'create table fuse as select true as burns',
+      'create table effects (done int)',
+      'insert into effects values (1); select pg_terminate_backend(pg_backend_pid()) from fuse where burns',
+      'insert into effects values (2)',
+    ],
+  })
+  await expect(migrateRelational({ url, logger, directory })).rejects.toThrow(
+    'migration 0001_a, statement 3 of 4',
+  )
+  expect(await rowsOf(url, 'select * from effects')).toEqual([])
+  await rowsOf(url, 'update fuse set burns = false')
+  expect(await migrateRelational({ url, logger, directory })).toMatchObject({ current: 1 })
+  expect(await rowsOf(url, 'select * from effects order by 1')).toEqual([{ done: 1 }, { done: 2 }])
+})
+
+test('many migrators at once apply each statement once', async () => {
+  const url = await testPostgres('empty')
+  const applied: string[] = []
+  const after_statement = ({ migration, statement }: AppliedStatement) => {
+    applied.push(`${migration} ${statement}`)
+  }
+  const runs = Array.from({ length: 4 }, () => migrateRelational({ url, logger, after_statement }))
+  const current = { current: 2, latest: 2, pending: [], newer: [] }
+  expect(await Promise.all(runs)).toEqual([current, current, current, current])
+  expect(new Set(applied).size).toBe(applied.length)
+  expect(await schemaOf(url)).toEqual(await schemaOf(await testPostgres('migrated')))
+})
+
+test('an index is built concurrently while other migrators wait', async () => {
+  const url = await testPostgres('empty')
+  const directory = await migrationsFolder({
+    '0001_a.sql': ['create table t (a int)'],
+    '0002_b.sql': [
+      '-- statement without transaction\ncreate index concurrently if not exists t_a on t (a)',
+    ],
+  })
+  const runs = Array.from({ length: 3 }, () => migrateRelational({ url, logger, directory }))
+  expect(await Promise.all(runs)).toHaveLength(3)
+  const valid = "select indisvalid from pg_index where indexrelid = 't_a'::regclass"
+  expect(await rowsOf(url, valid)).toEqual([{ indisvalid: true }])
+})
+
+test('a file that changed after it was applied is refused, by the status too', async () => {
+  const url = await testPostgres('empty')
+  const directory = await migrationsFolder({ '0001_a.sql': ['create table t (a int)'] })
+  await migrateRelational({ url, logger, directory })
+  await writeFile(`${directory}/0001_a.sql`, 'create table t (a bigint)')
+  const refusal = /migration 0001_a: checksum \w{12}, but \w{12} is applied/
+  await expect(migrateRelational({ url, logger, directory })).rejects.toThrow(refusal)
+  await expect(statusOf(url, directory)).rejects.toThrow(refusal)
+})
+
+test('a hole in the numbers is refused before anything is done', async () => {
+  const url = await testPostgres('empty')
+  const directory = await migrationsFolder({
+    '0001_a.sql': ['select 1'],
+    '0003_c.sql': ['select 1'],
+  })
+  const run = migrateRelational({ url, logger, directory })
+  await expect(run).rejects.toThrow('0003_c.sql: expected number 2')
+  expect(await statusOf(url)).toMatchObject({ current: 0, pending: ['0001_access', '0002_tasks'] })
+})
+
+test('a database ahead of the code is refused', async () => {
+  const url = await testPostgres('empty')
+  const files = { '0001_a.sql': ['select 1'], '0002_b.sql': ['select 2'] }
+  await migrateRelational({ url, logger, directory: await migrationsFolder(files) })
+  const directory = await migrationsFolder({ '0001_a.sql': ['select 1'] })
+  await expect(migrateRelational({ url, logger, directory })).rejects.toThrow(MigrationRefused)
+  expect(await statusOf(url, directory)).toEqual({
+    current: 2,
+    latest: 1,
+    pending: [],
+    newer: ['0002_b'],
+  })
+})
+
+test('a statement the database refuses is named, with its cause', async () => {
+  const url = await testPostgres('empty')
+  const directory = await migrationsFolder({ '0001_a.sql': ['select 1', 'select * from nowhere'] })
+  const error = await migrateRelational({ url, logger, directory }).catch((error) => error)
+  expect(error).toBeInstanceOf(MigrationFailed)
+  expect(error).toMatchObject({
+    message: 'migration 0001_a, statement 2 of 2: relation "nowhere" does not exist',
+    cause: { code: '42P01' },
+  })
+})
+
+test('a migrator gives up on a lock that is never let go', async () => {
+  const url = await testPostgres('empty')
+  const directory = await migrationsFolder({ '0001_a.sql': ['select 1'] })
+  let second: Promise<unknown> = Promise.resolve()
+  const after_statement = async () => {
+    second = migrateRelational({ url, logger, directory, lock_timeout_ms: 100 })
+    await expect(second).rejects.toThrow('another migrator held the lock for 100 ms')
+  }
+  await migrateRelational({ url, logger, directory, after_statement })
+  expect.assertions(1)
+})
+
+async function migrationsFolder(files: Record<string, string[]>): Promise<string> {
+  const directory = await mkdtemp(join(folder, 'm-'))
+  for (const [name, statements] of Object.entries(files)) {
+    await writeFile(`${directory}/${name}`, statements.join('\n-- statement\n'))
+  }
+  return directory
+}
+
+async function withPool<T>(
+  url: string,
+  use: (pool: ReturnType<typeof openRelational>['pool']) => Promise<T>,
+): Promise<T> {
+  const limits = { pool_max: 1, connect_timeout_ms: 10_000, statement_timeout_ms: 10_000 }
+  const store = openRelational({ url, ...limits, logger })
+  return use(store.pool).finally(store.close)
+}
+
+function rowsOf(url: string, statement: string): Promise<unknown[]> {
+  return withPool(url, async (pool) => (await pool.query(statement)).rows)
+}
+
+function statusOf(url: string, directory?: string) {
+  return withPool(url, (pool) =>
+    relationalSchemaStatus({ pool, ...(directory === undefined ? {} : { directory }) }),
+  )
+}
+
+/** Every column, index and constraint, and what the runner noted, as text. */
+async function schemaOf(url: string): Promise<unknown[]> {
+  const parts = await Promise.all([
+    rowsOf(
+      url,
+      `select table_name, column_name, ordinal_position, data_type, datetime_precision,
+         is_nullable, column_default
+       from information_schema.columns where table_schema = 'public' order by 1, 3`,
+    ),
+    rowsOf(url, "select indexdef from pg_indexes where schemaname = 'public' order by 1"),
+    rowsOf(
+      url,
+      `select conrelid::regclass::text as relation, conname, pg_get_constraintdef(oid) as rule
+       from pg_constraint where connamespace = 'public'::regnamespace order by 1, 2`,
+    ),
+    rowsOf(
+      url,
+      `select version, name, checksum, statements_done, finished_at is not null as finished
+       from schema_migrations order by 1`,
+    ),
+  ])
+  for (const part of parts) expect(part.length).toBeGreaterThan(1)
+  return parts
+}
