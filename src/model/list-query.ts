@@ -67,7 +67,7 @@ export function textParameter(description: string, length_max = 256) {
 }
 
 /** From inclusive, to exclusive, in nanoseconds since 1970; undefined leaves that side open. */
-export type Window = { from?: bigint | undefined; to?: bigint | undefined }
+type Window = { from?: bigint | undefined; to?: bigint | undefined }
 
 /** A window whose end is not after its start holds nothing: the client has mixed them up. */
 export function checkWindow({ from, to }: Window): void {
@@ -76,6 +76,16 @@ export function checkWindow({ from, to }: Window): void {
     detail: `query.from: got ${isoFromNs(from)}, expected an instant before to, ${isoFromNs(to)}`,
     faults: [{ pointer: 'query.from', detail: 'expected an instant before to' }],
   })
+}
+
+/** The window as ISO 8601, for the relational store; checked like `checkWindow` does. */
+export function isoWindow(window: Window): { from: string | undefined; to: string | undefined } {
+  checkWindow(window)
+  const { from, to } = window
+  return {
+    from: from === undefined ? undefined : isoFromNs(from),
+    to: to === undefined ? undefined : isoFromNs(to),
+  }
 }
 
 /** True for text that PostgreSQL can store and compare with. */

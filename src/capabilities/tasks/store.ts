@@ -6,6 +6,7 @@ import {
   sql,
   type TaskTables,
 } from '../../platform/relational/index.ts'
+import { afterPosition, allOf, type Fragment } from './sorted-page.ts'
 import type { TaskState } from './task-record.ts'
 
 /** A stored task, with what the client calls its conversation. */
@@ -182,24 +183,28 @@ export async function endTask(
     .catch(rethrow)
 }
 
-type Fragment<T> = ReturnType<typeof sql<T>>
+/** Tasks by where they stand; `stalled` ones are `running` too. */
+export type TaskStateCounts = Record<TaskState | 'stalled', number>
 
-/** A condition for rows that come after a position in a list sorted by (column, id). */
-export function afterPosition(
-  column: Fragment<unknown>,
-  id: Fragment<unknown>,
-  { order, after }: { order: 'asc' | 'desc'; after: SortPosition },
-): Fragment<boolean> {
-  const place = sql`(${after.value}, ${after.id})`
-  return order === 'asc'
-    ? sql<boolean>`(${column}, ${id}) > ${place}`
-    : sql<boolean>`(${column}, ${id}) < ${place}`
-}
-
-/** Joins conditions with `and`; those that are undefined don't narrow anything. */
-export function allOf(conditions: readonly (Fragment<boolean> | undefined)[]): Fragment<boolean> {
-  const given = conditions.filter((condition) => condition !== undefined)
-  return sql<boolean>`${sql.join(given, sql` and `)}`
+/** Counts a conversation's tasks by state. Throws `store_unavailable`. */
+export async function countTaskStates(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  conversationId: string,
+  idleSince: string,
+): Promise<TaskStateCounts> {
+  return db
+    .selectFrom('tasks')
+    .select([
+      sql<number>`count(*) filter (where state = 'running')`.as('running'),
+      sql<number>`count(*) filter (where state = 'completed')`.as('completed'),
+      sql<number>`count(*) filter (where state = 'failed')`.as('failed'),
+      sql<number>`count(*) filter (where ${isStalled(idleSince)})`.as('stalled'),
+    ])
+    .where('project_id', '=', projectId)
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirstOrThrow()
+    .catch(rethrow)
 }
 
 function tasksWithConversations(db: Kysely<TaskTables>) {
@@ -230,7 +235,7 @@ function conditionsOf(
     equal('environment', filter.environment),
     equal('release', filter.release),
     equal('implicit', filter.implicit),
-    stalled && stalledCondition(stalled),
+    stalled && sql<boolean>`${isStalled(stalled.idle_since)} = ${stalled.is}`,
     model === undefined ? undefined : sql<boolean>`tasks.models @> array[${model}]::text[]`,
     has_errors === undefined ? undefined : sql<boolean>`(tasks.errors > 0) = ${has_errors}`,
     name_prefix === undefined
@@ -241,10 +246,10 @@ function conditionsOf(
   ]
 }
 
-function stalledCondition({ is, idle_since }: { is: boolean; idle_since: string }) {
+/** The same rule as `taskFrom` has for one task. */
+function isStalled(idleSince: string) {
   return sql<boolean>`
-    (tasks.state = 'running' and not tasks.implicit and tasks.last_activity_at < ${idle_since})
-    = ${is}`
+    (tasks.state = 'running' and not tasks.implicit and tasks.last_activity_at < ${idleSince})`
 }
 
 function rethrow(error: unknown): never {

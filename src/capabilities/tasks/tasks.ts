@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { conversationIdFrom } from '../../kernel/ids.ts'
 import { pageInfo, totalExactMax } from '../../kernel/pages.ts'
-import { isoFromNs } from '../../kernel/time.ts'
 import {
-  checkWindow,
   cursorAt,
   cursorParameter,
   expected,
   flagParameter,
   instantParameter,
+  isoWindow,
   isStorable,
   limitParameter,
   orderParameter,
@@ -38,7 +37,6 @@ export function listTasks(deps: TaskDeps): Route {
     reply: replySchema,
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
-      checkWindow(query)
       const now_ms = deps.clock.now_ms()
       const { sort, order, limit, cursor } = query
       const sorted = { list: 'tasks', sort, order, kind: kinds[sort] }
@@ -108,14 +106,13 @@ function filterFrom(
   about: { project_id: string; now_ms: number; stalled_after_ms: number },
 ): TaskFilter {
   const idle_since = new Date(about.now_ms - about.stalled_after_ms).toISOString()
-  const { conversation_id, from, to, stalled } = query
+  const { conversation_id, stalled } = query
   return {
     ...query,
+    ...isoWindow(query),
     name_prefix: query.q,
     stalled: stalled === undefined ? undefined : { is: stalled, idle_since },
     conversation_id:
       conversation_id && conversationIdFrom(about.project_id, conversation_id).conversation_id,
-    from: from === undefined ? undefined : isoFromNs(from),
-    to: to === undefined ? undefined : isoFromNs(to),
   }
 }

@@ -1,0 +1,110 @@
+import type { SortPosition } from '../../model/list-query.ts'
+import {
+  asStoreProblem,
+  type Kysely,
+  type Selectable,
+  sql,
+  type TaskTables,
+} from '../../platform/relational/index.ts'
+import { afterPosition, allOf } from '../tasks/index.ts'
+
+export type ConversationRow = Selectable<TaskTables['conversations']>
+
+/** What a list of conversations may be narrowed to. Instants are ISO 8601. */
+export type ConversationFilter = {
+  user_id?: string | undefined
+  model?: string | undefined
+  /** Conversations with activity at or after this instant. */
+  from?: string | undefined
+  /** Conversations that started before this instant. */
+  to?: string | undefined
+}
+
+/** What a list of conversations can be sorted by, with the column that has it. */
+export const conversationSorts = {
+  last_activity_at: { column: 'last_activity_at', kind: 'instant' },
+  started_at: { column: 'started_at', kind: 'instant' },
+  cost_usd: { column: 'cost_usd', kind: 'decimal' },
+  total_tokens: { column: 'total_tokens', kind: 'count' },
+  calls: { column: 'calls', kind: 'count' },
+  total_tasks: { column: 'tasks', kind: 'count' },
+  total_traces: { column: 'traces', kind: 'count' },
+} as const
+export type ConversationSort = keyof typeof conversationSorts
+
+/** One page of a project's conversations. Throws `store_unavailable`. */
+export async function findConversations(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  filter: ConversationFilter,
+  page: {
+    sort: ConversationSort
+    order: 'asc' | 'desc'
+    after: SortPosition | undefined
+    limit: number
+  },
+): Promise<ConversationRow[]> {
+  const { sort, order, after, limit } = page
+  const column = sql.ref(conversationSorts[sort].column)
+  const position = after && afterPosition(column, sql.ref('conversation_id'), { order, after })
+  return db
+    .selectFrom('conversations')
+    .selectAll()
+    .where(allOf([...conditionsOf(projectId, filter), position]))
+    .orderBy(column, order)
+    .orderBy('conversation_id', order)
+    .limit(limit)
+    .execute()
+    .catch(rethrow)
+}
+
+/** Counts conversations up to `limit`. Throws `store_unavailable`. */
+export async function countConversations(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  filter: ConversationFilter,
+  limit: number,
+): Promise<number> {
+  const counted = await db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('conversations')
+        .select('conversation_id')
+        .where(allOf(conditionsOf(projectId, filter)))
+        .limit(limit)
+        .as('found'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('conversations'))
+    .executeTakeFirstOrThrow()
+    .catch(rethrow)
+  return counted.conversations
+}
+
+/** One conversation, or undefined. Throws `store_unavailable`. */
+export async function findConversation(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  conversationId: string,
+): Promise<ConversationRow | undefined> {
+  return db
+    .selectFrom('conversations')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirst()
+    .catch(rethrow)
+}
+
+function conditionsOf(projectId: string, { user_id, model, from, to }: ConversationFilter) {
+  return [
+    sql<boolean>`project_id = ${projectId}`,
+    user_id === undefined ? undefined : sql<boolean>`user_id = ${user_id}`,
+    model === undefined ? undefined : sql<boolean>`models @> array[${model}]::text[]`,
+    from === undefined ? undefined : sql<boolean>`last_activity_at >= ${from}`,
+    to === undefined ? undefined : sql<boolean>`started_at < ${to}`,
+  ]
+}
+
+function rethrow(error: unknown): never {
+  throw asStoreProblem(error)
+}

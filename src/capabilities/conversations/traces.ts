@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import { traceIdFrom } from '../../kernel/ids.ts'
+import { decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { problem } from '../../kernel/problem.ts'
+import { isoFromNs } from '../../kernel/time.ts'
+import {
+  checkWindow,
+  cursorParameter,
+  instantParameter,
+  limitParameter,
+  orderParameter,
+} from '../../model/list-query.ts'
+import { statuses } from '../../model/observation.ts'
+import { defineRoute, type Route } from '../../platform/http/index.ts'
+import type { TracePage, TraceSummary } from '../observability/stores/contract.ts'
+import {
+  dollarsSchema,
+  instantSchema,
+  shownDollars,
+  type TaskDeps,
+  taskUrl,
+  tokensSchema,
+} from '../tasks/index.ts'
+import { conversationNamed, conversationPath } from './conversation-record.ts'
+
+/** GET /api/v1/conversations/{conversation_id}/traces: its traces, ordered by their start. */
+export function listConversationTraces(deps: TaskDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v1/conversations/{conversation_id}/traces',
+    id: 'listConversationTraces',
+    summary: 'Traces of a conversation, with their sums',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
+    params: conversationPath,
+    query: querySchema,
+    reply: replySchema,
+    errors: ['conversation_not_found', 'invalid_cursor'],
+    handle: async ({ params, query, caller: { project_id } }) => {
+      checkWindow(query)
+      const { conversation_id } = await conversationNamed(deps, project_id, params.conversation_id)
+      const { order, limit, cursor, from, to } = query
+      const list = `traces of ${conversation_id} ${order}`
+      const window = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+      const after = cursor === undefined ? {} : { after: positionFrom(list, cursor) }
+      const [found, total] = await Promise.all([
+        deps.store.conversationTraces(project_id, conversation_id, {
+          ...window,
+          ...after,
+          order,
+          limit: limit + 1,
+        }),
+        deps.store.countConversationTraces(project_id, conversation_id, {
+          ...window,
+          limit: totalExactMax + 1,
+        }),
+      ])
+      const page = found.slice(0, limit)
+      const last = found.length > limit ? page.at(-1) : undefined
+      const next = last && encodeCursor(list, [last.start_time.toString(), last.trace_id])
+      return { traces: page.map(traceFrom), ...pageInfo(total, next ?? null) }
+    },
+  })
+}
+
+const querySchema = z.strictObject({
+  from: instantParameter('Only traces that started at or after this instant.'),
+  to: instantParameter('Only traces that started before this instant.'),
+  order: orderParameter,
+  limit: limitParameter,
+  cursor: cursorParameter,
+})
+
+const count = z.int().nonnegative()
+
+const traceSchema = z
+  .strictObject({
+    trace_id: z.uuid(),
+    name: z.string().describe('The name of its root, else of its first observation.'),
+    status: z.enum(statuses).describe('`error` when anything in it failed.'),
+    started_at: instantSchema,
+    ended_at: instantSchema,
+    duration_ms: z.number().nonnegative(),
+    task_id: z.string(),
+    task_url: z.string().describe('The path of its task.'),
+    observations: count,
+    calls: count.describe('Model calls.'),
+    errors: count.describe('Model calls that failed.'),
+    cancelled: count.describe('Model calls that the client left.'),
+    tokens: tokensSchema,
+    cost_usd: dollarsSchema,
+    unpriced_calls: count.describe('Calls without a known price; `cost_usd` lacks them.'),
+    models: z.array(z.string()),
+    providers: z.array(z.string()),
+  })
+  .meta({ title: 'TraceSummary' })
+
+const replySchema = z.strictObject({
+  traces: z.array(traceSchema),
+  total: count.describe('Traces of the conversation in the window.'),
+  total_is_exact: z
+    .literal(false)
+    .optional()
+    .describe('`false`: there are more than `total`. Left out when `total` is exact.'),
+  next_cursor: z.string().nullable().describe('For the next page; null on the last one.'),
+})
+
+function traceFrom(trace: TraceSummary): z.infer<typeof traceSchema> {
+  const { start_time, end_time, task_id } = trace
+  return {
+    trace_id: trace.trace_id,
+    name: trace.name,
+    status: trace.status,
+    started_at: isoFromNs(start_time),
+    ended_at: isoFromNs(end_time),
+    duration_ms: Number((end_time - start_time) / 1000n) / 1000,
+    task_id,
+    task_url: taskUrl(task_id),
+    observations: trace.observations,
+    calls: trace.calls,
+    errors: trace.errors,
+    cancelled: trace.cancelled,
+    tokens: {
+      input_uncached: trace.input_uncached_tokens,
+      cache_read: trace.cache_read_tokens,
+      cache_write: trace.cache_write_tokens,
+      output_visible: trace.output_visible_tokens,
+      reasoning: trace.reasoning_tokens,
+      total: trace.total_tokens,
+      estimated_calls: trace.estimated_calls,
+    },
+    cost_usd: shownDollars(trace.cost_usd),
+    unpriced_calls: trace.unpriced_calls,
+    models: trace.models,
+    providers: trace.providers,
+  }
+}
+
+function positionFrom(list: string, cursor: string): NonNullable<TracePage['after']> {
+  const [start, id] = decodeCursor(list, cursor, 2)
+  const trace_id = typeof id === 'string' ? traceIdFrom(id) : undefined
+  if (typeof start === 'string' && /^\d{1,19}$/.test(start) && trace_id !== undefined) {
+    return { start_time: BigInt(start), trace_id }
+  }
+  throw problem('invalid_cursor', {
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor as it was given`,
+  })
+}
