@@ -62,6 +62,22 @@ describe('faults', () => {
     expect(contentOf(gunzipSync(stream.body))).toBe(text)
   })
 
+  test('a raw answer is sent as it stands, its headers before ours', async () => {
+    const raw = {
+      status: 203,
+      headers: { 'Content-Type': 'text/x', 'X-Request-ID': 'mine' },
+      body: '/w==',
+      encoding: 'base64' as const,
+    }
+    const { status, headers, body } = await askOnce({ reply: { raw } }, streamed)
+    expect([status, headers['content-type'], headers['x-request-id'], body]).toEqual([
+      203,
+      'text/x',
+      'mine',
+      Buffer.from([255]),
+    ])
+  })
+
   test('an error has the body and headers of the script', async () => {
     const error = { status: 503, headers: { 'retry-after': '7' }, body: { busy: true } }
     const { status, headers, body } = await askOnce({ reply: { error } })
@@ -124,6 +140,16 @@ describe('what was seen', () => {
     await rawPost(url, { model: 'm', messages, ...streamed }).answer
     await eventually('the cut', () => server.seen().cut === 1)
     expect(server.seen().aborted).toBe(0)
+  })
+
+  test('a server that stops cuts what is open, and that is no abort', async () => {
+    const provider = await testProvider({ script: { steps: [{ stall_before_headers: true }] } })
+    const url = `${provider.base_urls.openai}/chat/completions`
+    const post = rawPost(url, { model: 'm', messages })
+    await eventually('the request', () => provider.seen().total === 1)
+    await provider.stop()
+    await expect(post.answer).rejects.toThrow()
+    expect(provider.seen()).toMatchObject({ aborted: 0, cut: 1 })
   })
 
   test('the ring keeps the last requests and counts all', async () => {

@@ -6,7 +6,7 @@ export type ChatMessage = {
   tool_call_id?: string
 }
 
-export type ChatToolCall = {
+type ChatToolCall = {
   id: string
   type: 'function'
   function: { name: string; arguments: string }
@@ -23,7 +23,7 @@ export type ChatTarget = {
 }
 
 /** A call did not end well; the message has the status and the answer's beginning. */
-export class ChatCallFailed extends Error {
+class ChatCallFailed extends Error {
   override readonly name = 'ChatCallFailed'
 }
 

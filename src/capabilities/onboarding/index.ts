@@ -1,4 +1,4 @@
-export { runSample, type SampleOptions, type SampleOutcome } from './sample-run.ts'
+export { runSample, type SampleOptions } from './sample-run.ts'
 export { sampleScript } from './sample-script.ts'
 export {
   type ProviderName,

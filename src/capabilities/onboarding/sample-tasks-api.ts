@@ -53,7 +53,7 @@ export type TasksApi = {
 }
 
 /** The API answered something else than the sample needs; the message says what. */
-export class SampleFailed extends Error {
+class SampleFailed extends Error {
   override readonly name = 'SampleFailed'
 }
 

@@ -11,7 +11,7 @@ export type BodyShape = {
 }
 
 /** A stalled answer is given up after so long, so that nothing waits for ever. */
-export const stall_ms_max = 600_000
+const stall_ms_max = 600_000
 
 /** Writes the body of one answer. */
 export type BodyWriter = {

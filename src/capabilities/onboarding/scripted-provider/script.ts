@@ -9,7 +9,8 @@ export type ProviderName = (typeof providerNames)[number]
 const delay_ms_max = 600_000
 const milliseconds = z.int().min(0).max(delay_ms_max)
 const count = z.int().min(0)
-const headers = z.record(z.string(), z.string())
+/** Names in lower case, so that one given replaces one of ours. */
+const headers = z.record(z.string().toLowerCase(), z.string())
 
 const toolCallSchema = z.strictObject({
   /** Left out, an id in the provider's form is made up. */
@@ -153,7 +154,7 @@ const stepSchema = z.strictObject({
 })
 
 /** What the server answers: the first step that matches and has uses left; none: an echo. */
-export const scriptSchema = z.strictObject({
+const scriptSchema = z.strictObject({
   steps: z.array(stepSchema).max(10_000).default([]),
   /** `false`: a request with `stream_options` gets a 400 that names it. */
   knows_stream_options: z.boolean().default(true),

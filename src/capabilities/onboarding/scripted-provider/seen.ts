@@ -1,10 +1,10 @@
 import type { ProviderName } from './script.ts'
 
 /** How a request ended: `stalled` ones are `open` until the client leaves or the server stops. */
-export type SeenOutcome = 'open' | 'complete' | 'client_gone' | 'cut'
+type SeenOutcome = 'open' | 'complete' | 'client_gone' | 'cut'
 
 /** Where a client was when it left. */
-export type SeenPhase = 'request_body' | 'before_headers' | 'before_first_byte' | 'body'
+type SeenPhase = 'request_body' | 'before_headers' | 'before_first_byte' | 'body'
 
 /** One request as the server saw it. Times are milliseconds since 1970, null when not reached. */
 export type SeenRequest = {
@@ -80,6 +80,11 @@ export class SeenLog {
     if (outcome !== 'client_gone') return
     this.#aborted += 1
     request.aborted = phaseOf(request)
+  }
+
+  /** Notes that the server closed what was still open. */
+  stopped(at_ms: number): void {
+    for (const request of this.#requests) this.ended(request, 'cut', at_ms)
   }
 
   /** A copy that later requests don't change. */

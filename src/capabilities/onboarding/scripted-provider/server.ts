@@ -73,6 +73,7 @@ export async function startScriptedProvider(
     script,
     stop: () =>
       new Promise((resolve) => {
+        log.stopped(clock.now_ms())
         server.close(() => resolve())
         server.closeAllConnections()
       }),
