@@ -16,8 +16,8 @@ export type JetStreamConnectionOptions = {
   servers: readonly string[]
   credentials?: NatsCredentials
   tls?: TlsOptions
-  /** How long one attempt to connect may take. */
-  connect_timeout_ms: number
+  /** How long one attempt to connect may take. Default 5 seconds. */
+  connect_timeout_ms?: number
   /** A connection that answers no ping for two such spans is given up. Default 10 seconds. */
   ping_interval_ms?: number
   logger: QueueLogger
@@ -62,7 +62,7 @@ export class JetStreamConnection {
   async start(): Promise<void> {
     const connectOptions = connectOptionsOf(this.#options, () => this.#reconnectDelay_ms())
     this.#ended = this.#keepConnected(connectOptions)
-    await this.untilUp(AbortSignal.timeout(this.#options.connect_timeout_ms))
+    await this.untilUp(AbortSignal.timeout(connectTimeoutOf(this.#options)))
   }
 
   get isUp(): boolean {
@@ -192,6 +192,10 @@ export class JetStreamConnection {
   }
 }
 
+function connectTimeoutOf({ connect_timeout_ms = 5_000 }: JetStreamConnectionOptions): number {
+  return connect_timeout_ms
+}
+
 function connectOptionsOf(
   options: JetStreamConnectionOptions,
   reconnectDelayHandler: () => number,
@@ -202,7 +206,7 @@ function connectOptionsOf(
   return {
     servers: servers.addresses,
     name: 'looptrace',
-    timeout: options.connect_timeout_ms,
+    timeout: connectTimeoutOf(options),
     pingInterval: options.ping_interval_ms ?? 10_000,
     maxPingOut: 2,
     reconnect: true,

@@ -25,14 +25,15 @@ import {
   type JetStreamStreamOptions,
   type StreamNames,
   streamNames,
+  streamPrefix_default,
 } from './jetstream-streams.ts'
 import { assertMessage, PublishesUnderWay } from './message-limits.ts'
 
 /** Settings of the JetStream driver. */
 export type JetStreamQueueOptions = JetStreamConnectionOptions &
   JetStreamStreamOptions & {
-    /** Publishes that wait for their acknowledgement at once; more wait for their turn. */
-    publish_window: number
+    /** Publishes that wait for their acknowledgement at once; more wait. Default 256. */
+    publish_window?: number
     /** Payloads under way or waiting for their turn; above, publish rejects. Default 64 MiB. */
     publish_bytes_max?: number
     /** How long a publish or an ack waits for the server's word. Default 5 seconds. */
@@ -74,11 +75,11 @@ class JetStreamQueue implements Queue {
 
   constructor(options: JetStreamQueueOptions) {
     this.#options = options
-    this.#names = streamNames(options.stream_prefix)
+    this.#names = streamNames(options.stream_prefix ?? streamPrefix_default)
     this.#ack_timeout_ms = options.ack_timeout_ms ?? 5_000
     this.#underWay = new PublishesUnderWay(options.publish_bytes_max ?? 64 * 1_048_576)
     this.#publisher = new JetStreamPublisher({
-      window: options.publish_window,
+      window: options.publish_window ?? 256,
       ack_timeout_ms: this.#ack_timeout_ms,
     })
     this.#connection = new JetStreamConnection(options, {

@@ -10,12 +10,18 @@ import { nanos } from '@nats-io/transport-node'
 
 /** How the streams are made. */
 export type JetStreamStreamOptions = {
-  /** Streams are `<prefix>_queue` and `<prefix>_dead`, subjects `<prefix>.<kind>.<project>`. */
-  stream_prefix: string
+  /**
+   * Streams are `<prefix>_queue` and `<prefix>_dead`, subjects `<prefix>.<kind>.<project>`.
+   * Default `looptrace`.
+   */
+  stream_prefix?: string
   /** Copies of each message, 1, 3 or 5. */
   replicas: number
-  /** Messages older than this are dropped by the server; 0 keeps them until they are acked. */
-  max_age_ms: number
+  /**
+   * Messages older than this are dropped by the server, acknowledged or not. Default 0: they are
+   * kept until they are acknowledged.
+   */
+  max_age_ms?: number
   /** What the queue may hold; above, publish rejects with "full". */
   max_bytes: number
   /** What dead letters may hold; above, nothing can be buried. Default: a tenth of `max_bytes`. */
@@ -23,6 +29,8 @@ export type JetStreamStreamOptions = {
   /** How long the server remembers message ids, in memory. */
   duplicate_window_ms: number
 }
+
+export const streamPrefix_default = 'looptrace'
 
 /** Names of the two streams and of the subjects in them. */
 export type StreamNames = {
@@ -61,7 +69,7 @@ export async function ensureStreams(
   manager: JetStreamManager,
   options: JetStreamStreamOptions,
 ): Promise<void> {
-  const names = streamNames(options.stream_prefix)
+  const names = streamNames(options.stream_prefix ?? streamPrefix_default)
   const shared = {
     storage: StorageType.File,
     discard: DiscardPolicy.New,
@@ -74,7 +82,7 @@ export async function ensureStreams(
     subjects: [names.subject('*.*')],
     retention: RetentionPolicy.Workqueue,
     max_bytes: options.max_bytes,
-    max_age: nanos(options.max_age_ms),
+    max_age: nanos(options.max_age_ms ?? 0),
   })
   await ensureStream(manager, {
     ...shared,

@@ -1,0 +1,126 @@
+import { sleep } from '../../kernel/time.ts'
+import type { BatchHandler, Delivery, OutgoingMessage, Queue } from './contract.ts'
+import { QueueUnavailable } from './contract.ts'
+import { PublishesUnderWay } from './message-limits.ts'
+import type { QueueLogger } from './run-batch.ts'
+
+/** A queue to publish to, with a disk behind it for when it is away. */
+export type SpooledPublisher = Pick<Queue, 'message_bytes_max' | 'publish' | 'ready' | 'close'> & {
+  stats(): Promise<SpoolStats>
+}
+
+export type SpoolStats = {
+  /** Messages on disk that the queue does not have yet. */
+  spooled: number
+  spooled_bytes: number
+  oldest_age_ms: number
+  /** Messages that the queue refused for good (they are too large for it). They stay on disk. */
+  refused: number
+}
+
+export type SpoolOptions = {
+  queue: Queue
+  /** A SQLite queue of its own; its `bytes_max` bounds the spool. */
+  spool: Queue
+  /** The kinds that may be spooled. One replayer runs for each. */
+  kinds: readonly string[]
+  logger: QueueLogger
+  /** Told of each message that went to disk. */
+  on_spooled?: (message: OutgoingMessage) => void
+  /** Told how many messages went from the disk to the queue. */
+  on_replayed?: (messages: number) => void
+  /** One step of the replay takes so many messages and bytes at most. Default 64 and 8 MiB. */
+  replay_messages_max?: number
+  replay_bytes_max?: number
+  /** How often the replayer looks whether the queue is back. Default half a second. */
+  replay_check_ms?: number
+}
+
+/** How long the replayer keeps a batch in hand while the queue is away. */
+const replayHold_ms = 60_000
+
+/**
+ * Publishes to the queue, and to the spool what the queue can't take now. What is spooled goes to
+ * the queue under its own ids, in order, as soon as that is back; repeating is harmless within the
+ * queue's dedupe window. New messages don't wait for old ones, so there is no order across an
+ * outage. When the spool is full too, publish rejects with QueueUnavailable and the message is the
+ * caller's loss to count. `close` closes the queue and the spool.
+ */
+export async function withSpool(options: SpoolOptions): Promise<SpooledPublisher> {
+  const { queue, spool, kinds } = options
+  const underWay = new PublishesUnderWay(Number.MAX_SAFE_INTEGER)
+  const replayers = await Promise.all(
+    kinds.map((kind) => spool.consume(replayOptions(kind, options), replayTo(options))),
+  )
+  return {
+    get message_bytes_max() {
+      return Math.min(queue.message_bytes_max, spool.message_bytes_max)
+    },
+    publish: (message) => underWay.run(message.data.length, () => publish(message, options)),
+    ready: async () => (await queue.ready()) || (await spool.ready()),
+    stats: async () => {
+      const { pending, pending_bytes, oldest_age_ms, dead } = await spool.stats()
+      return { spooled: pending, spooled_bytes: pending_bytes, oldest_age_ms, refused: dead }
+    },
+    close: async () => {
+      const stopped = replayers.map((replayer) => replayer.stop())
+      await queue.close()
+      await underWay.ended()
+      await spool.close()
+      await Promise.all(stopped)
+    },
+  }
+}
+
+async function publish(message: OutgoingMessage, options: SpoolOptions): Promise<void> {
+  try {
+    await options.queue.publish(message)
+  } catch (error) {
+    if (!(error instanceof QueueUnavailable)) throw error
+    await options.spool.publish(message)
+    options.on_spooled?.(message)
+  }
+}
+
+function replayOptions(kind: string, options: SpoolOptions) {
+  return {
+    kind,
+    batch_messages_max: options.replay_messages_max ?? 64,
+    batch_bytes_max: options.replay_bytes_max ?? 8 * 1_048_576,
+    batch_wait_ms: 0,
+    ack_wait_ms: 2 * replayHold_ms,
+    attempts_max: Number.MAX_SAFE_INTEGER,
+  }
+}
+
+/** Holds a batch until the queue is there, then publishes it in order. What fails comes again. */
+function replayTo(options: SpoolOptions): BatchHandler {
+  const { queue, replay_check_ms = 500 } = options
+  return async (batch, signal) => {
+    const waited = AbortSignal.any([signal, AbortSignal.timeout(replayHold_ms)])
+    while (!waited.aborted && !(await queue.ready())) await sleep(replay_check_ms, waited)
+    const moved = await Promise.all(batch.map((delivery) => move(delivery, options)))
+    const replayed = moved.filter((outcome) => outcome === 'moved').length
+    if (replayed > 0) options.on_replayed?.(replayed)
+    if (moved.includes('put back')) await sleep(replay_check_ms, signal)
+  }
+}
+
+type Outcome = 'moved' | 'put back' | 'refused'
+
+async function move(delivery: Delivery, options: SpoolOptions): Promise<Outcome> {
+  const { id, subject, data } = delivery
+  try {
+    await options.queue.publish({ id, subject, data })
+    await delivery.ack()
+    return 'moved'
+  } catch (error) {
+    if (error instanceof QueueUnavailable) {
+      await delivery.retry(0)
+      return 'put back'
+    }
+    options.logger.error({ err: error, message_id: id, subject }, 'the queue refused a message')
+    await delivery.bury(String(error))
+    return 'refused'
+  }
+}
