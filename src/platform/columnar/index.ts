@@ -7,3 +7,10 @@ export {
   type QueryParam,
   type QueryParams,
 } from './contract.ts'
+export { type ColumnarOptions, openColumnar } from './open-columnar.ts'
+export {
+  compileRowBinary,
+  type RowBinaryColumn,
+  type RowBinaryEncoder,
+  RowBinaryError,
+} from './row-binary/compile-row-binary.ts'

@@ -1,0 +1,16 @@
+export type {
+  CallSums,
+  ConversationHint,
+  ConversationRollup,
+  ObservationIds,
+  ObservationStore,
+  TaskHint,
+  TaskPage,
+  TaskRollup,
+  TimelineRow,
+  TimePosition,
+  TimeWindow,
+  TraceLookup,
+  TracePage,
+  TraceSummary,
+} from './contract.ts'

@@ -1,0 +1,150 @@
+import { Readable } from 'node:stream'
+import { type ClickHouseClient, type ClickHouseSettings, createClient } from '@clickhouse/client'
+import type { Logger } from '../telemetry/index.ts'
+import { clientLogger } from './client-logger.ts'
+import type { Columnar, InsertOptions, QueryOptions, QueryParams } from './contract.ts'
+import { columnarFailure } from './failure.ts'
+
+export type ColumnarOptions = {
+  /** `http://host:8123`, no credentials in it. */
+  url: string
+  username: string
+  password: string
+  database: string
+  /** Longest wait for an answer, and what the server may work on one statement. */
+  request_timeout_ms: number
+  /** Sockets, so also statements at a time; more wait. */
+  connections_max: number
+  /** gzip in both directions: for a server across a network, not on loopback. */
+  compression: boolean
+  logger: Logger
+}
+
+/** What the client waits beyond the server's own limit, so that the server's error is the answer. */
+const timeoutSlack_ms = 1_000
+
+const settingsOfEveryRequest: ClickHouseSettings = {
+  // An error after the first rows would come inside the rows; so the server answers when done.
+  wait_end_of_query: 1,
+  output_format_json_quote_64bit_integers: 1,
+}
+
+const settingsOfEveryInsert: Record<string, string | number> = {
+  // Acknowledge what is stored, on every shard, and let a token deduplicate.
+  async_insert: 0,
+  insert_distributed_sync: 1,
+  insert_deduplicate: 1,
+  // One client with absurd clocks must not make a whole batch fail.
+  max_partitions_per_insert_block: 0,
+}
+
+/** Opens a pool of connections to ClickHouse; connects when first used. */
+export function openColumnar(options: ColumnarOptions): Columnar {
+  const client = createClient({
+    url: options.url,
+    username: options.username,
+    password: options.password,
+    database: options.database,
+    application: 'looptrace',
+    request_timeout: options.request_timeout_ms + timeoutSlack_ms,
+    max_open_connections: options.connections_max,
+    compression: { request: options.compression, response: options.compression },
+    clickhouse_settings: settingsOfEveryRequest,
+    log: clientLogger(options.logger),
+  })
+  const requests = trackedRequests(options.request_timeout_ms)
+  return {
+    database: options.database,
+    query: (sql, params, about) =>
+      requests.run(about, async (limits) => {
+        const rows = await client.query({
+          query: sql,
+          format: 'JSONEachRow',
+          ...withParams(params),
+          ...limits,
+        })
+        return rows.json()
+      }),
+    insertRowBinary: (table, columns, rows, about) =>
+      requests.run(insertSettings(about), (limits) =>
+        insert(client, { statement: insertStatement(table, columns), rows, limits }),
+      ),
+    command: (sql, params, about) =>
+      requests.run(about, async (limits) => {
+        await client.command({ query: sql, ...withParams(params), ...limits })
+      }),
+    ping: async () => (await client.ping({ select: true })).success,
+    close: async () => {
+      await requests.idle()
+      await client.close()
+    },
+  }
+}
+
+type Limits = { abort_signal: AbortSignal; clickhouse_settings: ClickHouseSettings }
+
+/** Runs requests under their time limit, translates their failures, and knows when all ended. */
+function trackedRequests(timeoutDefault_ms: number) {
+  const running = new Set<Promise<unknown>>()
+  const attempt = async <T>(options: QueryOptions, work: (limits: Limits) => Promise<T>) => {
+    const timeout_ms = options.timeout_ms ?? timeoutDefault_ms
+    const timeout = AbortSignal.timeout(timeout_ms + timeoutSlack_ms)
+    const signals = options.signal ? [timeout, options.signal] : [timeout]
+    try {
+      options.signal?.throwIfAborted()
+      return await work({
+        abort_signal: AbortSignal.any(signals),
+        clickhouse_settings: { max_execution_time: timeout_ms / 1_000, ...options.settings },
+      })
+    } catch (cause) {
+      options.signal?.throwIfAborted()
+      throw columnarFailure(cause, timeout.aborted ? timeout_ms : undefined)
+    }
+  }
+  return {
+    run<T>(options: QueryOptions | undefined, work: (limits: Limits) => Promise<T>): Promise<T> {
+      const request = attempt(options ?? {}, work)
+      running.add(request)
+      const forget = () => running.delete(request)
+      request.then(forget, forget)
+      return request
+    },
+    idle: () => Promise.allSettled(running),
+  }
+}
+
+async function insert(
+  client: ClickHouseClient,
+  { statement, rows, limits }: { statement: string; rows: Uint8Array; limits: Limits },
+): Promise<void> {
+  const { stream } = await client.exec({
+    query: statement,
+    values: Readable.from([rows], { objectMode: false }),
+    ...limits,
+  })
+  for await (const _ of stream);
+}
+
+function insertStatement(table: string, columns: readonly string[]): string {
+  return `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) FORMAT RowBinary`
+}
+
+function insertSettings(options: InsertOptions = {}): QueryOptions {
+  const token = options.deduplication_token
+  return {
+    ...(options.timeout_ms !== undefined && { timeout_ms: options.timeout_ms }),
+    settings: {
+      ...settingsOfEveryInsert,
+      ...(token !== undefined && { insert_deduplication_token: token }),
+    },
+  }
+}
+
+function withParams(params: QueryParams | undefined) {
+  return params === undefined ? {} : { query_params: params }
+}
+
+/** A name as ClickHouse takes it whatever its characters. */
+function quoted(name: string): string {
+  return `\`${name.replace(/[\\`]/g, '\\$&')}\``
+}

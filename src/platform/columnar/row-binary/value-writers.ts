@@ -1,0 +1,163 @@
+import type { ByteWriter } from './byte-writer.ts'
+import type { ColumnType } from './column-type.ts'
+import { decimalTicks } from './decimal.ts'
+
+/** Writes one value, or throws when it does not fit the type. */
+export type ValueWriter = (out: ByteWriter, value: unknown) => void
+
+/** Finds the writer of a type. Throws TypeError for a type that has none. */
+export function compileValueWriter(type: ColumnType): ValueWriter {
+  const make = writerMakers[type.name]
+  if (!make) throw new TypeError(`column type: got "${type.name}", which has no writer`)
+  return make(type)
+}
+
+const writerMakers: Record<string, (type: ColumnType) => ValueWriter> = {
+  String: () => writeString,
+  FixedString: fixedStringWriter,
+  UUID: () => writeUuid,
+  Bool: () => (out, value) =>
+    out.u8(value === true ? 1 : value === false ? 0 : wrong(value, 'Bool')),
+  UInt8: () => (out, value) => out.u8(numberOf(value)),
+  UInt16: () => (out, value) => out.u16(numberOf(value)),
+  UInt32: () => (out, value) => out.u32(numberOf(value)),
+  UInt64: () => (out, value) =>
+    typeof value === 'bigint' ? out.u64(value) : out.u53(numberOf(value)),
+  Int64: () => (out, value) => out.i64(bigintOf(value)),
+  Float64: () => (out, value) => out.f64(numberOf(value)),
+  DateTime64: () => (out, value) => out.i64(bigintOf(value)),
+  Decimal: decimalWriter,
+  LowCardinality: (type) => compileValueWriter(nested(type, 0)),
+  Nullable: nullableWriter,
+  Array: arrayWriter,
+  Map: mapWriter,
+  Tuple: tupleWriter,
+}
+
+function writeString(out: ByteWriter, value: unknown): void {
+  if (typeof value === 'string') out.string(value)
+  else if (value instanceof Uint8Array) {
+    out.varint(value.length)
+    out.raw(value)
+  } else wrong(value, 'String')
+}
+
+function fixedStringWriter(type: ColumnType): ValueWriter {
+  const length_bytes = type.numbers[0] ?? 0
+  return (out, value) => {
+    const bytes = typeof value === 'string' ? Buffer.from(value) : value
+    if (!(bytes instanceof Uint8Array) || bytes.length > length_bytes) {
+      wrong(value, `FixedString(${length_bytes})`)
+    } else {
+      out.raw(bytes)
+      for (let padding = bytes.length; padding < length_bytes; padding++) out.u8(0)
+    }
+  }
+}
+
+const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** A UUID is two 64-bit halves, each little-endian, the high one first. */
+function writeUuid(out: ByteWriter, value: unknown): void {
+  if (typeof value !== 'string' || !uuidText.test(value)) wrong(value, 'UUID')
+  else {
+    out.u32(hexNumber(value, 9, 4) * 0x1_0000 + hexNumber(value, 14, 4))
+    out.u32(hexNumber(value, 0, 8))
+    out.u32(hexNumber(value, 28, 8))
+    out.u32(hexNumber(value, 19, 4) * 0x1_0000 + hexNumber(value, 24, 4))
+  }
+}
+
+function hexNumber(text: string, start: number, digits: number): number {
+  let number = 0
+  for (let index = start; index < start + digits; index++) {
+    const code = text.charCodeAt(index)
+    number = number * 16 + (code <= 0x39 ? code - 0x30 : (code | 0x20) - 0x57)
+  }
+  return number
+}
+
+function decimalWriter(type: ColumnType): ValueWriter {
+  const [precision = 18, scale = 0] = type.numbers
+  if (precision > 18 || precision < 10) {
+    throw new TypeError(
+      `column type: got Decimal(${precision}, …), expected a precision of 10 to 18`,
+    )
+  }
+  return (out, value) => {
+    if (typeof value !== 'string') wrong(value, `Decimal(${precision}, ${scale}) as text`)
+    else out.i64(decimalTicks(value, precision, scale))
+  }
+}
+
+function nullableWriter(type: ColumnType): ValueWriter {
+  const write = compileValueWriter(nested(type, 0))
+  return (out, value) => {
+    if (value === null) out.u8(1)
+    else {
+      out.u8(0)
+      write(out, value)
+    }
+  }
+}
+
+function arrayWriter(type: ColumnType): ValueWriter {
+  const write = compileValueWriter(nested(type, 0))
+  return (out, value) => {
+    if (!Array.isArray(value)) wrong(value, 'Array')
+    else {
+      out.varint(value.length)
+      for (const item of value) write(out, item)
+    }
+  }
+}
+
+function mapWriter(type: ColumnType): ValueWriter {
+  const writeKey = compileValueWriter(nested(type, 0))
+  const writeValue = compileValueWriter(nested(type, 1))
+  return (out, value) => {
+    if (typeof value !== 'object' || value === null) wrong(value, 'Map')
+    else {
+      const entries = Object.entries(value)
+      out.varint(entries.length)
+      for (const [key, item] of entries) {
+        writeKey(out, key)
+        writeValue(out, item)
+      }
+    }
+  }
+}
+
+function tupleWriter(type: ColumnType): ValueWriter {
+  const elements = type.elements.map((name, index) => ({
+    name,
+    write: compileValueWriter(nested(type, index)),
+  }))
+  return (out, value) => {
+    if (typeof value !== 'object' || value === null) wrong(value, 'Tuple')
+    else {
+      const record = value as Record<string, unknown>
+      for (const { name, write } of elements) write(out, record[name])
+    }
+  }
+}
+
+function nested(type: ColumnType, index: number): ColumnType {
+  const found = type.types[index]
+  if (!found) throw new TypeError(`column type: ${type.name} lacks its type ${index + 1}`)
+  return found
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : wrong(value, 'a number')
+}
+
+function bigintOf(value: unknown): bigint {
+  if (typeof value === 'bigint') return value
+  return Number.isSafeInteger(value) ? BigInt(value as number) : wrong(value, 'a whole number')
+}
+
+function wrong(value: unknown, expected: string): never {
+  const shown = typeof value === 'string' ? `"${value.slice(0, 80)}"` : typeof value
+  throw new TypeError(`got ${shown}, expected ${expected}`)
+}
