@@ -23,14 +23,14 @@ export interface AccessTables {
 }
 
 /** A tenant. Its name is unique in the installation. */
-export interface OrganizationsTable {
+interface OrganizationsTable {
   id: string
   name: string
   created_at: InstantByDefault
 }
 
 /** A person. `email` is lower case (the table refuses anything else). */
-export interface UsersTable {
+interface UsersTable {
   id: string
   email: string
   /** Null for a user of an external issuer, who has no password here. */
@@ -41,7 +41,7 @@ export interface UsersTable {
 }
 
 /** Who belongs to an organization, and as what. */
-export interface OrganizationMembersTable {
+interface OrganizationMembersTable {
   organization_id: string
   user_id: string
   role: 'owner' | 'admin' | 'member'
@@ -49,7 +49,7 @@ export interface OrganizationMembersTable {
 }
 
 /** A project of an organization: what keys, traces and tasks belong to. */
-export interface ProjectsTable {
+interface ProjectsTable {
   id: string
   organization_id: string
   name: string
@@ -58,7 +58,7 @@ export interface ProjectsTable {
 }
 
 /** Who may do what in a project, beside the organization's owners and admins. */
-export interface ProjectMembersTable {
+interface ProjectMembersTable {
   project_id: string
   user_id: string
   role: 'admin' | 'editor' | 'viewer'
@@ -66,7 +66,7 @@ export interface ProjectMembersTable {
 }
 
 /** An identity for a machine; it acts by its scopes and has no role. */
-export interface ServiceAccountsTable {
+interface ServiceAccountsTable {
   id: string
   project_id: string
   name: string
@@ -78,7 +78,7 @@ export interface ServiceAccountsTable {
 }
 
 /** A project's key, or a service account's when `service_account_id` is set. */
-export interface ApiKeysTable {
+interface ApiKeysTable {
   id: string
   project_id: string
   service_account_id: OrNull<string>
@@ -96,7 +96,7 @@ export interface ApiKeysTable {
 }
 
 /** A key pair that signs access tokens; `id` is its `kid`. */
-export interface SigningKeysTable {
+interface SigningKeysTable {
   id: string
   public_jwk: Json<Record<string, unknown>>
   private_key_encrypted: Buffer
@@ -106,7 +106,7 @@ export interface SigningKeysTable {
 }
 
 /** A refresh token; those that followed one another share `family_id`. */
-export interface RefreshTokensTable {
+interface RefreshTokensTable {
   id: string
   family_id: string
   user_id: string
@@ -118,7 +118,7 @@ export interface RefreshTokensTable {
 }
 
 /** What a write with `Idempotency-Key` answered; `status` is null while it is under way. */
-export interface IdempotencyKeysTable {
+interface IdempotencyKeysTable {
   scope_hash: Buffer
   request_hash: Buffer
   status: OrNull<number>

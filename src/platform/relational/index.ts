@@ -6,6 +6,7 @@ export {
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './embedded/start-embedded-postgres.ts'
+export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
 export {
   type AppliedStatement,
   type MigrateOptions,

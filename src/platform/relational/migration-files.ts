@@ -13,7 +13,7 @@ export type Migration = {
 }
 
 /** One step of a migration; applied in one transaction with its progress when it can be. */
-export type MigrationStatement = { text: string; transactional: boolean }
+type MigrationStatement = { text: string; transactional: boolean }
 
 /** A schema or a set of files the runner does not touch; the message says what to do. */
 export class MigrationRefused extends Error {

@@ -16,7 +16,7 @@ export interface TaskTables {
 }
 
 /** One task with its roll-up, which is recomputed from the observations and never added to. */
-export interface TasksTable {
+interface TasksTable {
   project_id: string
   /** The client's own string, ≤ 256 characters. */
   task_id: string
@@ -58,7 +58,7 @@ export interface TasksTable {
 }
 
 /** What happened to a task, by whom. */
-export interface TaskEventsTable {
+interface TaskEventsTable {
   id: string
   project_id: string
   task_id: string
@@ -70,7 +70,7 @@ export interface TaskEventsTable {
 }
 
 /** One conversation with its roll-up, recomputed like a task's. */
-export interface ConversationsTable {
+interface ConversationsTable {
   project_id: string
   conversation_id: string
   /** What the client sent as X-Conversation-ID when that was no UUID. */

@@ -15,7 +15,7 @@ export type ServerIdentity = {
 }
 
 /** A user of the operating system. */
-export type Account = { uid: number; gid: number }
+type Account = { uid: number; gid: number }
 
 /** All of the environment PostgreSQL gets: no secret of ours, and no PG* or locale of the shell. */
 export const serverEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
