@@ -16,7 +16,11 @@ function headerOf({ headers }: SeenRequest, wanted: string): string | undefined 
   return headers.find(([name]) => name.toLowerCase() === wanted)?.[1]
 }
 
-type Message = { role: string; content: unknown; tool_calls?: { id: string }[] }
+type Message = {
+  role: string
+  content: unknown
+  tool_calls?: { id: string; function: { name: string; arguments: string } }[]
+}
 type Body = { messages: Message[]; stream: boolean; tools: unknown[] }
 
 function bodyOf({ body }: SeenRequest): Body {
@@ -120,6 +124,11 @@ describe('the sample run', () => {
       const [call, result] = messages.slice(-2)
       expect(result).toMatchObject({ role: 'tool', tool_call_id: call?.tool_calls?.[0]?.id })
     }
+    const asked = refund.at(-1)?.flatMap(({ tool_calls }) => tool_calls ?? []) ?? []
+    const refunds = asked.filter((call) => call.function.name === 'issue_refund')
+    expect(refunds.map((call) => JSON.parse(call.function.arguments))).toEqual(
+      Array(2).fill({ order_id: '1042', amount_usd: 94.5, reason: 'damaged on arrival' }),
+    )
     const texts = refund.at(-1)?.map(({ content }) => String(content)) ?? []
     expect(texts.filter((content) => content.includes('gateway_timeout'))).toHaveLength(1)
     expect(histories.at(-1)?.filter(({ role }) => role === 'user')).toHaveLength(2)

@@ -173,6 +173,28 @@ describe('scripts', () => {
     expect(await say(parcel, 'm-2')).toBe('model')
   })
 
+  test.each([
+    [{ provider: 'gemini' }, { provider: 'openai' }],
+    [{ endpoint: 'completions' }, { endpoint: 'chat.completions' }],
+    [{ stream: false }, { stream: true }],
+    [{ model: 'm-2' }, { model: 'm-1' }],
+    [{ last_role: 'tool' }, { last_role: 'user' }],
+    [{ last_tool_call_id: 'c' }, { last_role: 'user' }],
+    [{ last_text_contains: 'Hello' }, { last_text_contains: 'parcel' }],
+    [{ any_text_contains: 'refund' }, { any_text_contains: 'Hello' }],
+  ] as const)('a step that wants %j is passed over for one that wants %j', async (...wants) => {
+    const [other, mine] = wants
+    const steps = [
+      { match: other, reply: { content: 'wrong' } },
+      { match: mine, reply: { content: 'right' } },
+    ]
+    await using server = await testProvider({ script: { steps } })
+    const url = `${server.base_urls.openai}/chat/completions`
+    const history = [{ role: 'system', content: 'Hello' }, ...messages]
+    const { body } = await rawPost(url, { model: 'm-1', messages: history, ...streamed }).answer
+    expect(contentOf(body)).toBe('right')
+  })
+
   test('usage may be set, or left out', async () => {
     const usage = {
       prompt_tokens: 90,
