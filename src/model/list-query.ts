@@ -7,8 +7,9 @@ import { isoFromNs } from '../kernel/time.ts'
 export const limitParameter = integerParameter({
   minimum: 1,
   maximum: 1000,
+  default: 50,
   description: 'Items of a page, 1 to 1,000.',
-}).default(50)
+})
 
 /** Where the next page begins; a page's `next_cursor`. */
 export const cursorParameter = z
@@ -33,16 +34,21 @@ export function flagParameter(description: string) {
     .describe(description)
 }
 
-/** A whole number in a query; without `.default()` or `.optional()` it is required. */
-export function integerParameter(about: { minimum: number; maximum: number; description: string }) {
+/** A whole number in a query. */
+export function integerParameter(about: {
+  minimum: number
+  maximum: number
+  default: number
+  description: string
+}) {
   const { minimum, maximum } = about
-  return parameter({
-    read: (text) => {
-      const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-      return value >= minimum && value <= maximum ? value : undefined
-    },
-    expected: `an integer from ${minimum} to ${maximum}`,
-  }).meta({ ...about, type: 'integer' })
+  const read = (text: string) => {
+    const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= minimum && value <= maximum ? value : undefined
+  }
+  return parameter({ read, expected: `an integer from ${minimum} to ${maximum}` })
+    .default(about.default)
+    .meta({ ...about, type: 'integer' })
 }
 
 /** An instant in a query, as nanoseconds since 1970. */

@@ -74,7 +74,10 @@ export const taskSchema = z
     providers: z.array(z.string()),
     environment: z.string().nullable(),
     release: z.string().nullable(),
-    ended_by: z.string().nullable().describe('Who ended it: `<kind>:<id>`.'),
+    ended_by: z
+      .string()
+      .nullable()
+      .describe('Who ended it: `<kind>:<id>`; `call` when it ended with its calls.'),
     end_note: z.string().nullable(),
     url: z.string().describe('The path of this task.'),
   })

@@ -77,8 +77,9 @@ const querySchema = z.strictObject({
   gap_min_ms: integerParameter({
     minimum: 1,
     maximum: dayMs,
+    default: defaultGap_ms,
     description: 'From how many idle milliseconds on `gap_ms` is set.',
-  }).default(defaultGap_ms),
+  }),
   limit: limitParameter,
   cursor: cursorParameter,
 })

@@ -1,0 +1,27 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { dollars, nanoDollars, shownDollars } from './dollars.ts'
+
+test('an amount survives being read and written', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), (nano) => {
+      expect(nanoDollars(dollars(nano))).toBe(nano)
+    }),
+  )
+})
+
+test.each([
+  ['0.012500000', '0.0125'],
+  ['0.000000000', '0'],
+  ['12', '12'],
+  ['-0.5', '-0.5'],
+  ['0.000000001', '0.000000001'],
+])('%s is shown as %s', (stored, expected) => {
+  expect(shownDollars(stored)).toBe(expected)
+})
+
+test('what is no decimal is refused with its text', () => {
+  for (const text of ['', '1e-7', 'NaN', '1.0000000001', '.5']) {
+    expect(() => nanoDollars(text)).toThrow(`"${text}" is no decimal`)
+  }
+})
