@@ -1,7 +1,62 @@
 import type { Route } from '../../platform/http/index.ts'
+import { asStoreProblem } from '../../platform/relational/index.ts'
 import type { Access } from './access.ts'
+import { getJwks } from './auth/jwks.ts'
+import { createToken } from './auth/token.ts'
+import { addMember, getMembers } from './organizations/members/members.ts'
+import { removeMember } from './organizations/members/remove-member.ts'
+import { createOrganization, getOrganizations } from './organizations/organizations.ts'
+import { createProject, getOrganizationProjects } from './organizations/projects.ts'
+import { createApiKey, getApiKeys } from './projects/api-keys/api-keys.ts'
+import { revokeApiKey } from './projects/api-keys/revoke.ts'
+import { rotateApiKey } from './projects/api-keys/rotate.ts'
+import { setApiKeyScopes } from './projects/api-keys/scopes.ts'
+import { removeProjectMember, setProjectMember } from './projects/members/member.ts'
+import { getProjectMembers } from './projects/members/members.ts'
+import { getProject } from './projects/project.ts'
+import { getProjects } from './projects/projects.ts'
+import { createServiceAccountKey } from './service-accounts/keys.ts'
+import { removeServiceAccount } from './service-accounts/service-account.ts'
+import { createServiceAccount, getServiceAccounts } from './service-accounts/service-accounts.ts'
 
 /** The routes of sign-in and of access control. */
-export function accessRoutes(_access: Access): Route[] {
-  return []
+export function accessRoutes(access: Access): Route[] {
+  return factories.map((factory) => answeringOutages(factory(access)))
+}
+
+const factories: readonly ((access: Access) => Route)[] = [
+  createToken,
+  getJwks,
+  getOrganizations,
+  createOrganization,
+  getMembers,
+  addMember,
+  removeMember,
+  getOrganizationProjects,
+  createProject,
+  getProjects,
+  getProject,
+  getProjectMembers,
+  setProjectMember,
+  removeProjectMember,
+  getApiKeys,
+  createApiKey,
+  revokeApiKey,
+  rotateApiKey,
+  setApiKeyScopes,
+  getServiceAccounts,
+  createServiceAccount,
+  removeServiceAccount,
+  createServiceAccountKey,
+]
+
+/** A store that is out of reach is 503 `store_unavailable`, not an error of ours. */
+function answeringOutages(route: Route): Route {
+  return {
+    ...route,
+    run: (request) =>
+      route.run(request).catch((error: unknown) => {
+        throw asStoreProblem(error)
+      }),
+  }
 }

@@ -1,6 +1,7 @@
 export { type Access, type AccessOptions, openAccess, openKeys } from './access.ts'
 export { accessRoutes } from './access-routes.ts'
 export { authorizer } from './authorizer.ts'
+export { type BootstrapOptions, type BootstrapSecrets, bootstrap } from './bootstrap/bootstrap.ts'
 export {
   createKeyCache,
   type KeyCache,
@@ -9,3 +10,4 @@ export {
   type StoredKey,
 } from './keys/key-cache.ts'
 export type { ProjectKey } from './keys/project-key.ts'
+export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'

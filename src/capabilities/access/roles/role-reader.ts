@@ -1,4 +1,4 @@
-import type { KeyScope, OrganizationRole, ProjectRole } from '../../../kernel/scopes.ts'
+import type { KeyScope, OrganizationRole } from '../../../kernel/scopes.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { readKeyById } from '../keys/store.ts'
@@ -9,6 +9,7 @@ import {
   readUserByEmail,
   readUserIsActive,
   readVisibleProjects,
+  type SeenProject,
 } from './store.ts'
 
 /** What callers may do, as Postgres says; answers are at most `ttl_ms` old. */
@@ -28,7 +29,6 @@ export type RoleReader = {
   forget(): void
 }
 
-export type SeenProject = { organization_id: string; role: ProjectRole }
 export type SeenServiceAccount = {
   service_account_id: string
   project_id: string

@@ -1,8 +1,10 @@
 import type { OrganizationRole, ProjectRole } from '../../../kernel/scopes.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
-import type { SeenProject } from './role-reader.ts'
 
 type Db = Kysely<AccessTables>
+
+/** A project that a user can see, and what the user is in it. */
+export type SeenProject = { organization_id: string; role: ProjectRole }
 
 /** False for a user who is disabled or gone. */
 export async function readUserIsActive(db: Db, user_id: string): Promise<boolean> {
@@ -79,7 +81,8 @@ export function effectiveRole(row: {
   return row.organization_role === 'member' ? (row.project_role ?? undefined) : 'admin'
 }
 
-function memberships(db: Db, user_id: string) {
+/** The projects that are not archived, each with what the user is in it and its organization. */
+export function memberships(db: Db, user_id: string) {
   return db
     .selectFrom('projects')
     .innerJoin('organization_members', (join) =>

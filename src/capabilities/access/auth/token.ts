@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { problem } from '../../../kernel/problem.ts'
+import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
+import type { Access } from '../access.ts'
+import type { TokenSubject } from '../tokens/token-subject.ts'
+import { findLogin } from './store.ts'
+
+/**
+ * POST /api/v1/auth/token: trades a password, a service account's key or a refresh token for an
+ * access token. A refusal does not tell which part was wrong.
+ */
+export function createToken(access: Access): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v1/auth/token',
+    id: 'createToken',
+    summary: 'Get an access token',
+    auth: 'public',
+    scope: { level: 'public' },
+    body: bodySchema,
+    reply: replySchema,
+    errors: ['credentials_invalid', 'store_unavailable'],
+    rate_per_minute_max: 60,
+    body_bytes_max: 16 * 1024,
+    handle: async ({ body }) =>
+      new Answer(await granted(body, access), { headers: { 'cache-control': 'no-store' } }),
+  })
+}
+
+const bodySchema = z.discriminatedUnion('grant_type', [
+  z.strictObject({
+    grant_type: z.literal('password'),
+    username: z.string().min(1).max(320).describe('The e-mail address.'),
+    password: z.string().min(1).max(256),
+  }),
+  z.strictObject({
+    grant_type: z.literal('client_credentials'),
+    client_id: z.string().max(100).optional().describe("The service account's id."),
+    client_secret: z.string().min(1).max(256).describe('A key of the account, `lt_sa_…`.'),
+  }),
+  z.strictObject({
+    grant_type: z.literal('refresh_token'),
+    refresh_token: z.string().min(1).max(256),
+  }),
+])
+
+const replySchema = z.strictObject({
+  access_token: z.string(),
+  token_type: z.literal('Bearer'),
+  expires_in: z.int().describe('Seconds.'),
+  refresh_token: z.string().optional().describe('Good for one use. None for service accounts.'),
+})
+
+type Body = z.output<typeof bodySchema>
+type Reply = z.input<typeof replySchema>
+
+function granted(body: Body, access: Access): Promise<Reply> {
+  switch (body.grant_type) {
+    case 'password':
+      return byPassword(body, access)
+    case 'client_credentials':
+      return byServiceAccount(body, access)
+    case 'refresh_token':
+      return byRefreshToken(body.refresh_token, access)
+  }
+}
+
+async function byPassword(
+  { username, password }: { username: string; password: string },
+  access: Access,
+): Promise<Reply> {
+  const email = username.trim().toLowerCase()
+  access.guard.attempt(email)
+  const login = email.includes('\u0000') ? undefined : await findLogin(access.db, email)
+  const matches = await access.passwords.verify(password, login?.password_hash ?? null)
+  if (!matches || login === undefined || login.disabled_at !== null) throw refused()
+  access.guard.succeeded(email)
+  const refresh_token = await access.refresh_tokens.issue(login.id)
+  return { ...(await bearer({ kind: 'user', user_id: login.id }, access)), refresh_token }
+}
+
+async function byServiceAccount(
+  { client_id, client_secret }: { client_id?: string | undefined; client_secret: string },
+  access: Access,
+): Promise<Reply> {
+  const key = await access.keys.authenticate(client_secret)
+  const service_account_id = key?.service_account_id
+  if (key === undefined || typeof service_account_id !== 'string') throw refused()
+  if (client_id !== undefined && client_id.toLowerCase() !== service_account_id) throw refused()
+  return bearer({ kind: 'service_account', service_account_id, key_id: key.key_id }, access)
+}
+
+async function byRefreshToken(token: string, access: Access): Promise<Reply> {
+  const found = await access.refresh_tokens.exchange(token)
+  if (found === undefined || !(await access.roles.isActive(found.user_id))) throw refused()
+  const { user_id, refresh_token } = found
+  return { ...(await bearer({ kind: 'user', user_id }, access)), refresh_token }
+}
+
+async function bearer(subject: TokenSubject, { tokens }: Access): Promise<Reply> {
+  return { ...(await tokens.issue(subject)), token_type: 'Bearer' }
+}
+
+function refused(): Error {
+  return problem('credentials_invalid')
+}

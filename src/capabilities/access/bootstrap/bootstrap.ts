@@ -1,0 +1,85 @@
+import { newId } from '../../../kernel/ids.ts'
+import { defaultKeyScopes } from '../../../kernel/scopes.ts'
+import type { Clock } from '../../../kernel/time.ts'
+import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { newKey, randomBase62 } from '../keys/project-key.ts'
+import { createPasswordHasher, type PasswordHasher } from '../passwords/password-hasher.ts'
+import { insertFirst } from './store.ts'
+
+/** What the first start made. The password and the key are stored nowhere: show them, once. */
+export type BootstrapSecrets = {
+  organization_id: string
+  project_id: string
+  admin_email: string
+  admin_password: string
+  project_key: string
+}
+
+export type BootstrapOptions = {
+  db: Kysely<AccessTables>
+  clock: Clock
+  /** Login of the first administrator. */
+  admin_email?: string | undefined
+  /** Left out, a random one is made. */
+  admin_password?: string | undefined
+  /** Names of the first organization and project. */
+  organization?: string
+  project?: string
+  /**
+   * Gets the secrets before they count (a file, a Secret). When it fails nothing is made, so that
+   * a start that dies in between can not lose them.
+   */
+  deliver?: (secrets: BootstrapSecrets) => Promise<void>
+  passwords?: PasswordHasher
+}
+
+/**
+ * Makes the first organization with its owner, project and project key when the store has no user
+ * and no organization yet; null when it has. Of several processes that start at once, one does it.
+ */
+export async function bootstrap(options: BootstrapOptions): Promise<BootstrapSecrets | null> {
+  const { db, clock, passwords = createPasswordHasher() } = options
+  const { admin_email = 'admin@looptrace.local', organization = 'default' } = options
+  const { admin_password = randomBase62(24), project = 'default', deliver } = options
+  const now = new Date(clock.now_ms())
+  const { key, ...stored } = newKey('project')
+  const ids = { organization_id: newId(), project_id: newId() }
+  const secrets = {
+    ...ids,
+    admin_email: admin_email.toLowerCase(),
+    admin_password,
+    project_key: key,
+  }
+  const made = await insertFirst(db, async () => {
+    const user_id = newId()
+    return {
+      organization: { id: ids.organization_id, name: organization, created_at: now },
+      user: {
+        id: user_id,
+        email: secrets.admin_email,
+        display_name: 'Administrator',
+        password_hash: await passwords.hash(admin_password),
+        created_at: now,
+      },
+      project: {
+        id: ids.project_id,
+        organization_id: ids.organization_id,
+        name: project,
+        created_at: now,
+      },
+      key: {
+        ...stored,
+        id: newId(),
+        project_id: ids.project_id,
+        service_account_id: null,
+        name: 'first key',
+        scopes: defaultKeyScopes,
+        created_at: now,
+        created_by: user_id,
+        expires_at: null,
+      },
+      deliver: async () => deliver?.(secrets),
+    }
+  })
+  return made ? secrets : null
+}

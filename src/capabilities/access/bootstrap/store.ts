@@ -1,0 +1,53 @@
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { insertKey, type KeyInsert } from '../keys/store.ts'
+
+/** The rows of the first start. */
+export type FirstRows = {
+  organization: { id: string; name: string; created_at: Date }
+  user: {
+    id: string
+    email: string
+    display_name: string
+    password_hash: string
+    created_at: Date
+  }
+  project: { id: string; organization_id: string; name: string; created_at: Date }
+  key: KeyInsert
+  /** Called before the rows count. */
+  deliver: () => Promise<void>
+}
+
+/** Stores the first rows in an empty store; false when there is a user or an organization. */
+export async function insertFirst(
+  db: Kysely<AccessTables>,
+  first: () => Promise<FirstRows>,
+): Promise<boolean> {
+  if (!(await isEmpty(db))) return false
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('looptrace.bootstrap'))`.execute(trx)
+    if (!(await isEmpty(trx))) return false
+    const { organization, user, project, key, deliver } = await first()
+    const { created_at } = organization
+    await trx.insertInto('organizations').values(organization).execute()
+    await trx.insertInto('users').values(user).execute()
+    await trx
+      .insertInto('organization_members')
+      .values({
+        organization_id: organization.id,
+        user_id: user.id,
+        role: 'owner',
+        created_at,
+      })
+      .execute()
+    await trx.insertInto('projects').values(project).execute()
+    await insertKey(trx, key)
+    await deliver()
+    return true
+  })
+}
+
+async function isEmpty(db: Kysely<AccessTables>): Promise<boolean> {
+  const user = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
+  const organization = await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()
+  return user === undefined && organization === undefined
+}

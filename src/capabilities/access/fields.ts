@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { type KeyScope, keyScopes, organizationRoles, projectRoles } from '../../kernel/scopes.ts'
+
+/** An id in a path. */
+export const idField = z.uuid().toLowerCase()
+
+/** A name that people give; no control characters, as it is shown in terminals too. */
+export const nameField = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .regex(/^\P{Cc}*$/u, 'expected text without control characters')
+
+/** An e-mail address, in lower case as it is stored. */
+export const emailField = z.email().max(320).toLowerCase()
+
+/** A password as it is set; at sign-in any text is compared. */
+export const newPasswordField = z.string().min(12).max(256)
+
+/** What a key may be allowed to do; none twice. */
+export const scopesField = z
+  .array(z.enum(keyScopes))
+  .max(keyScopes.length)
+  .transform((scopes): KeyScope[] => [...new Set(scopes)])
+
+/** When a key ends by itself; null or left out: never. */
+export const expiryField = z.iso.datetime({ offset: true }).nullable().optional()
+
+export const projectRoleField = z.enum(projectRoles)
+export const organizationRoleField = z.enum(organizationRoles)
+
+/** An instant in a reply. */
+export const instantField = z.iso.datetime()
+
+/** The fields of a list's reply beside its items. */
+export const pageFields = {
+  total: z.int(),
+  total_is_exact: z.literal(false).optional(),
+  next_cursor: z.string().nullable(),
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { newId } from '../../../kernel/ids.ts'
+import { totalExactMax } from '../../../kernel/pages.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import type { Access } from '../access.ts'
+import { instantField, nameField, organizationRoleField, pageFields } from '../fields.ts'
+import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
+import { insertOrganization, isAdminSomewhere, listOrganizations } from './store.ts'
+
+/** GET /api/v2/access/organizations: those the caller belongs to. */
+export function getOrganizations({ db }: Access): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/access/organizations',
+    id: 'listOrganizations',
+    summary: 'Organizations that you belong to',
+    auth: 'jwt',
+    scope: { level: 'user' },
+    query: z.strictObject(idPageQuery),
+    reply: z.strictObject({ organizations: z.array(organizationSchema), ...pageFields }),
+    errors: ['invalid_cursor'],
+    handle: async ({ query, caller }) => {
+      const found = await listOrganizations(db, {
+        user_id: caller.id,
+        after: idAfter(list, query.cursor),
+        limit: query.limit + 1,
+        count_max: totalExactMax + 1,
+      })
+      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      return { organizations: items, ...info }
+    },
+  })
+}
+
+/** POST /api/v2/access/organizations, for people who run one; the maker becomes its owner. */
+export function createOrganization({ db, clock, roles }: Access): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/access/organizations',
+    id: 'createOrganization',
+    summary: 'Make an organization and become its owner',
+    auth: 'jwt',
+    scope: { level: 'user' },
+    status: 201,
+    idempotent: true,
+    body: z.strictObject({ name: nameField }),
+    reply: organizationSchema,
+    errors: ['name_taken'],
+    handle: async ({ body, caller }) => {
+      if (!(await isAdminSomewhere(db, caller.id))) {
+        throw problem('permission_denied', {
+          detail: 'This takes the role admin or owner in some organization',
+        })
+      }
+      const made = await insertOrganization(db, {
+        id: newId(),
+        name: body.name,
+        created_at: new Date(clock.now_ms()),
+        owner_id: caller.id,
+      })
+      if (made === undefined) {
+        throw problem('name_taken', { detail: `There is an organization "${body.name}" already` })
+      }
+      roles.forget()
+      return made
+    },
+  })
+}
+
+const list = 'organizations'
+
+const organizationSchema = z.strictObject({
+  id: z.uuid(),
+  name: z.string(),
+  created_at: instantField,
+  role: organizationRoleField.describe('What you are in it.'),
+})

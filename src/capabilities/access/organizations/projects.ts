@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { newId } from '../../../kernel/ids.ts'
+import { totalExactMax } from '../../../kernel/pages.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import type { Access } from '../access.ts'
+import { idField, nameField, pageFields } from '../fields.ts'
+import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
+import { seenProjectSchema } from '../projects/project-schema.ts'
+import { insertProject, listProjects } from '../projects/store.ts'
+
+/** GET /api/v2/access/organizations/{organization_id}/projects: those the caller can see. */
+export function getOrganizationProjects({ db }: Access): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/access/organizations/{organization_id}/projects',
+    id: 'listOrganizationProjects',
+    summary: 'Projects of an organization that you can see',
+    auth: 'jwt',
+    scope: { level: 'organization', role: 'member' },
+    params: paramsSchema,
+    query: z.strictObject(idPageQuery),
+    reply: z.strictObject({ projects: z.array(seenProjectSchema), ...pageFields }),
+    errors: ['organization_not_found', 'invalid_cursor'],
+    handle: async ({ params, query, caller }) => {
+      const found = await listProjects(db, {
+        ...params,
+        user_id: caller.id,
+        after: idAfter(list, query.cursor),
+        limit: query.limit + 1,
+        count_max: totalExactMax + 1,
+      })
+      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      return { projects: items, ...info }
+    },
+  })
+}
+
+/** POST /api/v2/access/organizations/{organization_id}/projects. */
+export function createProject({ db, clock, roles }: Access): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/access/organizations/{organization_id}/projects',
+    id: 'createProject',
+    summary: 'Make a project in an organization',
+    auth: 'jwt',
+    scope: { level: 'organization', role: 'admin' },
+    status: 201,
+    idempotent: true,
+    params: paramsSchema,
+    body: z.strictObject({ name: nameField }),
+    reply: seenProjectSchema,
+    errors: ['organization_not_found', 'name_taken'],
+    handle: async ({ params, body }) => {
+      const made = await insertProject(db, {
+        id: newId(),
+        organization_id: params.organization_id,
+        name: body.name,
+        created_at: new Date(clock.now_ms()),
+      })
+      if (made === undefined) {
+        throw problem('name_taken', {
+          detail: `The organization has a project "${body.name}" already`,
+        })
+      }
+      roles.forget()
+      return { ...made, role: 'admin' as const }
+    },
+  })
+}
+
+const list = 'organization projects'
+const paramsSchema = z.strictObject({ organization_id: idField })

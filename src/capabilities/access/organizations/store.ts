@@ -1,0 +1,75 @@
+import type { OrganizationRole } from '../../../kernel/scopes.ts'
+import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import type { IdPage } from '../id-pages.ts'
+
+type Db = Kysely<AccessTables>
+
+/** An organization, with what the user who asks is in it. */
+export type OrganizationRow = {
+  id: string
+  name: string
+  created_at: string
+  role: OrganizationRole
+}
+
+/** The organizations of a user. */
+export async function listOrganizations(
+  db: Db,
+  { user_id, after, limit, count_max }: IdPage & { user_id: string },
+): Promise<{ rows: OrganizationRow[]; counted: number }> {
+  const own = db
+    .selectFrom('organizations')
+    .innerJoin('organization_members', 'organization_members.organization_id', 'organizations.id')
+    .where('organization_members.user_id', '=', user_id)
+  const { n } = await db
+    .selectFrom(own.select('organizations.id').limit(count_max).as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const rows = await own
+    .select(['organizations.id', 'organizations.name', 'organizations.created_at'])
+    .select('organization_members.role')
+    .$if(after !== undefined, (query) => query.where('organizations.id', '>', after ?? ''))
+    .orderBy('organizations.id')
+    .limit(limit)
+    .execute()
+  return { rows, counted: n }
+}
+
+/** Whether the user runs some organization already. */
+export async function isAdminSomewhere(db: Db, user_id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('organization_members')
+    .select('organization_id')
+    .where('user_id', '=', user_id)
+    .where('role', 'in', ['owner', 'admin'])
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Makes an organization with its first owner; undefined when the name is taken. */
+export function insertOrganization(
+  db: Db,
+  organization: { id: string; name: string; created_at: Date; owner_id: string },
+): Promise<OrganizationRow | undefined> {
+  const { owner_id, ...columns } = organization
+  return db.transaction().execute(async (trx) => {
+    const row = await trx
+      .insertInto('organizations')
+      .values(columns)
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .returning(['id', 'name', 'created_at'])
+      .executeTakeFirst()
+    if (row === undefined) return undefined
+    await trx
+      .insertInto('organization_members')
+      .values({
+        organization_id: row.id,
+        user_id: owner_id,
+        role: 'owner',
+        created_at: columns.created_at,
+      })
+      .execute()
+    return { ...row, role: 'owner' }
+  })
+}

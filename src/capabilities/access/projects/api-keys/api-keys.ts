@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { totalExactMax } from '../../../../kernel/pages.ts'
+import { defaultKeyScopes } from '../../../../kernel/scopes.ts'
+import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import type { Access } from '../../access.ts'
+import { expiryField, idField, nameField, pageFields, scopesField } from '../../fields.ts'
+import { idAfter, idPage, idPageQuery } from '../../id-pages.ts'
+import { keySchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
+import { insertKey, listKeys } from '../../keys/store.ts'
+
+/** GET /api/v2/access/projects/{project_id}/api-keys, keys of its service accounts included. */
+export function getApiKeys({ db }: Access): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/access/projects/{project_id}/api-keys',
+    id: 'listApiKeys',
+    summary: 'Keys of a project',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: 'access:read' },
+    params: paramsSchema,
+    query: z.strictObject({
+      service_account_id: idField.optional().describe('Only keys of this service account.'),
+      ...idPageQuery,
+    }),
+    reply: z.strictObject({ api_keys: z.array(keySchema), ...pageFields }),
+    errors: ['project_not_found', 'invalid_cursor'],
+    handle: async ({ params, query }) => {
+      const found = await listKeys(db, {
+        ...params,
+        service_account_id: query.service_account_id,
+        after: idAfter(list, query.cursor),
+        limit: query.limit + 1,
+        count_max: totalExactMax + 1,
+      })
+      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      return { api_keys: items, ...info }
+    },
+  })
+}
+
+/** POST /api/v2/access/projects/{project_id}/api-keys. */
+export function createApiKey({ db, clock, keys }: Access): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/access/projects/{project_id}/api-keys',
+    id: 'createApiKey',
+    summary: 'Make a project key',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    status: 201,
+    idempotent: true,
+    shown_once: ['key'],
+    params: paramsSchema,
+    body: z.strictObject({
+      name: nameField,
+      scopes: scopesField.default([...defaultKeyScopes]),
+      expires_at: expiryField,
+    }),
+    reply: newKeySchema,
+    errors: ['project_not_found'],
+    handle: async ({ params, body, caller }) => {
+      const wish = { ...params, ...body, service_account_id: null, expires_at: body.expires_at }
+      const { key, row } = mintKey(wish, { caller, now: new Date(clock.now_ms()) })
+      const made = await insertKey(db, row)
+      keys.forget(row.prefix)
+      return { ...made, key }
+    },
+  })
+}
+
+const list = 'api keys'
+const paramsSchema = z.strictObject({ project_id: idField })

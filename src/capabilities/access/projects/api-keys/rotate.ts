@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { problem } from '../../../../kernel/problem.ts'
+import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import type { Access } from '../../access.ts'
+import { expiryField, idField } from '../../fields.ts'
+import { keyNotFound, keySchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
+import { findKey, replaceKey } from '../../keys/store.ts'
+
+/**
+ * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/rotate: a new key with the old one's
+ * name, scopes and (unless the body says otherwise) expiry. The old one is revoked, or works on for
+ * the overlap, so that its users can change over.
+ */
+export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/access/projects/{project_id}/api-keys/{api_key_id}/rotate',
+    id: 'rotateApiKey',
+    summary: 'Replace a key by a new one',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    status: 201,
+    idempotent: true,
+    shown_once: ['key'],
+    params: z.strictObject({ project_id: idField, api_key_id: idField }),
+    body: bodySchema,
+    reply: newKeySchema.extend({ previous: keySchema }),
+    errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked'],
+    handle: async ({ params, body, caller }) => {
+      const old = await findKey(db, params)
+      if (old === undefined) throw keyNotFound(params.api_key_id)
+      const { project_id, service_account_id, name, scopes } = old
+      const expires_at = body.expires_at === undefined ? old.expires_at : body.expires_at
+      const wish = { project_id, service_account_id, name, scopes, expires_at }
+      const at = new Date(clock.now_ms())
+      const { key, row } = mintKey(wish, { caller, now: at })
+      const ends_at = new Date(at.getTime() + body.overlap_seconds * 1000)
+      const replaced = await replaceKey(db, params, { by: row, at, ends_at })
+      if (replaced === undefined) throw problem('api_key_revoked')
+      keys.forget(old.prefix)
+      roles.forget()
+      return { ...replaced.added, previous: replaced.previous, key }
+    },
+  })
+}
+
+const bodySchema = z
+  .strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(24 * 60 * 60)
+      .default(0)
+      .describe('How long the old key works on.'),
+    expires_at: expiryField.describe('When the new key ends; left out, when the old one would.'),
+  })
+  .prefault({})

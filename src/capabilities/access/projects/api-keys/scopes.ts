@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { problem } from '../../../../kernel/problem.ts'
+import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import type { Access } from '../../access.ts'
+import { idField, scopesField } from '../../fields.ts'
+import { checkWithin, keyNotFound, keySchema } from '../../keys/key-record.ts'
+import { findKey, updateKey } from '../../keys/store.ts'
+import { findServiceAccount } from '../../service-accounts/store.ts'
+
+/**
+ * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/scopes: replaces what a key may
+ * do. A service account's key gets no scope that the account lacks.
+ */
+export function setApiKeyScopes({ db, keys, roles }: Access): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/access/projects/{project_id}/api-keys/{api_key_id}/scopes',
+    id: 'setApiKeyScopes',
+    summary: 'Replace the scopes of a key',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    params: z.strictObject({ project_id: idField, api_key_id: idField }),
+    body: z.strictObject({ scopes: scopesField }),
+    reply: keySchema,
+    errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked'],
+    handle: async ({ params, body }) => {
+      const key = await findKey(db, params)
+      if (key === undefined) throw keyNotFound(params.api_key_id)
+      const { project_id, service_account_id } = key
+      if (service_account_id !== null) {
+        const account = await findServiceAccount(db, { project_id, service_account_id })
+        checkWithin(body.scopes, account?.scopes ?? [])
+      }
+      const changed = await updateKey(db, params, body)
+      if (changed === undefined) throw problem('api_key_revoked')
+      keys.forget(changed.prefix)
+      roles.forget()
+      return changed
+    },
+  })
+}

@@ -1,0 +1,100 @@
+import type { OrganizationRole, ProjectRole } from '../../../../kernel/scopes.ts'
+import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
+import type { IdPage } from '../../id-pages.ts'
+
+type Db = Kysely<AccessTables>
+
+/** A person of a project's organization; `project_role` is null for one who is not in the project. */
+export type ProjectMemberRow = {
+  user_id: string
+  email: string
+  display_name: string
+  organization_role: OrganizationRole
+  project_role: ProjectRole | null
+}
+
+/** Who can see a project: its own members, and the organization's owners and admins. */
+export async function listProjectMembers(
+  db: Db,
+  { project_id, after, limit, count_max }: IdPage & { project_id: string },
+): Promise<{ rows: ProjectMemberRow[]; counted: number }> {
+  const seeing = people(db, project_id).where(({ eb, or }) =>
+    or([
+      eb('organization_members.role', 'in', ['owner', 'admin']),
+      eb('project_members.role', 'is not', null),
+    ]),
+  )
+  const { n } = await db
+    .selectFrom(seeing.select('users.id').limit(count_max).as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const rows = await seeing
+    .select(memberColumns)
+    .$if(after !== undefined, (query) => query.where('users.id', '>', after ?? ''))
+    .orderBy('users.id')
+    .limit(limit)
+    .execute()
+  return { rows, counted: n }
+}
+
+/** Sets what a person is in a project; undefined for one who is not in its organization. */
+export function putProjectMember(
+  db: Db,
+  { now, ...member }: { project_id: string; user_id: string; role: ProjectRole; now: Date },
+): Promise<ProjectMemberRow | undefined> {
+  const { project_id, user_id, role } = member
+  return db.transaction().execute(async (trx) => {
+    // Locked, so that the person is not taken out of the organization at the same time.
+    const person = await people(trx, project_id)
+      .select(memberColumns)
+      .where('users.id', '=', user_id)
+      .forShare('organization_members')
+      .executeTakeFirst()
+    if (person === undefined) return undefined
+    await trx
+      .insertInto('project_members')
+      .values({ ...member, created_at: now })
+      .onConflict((conflict) => conflict.columns(['project_id', 'user_id']).doUpdateSet({ role }))
+      .execute()
+    return { ...person, project_role: role }
+  })
+}
+
+/** Takes a person out of a project; false when there was none. */
+export async function deleteProjectMember(
+  db: Db,
+  { project_id, user_id }: { project_id: string; user_id: string },
+): Promise<boolean> {
+  const row = await db
+    .deleteFrom('project_members')
+    .where('project_id', '=', project_id)
+    .where('user_id', '=', user_id)
+    .returning('user_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+const memberColumns = [
+  'users.id as user_id',
+  'users.email',
+  'users.display_name',
+  'organization_members.role as organization_role',
+  'project_members.role as project_role',
+] as const
+
+function people(db: Db, project_id: string) {
+  return db
+    .selectFrom('projects')
+    .innerJoin(
+      'organization_members',
+      'organization_members.organization_id',
+      'projects.organization_id',
+    )
+    .innerJoin('users', 'users.id', 'organization_members.user_id')
+    .leftJoin('project_members', (join) =>
+      join
+        .onRef('project_members.project_id', '=', 'projects.id')
+        .onRef('project_members.user_id', '=', 'users.id'),
+    )
+    .where('projects.id', '=', project_id)
+}

@@ -1,0 +1,74 @@
+import type { ProjectRole } from '../../../kernel/scopes.ts'
+import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import type { IdPage } from '../id-pages.ts'
+import { effectiveRole, memberships } from '../roles/store.ts'
+
+type Db = Kysely<AccessTables>
+
+/** A project. */
+export type ProjectRow = { id: string; organization_id: string; name: string; created_at: string }
+
+/** The projects that a user can see, oldest first: all, or those of one organization. */
+export async function listProjects(
+  db: Db,
+  about: IdPage & { user_id: string; organization_id?: string | undefined },
+): Promise<{ rows: (ProjectRow & { role: ProjectRole | null })[]; counted: number }> {
+  const { user_id, organization_id, after, limit, count_max } = about
+  const visible = memberships(db, user_id)
+    .where(({ eb, or }) =>
+      or([
+        eb('organization_members.role', 'in', ['owner', 'admin']),
+        eb('project_members.role', 'is not', null),
+      ]),
+    )
+    .$if(organization_id !== undefined, (query) =>
+      query.where('projects.organization_id', '=', organization_id ?? ''),
+    )
+  const { n } = await db
+    .selectFrom(visible.select('projects.id').limit(count_max).as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const rows = await visible
+    .select(projectColumns)
+    .select(['organization_members.role as organization_role'])
+    .select(['project_members.role as project_role'])
+    .$if(after !== undefined, (query) => query.where('projects.id', '>', after ?? ''))
+    .orderBy('projects.id')
+    .limit(limit)
+    .execute()
+  const shaped = rows.map(({ organization_role, project_role, ...project }) => ({
+    ...project,
+    role: effectiveRole({ organization_role, project_role }) ?? null,
+  }))
+  return { rows: shaped, counted: n }
+}
+
+/** One project that is not archived. */
+export function findProject(db: Db, project_id: string): Promise<ProjectRow | undefined> {
+  return db
+    .selectFrom('projects')
+    .select(projectColumns)
+    .where('id', '=', project_id)
+    .where('archived_at', 'is', null)
+    .executeTakeFirst()
+}
+
+/** Makes a project; undefined when its organization has one of that name. */
+export function insertProject(
+  db: Db,
+  project: { id: string; organization_id: string; name: string; created_at: Date },
+): Promise<ProjectRow | undefined> {
+  return db
+    .insertInto('projects')
+    .values(project)
+    .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
+    .returning(['id', 'organization_id', 'name', 'created_at'])
+    .executeTakeFirst()
+}
+
+const projectColumns = [
+  'projects.id',
+  'projects.organization_id',
+  'projects.name',
+  'projects.created_at',
+] as const
