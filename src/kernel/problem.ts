@@ -24,6 +24,7 @@ export const problemCatalogue = {
   service_account_not_found: { status: 404, title: 'There is no such service account' },
   member_not_found: { status: 404, title: 'There is no such member' },
   method_not_allowed: { status: 405, title: 'The path does not take this method' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
   name_taken: { status: 409, title: 'The name is taken' },
   task_state_conflict: { status: 409, title: 'The task has ended another way' },
   idempotency_conflict: { status: 409, title: 'The idempotency key came with another body' },
@@ -38,6 +39,7 @@ export const problemCatalogue = {
   provider_cut: { status: 502, title: 'The provider closed the connection' },
   store_unavailable: { status: 503, title: 'A store is out of reach' },
   issuer_unreachable: { status: 503, title: 'The external issuer can not be reached' },
+  overloaded: { status: 503, title: 'Too much is in flight' },
   shutting_down: { status: 503, title: 'The server is stopping' },
   provider_timeout: { status: 504, title: 'The provider took too long' },
 } as const satisfies Record<string, { status: number; title: string }>

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { KeyScope } from '../../kernel/scopes.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { Exchange, ExchangeFacts } from '../../model/exchange.ts'
@@ -40,9 +41,11 @@ export type ProxyDependencies = {
   logger: Logger
 }
 
-export type Proxy = {
+export type CompletionProxy = {
   /** Serves one request; the answer, the provider call and the record are all its own. */
   handle(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): void
+  /** Answers a request that is no valid HTTP; for the server's `clientError` event. */
+  onClientError(error: Error, socket: Socket): void
   /** From now on calls are refused with `shutting_down`; resolves when none is left in flight. */
   drain(): Promise<void>
   /** Ends what is still in flight and closes the connections to the providers. */

@@ -1,0 +1,61 @@
+import { watchBlockedCalls } from './blocked-calls.ts'
+import { Call, type CallServices } from './call.ts'
+import { createCallIds } from './call-ids.ts'
+import { answerClientError } from './client-error.ts'
+import type { CompletionProxy, ProxyDependencies } from './contract.ts'
+import { createIntake } from './intake.ts'
+import { createProxyMeters } from './meters.ts'
+import { createQuietLog } from './quiet-log.ts'
+import { createRateLimiter } from './rate-limit.ts'
+import { createRequestHeaderReader } from './request-headers.ts'
+import { createUpstreams } from './upstream.ts'
+
+/** A fault that hits many calls is logged so often. */
+const logInterval_ms = 1_000
+
+/** Makes the proxy: each request it is handed is answered, counted and recorded. */
+export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
+  const { keys, settings, clock, logger, metrics, recorder } = dependencies
+  const inFlight = new Set<Call>()
+  const waiting: (() => void)[] = []
+  let stopping = false
+  const services: CallServices = {
+    settings,
+    clock,
+    recorder,
+    meters: createProxyMeters(metrics, () => inFlight.size),
+    ids: createCallIds(),
+    quietLog: createQuietLog(logger, clock, logInterval_ms),
+    inFlight,
+    bodyBytesInFlight: 0,
+    callEnded: () => {
+      if (inFlight.size === 0) for (const resolve of waiting.splice(0)) resolve()
+    },
+  }
+  const upstreams = createUpstreams(dependencies.base_urls ?? {}, settings)
+  const limiter = createRateLimiter(settings.requests_per_minute)
+  const intake = createIntake({ keys, limiter, upstreams, logger, stopping: () => stopping })
+  const readHeaders = createRequestHeaderReader()
+  const watch = watchBlockedCalls(inFlight, settings.idle_timeout_ms)
+  return {
+    handle(request, response, endpoint) {
+      const headers = readHeaders(request.rawHeaders)
+      intake(new Call(services, endpoint, { request, response, headers }))
+    },
+    onClientError(error, socket) {
+      const status = answerClientError(error, socket, services.ids.uuid(clock.now_ms()))
+      if (status !== 0) services.meters.malformed(status)
+    },
+    drain() {
+      stopping = true
+      if (inFlight.size === 0) return Promise.resolve()
+      return new Promise((resolve) => waiting.push(resolve))
+    },
+    async close() {
+      stopping = true
+      watch.stop()
+      for (const call of inFlight) call.abandon()
+      await upstreams.close()
+    },
+  }
+}

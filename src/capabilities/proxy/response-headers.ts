@@ -1,0 +1,85 @@
+import { withoutNamed } from './request-headers.ts'
+
+/** A provider's answer head: what goes on to the client, and what the proxy reads of it. */
+export type ResponseHeaders = {
+  /** Name, value, name, value, as the provider wrote them, without hop-by-hop headers. */
+  forwarded: string[]
+  content_type: string
+  content_encoding: string
+  /** -1 when not declared. */
+  content_length: number
+  /** The provider's own X-Request-ID. */
+  request_id: string
+}
+
+type Role = 'forward' | 'strip' | 'connection' | 'type' | 'encoding' | 'length' | 'request_id'
+
+const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
+  ['connection', 'connection'],
+  ['content-type', 'type'],
+  ['content-encoding', 'encoding'],
+  ['content-length', 'length'],
+  ['x-request-id', 'request_id'],
+  ...[
+    'keep-alive',
+    'proxy-authenticate',
+    'proxy-authorization',
+    'proxy-connection',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+    'x-trace-id',
+  ].map((name): [string, Role] => [name, 'strip']),
+])
+
+const spellings_max = 512
+
+/** Makes a reader of undici's raw headers; each keeps its own memory of spellings. */
+export function createResponseHeaderReader(): (raw: RawHeaders) => ResponseHeaders {
+  const spelled = new Map<string, Role>()
+  const roleOf = (name: string): Role => {
+    const known = spelled.get(name)
+    if (known) return known
+    const role = roles.get(name.toLowerCase()) ?? 'forward'
+    if (spelled.size < spellings_max) spelled.set(name, role)
+    return role
+  }
+  return (raw) => readHeaders(raw, roleOf)
+}
+
+/** Name, value, name, value. */
+export type RawHeaders = readonly (Buffer | string)[]
+
+function readHeaders(raw: RawHeaders, roleOf: (name: string) => Role): ResponseHeaders {
+  const headers: ResponseHeaders = {
+    forwarded: [],
+    content_type: '',
+    content_encoding: '',
+    content_length: -1,
+    request_id: '',
+  }
+  let connection = ''
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = text(raw[i])
+    const role = roleOf(name)
+    if (role === 'strip') continue
+    const value = text(raw[i + 1])
+    if (role === 'connection') connection += `,${value}`
+    else headers.forwarded.push(name, value)
+    if (role !== 'forward') note(headers, role, value)
+  }
+  if (connection !== '') headers.forwarded = withoutNamed(headers.forwarded, connection)
+  return headers
+}
+
+function note(headers: ResponseHeaders, role: Role, value: string): void {
+  if (role === 'type') headers.content_type = value
+  else if (role === 'encoding') headers.content_encoding = value
+  else if (role === 'length') headers.content_length = Number(value)
+  else if (role === 'request_id') headers.request_id = value
+}
+
+function text(part: Buffer | string | undefined): string {
+  return typeof part === 'string' ? part : (part?.toString('latin1') ?? '')
+}

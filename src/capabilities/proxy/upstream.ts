@@ -1,0 +1,69 @@
+import { Pool } from 'undici'
+import type { Endpoint } from './contract.ts'
+import type { ProviderName } from './providers/registry.ts'
+import { providers } from './providers/registry.ts'
+import type { ProxySettings } from './settings.ts'
+
+/** One provider with its connections. */
+export type Upstream = {
+  readonly provider: ProviderName
+  readonly pool: Pool
+  readonly paths: Readonly<Record<Endpoint, string>>
+  /** Calls that wait for this provider now. */
+  inFlight: number
+  /** Until then the provider is not asked for usage: it refused `stream_options`. */
+  usageRefusedUntil_ms: number
+}
+
+export type Upstreams = {
+  readonly first: Upstream
+  get(name: string): Upstream | undefined
+  close(): Promise<void>
+}
+
+/** Connects to the providers when first called. Throws when a base URL is no http(s) URL. */
+export function createUpstreams(
+  baseUrls: Partial<Record<ProviderName, string>>,
+  settings: ProxySettings,
+): Upstreams {
+  const byName = new Map<string, Upstream>()
+  for (const { name, base_url, paths } of providers) {
+    const url = new URL(baseUrls[name] ?? base_url)
+    const prefix = url.pathname.replace(/\/+$/, '')
+    byName.set(name, {
+      provider: name,
+      pool: new Pool(url.origin, poolOptions(settings)),
+      paths: {
+        'chat.completions': `${prefix}${paths['chat.completions']}`,
+        completions: `${prefix}${paths.completions}`,
+      },
+      inFlight: 0,
+      usageRefusedUntil_ms: 0,
+    })
+  }
+  const first = byName.get(providers[0].name)
+  if (!first) throw new Error('there is no provider')
+  return {
+    first,
+    get: (name) => byName.get(name),
+    close: async () => {
+      await Promise.all([...byName.values()].map(({ pool }) => pool.destroy()))
+    },
+  }
+}
+
+/** Answer heads of providers are larger than most: rate limits, cookies, tracing. */
+const responseHeader_bytes_max = 64 * 1024
+
+function poolOptions(settings: ProxySettings): Pool.Options {
+  return {
+    connections: settings.upstream_connections_max,
+    connect: { timeout: settings.connect_timeout_ms },
+    headersTimeout: settings.idle_timeout_ms,
+    bodyTimeout: settings.idle_timeout_ms,
+    keepAliveTimeout: settings.upstream_keep_alive_ms,
+    keepAliveMaxTimeout: settings.upstream_keep_alive_ms,
+    maxHeaderSize: responseHeader_bytes_max,
+    allowH2: false,
+  }
+}

@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { UsageChunkFilter } from './usage-chunk-filter.ts'
+
+const usage = '{"id":"c","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}'
+const delta = '{"id":"c","choices":[{"index":0,"delta":{"content":"héllo ✓ 😀"}}],"usage":null}'
+
+function through(chunks: readonly Buffer[]): string {
+  const filter = new UsageChunkFilter()
+  const passed = chunks.map((chunk) => filter.push(chunk) ?? Buffer.alloc(0))
+  return Buffer.concat([...passed, filter.end() ?? Buffer.alloc(0)]).toString()
+}
+
+function splitAt(text: string, at: number): Buffer[] {
+  const bytes = Buffer.from(text)
+  return [bytes.subarray(0, at), bytes.subarray(at)]
+}
+
+const streams: Record<string, { kept: string[]; removed: string }> = {
+  'line feeds': {
+    kept: [`data: ${delta}\n\n`, 'data: [DONE]\n\n'],
+    removed: `data: ${usage}\n\n`,
+  },
+  'carriage returns and line feeds, no space': {
+    kept: [`data:${delta}\r\n\r\n`, 'data:[DONE]\r\n\r\n'],
+    removed: `data:${usage}\r\n\r\n`,
+  },
+  'bare carriage returns': {
+    kept: [`data: ${delta}\r\r`, 'data: [DONE]\r\r'],
+    removed: `data: ${usage}\r\r`,
+  },
+  'several data lines, comments and an event name': {
+    kept: [`: ping\n\nevent: chunk\ndata: ${delta}\n: more\n\n`, '\n: bye\n\ndata: [DONE]\n\n'],
+    removed:
+      ': about usage\nid: 4\ndata: {"id":"c","choices": [ ],\ndata: "usage" :\ndata: {}}\n\n',
+  },
+  'no blank line at the end': { kept: [`data: ${delta}\n\n`, ''], removed: `data: ${usage}\n` },
+}
+
+describe.each(Object.entries(streams))('%s', (_, { kept, removed }) => {
+  const stream = `${kept[0]}${removed}${kept[1]}`
+
+  test('the usage chunk is gone, wherever the bytes are split', () => {
+    for (let at = 0; at <= Buffer.byteLength(stream); at += 1) {
+      expect(through(splitAt(stream, at)), `split at ${at}`).toBe(kept.join(''))
+    }
+  })
+
+  test('and in single bytes', () => {
+    const bytes = [...Buffer.from(stream)].map((byte) => Buffer.from([byte]))
+    expect(through(bytes)).toBe(kept.join(''))
+  })
+})
+
+test.each([
+  ['usage beside choices', '{"choices":[{"index":0}],"usage":{"prompt_tokens":1}}'],
+  ['no choices, no usage', '{"choices":[],"prompt_filter_results":[]}'],
+  ['no choices, usage null', '{"choices":[],"usage":null}'],
+  ['usage without choices', '{"usage":{"prompt_tokens":1}}'],
+  ['usage only as content', '{"choices":[{"delta":{"content":"\\"usage\\":{}"}}]}'],
+  ['a nested one', '{"x":{"choices":[],"usage":{}}}'],
+  ['no JSON', '{"choices":[],"usage":{}'],
+  ['an error', '{"error":{"message":"no"}}'],
+])('keeps %s', (_, data) => {
+  const stream = `data: ${data}\n\ndata: [DONE]\n\n`
+  expect(through([Buffer.from(stream)])).toBe(stream)
+})
+
+test('any bytes in any pieces come out as they went in, but for usage chunks', () => {
+  const event = fc.oneof(
+    fc.constant(`data: ${delta}\n\n`),
+    fc.constant(`data: ${usage}\n\n`),
+    fc.constant(`data: ${usage}\r\n\r\n`),
+    fc
+      .string({ unit: 'binary', maxLength: 20 })
+      .map((text) => `: ${text.replace(/[\r\n]/g, '')}\n\n`),
+    fc.constantFrom('\n', ': c\n\n', 'event: error\ndata: {"usage":1}\n\n', '\r\n'),
+  )
+  fc.assert(
+    fc.property(fc.array(event), fc.array(fc.nat()), (events, cuts) => {
+      const bytes = Buffer.from(events.join(''))
+      const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b)
+      const pieces = [0, ...places].map((at, i) => bytes.subarray(at, places[i] ?? bytes.length))
+      const expected = events.filter((text) => !text.startsWith(`data: ${usage}`)).join('')
+      expect(through(pieces)).toBe(expected)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a chunk of whole events passes uncopied', () => {
+  const chunk = Buffer.from(`data: ${delta}\n\ndata: ${delta}\n\n`)
+  expect(new UsageChunkFilter().push(chunk)).toBe(chunk)
+})
+
+test('an event too long to be held passes as it comes, and what follows is looked at', () => {
+  const long = `data: {"choices":[{"delta":{"content":"${'x'.repeat(200_000)}"}}]}\n\n`
+  const filter = new UsageChunkFilter()
+  const bytes = Buffer.from(long)
+  const passed = [filter.push(bytes.subarray(0, 100_000)), filter.push(bytes.subarray(100_000))]
+  expect(Buffer.concat(passed.map((part) => part ?? Buffer.alloc(0))).toString()).toBe(long)
+  const after = filter.push(Buffer.from(`data: ${usage}\n\ndata: [DONE]\n\n`))
+  expect(after?.toString()).toBe('data: [DONE]\n\n')
+})

@@ -1,0 +1,140 @@
+const usageKey = Buffer.from('"usage"')
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+/** An event longer than this is no usage chunk: it passes without being held back. */
+const heldEvent_bytes_max = 64 * 1024
+
+/**
+ * Takes the usage chunk (no choices, a usage object) out of an event stream and leaves all other
+ * bytes as they are. An event that is not complete yet is held back until it is, because only
+ * then it is known; a network chunk of whole events that can't be that chunk passes uncopied.
+ */
+export class UsageChunkFilter {
+  #held: Buffer | undefined
+  /** Inside an event that grew too long to be held. */
+  #passing = false
+
+  /** The bytes to pass on now; undefined when there are none. */
+  push(chunk: Buffer): Buffer | undefined {
+    if (this.#held === undefined && !this.#passing) {
+      if (endsEvent(chunk) && !mayHoldUsage(chunk)) return chunk
+      return this.#sift(chunk)
+    }
+    if (this.#passing) return this.#passOn(chunk)
+    const bytes = this.#held === undefined ? chunk : Buffer.concat([this.#held, chunk])
+    return this.#sift(bytes)
+  }
+
+  /** What was held back when the stream ends; undefined when nothing was, or a usage chunk. */
+  end(): Buffer | undefined {
+    const held = this.#held
+    this.#held = undefined
+    return held !== undefined && isUsageChunk(held) ? undefined : held
+  }
+
+  #sift(bytes: Buffer): Buffer | undefined {
+    const kept: Buffer[] = []
+    let keptFrom = 0
+    let from = 0
+    for (let until = eventEnd(bytes, 0); until !== -1; until = eventEnd(bytes, from)) {
+      if (isUsageChunk(bytes.subarray(from, until))) {
+        if (from > keptFrom) kept.push(bytes.subarray(keptFrom, from))
+        keptFrom = until
+      }
+      from = until
+    }
+    this.#held = from < bytes.length ? bytes.subarray(from) : undefined
+    if (bytes.length - from > heldEvent_bytes_max) {
+      this.#held = undefined
+      this.#passing = true
+      from = bytes.length
+    }
+    if (from > keptFrom) kept.push(bytes.subarray(keptFrom, from))
+    return kept.length > 1 ? Buffer.concat(kept) : kept[0]
+  }
+
+  /** Passes the rest of an event that was too long; what follows it is looked at again. */
+  #passOn(chunk: Buffer): Buffer {
+    const until = eventEnd(chunk, 0)
+    if (until === -1) return chunk
+    this.#passing = false
+    if (until === chunk.length) return chunk
+    const rest = this.#sift(chunk.subarray(until))
+    return rest === undefined
+      ? chunk.subarray(0, until)
+      : Buffer.concat([chunk.subarray(0, until), rest])
+  }
+}
+
+/** True when the bytes end with the blank line that ends an event. */
+export function endsEvent(bytes: Buffer): boolean {
+  const end = bytes.length
+  if (bytes[end - 1] !== lineFeed) return false
+  return bytes[end - 2] === carriageReturn
+    ? bytes[end - 3] === lineFeed
+    : bytes[end - 2] === lineFeed
+}
+
+/**
+ * Where the event that starts at `from` ends, after its blank line; -1 when it does not end here.
+ * A carriage return at the very end waits for the line feed that may follow.
+ */
+function eventEnd(bytes: Buffer, from: number): number {
+  let lineFrom = from
+  for (let at = from; at < bytes.length; at += 1) {
+    const byte = bytes[at]
+    if (byte !== lineFeed && byte !== carriageReturn) continue
+    const blank = at === lineFrom
+    if (byte === carriageReturn) {
+      if (at + 1 === bytes.length) return -1
+      if (bytes[at + 1] === lineFeed) at += 1
+    }
+    lineFrom = at + 1
+    if (blank) return lineFrom
+  }
+  return -1
+}
+
+/** False when no `"usage"` with a value other than null stands in the bytes. */
+function mayHoldUsage(bytes: Buffer): boolean {
+  let at = bytes.indexOf(usageKey)
+  while (at !== -1) {
+    if (!isNullMember(bytes, at + usageKey.length)) return true
+    at = bytes.indexOf(usageKey, at + usageKey.length)
+  }
+  return false
+}
+
+function isNullMember(bytes: Buffer, from: number): boolean {
+  let at = from
+  while (bytes[at] === 0x20) at += 1
+  if (bytes[at] !== 0x3a) return false
+  at += 1
+  while (bytes[at] === 0x20) at += 1
+  return bytes.toString('latin1', at, at + 4) === 'null'
+}
+
+function isUsageChunk(event: Buffer): boolean {
+  if (!mayHoldUsage(event)) return false
+  try {
+    const chunk: unknown = JSON.parse(dataOf(event))
+    if (typeof chunk !== 'object' || chunk === null) return false
+    const { choices, usage } = chunk as { choices?: unknown; usage?: unknown }
+    const isEmpty = Array.isArray(choices) && choices.length === 0
+    return isEmpty && typeof usage === 'object' && usage !== null
+  } catch {
+    return false
+  }
+}
+
+/** The data of an event: its `data` lines, joined. */
+function dataOf(event: Buffer): string {
+  const data: string[] = []
+  for (const line of event
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\n|\r/)) {
+    if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5))
+  }
+  return data.join('\n')
+}
