@@ -1,0 +1,2 @@
+export { type IngestOptions, startIngest } from './consumer.ts'
+export { defaultIngestSettings, type IngestSettings } from './settings.ts'

@@ -1,0 +1,28 @@
+import type { Metrics } from '../../../platform/telemetry/index.ts'
+
+/** What the recording counts of itself. */
+export type IngestMeters = ReturnType<typeof ingestMeters>
+
+/** Registers the recording's metrics; once per process. */
+export function ingestMeters(metrics: Metrics) {
+  return {
+    rows: metrics.counter({
+      name: 'looptrace_ingest_rows_stored_total',
+      help: 'Observations written to the store, a redelivered one each time.',
+    }),
+    batches: metrics.counter({
+      name: 'looptrace_ingest_batches_total',
+      help: 'Batches of queue messages, by how they ended.',
+      labels: ['result'],
+    }),
+    poisoned: metrics.counter({
+      name: 'looptrace_ingest_poisoned_messages_total',
+      help: 'Queue messages set apart because something in them can not be stored.',
+    }),
+    lag: metrics.histogram({
+      name: 'looptrace_ingest_lag_seconds',
+      help: 'From the end of a call to its row being stored.',
+      buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800, 7_200],
+    }),
+  }
+}

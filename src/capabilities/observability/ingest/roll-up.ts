@@ -1,0 +1,123 @@
+import { newId } from '../../../kernel/ids.ts'
+import type { Kysely, TaskTables, Transaction } from '../../../platform/relational/index.ts'
+import type { ConversationRollup, ObservationStore, TaskRollup } from '../stores/index.ts'
+import {
+  type LockedConversation,
+  type LockedTask,
+  lockConversations,
+  lockTasks,
+  type NewTaskEvent,
+  writeConversations,
+  writeTaskEvents,
+  writeTasks,
+} from './store.ts'
+import { lateStart, taskStateAfter } from './task-state.ts'
+import { isoFromMs, type Touched, type TouchedTask } from './touched.ts'
+
+/** Tasks or conversations of one question to the observation store; its own bound. */
+const rollups_max = 1_000
+
+/**
+ * Brings the tasks and conversations of a batch up to date, in one transaction: locks their rows,
+ * recomputes each from the stored observations, writes what came out. The locks come first, so
+ * that of two workers the second one counts what the first one stored. Nothing is ever added to
+ * what a row said, which makes a repetition harmless.
+ */
+export async function rollUp(
+  stores: { db: Kysely<TaskTables>; store: ObservationStore },
+  touched: Touched,
+): Promise<void> {
+  if (touched.tasks.length === 0) return
+  await stores.db.transaction().execute(async (trx) => {
+    const tasks = await lockTasks(trx, touched.tasks)
+    const conversations =
+      touched.conversations.length === 0 ? [] : await lockConversations(trx, touched.conversations)
+    await rollUpTasks(trx, stores.store, { locked: tasks, touched: touched.tasks })
+    await rollUpConversations(trx, stores.store, conversations)
+  })
+}
+
+async function rollUpTasks(
+  trx: Transaction<TaskTables>,
+  store: ObservationStore,
+  about: { locked: readonly LockedTask[]; touched: readonly TouchedTask[] },
+): Promise<void> {
+  const touchedByKey = new Map(about.touched.map((task) => [keyOf(task), task]))
+  const events: NewTaskEvent[] = []
+  for (const chunk of chunksByProject(about.locked)) {
+    const rollups = await taskRollups(store, chunk)
+    const updates = chunk.flatMap((locked) => {
+      const touched = touchedByKey.get(keyOf(locked))
+      const rollup = rollups.get(locked.task_id)
+      if (touched !== undefined) events.push(...eventsOf(locked, touched))
+      if (touched === undefined || rollup === undefined) return []
+      const state = taskStateAfter(locked, touched, rollup)
+      return [{ project_id: locked.project_id, rollup, ...state }]
+    })
+    await writeTasks(trx, updates)
+  }
+  await writeTaskEvents(trx, events)
+}
+
+async function taskRollups(
+  store: ObservationStore,
+  chunk: readonly LockedTask[],
+): Promise<Map<string, TaskRollup>> {
+  const hints = chunk.map(({ task_id, started_at }) => ({ task_id, from: nsFrom(started_at) }))
+  const rollups = await store.taskRollups(projectOf(chunk), hints)
+  return new Map(rollups.map((rollup) => [rollup.task_id, rollup]))
+}
+
+function eventsOf(locked: LockedTask, touched: TouchedTask): NewTaskEvent[] {
+  const { project_id, task_id } = locked
+  const about = { project_id, task_id, actor_kind: 'call' as const }
+  if (locked.created) {
+    return [{ ...about, id: newId(), kind: 'created', at: locked.started_at }]
+  }
+  const late_ms = locked.late_activity ? undefined : lateStart(locked, touched)
+  if (late_ms === undefined) return []
+  return [{ ...about, id: newId(), kind: 'late_activity', at: isoFromMs(late_ms) }]
+}
+
+async function rollUpConversations(
+  trx: Transaction<TaskTables>,
+  store: ObservationStore,
+  locked: readonly LockedConversation[],
+): Promise<void> {
+  for (const chunk of chunksByProject(locked)) {
+    const hints = chunk.map(({ conversation_id, started_at }) => ({
+      conversation_id,
+      from: nsFrom(started_at),
+    }))
+    const project_id = projectOf(chunk)
+    const rollups: ConversationRollup[] = await store.conversationRollups(project_id, hints)
+    await writeConversations(
+      trx,
+      rollups.map((rollup) => ({ project_id, rollup })),
+    )
+  }
+}
+
+function keyOf({ project_id, task_id }: { project_id: string; task_id: string }): string {
+  return `${project_id} ${task_id}`
+}
+
+function projectOf(chunk: readonly { project_id: string }[]): string {
+  return chunk[0]?.project_id ?? ''
+}
+
+function nsFrom(iso: string): bigint {
+  return BigInt(Date.parse(iso)) * 1_000_000n
+}
+
+/** Runs of one project, none longer than a question may be; the rows come in project order. */
+function chunksByProject<T extends { project_id: string }>(rows: readonly T[]): T[][] {
+  const chunks: T[][] = []
+  for (const row of rows) {
+    const last = chunks.at(-1)
+    const fits = last && last.length < rollups_max && last[0]?.project_id === row.project_id
+    if (fits) last.push(row)
+    else chunks.push([row])
+  }
+  return chunks
+}

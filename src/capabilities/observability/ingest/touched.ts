@@ -1,0 +1,92 @@
+import type { Observation } from '../../../model/observation.ts'
+
+/** A task that a batch has rows of, and what the batch says of it. Milliseconds since 1970. */
+export type TouchedTask = {
+  project_id: string
+  task_id: string
+  /** True when none of the rows came with an X-Task-ID. */
+  implicit: boolean
+  started_ms: number
+  /** Start of each row. */
+  starts_ms: number[]
+  /** End and status of the call that ended last. */
+  ended_ms: number
+  last_status: Observation['status']
+}
+
+/** A conversation that a batch has rows of. */
+export type TouchedConversation = {
+  project_id: string
+  conversation_id: string
+  external_id: string
+  started_ms: number
+  ended_ms: number
+}
+
+/** Both in the order of their keys: whoever locks them does so in one order. */
+export type Touched = { tasks: TouchedTask[]; conversations: TouchedConversation[] }
+
+/** Milliseconds since 1970 as ISO 8601 UTC. */
+export function isoFromMs(instant_ms: number): string {
+  return new Date(instant_ms).toISOString()
+}
+
+/** Which tasks and conversations the rows belong to. */
+export function touchedBy(rows: readonly Observation[]): Touched {
+  const tasks = new Map<string, TouchedTask>()
+  const conversations = new Map<string, TouchedConversation>()
+  for (const row of rows) {
+    const started_ms = Number(row.start_time / nsPerMs)
+    const ended_ms = Number(row.end_time / nsPerMs)
+    addToTask(tasks, row, { started_ms, ended_ms })
+    if (row.conversation_id !== '') addToConversation(conversations, row, { started_ms, ended_ms })
+  }
+  return { tasks: inKeyOrder(tasks), conversations: inKeyOrder(conversations) }
+}
+
+const nsPerMs = 1_000_000n
+
+type Times = { started_ms: number; ended_ms: number }
+
+function addToTask(tasks: Map<string, TouchedTask>, row: Observation, times: Times): void {
+  const { project_id, task_id } = row
+  const key = `${project_id} ${task_id}`
+  const known = tasks.get(key)
+  if (known === undefined) {
+    tasks.set(key, {
+      project_id,
+      task_id,
+      implicit: row.task_implicit,
+      ...times,
+      starts_ms: [times.started_ms],
+      last_status: row.status,
+    })
+    return
+  }
+  known.implicit &&= row.task_implicit
+  known.starts_ms.push(times.started_ms)
+  if (times.ended_ms >= known.ended_ms) known.last_status = row.status
+  extend(known, times)
+}
+
+function addToConversation(
+  conversations: Map<string, TouchedConversation>,
+  row: Observation,
+  times: Times,
+): void {
+  const { project_id, conversation_id, conversation_external_id: external_id } = row
+  const key = `${project_id} ${conversation_id}`
+  const known = conversations.get(key)
+  if (known === undefined) {
+    conversations.set(key, { project_id, conversation_id, external_id, ...times })
+  } else extend(known, times)
+}
+
+function extend(known: Times, times: Times): void {
+  known.started_ms = Math.min(known.started_ms, times.started_ms)
+  known.ended_ms = Math.max(known.ended_ms, times.ended_ms)
+}
+
+function inKeyOrder<T>(byKey: Map<string, T>): T[] {
+  return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value)
+}
