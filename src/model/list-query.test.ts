@@ -61,7 +61,7 @@ test('the documents say integer and date-time, though the query is text', () => 
   })
   expect(schema).toMatchObject({
     properties: {
-      limit: { type: 'integer', minimum: 1, maximum: 1000, default: 50 },
+      limit: { type: 'integer', description: 'Items of a page, 1 to 1,000. 50 when left out.' },
       instant: { type: 'string', format: 'date-time' },
     },
   })

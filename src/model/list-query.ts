@@ -46,9 +46,11 @@ export function integerParameter(about: {
     const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     return value >= minimum && value <= maximum ? value : undefined
   }
+  // JSON Schema has no default for what is read from text, so the description says it.
+  const description = `${about.description} ${about.default} when left out.`
   return parameter({ read, expected: `an integer from ${minimum} to ${maximum}` })
     .default(about.default)
-    .meta({ ...about, type: 'integer' })
+    .meta({ minimum, maximum, description, type: 'integer' })
 }
 
 /** An instant in a query, as nanoseconds since 1970. */

@@ -12,7 +12,7 @@ import {
 } from '../../model/list-query.ts'
 import { statuses } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import type { TracePage, TraceSummary } from '../observability/stores/contract.ts'
+import type { TracePage, TraceSummary } from '../observability/stores/index.ts'
 import {
   dollarsSchema,
   instantSchema,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { observationOf } from '../../../test/support/observations.ts'
-import type { TimelineRow } from '../observability/stores/contract.ts'
+import type { TimelineRow } from '../observability/stores/index.ts'
 import { createTimelineBuilder } from './build-timeline.ts'
 import { dollars, nanoDollars } from './dollars.ts'
 import type { TaskEventRow } from './store.ts'

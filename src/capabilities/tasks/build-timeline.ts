@@ -1,5 +1,5 @@
 import { isoFromNs } from '../../kernel/time.ts'
-import type { TimelineRow } from '../observability/stores/contract.ts'
+import type { TimelineRow } from '../observability/stores/index.ts'
 import { dollars } from './dollars.ts'
 import type { TaskEventRow } from './store.ts'
 import {

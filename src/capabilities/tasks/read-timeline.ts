@@ -1,4 +1,4 @@
-import type { TaskPage } from '../observability/stores/contract.ts'
+import type { TaskPage } from '../observability/stores/index.ts'
 import { createTimelineBuilder, type PlacedEntry } from './build-timeline.ts'
 import { findTaskEvents, type TaskRow } from './store.ts'
 import type { TaskDeps } from './task-deps.ts'

@@ -7,7 +7,7 @@ import {
   type TaskTables,
 } from '../../platform/relational/index.ts'
 import { afterPosition, allOf, type Fragment } from './sorted-page.ts'
-import type { TaskState } from './task-record.ts'
+import type { TaskState } from './task-state.ts'
 
 /** A stored task, with what the client calls its conversation. */
 export type TaskRow = Selectable<TaskTables['tasks']> & {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/time.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
-import type { ObservationStore } from '../observability/stores/contract.ts'
+import type { ObservationStore } from '../observability/stores/index.ts'
 
 /** What the routes of tasks and conversations need. */
 export type TaskDeps = {

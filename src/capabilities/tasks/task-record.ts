@@ -2,10 +2,7 @@ import { z } from 'zod'
 import { expected, isStorable } from '../../model/list-query.ts'
 import { shownDollars } from './dollars.ts'
 import type { TaskRow } from './store.ts'
-
-/** Where a task can stand. */
-export const taskStates = ['running', 'completed', 'failed'] as const
-export type TaskState = (typeof taskStates)[number]
+import { taskStates } from './task-state.ts'
 
 /** The path of one task; the client's own string, percent-encoded in the URL. */
 export const taskPath = z.strictObject({

@@ -18,7 +18,8 @@ import {
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { countTasks, findTasks, type TaskFilter, type TaskSort, taskSorts } from './store.ts'
 import type { TaskDeps } from './task-deps.ts'
-import { taskFrom, taskSchema, taskStates } from './task-record.ts'
+import { taskFrom, taskSchema } from './task-record.ts'
+import { taskStates } from './task-state.ts'
 
 /**
  * GET /api/v1/tasks: a project's tasks. A cursor names the last item by (sort value, task id), so

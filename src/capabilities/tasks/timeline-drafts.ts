@@ -1,6 +1,6 @@
 import { isoFromNs } from '../../kernel/time.ts'
 import type { ToolCall, ToolResult } from '../../model/observation.ts'
-import type { TimelineRow } from '../observability/stores/contract.ts'
+import type { TimelineRow } from '../observability/stores/index.ts'
 import { nanoDollars, shownDollars } from './dollars.ts'
 import type { TaskEventRow } from './store.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
