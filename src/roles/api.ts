@@ -1,0 +1,20 @@
+import { authorizer } from '../capabilities/access/index.ts'
+import type { RoleConfig } from '../platform/config/index.ts'
+import { openIdempotencyStore } from '../platform/relational/index.ts'
+import { openControl } from './control.ts'
+import { listen } from './listen.ts'
+import { type Running, run } from './running.ts'
+import { openStores } from './stores.ts'
+
+/** The control plane: the product APIs. */
+export function startApi(config: RoleConfig<'api'>): Promise<Running> {
+  return run('api', config, async (process) => {
+    const stores = openStores(process, config)
+    const { access, routes } = openControl(process, config, stores)
+    await listen(process, config, {
+      routes,
+      authorize: authorizer(access),
+      idempotency: openIdempotencyStore(stores.relational.db),
+    })
+  })
+}

@@ -1,0 +1,50 @@
+import { type Access, accessRoutes, openAccess } from '../capabilities/access/index.ts'
+import { conversationRoutes } from '../capabilities/conversations/index.ts'
+import type { ObservationStore } from '../capabilities/observability/stores/index.ts'
+import { taskRoutes } from '../capabilities/tasks/index.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import type { Route } from '../platform/http/index.ts'
+import { deleteExpiredIdempotencyKeys, type Relational } from '../platform/relational/index.ts'
+import type { Process } from './running.ts'
+import type { Tables } from './stores.ts'
+
+type ControlConfig = Pick<
+  RoleConfig<'api'>,
+  | 'secret_key'
+  | 'token_issuer'
+  | 'token_ttl_ms'
+  | 'oidc_issuer'
+  | 'oidc_audience'
+  | 'task_stalled_after_ms'
+>
+
+const housekeepingEvery_ms = 60 * 60 * 1000
+
+/** Builds the control plane: sign-in and the routes of the product APIs. */
+export function openControl(
+  process: Process,
+  config: ControlConfig,
+  { relational, store }: { relational: Relational<Tables>; store: ObservationStore },
+): { access: Access; routes: Route[] } {
+  const { logger, clock, parts } = process
+  const { secret_key } = config
+  if (secret_key === undefined) {
+    throw new ConfigError('LOOPTRACE_SECRET_KEY: missing, expected at least 32 characters')
+  }
+  const { db } = relational
+  const access = openAccess({ ...config, secret_key, db, clock, logger })
+  parts.defer(() => access.close())
+  const housekeeping = setInterval(() => {
+    deleteExpiredIdempotencyKeys(db).catch((error: unknown) => {
+      logger.warn({ err: error }, 'expired idempotency keys stay for now')
+    })
+  }, housekeepingEvery_ms).unref()
+  parts.defer(() => clearInterval(housekeeping))
+  const settings = { stalled_after_ms: config.task_stalled_after_ms }
+  return { access, routes: controlRoutes(access, { db, store, clock, settings }) }
+}
+
+/** The routes of the product APIs; nothing is read before one is called. */
+export function controlRoutes(access: Access, reading: Parameters<typeof taskRoutes>[0]): Route[] {
+  return [...accessRoutes(access), ...taskRoutes(reading), ...conversationRoutes(reading)]
+}

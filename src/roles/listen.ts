@@ -1,0 +1,78 @@
+import type { CompletionProxy } from '../capabilities/proxy/index.ts'
+import { problem } from '../kernel/problem.ts'
+import { sleep } from '../kernel/time.ts'
+import type { RoleConfig } from '../platform/config/index.ts'
+import {
+  createHttpServer,
+  type HttpServerOptions,
+  type IdempotencyStore,
+  openapiRoute,
+  type RawRoute,
+  type Route,
+} from '../platform/http/index.ts'
+import type { Process } from './running.ts'
+import { version } from './version.ts'
+
+type ListenConfig = Pick<
+  RoleConfig<'api'>,
+  | 'http_host'
+  | 'http_port'
+  | 'http_body_bytes_max'
+  | 'http_header_bytes_max'
+  | 'http_rate_per_minute_max'
+  | 'http_request_timeout_ms'
+  | 'http_keep_alive_ms'
+  | 'grace_period_ms'
+>
+
+type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency'>> & {
+  routes: readonly (Route | RawRoute)[]
+  /** Its streams may take the grace period to end. */
+  proxy?: CompletionProxy
+}
+
+/** Serves the routes and `/openapi.json` of just these; resolves with the port. */
+export async function listen(
+  process: Process,
+  config: ListenConfig,
+  { routes, proxy, ...served }: Served,
+): Promise<number> {
+  const { logger, metrics, clock, parts } = process
+  const all: (Route | RawRoute)[] = [...routes]
+  all.push(openapiRoute(() => all, version))
+  const server = await createHttpServer({
+    authorize: nobody,
+    idempotency: nothingKept,
+    ...served,
+    ...(proxy !== undefined && { onClientError: proxy.onClientError.bind(proxy) }),
+    routes: all,
+    logger,
+    metrics,
+    clock,
+    body_bytes_max: config.http_body_bytes_max,
+    header_bytes_max: config.http_header_bytes_max,
+    rate_per_minute_max: config.http_rate_per_minute_max,
+    request_timeout_ms: config.http_request_timeout_ms,
+    keep_alive_ms: config.http_keep_alive_ms,
+  })
+  const port = await server.listen({ host: config.http_host, port: config.http_port })
+  parts.defer(async () => {
+    const closed = Promise.all([proxy?.drain(), server.close()])
+    await Promise.race([closed, sleep(config.grace_period_ms)])
+    await proxy?.close()
+    await closed
+  })
+  logger.info({ http_host: config.http_host, http_port: port }, 'listening')
+  return port
+}
+
+/** A role without product APIs knows nobody; its routes are the proxy's, which look keys up. */
+const nobody: HttpServerOptions['authorize'] = async () => {
+  throw problem('credentials_invalid')
+}
+
+const nothingKept: IdempotencyStore = {
+  claim: async () => ({ state: 'new' }),
+  keep: async () => undefined,
+  release: async () => undefined,
+}

@@ -1,0 +1,31 @@
+import { openKeys } from '../capabilities/access/index.ts'
+import { proxyRoutes } from '../capabilities/proxy/index.ts'
+import type { RoleConfig } from '../platform/config/index.ts'
+import { openProxy, openRecorder } from './edge.ts'
+import { listen } from './listen.ts'
+import { openClusterQueue, withFileSpool } from './queues.ts'
+import { type Running, run } from './running.ts'
+import { openPostgres } from './stores.ts'
+
+/** The data plane: answers completions while every store is down. */
+export function startProxy(config: RoleConfig<'proxy'>): Promise<Running> {
+  return run('proxy', config, async (process) => {
+    const { clock, parts, checks } = process
+    const relational = openPostgres(process, config)
+    const { keys, close } = openKeys({
+      db: relational.db,
+      clock,
+      limits: {
+        ttl_ms: config.proxy_key_cache_ttl_ms,
+        stale_ms: config.proxy_key_cache_stale_ms,
+        entries_max: config.proxy_key_cache_entries_max,
+      },
+    })
+    parts.defer(close)
+    const queue = await withFileSpool(process, config, await openClusterQueue(process, config))
+    const recorder = openRecorder(process, config, queue)
+    const proxy = openProxy(process, config, { keys, recorder })
+    checks.push({ name: 'queue', check: async () => ((await queue.ready()) ? null : 'full') })
+    await listen(process, config, { routes: proxyRoutes(proxy), proxy })
+  })
+}

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import {
+  openJetStreamQueue,
+  openSqliteQueue,
+  type Queue,
+  type SpooledPublisher,
+  withSpool,
+} from '../platform/queue/index.ts'
+import type { Process } from './running.ts'
+
+type QueueConfig = Pick<
+  RoleConfig<'worker'>,
+  | 'nats_url'
+  | 'nats_credentials_file'
+  | 'nats_replicas'
+  | 'queue_bytes_max'
+  | 'queue_message_bytes_max'
+  | 'queue_dedupe_ms'
+>
+
+/** Opens the queue that NATS carries, and closes it when the role ends. */
+export async function openClusterQueue(process: Process, config: QueueConfig): Promise<Queue> {
+  if (config.nats_url === undefined) {
+    throw new ConfigError('LOOPTRACE_NATS_URL: missing, expected the NATS servers of the cluster')
+  }
+  const file = config.nats_credentials_file
+  const queue = await openJetStreamQueue({
+    servers: config.nats_url.split(','),
+    ...(file && { credentials: { kind: 'creds', creds: await readFile(file, 'utf8') } }),
+    replicas: config.nats_replicas,
+    max_bytes: config.queue_bytes_max,
+    duplicate_window_ms: config.queue_dedupe_ms,
+    logger: process.logger,
+  })
+  process.parts.defer(() => queue.close())
+  watchQueue(process, queue)
+  return queue
+}
+
+/** Opens the queue in a file of the data directory, and closes it when the role ends. */
+export async function openFileQueue(
+  process: Process,
+  config: QueueConfig & { data_directory: string },
+): Promise<Queue> {
+  const queue = await openSqliteQueue({
+    path: join(config.data_directory, 'queue', 'queue.sqlite'),
+    bytes_max: config.queue_bytes_max,
+    message_bytes_max: config.queue_message_bytes_max,
+    duplicate_window_ms: config.queue_dedupe_ms,
+    logger: process.logger,
+  })
+  process.parts.defer(() => queue.close())
+  watchQueue(process, queue)
+  return queue
+}
+
+/** Puts a bounded disk spool in front of a queue across the network. */
+export async function withFileSpool(
+  process: Process,
+  config: Pick<RoleConfig<'proxy'>, 'data_directory' | 'spool_bytes_max'>,
+  queue: Queue,
+): Promise<SpooledPublisher> {
+  const { logger, metrics, parts } = process
+  const spool = await openSqliteQueue({
+    path: join(config.data_directory, 'spool', 'spool.sqlite'),
+    bytes_max: config.spool_bytes_max,
+    logger,
+  })
+  const spooled = metrics.counter({
+    name: 'looptrace_spool_messages_total',
+    help: 'Messages that went to the spool because the queue was out of reach, and from there.',
+    labels: ['moved'],
+  })
+  const publisher = await withSpool({
+    queue,
+    spool,
+    kinds: ['ingest'],
+    logger,
+    on_spooled: () => spooled.inc({ moved: 'in' }),
+    on_replayed: (messages) => spooled.inc({ moved: 'out' }, messages),
+  })
+  parts.defer(() => publisher.close())
+  return publisher
+}
+
+/** What waits in the queue, as metrics; a queue that can't be asked reads as before. */
+function watchQueue({ metrics }: Process, queue: Queue): void {
+  const gauge = metrics.gauge({
+    name: 'looptrace_queue_messages',
+    help: 'Messages in the queue: waiting or in flight, and dead letters.',
+    labels: ['state'],
+    collect: async (self) => {
+      const stats = await queue.stats().catch(() => undefined)
+      if (stats === undefined) return
+      self.set({ state: 'pending' }, stats.pending)
+      self.set({ state: 'dead' }, stats.dead)
+    },
+  })
+  gauge.set({ state: 'pending' }, 0)
+}

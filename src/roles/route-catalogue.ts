@@ -1,0 +1,20 @@
+import type { Access } from '../capabilities/access/index.ts'
+import { type CompletionProxy, proxyRoutes } from '../capabilities/proxy/index.ts'
+import type { TaskDeps } from '../capabilities/tasks/index.ts'
+import { openapiRoute, type RawRoute, type Route } from '../platform/http/index.ts'
+import { controlRoutes } from './control.ts'
+import { version } from './version.ts'
+
+/**
+ * Every route of every role, to describe and not to serve: the parts that would do the work are
+ * not there. The reference pages and the route tests are made of it.
+ */
+export function routeCatalogue(): (Route | RawRoute)[] {
+  const absent = new Proxy({}, { get: () => absent, apply: () => absent })
+  const routes: (Route | RawRoute)[] = [
+    ...proxyRoutes(absent as CompletionProxy),
+    ...controlRoutes(absent as Access, absent as TaskDeps),
+  ]
+  routes.push(openapiRoute(() => routes, version))
+  return routes
+}

@@ -1,0 +1,90 @@
+import {
+  type ObservationStore,
+  openClickHouseStore,
+} from '../capabilities/observability/stores/index.ts'
+import { type Columnar, openColumnar } from '../platform/columnar/index.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import {
+  type AccessTables,
+  openRelational,
+  type Relational,
+  type TaskTables,
+} from '../platform/relational/index.ts'
+import type { Process } from './running.ts'
+
+/** All tables of PostgreSQL. */
+export type Tables = AccessTables & TaskTables
+
+type RelationalConfig = Pick<
+  RoleConfig<'worker'>,
+  | 'postgres_url'
+  | 'postgres_pool_max'
+  | 'postgres_connect_timeout_ms'
+  | 'postgres_statement_timeout_ms'
+>
+
+type ColumnarConfig = Pick<
+  RoleConfig<'worker'>,
+  | 'clickhouse_url'
+  | 'clickhouse_username'
+  | 'clickhouse_password'
+  | 'clickhouse_database'
+  | 'clickhouse_timeout_ms'
+  | 'clickhouse_connections_max'
+>
+
+/** Opens PostgreSQL; closed when the role ends. */
+export function openPostgres(process: Process, config: RelationalConfig): Relational<Tables> {
+  const relational = openRelational<Tables>({
+    url: postgresUrl(config),
+    pool_max: config.postgres_pool_max,
+    connect_timeout_ms: config.postgres_connect_timeout_ms,
+    statement_timeout_ms: config.postgres_statement_timeout_ms,
+    logger: process.logger,
+  })
+  process.parts.defer(() => relational.close())
+  return relational
+}
+
+/** Opens ClickHouse; closed when the role ends. */
+export function openClickHouse(process: Process, config: ColumnarConfig): Columnar {
+  const columnar = openColumnar({
+    url: clickHouseUrl(config),
+    username: config.clickhouse_username,
+    password: config.clickhouse_password ?? '',
+    database: config.clickhouse_database,
+    request_timeout_ms: config.clickhouse_timeout_ms,
+    connections_max: config.clickhouse_connections_max,
+    compression: false,
+    logger: process.logger,
+  })
+  process.parts.defer(() => columnar.close())
+  return columnar
+}
+
+/** Both stores, with the checks that make a role ready only when they answer. */
+export function openStores(
+  process: Process,
+  config: RelationalConfig & ColumnarConfig,
+): { relational: Relational<Tables>; store: ObservationStore } {
+  const relational = openPostgres(process, config)
+  const columnar = openClickHouse(process, config)
+  process.checks.push(
+    { name: 'postgres', check: () => relational.ping().then(() => null) },
+    { name: 'clickhouse', check: async () => ((await columnar.ping()) ? null : 'no answer') },
+  )
+  return { relational, store: openClickHouseStore({ columnar }) }
+}
+
+/** The address, or an error that names the variable. */
+export function postgresUrl({ postgres_url }: Pick<RelationalConfig, 'postgres_url'>): string {
+  if (postgres_url !== undefined) return postgres_url
+  throw new ConfigError(
+    'LOOPTRACE_POSTGRES_URL: missing, expected postgres://user:password@host/db',
+  )
+}
+
+function clickHouseUrl({ clickhouse_url }: Pick<ColumnarConfig, 'clickhouse_url'>): string {
+  if (clickhouse_url !== undefined) return clickhouse_url
+  throw new ConfigError('LOOPTRACE_CLICKHOUSE_URL: missing, expected http://host:8123')
+}

@@ -1,0 +1,33 @@
+import {
+  defaultIngestSettings,
+  type IngestSettings,
+  startIngest,
+} from '../capabilities/observability/ingest/index.ts'
+import type { RoleConfig } from '../platform/config/index.ts'
+import { openClusterQueue } from './queues.ts'
+import { type Running, run } from './running.ts'
+import { openStores } from './stores.ts'
+
+/** Writes what the queue brings into the stores. */
+export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
+  return run('worker', config, async (process) => {
+    const { relational, store } = openStores(process, config)
+    const queue = await openClusterQueue(process, config)
+    const { db } = relational
+    const ingest = await startIngest({ ...process, db, store, queue, settings: ingestOf(config) })
+    process.parts.defer(() => ingest.stop())
+  })
+}
+
+/** The settings of the ingest consumer among those of the role. */
+export function ingestOf(config: RoleConfig<'worker'>): IngestSettings {
+  return {
+    ...defaultIngestSettings,
+    batch_messages_max: config.ingest_batch_messages_max,
+    batch_bytes_max: config.ingest_batch_bytes_max,
+    batch_wait_ms: config.ingest_batch_wait_ms,
+    ack_wait_ms: config.ingest_ack_wait_ms,
+    attempts_max: config.ingest_attempts_max,
+    insert_rows_max: config.ingest_insert_rows_max,
+  }
+}

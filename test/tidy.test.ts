@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { generatedFiles } from '../scripts/generated-files.ts'
+import { problemCatalogue } from '../src/kernel/problem.ts'
+import { keyScopes } from '../src/kernel/scopes.ts'
+import { errorsOf } from '../src/platform/http/index.ts'
+import { routeCatalogue } from '../src/roles/route-catalogue.ts'
+
+const run = promisify(execFile)
+const routes = routeCatalogue()
+const named = routes.map((route) => [`${route.method} ${route.url}`, route] as const)
+
+describe.each(named)('%s', (_name, route) => {
+  test('declares auth and a scope that fit each other', () => {
+    expect(['public', 'key', 'jwt', 'jwt_or_key']).toContain(route.auth)
+    expect(route.scope.level === 'public').toBe(route.auth === 'public')
+    const takesKeys = route.auth === 'key' || route.auth === 'jwt_or_key'
+    const key = route.scope.level === 'project' ? route.scope.key : null
+    if (takesKeys) expect(keyScopes).toContain(key)
+    else expect(key).toBeNull()
+  })
+
+  test('has an id of its own, a summary, and errors from the catalogue', () => {
+    expect(route.id).toMatch(/^[a-z][A-Za-z]+$/)
+    expect(routes.filter(({ id }) => id === route.id)).toHaveLength(1)
+    expect(route.summary.length).toBeGreaterThan(5)
+    for (const code of errorsOf(route)) expect(problemCatalogue).toHaveProperty(code)
+  })
+
+  test('describes every parameter of its path', () => {
+    const inUrl = [...route.url.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name)
+    if (route.kind === 'raw') return expect(inUrl).toEqual([])
+    const shape = route.params === undefined ? {} : (route.params as { shape?: object }).shape
+    expect(Object.keys(shape ?? {}).toSorted()).toEqual(inUrl.toSorted())
+  })
+})
+
+test('every error of the catalogue has a code of lower-case letters', () => {
+  for (const code of Object.keys(problemCatalogue)) expect(code).toMatch(/^[a-z_]+$/)
+})
+
+test('every route stands in a file that holds its whole URL', async () => {
+  const files = (await readdir('src/capabilities', { recursive: true })).filter((name) =>
+    name.endsWith('.ts'),
+  )
+  const sources = await Promise.all(
+    files.map((name) => readFile(`src/capabilities/${name}`, 'utf8')),
+  )
+  const all = sources.join('\n')
+  for (const { url } of routes) {
+    if (url !== '/openapi.json') expect(all).toContain(`'${url}'`)
+  }
+})
+
+test.each(generatedFiles().map(({ path, content }) => [path, content]))(
+  '%s is fresh (make generate)',
+  async (path, content) => {
+    expect(existsSync(path)).toBe(true)
+    expect(await readFile(path, 'utf8')).toBe(content)
+  },
+)
+
+test('the arrows check sees the modules', async () => {
+  const { stdout } = await run(
+    process.execPath,
+    [
+      'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
+      'src',
+      '--config',
+      '.dependency-cruiser.mjs',
+      '--output-type',
+      'json',
+    ],
+    { maxBuffer: 64 * 1024 * 1024 },
+  )
+  const { modules }: { modules: { source: string }[] } = JSON.parse(stdout)
+  const ours = (await readdir('src', { recursive: true })).filter((name) => name.endsWith('.ts'))
+  const seen = modules.filter(({ source }) => source.startsWith('src/'))
+  expect(seen.length).toBeGreaterThanOrEqual(ours.length)
+})
+
+test('no file of the product is longer than 300 lines, and none is a grab bag', async () => {
+  const names = (await readdir('src', { recursive: true })).filter((name) => name.endsWith('.ts'))
+  for (const name of names) {
+    expect(name).toMatch(/^[a-z0-9-/.]+$/)
+    expect(name).not.toMatch(/(^|\/)(utils?|helpers?|common|misc|base|types|manager)\.ts$/)
+    const lines = (await readFile(`src/${name}`, 'utf8')).split('\n').length
+    if (!name.endsWith('.test.ts')) expect(lines, name).toBeLessThanOrEqual(301)
+  }
+})
+
+test.each(['src/platform/relational/migrations', 'src/platform/columnar/migrations'])(
+  '%s is numbered without holes',
+  async (folder) => {
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
+    expect(names.length).toBeGreaterThan(0)
+    names.forEach((name, i) => {
+      expect(name).toMatch(new RegExp(`^${String(i + 1).padStart(4, '0')}_[a-z0-9_]+\\.sql$`))
+    })
+  },
+)
