@@ -61,6 +61,25 @@ test('a statement whose session is killed leaves nothing behind and is done agai
   expect(await rowsOf(url, 'select * from effects order by 1')).toEqual([{ done: 1 }, { done: 2 }])
 })
 
+test('a statement and the note that it is done are one: killed between them, neither stays', async () => {
+  const url = await testPostgres('empty')
+  const directory = await migrationsFolder({
+    '0001_a.sql': [
+      'create table fuse as select true as burns; create table effects (done int)',
+      `create function burn() returns trigger language plpgsql as $$ begin
+         perform pg_terminate_backend(pg_backend_pid()) from fuse where burns; return new; end $$`,
+      `create trigger burn before update on schema_migrations for each row
+         when (new.statements_done = 4) execute function burn()`,
+      'insert into effects values (1)',
+    ],
+  })
+  const run = migrateRelational({ url, logger, directory })
+  await expect(run).rejects.toThrow('migration 0001_a, statement 4 of 4')
+  await rowsOf(url, 'update fuse set burns = false')
+  await migrateRelational({ url, logger, directory })
+  expect(await rowsOf(url, 'select * from effects')).toEqual([{ done: 1 }])
+})
+
 test('many migrators at once apply each statement once', async () => {
   const url = await testPostgres('empty')
   const applied: string[] = []
