@@ -148,6 +148,18 @@ test('a server that can not start says why', async () => {
   await open(await start()).ping()
 })
 
+test('a server that can not be brought back is given up, and the owner learns why', async () => {
+  const server = await startEmbeddedPostgres({ directory, failures_max: 2, logger })
+  cleanUps.push(() => server.stop())
+  await writeFile(`${directory}/cluster/PG_VERSION`, '9.6')
+  process.kill(server.pid, 'SIGKILL')
+  const error = await server.stopped
+  expect(error).toMatchObject({ message: 'postgres failed 2 times in a row' })
+  expect(String(error?.cause)).toContain('database files are incompatible with server')
+  await writeFile(`${directory}/cluster/PG_VERSION`, '18')
+  await open(await start()).ping()
+})
+
 async function start(on_restart?: (restart: { pid: number; restarts: number }) => void) {
   const server = await startEmbeddedPostgres({
     directory,

@@ -14,6 +14,8 @@ export type ServerPlan = {
   port: number
   settings: Readonly<Record<string, string>>
   start_timeout_ms: number
+  /** How often in a row the supervised server may die or not start. */
+  failures_max: number
   logger: Logger
 }
 

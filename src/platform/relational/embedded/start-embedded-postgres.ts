@@ -22,6 +22,8 @@ export type EmbeddedPostgresOptions = {
   port?: number
   /** How long the server may take to recover and take connections; 120 s by default. */
   start_timeout_ms?: number
+  /** How often in a row it may die young or not start before it is given up; 20 by default. */
+  failures_max?: number
   /** Settings of PostgreSQL that go before ours. */
   settings?: Readonly<Record<string, string>>
   /** Called when the server had died and is back, on the same port. */
@@ -71,9 +73,9 @@ async function startLocked(
   const binaries = await findPostgresBinaries()
   const identity = await serverIdentity([directory, binaries.postgres])
   const { cluster, password } = await prepareDataFolder(directory, binaries, identity)
-  const start_timeout_ms = options.start_timeout_ms ?? 120_000
-  const settings = options.settings ?? {}
-  const about = { binaries, identity, cluster, settings, start_timeout_ms, logger }
+  const { start_timeout_ms = 120_000, failures_max = 20, settings = {} } = options
+  const limits = { start_timeout_ms, failures_max }
+  const about = { binaries, identity, cluster, settings, ...limits, logger }
   const { plan, first } = await startOnPort(about, options.port)
   const url = (database: string) =>
     `postgres://${embeddedRole}:${password}@127.0.0.1:${plan.port}/${database}`

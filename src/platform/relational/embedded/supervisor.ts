@@ -50,8 +50,7 @@ type Watch = {
   signal: AbortSignal
 }
 
-/** The server may fail this often in a row; the waits between grow from 50 ms to 5 s. */
-const failuresMax = 20
+/** The waits between the tries grow from one to the other. */
 const waitMsMin = 50
 const waitMsMax = 5_000
 
@@ -61,7 +60,7 @@ const stableMs = 10_000
 async function watch({ plan, first, restarted, signal }: Watch): Promise<Error | undefined> {
   let server: RunningServer | undefined = first
   let cause: unknown
-  for (let failures = 0; failures < failuresMax; failures += 1) {
+  for (let failures = 0; failures < plan.failures_max; failures += 1) {
     if (server !== undefined) {
       const bornMs = performance.now()
       const ended = await server.ended
@@ -79,5 +78,5 @@ async function watch({ plan, first, restarted, signal }: Watch): Promise<Error |
     else if (server !== undefined) restarted(server)
   }
   await server?.stop()
-  return new Error(`postgres failed ${failuresMax} times in a row`, { cause })
+  return new Error(`postgres failed ${plan.failures_max} times in a row`, { cause })
 }
