@@ -7,6 +7,11 @@ export {
   type QueryParam,
   type QueryParams,
 } from './contract.ts'
+export {
+  type EmbeddedClickHouse,
+  type EmbeddedClickHouseOptions,
+  startEmbeddedClickHouse,
+} from './embedded/start-embedded-clickhouse.ts'
 export { type ColumnarOptions, openColumnar } from './open-columnar.ts'
 export {
   compileRowBinary,

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Where the parts of an embedded server's data lie. */
+export type DataDirectory = {
+  /** ClickHouse's own. */
+  engine: string
+  /** Bodies of inserts, for as long as the insert runs. */
+  inserts: string
+  pid_file: string
+  password: string
+}
+
+/** The one user of an embedded server. */
+export const embeddedUsername = 'looptrace'
+
+/** Makes the folders, and on the first call a random password that only this user can read. */
+export async function prepareDataDirectory(directory: string): Promise<DataDirectory> {
+  const engine = join(directory, 'engine')
+  const inserts = join(directory, 'inserts')
+  await mkdir(engine, { recursive: true, mode: 0o700 })
+  await mkdir(inserts, { recursive: true, mode: 0o700 })
+  const password = await passwordIn(join(directory, 'password'))
+  return { engine, inserts, pid_file: join(directory, 'server.pid'), password }
+}
+
+/** Removes bodies that a killed server left. Only the holder of the directory may call it. */
+export async function clearInserts({ inserts }: DataDirectory): Promise<void> {
+  await rm(inserts, { recursive: true, force: true })
+  await mkdir(inserts, { mode: 0o700 })
+}
+
+async function passwordIn(path: string): Promise<string> {
+  const password = randomBytes(24).toString('base64url')
+  try {
+    await writeDurably(path, password)
+    return password
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  const kept = (await readFile(path, 'utf8')).trim()
+  if (kept !== '') return kept
+  await writeFile(path, password, { mode: 0o600 })
+  return password
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}

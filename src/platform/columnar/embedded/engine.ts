@@ -1,0 +1,69 @@
+import { drainPending, Session } from 'chdb'
+import { EngineError, engineFailure } from './engine-error.ts'
+import { killed, prepared, type Statement } from './prepared-statement.ts'
+import { openTurns } from './turns.ts'
+
+export type EngineOptions = {
+  /** ClickHouse's own data directory; the engine locks it, so one process at a time. */
+  path: string
+  /** Statements at a time. Each takes a thread of libuv's pool, so keep it below that. */
+  statements_max: number
+  /** Statements that may wait for their turn; more are refused. */
+  waiting_max: number
+}
+
+/** What a statement gave: bytes in its format, and what the engine read for it. */
+export type EngineResult = { bytes: Uint8Array; rows_read: number; bytes_read: number }
+
+/** Every method rejects with EngineError. */
+export type Engine = {
+  readonly version: string
+  run(statement: Statement): Promise<EngineResult>
+  /** Asks the engine to stop the statement of that id; it need not run. */
+  cancel(statementId: string): Promise<void>
+  /** Takes no more statements, waits for the running ones at most so long, then lets go. */
+  close(patience_ms: number): Promise<void>
+}
+
+/**
+ * Opens ClickHouse as a library. Each statement gets a session of its own (opening one costs less
+ * than a millisecond): sessions run side by side, and none inherits another's settings.
+ */
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const keeper = new Session(options.path)
+  const turns = openTurns({
+    running_max: options.statements_max,
+    waiting_max: options.waiting_max,
+    refusal: (detail) => new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', detail),
+  })
+  const run = (statement: Statement) => turns.take(() => runAlone(options.path, statement))
+  const { bytes } = await run({ text: 'SELECT version()' })
+  return {
+    version: Buffer.from(bytes).toString('utf8').trim(),
+    run,
+    cancel: async (id) => {
+      await runAlone(options.path, killed(id))
+    },
+    close: async (patience_ms) => {
+      await turns.close(patience_ms)
+      keeper.close()
+      await drainPending()
+    },
+  }
+}
+
+async function runAlone(path: string, statement: Statement): Promise<EngineResult> {
+  try {
+    const { before, text } = prepared(statement)
+    const session = new Session(path)
+    try {
+      if (before !== '') await session.queryAsync(before)
+      const result = await session.queryAsync(text, { format: statement.format ?? 'TabSeparated' })
+      return { bytes: result.bytes(), rows_read: result.rowsRead, bytes_read: result.bytesRead }
+    } finally {
+      session.close()
+    }
+  } catch (cause) {
+    throw engineFailure(cause)
+  }
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { credentialsCheck } from './credentials.ts'
+import type { Engine, EngineResult } from './engine.ts'
+import { EngineError, engineErrorText, engineFailure, httpStatusOf } from './engine-error.ts'
+import { type HttpStatement, httpStatement } from './http-statement.ts'
+import { textBody, withBodyFile } from './request-body.ts'
+
+export type HttpInterfaceOptions = {
+  engine: Engine
+  username: string
+  password: string
+  /** Where bodies of binary inserts lie while the engine reads them. */
+  inserts_directory: string
+  body_bytes_max: number
+  log: (message: string) => void
+}
+
+/** ClickHouse's own default: http_max_uri_size. Parameters travel in the URL. */
+const head_bytes_max = 1024 * 1024
+const keepAlive_ms = 30_000
+
+/**
+ * The part of ClickHouse's HTTP interface that `@clickhouse/client` uses, on the engine.
+ * https://clickhouse.com/docs/interfaces/http
+ */
+export function createHttpInterface(options: HttpInterfaceOptions): Server {
+  const settings = { maxHeaderSize: head_bytes_max, keepAliveTimeout: keepAlive_ms }
+  return createServer(settings, listener(options))
+}
+
+/** Listens on loopback only; answers the port, which is a free one when 0 was asked for. */
+export async function listen(server: Server, port: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, '127.0.0.1', resolve)
+  await promise
+  return (server.address() as AddressInfo).port
+}
+
+function listener(options: HttpInterfaceOptions): RequestListener {
+  const allowed = credentialsCheck(options.username, options.password)
+  return (request, response) => {
+    if (request.url === '/ping') {
+      response.end('Ok.\n')
+      return
+    }
+    const answered = allowed(request)
+      ? answer(options, request, response)
+      : Promise.reject(new EngineError(516, 'AUTHENTICATION_FAILED', 'wrong user or password'))
+    answered.catch((cause) => answerError(options, response, engineFailure(cause)))
+  }
+}
+
+async function answer(
+  options: HttpInterfaceOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const asked = httpStatement(request, randomUUID)
+  const { id } = asked.statement
+  response.setHeader('X-ClickHouse-Query-Id', id)
+  response.once('close', () => {
+    // Whoever asked has left: a read is of no use any more. A write goes on.
+    if (!response.writableEnded && !isInsert(asked.query)) {
+      options.engine.cancel(id).catch((cause) => options.log(`cancel: ${String(cause)}`))
+    }
+  })
+  const started_ns = process.hrtime.bigint()
+  const result = await run(options, request, asked)
+  const elapsed_ns = process.hrtime.bigint() - started_ns
+  response.setHeader('X-ClickHouse-Summary', summary(result, elapsed_ns))
+  response.setHeader('X-ClickHouse-Timezone', 'UTC')
+  response.setHeader('Content-Type', 'application/octet-stream')
+  response.end(result.bytes)
+}
+
+function run(
+  { engine, inserts_directory, body_bytes_max }: HttpInterfaceOptions,
+  request: IncomingMessage,
+  { query, binary_insert, statement }: HttpStatement,
+): Promise<EngineResult> {
+  if (!binary_insert) {
+    return textBody(request, body_bytes_max).then((body) =>
+      engine.run({
+        ...statement,
+        text: query === '' ? body : body === '' ? query : `${query}\n${body}`,
+        carries_rows: isInsert(query === '' ? body : query),
+      }),
+    )
+  }
+  const { target, format } = binary_insert
+  const file = { directory: inserts_directory, name: randomUUID(), bytes_max: body_bytes_max }
+  return withBodyFile(request, file, (path) => {
+    const params = { ...statement.params, looptrace_rows: path }
+    const rows = `SELECT * FROM file({looptrace_rows:String}, '${format}')`
+    return engine.run({ ...statement, params, text: `${target} ${rows}` })
+  })
+}
+
+function isInsert(query: string): boolean {
+  return /^\s*INSERT\b/i.test(query)
+}
+
+function summary(result: EngineResult, elapsed_ns: bigint): string {
+  return JSON.stringify({
+    read_rows: String(result.rows_read),
+    read_bytes: String(result.bytes_read),
+    result_bytes: String(result.bytes.length),
+    elapsed_ns: String(elapsed_ns),
+  })
+}
+
+function answerError(
+  { engine }: HttpInterfaceOptions,
+  response: ServerResponse,
+  error: EngineError,
+): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  response.statusCode = httpStatusOf(error)
+  response.setHeader('X-ClickHouse-Exception-Code', error.code)
+  response.setHeader('Content-Type', 'text/plain; charset=UTF-8')
+  // What of the body was not read would be taken for the next request.
+  response.setHeader('Connection', 'close')
+  response.end(engineErrorText(error, engine.version))
+}
