@@ -44,7 +44,9 @@ export async function migrateRelational(options: MigrateOptions): Promise<Schema
     keepAlive: true,
     application_name: 'looptrace migrate',
   })
-  client.on('error', (error) => options.logger.warn({ err: error }, 'the migration lost postgres'))
+  client.on('error', ({ message }) => {
+    options.logger.warn({ reason: message }, 'the migration lost its connection')
+  })
   await client.connect()
   try {
     await lock(client, options.lock_timeout_ms ?? lockTimeoutMs)

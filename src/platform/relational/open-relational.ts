@@ -53,8 +53,10 @@ export function openRelational<DB>(options: RelationalOptions): Relational<DB> {
  * transaction (only the client tells); an 'error' event nobody listens to would end the process.
  */
 function surviveBrokenConnections(pool: pg.Pool, logger: Logger): void {
-  const warn = (error: Error) => logger.warn({ err: error }, 'a postgres connection broke')
-  pool.on('error', warn)
+  pool.on('error', (error) => {
+    // The error itself carries the whole client, cancel key and all: not for a log.
+    logger.warn({ reason: error.message }, 'a postgres connection broke')
+  })
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
   })

@@ -104,6 +104,7 @@ const serverSettings = {
   autovacuum_max_workers: '2',
   wal_level: 'minimal',
   max_wal_senders: '0',
+  max_logical_replication_workers: '0',
   min_wal_size: '32MB',
   max_wal_size: '256MB',
   timezone: 'UTC',
