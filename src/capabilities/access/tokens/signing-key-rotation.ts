@@ -12,13 +12,16 @@ export type RotationRules = {
   token_ttl_ms: number
 }
 
-/** Whether a key signs now. The last stretch before it retires is for checking only. */
+/**
+ * Whether a key signs now. The last stretch before it retires is for checking only. A key made by a
+ * pod whose clock is ahead signs at once here too.
+ */
 export function maySign(
   row: Pick<SigningKeyRow, 'activates_at' | 'retires_at'>,
   now_ms: number,
   { token_ttl_ms }: RotationRules,
 ): boolean {
-  if (Date.parse(row.activates_at) > now_ms) return false
+  if (Date.parse(row.activates_at) > now_ms + skew_ms) return false
   return row.retires_at === null || Date.parse(row.retires_at) - token_ttl_ms - skew_ms > now_ms
 }
 

@@ -1,0 +1,207 @@
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { z } from 'zod'
+import {
+  type Access,
+  type AccessOptions,
+  accessRoutes,
+  authorizer,
+  type BootstrapSecrets,
+  bootstrap,
+  createPasswordHasher,
+  openAccess,
+} from '../../src/capabilities/access/index.ts'
+import { systemClock } from '../../src/kernel/time.ts'
+import {
+  createHttpServer,
+  defineRoute,
+  type HttpServer,
+  type Route,
+  type RouteAuth,
+  type RouteScope,
+} from '../../src/platform/http/index.ts'
+import {
+  type AccessTables,
+  openIdempotencyStore,
+  openRelational,
+  type Relational,
+} from '../../src/platform/relational/index.ts'
+import { createMetrics } from '../../src/platform/telemetry/index.ts'
+import { testPostgres } from './postgres.ts'
+
+/** Sign-in and access control as a server runs them, on a database of the test's own. */
+export type AccessApp = {
+  server: HttpServer
+  access: Access
+  relational: Relational<AccessTables>
+  /** What the first start made. */
+  first: BootstrapSecrets
+  /** The server's time; a test may set it forward. */
+  clock: { now_ms: () => number; ahead_ms: number }
+  /** Every log line so far, nothing left out. */
+  logged(): string
+  call(method: Method, url: string, more?: Call): Promise<Reply>
+  /** An access token of somebody who has a password. */
+  signIn(email: string, password: string): Promise<string>
+  /** A person with a password and a role in an organization, and a token of theirs. */
+  person(email: string, role: string, organization_id?: string): Promise<Person>
+  close(): Promise<void>
+}
+
+export type Person = { user_id: string; token: string }
+export type Reply = { status: number; body: Json; headers: Record<string, unknown>; text: string }
+/** A parsed body; tests look into it without narrowing. */
+export type Json = ReturnType<typeof JSON.parse>
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+type Call = {
+  token?: string | undefined
+  key?: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** Hashes that take no time; the default ones are tested beside the hasher. */
+export const quickPasswords = createPasswordHasher({ cost_log2: 4 })
+
+/** A second process: other caches, the same store. */
+export type AppOptions = Partial<AccessOptions> & { database_url?: string }
+
+/** Starts the app; `bootstrap` runs only on a database of its own. */
+export async function startAccessApp(options: AppOptions = {}): Promise<AccessApp> {
+  const url = options.database_url ?? (await testPostgres())
+  const lines: string[] = []
+  const logger = pino(
+    { level: 'trace' },
+    new Writable({
+      write: (line, _encoding, done) => {
+        lines.push(String(line))
+        done()
+      },
+    }),
+  )
+  const clock = { ahead_ms: 0, now_ms: () => systemClock.now_ms() + clock.ahead_ms }
+  const relational = openRelational<AccessTables>({
+    url,
+    pool_max: 8,
+    connect_timeout_ms: 5_000,
+    statement_timeout_ms: 10_000,
+    logger,
+  })
+  const { db } = relational
+  const access = openAccess({
+    db,
+    clock,
+    logger,
+    secret_key: 'a secret of at least 32 characters',
+    token_issuer: 'looptrace',
+    token_ttl_ms: 3_600_000,
+    passwords: quickPasswords,
+    ...options,
+  })
+  const first = await bootstrap({ db, clock, passwords: quickPasswords })
+  const server = await createHttpServer({
+    routes: [...accessRoutes(access), ...probes],
+    authorize: authorizer(access),
+    idempotency: openIdempotencyStore(db),
+    logger,
+    metrics: createMetrics(),
+    clock,
+    body_bytes_max: 1_000_000,
+    header_bytes_max: 16_384,
+    rate_per_minute_max: 0,
+    request_timeout_ms: 5_000,
+    keep_alive_ms: 1_000,
+    check_replies: true,
+  })
+  const nobody = { organization_id: '', project_id: '', admin_email: '', admin_password: '' }
+  return driven({
+    server,
+    access,
+    relational,
+    first: first ?? { ...nobody, project_key: '' },
+    clock,
+    logged: () => lines.join(''),
+  })
+}
+
+type Started = Omit<AccessApp, 'call' | 'signIn' | 'person' | 'close'>
+
+function driven(app: Started): AccessApp {
+  const call = (method: Method, url: string, more: Call = {}) => send(app.server, method, url, more)
+  const signIn = async (email: string, password: string) => {
+    const body = { grant_type: 'password', username: email, password }
+    const reply = await call('POST', '/api/v1/auth/token', { body })
+    if (reply.status !== 200) throw new Error(`no sign-in for ${email}: ${reply.text}`)
+    return String(reply.body.access_token)
+  }
+  return {
+    ...app,
+    call,
+    signIn,
+    person: async (email, role, organization_id = app.first.organization_id) => {
+      const token = await signIn(app.first.admin_email, app.first.admin_password)
+      const password = 'correct horse battery'
+      const reply = await call('POST', `/api/v2/access/organizations/${organization_id}/members`, {
+        token,
+        body: { email, role, initial_password: password },
+      })
+      if (reply.status >= 300) throw new Error(`no person ${email}: ${reply.text}`)
+      return { user_id: reply.body.user_id, token: await signIn(email, password) }
+    },
+    close: async () => {
+      await app.server.close()
+      await app.access.close()
+      await app.relational.close()
+    },
+  }
+}
+
+async function send(
+  server: HttpServer,
+  method: Method,
+  url: string,
+  { token, key, body, headers = {} }: Call,
+): Promise<Reply> {
+  const reply = await server.inject({
+    method,
+    url,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(key !== undefined && { 'x-api-key': key }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { payload: JSON.stringify(body) }),
+  })
+  return {
+    status: reply.statusCode,
+    body: reply.payload === '' ? undefined : reply.json(),
+    headers: reply.headers,
+    text: reply.payload,
+  }
+}
+
+/** Routes that answer who called, one for each kind of access that the product has. */
+const probes: Route[] = [
+  probe('/probe/key', 'key', { level: 'project', role: 'viewer', key: 'ingest:write' }),
+  probe('/probe/either', 'jwt_or_key', { level: 'project', role: 'viewer', key: 'tasks:read' }),
+  probe('/probe/editor', 'jwt_or_key', { level: 'project', role: 'editor', key: 'query:run' }),
+  probe('/probe/jwt', 'jwt', { level: 'project', role: 'viewer', key: 'access:read' }),
+  probe('/probe/people', 'jwt_or_key', { level: 'project', role: 'viewer', key: null }),
+  probe('/probe/organization', 'jwt', { level: 'organization', role: 'admin' }),
+  probe('/probe/user', 'jwt', { level: 'user' }),
+]
+
+function probe(url: string, auth: RouteAuth, scope: RouteScope): Route {
+  return defineRoute({
+    method: 'GET',
+    url,
+    id: url,
+    summary: 'Answers who called',
+    auth,
+    scope,
+    reply: z.unknown(),
+    errors: [],
+    handle: async ({ caller }) => caller,
+  })
+}
