@@ -18,6 +18,9 @@ export type NatsServer = {
   stop(): Promise<void>
   /** Ends it with SIGKILL and waits. */
   kill(): Promise<void>
+  /** Stops it from answering (SIGSTOP), with its connections open. */
+  pause(): void
+  resume(): void
   /** Starts it again on the same port and the same files. */
   restart(): Promise<void>
 }
@@ -51,6 +54,8 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
     port,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     restart: async () => {
       await end('SIGTERM')
       child = await started(binary, configuration, port)

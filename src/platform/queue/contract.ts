@@ -17,8 +17,9 @@ export type Queue = {
   stats(): Promise<QueueStats>
   /** True when a publish would be taken now. */
   ready(): Promise<boolean>
+  /** Those buried first come first. No more than 1,000, whatever the limit. */
   deadLetters(limit: number): Promise<DeadLetter[]>
-  /** Puts a dead letter back at the end of its subject. False when there is none of that id. */
+  /** Puts a dead letter back at the end of its subject, its attempts counted anew. False when there is none of that id. */
   replayDeadLetter(id: string): Promise<boolean>
   /** Waits for publishes in flight, then releases everything. */
   close(): Promise<void>

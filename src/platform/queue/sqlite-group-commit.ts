@@ -17,7 +17,7 @@ export type GroupCommitPorts = {
 }
 
 /** Pages that one step of housekeeping gives back to the disk. */
-const reclaim_pages = 512
+const reclaim_pages = 1_024
 const housekeeping_delay_ms = 1_000
 /** After a commit failed (a full disk, say) the timer leaves the file alone for so long. */
 const failureRest_ms = 1_000

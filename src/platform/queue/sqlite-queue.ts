@@ -54,7 +54,7 @@ export async function openSqliteQueue(options: SqliteQueueOptions): Promise<Queu
     consume: async (about, handler) => consumers.start(about, handler),
     stats: () => stats(thread),
     ready: () => ready(thread),
-    deadLetters: (limit) => thread.call({ name: 'dead_letters', limit }),
+    deadLetters: (limit) => thread.call({ name: 'dead_letters', limit: Math.min(limit, 1_000) }),
     replayDeadLetter: (id) => thread.call({ name: 'replay', id }),
     close: async () => {
       await underWay.ended()

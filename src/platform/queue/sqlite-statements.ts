@@ -51,7 +51,7 @@ function deadStatements(db: DatabaseSync) {
       VALUES (?, ?, ?, ?, ?, ?, ?)`),
     deadLetters: db.prepare(`
       SELECT id, subject, reason, attempts, buried_at, bytes FROM dead
-      ORDER BY buried_at DESC, seq DESC LIMIT ?`),
+      ORDER BY buried_at, seq LIMIT ?`),
     deadOfId: db.prepare(
       'SELECT seq, id, subject, bytes FROM dead WHERE id = ? ORDER BY seq DESC LIMIT 1',
     ),

@@ -128,7 +128,7 @@ export class SqliteStore {
     }
   }
 
-  /** The dead letters, the last buried first. */
+  /** The dead letters as they were buried. */
   deadLetters(limit: number): DeadLetter[] {
     return this.#sql.deadLetters.all(limit).map((row) => {
       const { buried_at, ...letter } = row as unknown as DeadRow
@@ -164,7 +164,9 @@ export class SqliteStore {
   reclaim(pages: number): boolean {
     if (this.#freeBytes() <= this.#options.reclaim_free_bytes) return false
     this.#db.exec(`PRAGMA incremental_vacuum(${pages})`)
-    return this.#freeBytes() > this.#options.reclaim_free_bytes
+    if (this.#freeBytes() > this.#options.reclaim_free_bytes) return true
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    return false
   }
 
   close(): void {
