@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { conversationIdFrom } from '../../src/kernel/ids.ts'
+import { testPostgres } from '../support/postgres.ts'
+import {
+  instant,
+  keyOf,
+  openTaskApi,
+  type Reply,
+  type TaskApi,
+  tokenOf,
+} from '../support/task-api.ts'
+
+let url: string
+let api: TaskApi
+beforeAll(async () => {
+  url = await testPostgres()
+  api = await openTaskApi({ url })
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+const idsOf = ({ body }: Reply) => (body['tasks'] as { task_id: string }[]).map((t) => t.task_id)
+
+describe('filters', () => {
+  let client_conversation: string
+  beforeAll(async () => {
+    client_conversation = conversationIdFrom(api.project_id, 'chat/1').conversation_id
+    const conversation_id = client_conversation
+    await api.seedConversation({ conversation_id, external_id: 'chat/1' })
+    await api.seedTask({ task_id: 'plain' })
+    await api.seedTask({
+      task_id: 'full',
+      name: 'Sort the mail',
+      user_id: 'ada',
+      conversation_id,
+      environment: 'production',
+      release: 'v1',
+      models: ['m-1', 'm-2'],
+      errors: 1,
+      calls: 3,
+    })
+    const ended_at = instant(-30)
+    await api.seedTask({ task_id: 'done', state: 'completed', ended_at, name: 'sorted' })
+    await api.seedTask({ task_id: 'broken', state: 'failed', ended_at, implicit: true })
+    const old = { started_at: instant(-7200), last_activity_at: instant(-1801) }
+    await api.seedTask({ task_id: 'stalled', ...old })
+    await api.seedTask({ task_id: 'old-implicit', implicit: true, ...old })
+  })
+
+  test.each([
+    ['', ['broken', 'done', 'full', 'old-implicit', 'plain', 'stalled']],
+    ['state=completed', ['done']],
+    ['state=failed', ['broken']],
+    ['state=running', ['full', 'old-implicit', 'plain', 'stalled']],
+    ['stalled=true', ['stalled']],
+    ['stalled=false', ['broken', 'done', 'full', 'old-implicit', 'plain']],
+    ['name=Sort+the+mail', ['full']],
+    ['name=sort', []],
+    ['q=sort', ['done', 'full']],
+    ['q=%25', []],
+    ['user_id=ada', ['full']],
+    ['conversation_id=chat/1', ['full']],
+    ['model=m-2', ['full']],
+    ['model=m', []],
+    ['environment=production', ['full']],
+    ['release=v1', ['full']],
+    ['implicit=true', ['broken', 'old-implicit']],
+    ['has_errors=true', ['full']],
+    ['has_errors=false&implicit=false', ['done', 'plain', 'stalled']],
+    [`from=${instant(-1800)}`, ['broken', 'done', 'full', 'plain']],
+    [`to=${instant(-3600)}`, ['old-implicit', 'stalled']],
+    [`from=${instant(-1801)}&to=${instant(-1000)}`, ['old-implicit', 'stalled']],
+    ['state=running&user_id=ada&q=S', ['full']],
+  ])('%s', async (query, expected) => {
+    const reply = await api.get(`/api/v1/tasks?${query}`)
+    expect(reply.status).toBe(200)
+    expect(idsOf(reply).toSorted()).toEqual(expected)
+    expect(reply.body).toMatchObject({ total: expected.length, next_cursor: null })
+    expect(reply.body).not.toHaveProperty('total_is_exact')
+  })
+
+  test('a conversation can be named by its UUID too', async () => {
+    const reply = await api.get(`/api/v1/tasks?conversation_id=${client_conversation}`)
+    expect(idsOf(reply)).toEqual(['full'])
+    expect(reply.body['tasks']).toMatchObject([
+      { conversation: { id: client_conversation, external_id: 'chat/1' } },
+    ])
+  })
+})
+
+describe('sorting and pages', () => {
+  const columns = [
+    'last_activity_at',
+    'started_at',
+    'cost_usd',
+    'total_tokens',
+    'calls',
+    'duration_ms',
+  ]
+  let sorted: TaskApi
+  beforeAll(async () => {
+    sorted = await openTaskApi({ url })
+    for (let n = 0; n < 12; n++) {
+      const step = Math.floor(n / 2)
+      await sorted.seedTask({
+        task_id: `t${n}`,
+        last_activity_at: instant(step - 100),
+        started_at: instant(((step * 5) % 6) - 200),
+        cost_usd: `0.${String((step * 7) % 6).padStart(9, '0')}`,
+        total_tokens: (step * 11) % 6,
+        calls: 9 + ((step * 13) % 6),
+        duration_ms: (step * 17) % 6,
+      })
+    }
+  })
+  afterAll(() => sorted[Symbol.asyncDispose]())
+
+  async function walk(query: string, between?: (page: number) => Promise<void>) {
+    const tasks: Record<string, unknown>[] = []
+    let cursor: unknown = ''
+    for (let page = 0; cursor !== null; page++) {
+      const from = cursor === '' ? '' : `&cursor=${cursor}`
+      const { status, body } = await sorted.get(`/api/v1/tasks?${query}${from}`)
+      expect(status).toBe(200)
+      tasks.push(...(body['tasks'] as Record<string, unknown>[]))
+      cursor = body['next_cursor']
+      await between?.(page)
+    }
+    return tasks
+  }
+
+  test.each(
+    columns.flatMap((sort) => [
+      [sort, 'asc'],
+      [sort, 'desc'],
+    ]),
+  )('by %s %s, in pages of 5: every task once, in order', async (sort, order) => {
+    const tasks = await walk(`sort=${sort}&order=${order}&limit=5`)
+    expect(new Set(tasks.map((task) => task['task_id'])).size).toBe(12)
+    const values = tasks.map((task) => {
+      const tokens = task['tokens'] as { total: number }
+      return [sort === 'total_tokens' ? tokens.total : task[sort as string], task['task_id']]
+    })
+    const ascending = (a: unknown[], b: unknown[]) => compare(a[0], b[0]) || compare(a[1], b[1])
+    const expected = values.toSorted(ascending)
+    expect(values).toEqual(order === 'asc' ? expected : expected.toReversed())
+  })
+
+  test('tasks that are added meanwhile neither shift nor repeat those to come', async () => {
+    const before = await walk('limit=1000')
+    const added: string[] = []
+    const tasks = await walk('limit=3', async (page) => {
+      for (const at of [instant(0), instant(-98), instant(-300)]) {
+        added.push(`added ${page} ${at}`)
+        await sorted.seedTask({ task_id: `added ${page} ${at}`, last_activity_at: at })
+      }
+      if (page > 20) throw new Error('the list grows for ever')
+    })
+    const ids = tasks.map((task) => task['task_id'] as string)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.filter((id) => !added.includes(id))).toEqual(before.map((task) => task['task_id']))
+    await sorted.db.deleteFrom('tasks').where('task_id', 'in', added).execute()
+  })
+
+  test('the last page has no cursor, even when it is full', async () => {
+    const { body } = await sorted.get('/api/v1/tasks?limit=12')
+    expect(body['next_cursor']).toBeNull()
+    expect(body['total']).toBe(12)
+  })
+
+  test('a cursor of another sort or order is refused, and so is a made-up one', async () => {
+    const { body } = await sorted.get('/api/v1/tasks?sort=calls&order=asc&limit=1')
+    const cursor = body['next_cursor']
+    for (const query of [
+      `sort=calls&order=desc&cursor=${cursor}`,
+      `sort=cost_usd&order=asc&cursor=${cursor}`,
+      'cursor=bm8',
+      `sort=calls&order=asc&cursor=${Buffer.from('["tasks by calls asc","x","y"]').toString('base64url')}`,
+    ]) {
+      const reply = await sorted.get(`/api/v1/tasks?${query}`)
+      expect([reply.status, reply.body['code']]).toEqual([400, 'invalid_cursor'])
+    }
+  })
+
+  test('above 10,000 the total is a lower bound', async () => {
+    const { db, project_id, get } = sorted
+    const extra = Array.from({ length: 10_001 }, (_, n) => `many ${n}`)
+    for (let at = 0; at < extra.length; at += 1000) {
+      const rows = extra.slice(at, at + 1000).map((task_id) => ({
+        project_id,
+        task_id,
+        name: 'many',
+        implicit: false,
+        started_at: instant(0),
+        last_activity_at: instant(0),
+      }))
+      await db.insertInto('tasks').values(rows).execute()
+    }
+    const { body } = await get('/api/v1/tasks?q=many&limit=1000')
+    expect(body).toMatchObject({ total: 10_000, total_is_exact: false })
+    expect(body['tasks']).toHaveLength(1000)
+    await db.deleteFrom('tasks').where('name', '=', 'many').execute()
+  })
+})
+
+describe('refusals', () => {
+  test.each([
+    ['limit=0', 'query.limit', 'got "0", expected an integer from 1 to 1000'],
+    ['limit=1001', 'query.limit', 'got "1001"'],
+    ['state=done', 'query.state', 'got "done", expected running, completed or failed'],
+    ['stalled=1', 'query.stalled', 'got "1", expected true or false'],
+    ['sort=name', 'query.sort', 'got "name", expected one of last_activity_at'],
+    ['order=up', 'query.order', 'got "up", expected asc or desc'],
+    ['from=yesterday', 'query.from', 'got "yesterday", expected an ISO 8601 instant'],
+    ['user_id=%00', 'query.user_id', 'expected text without U+0000'],
+    ['colour=red', 'query.colour', '"colour" is not a field here'],
+    ['state=failed&state=running', 'query.state', 'got ["failed","running"]'],
+    [`from=${instant(0)}&to=${instant(-1)}`, 'query.from', 'expected an instant before to'],
+  ])('%s is 400 and quoted', async (query, pointer, detail) => {
+    const { status, body } = await api.get(`/api/v1/tasks?${query}`)
+    expect([status, body['code']]).toEqual([400, 'invalid_request'])
+    expect(body['detail']).toContain(detail)
+    expect(body['errors']).toMatchObject([{ pointer }])
+  })
+
+  test('no, wrong and too weak credentials', async () => {
+    const { project_id, get } = api
+    const refused = [
+      [{}, 401, 'credentials_missing'],
+      [{ 'x-api-key': 'nonsense' }, 401, 'credentials_invalid'],
+      [tokenOf('nobody', project_id), 401, 'credentials_invalid'],
+      [keyOf(project_id, 'tasks:write'), 403, 'permission_denied'],
+      [tokenOf('viewer'), 400, 'project_required'],
+    ] as const
+    for (const [headers, status, code] of refused) {
+      const reply = await get('/api/v1/tasks', { headers })
+      expect([reply.status, reply.body['code']]).toEqual([status, code])
+    }
+  })
+
+  test('a viewer reads like a key, and nobody sees the tasks of another project', async () => {
+    const headers = tokenOf('viewer', api.project_id)
+    const asViewer = await api.get('/api/v1/tasks', { headers })
+    expect(idsOf(asViewer)).toHaveLength(6)
+    const foreign = await openTaskApi({ url })
+    const asForeigner = await api.get('/api/v1/tasks', { headers: keyOf(foreign.project_id) })
+    expect(asForeigner.body).toEqual({ tasks: [], total: 0, next_cursor: null })
+    await foreign[Symbol.asyncDispose]()
+  })
+
+  test('a database out of reach is 503', async () => {
+    await using dead = await openTaskApi({ url: 'postgres://nobody@127.0.0.1:1/none' })
+    const { status, body, headers } = await dead.get('/api/v1/tasks')
+    expect([status, body['code']]).toEqual([503, 'store_unavailable'])
+    expect(body['detail']).toContain('relational store')
+    expect(headers).toHaveProperty('retry-after')
+  })
+})
+
+function compare(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
+}
