@@ -44,6 +44,7 @@ export async function startServer(plan: ServerPlan): Promise<RunningServer> {
   const left = await clearDataFolder(plan.cluster)
   if (left !== undefined) plan.logger.warn({ pid: left }, 'stopped the postgres a killed run left')
   const child = spawnServer(plan)
+  endWithUs(child)
   const log = followLog(child, plan.logger)
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
@@ -85,6 +86,13 @@ function spawnServer(plan: ServerPlan): ChildProcess {
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
+}
+
+/** A process that exits without `stop` (an uncaught error) takes its server along. */
+function endWithUs(child: ChildProcess): void {
+  const onExit = () => child.kill('SIGINT')
+  process.once('exit', onExit)
+  child.once('exit', () => process.off('exit', onExit))
 }
 
 /**

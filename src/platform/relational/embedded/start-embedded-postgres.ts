@@ -84,11 +84,7 @@ async function startLocked(
     throw error
   })
   const server = supervise(plan, first, options.on_restart)
-  const stopWithProcess = stopAtExit(server.pid)
-  const stopped = server.stopped.finally(() => {
-    stopWithProcess.forget()
-    unlock()
-  })
+  const stopped = server.stopped.finally(unlock)
   return {
     url: url(embeddedRole),
     get pid() {
@@ -143,13 +139,4 @@ async function makeDatabase(url: string): Promise<void> {
   } finally {
     await client.end()
   }
-}
-
-/** A process that exits without `stop` (an uncaught error) takes its server along. */
-function stopAtExit(pid: () => number): { forget: () => void } {
-  const onExit = () => {
-    process.kill(pid(), 'SIGINT')
-  }
-  process.once('exit', onExit)
-  return { forget: () => process.off('exit', onExit) }
 }
