@@ -136,6 +136,7 @@ describe('sorting and pages', () => {
   )('by %s %s, in pages of 5: every task once, in order', async (sort, order) => {
     const tasks = await walk(`sort=${sort}&order=${order}&limit=5`)
     expect(new Set(tasks.map((task) => task['task_id'])).size).toBe(12)
+    expect(tasks).toHaveLength(12)
     const values = tasks.map((task) => {
       const tokens = task['tokens'] as { total: number }
       return [sort === 'total_tokens' ? tokens.total : task[sort as string], task['task_id']]
