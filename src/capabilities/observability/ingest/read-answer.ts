@@ -3,7 +3,14 @@ import type { ToolCall } from '../../../model/observation.ts'
 import type { Answer } from './answer.ts'
 import { bodyText, cutText } from './body-text.ts'
 import { decodedBody } from './decode-body.ts'
-import { itemsOf, type JsonObject, jsonText, objectFrom, textFrom } from './json-values.ts'
+import {
+  itemsOf,
+  type JsonObject,
+  jsonText,
+  objectFrom,
+  parsedJson,
+  textFrom,
+} from './json-values.ts'
 import { fallbackText_chars_max } from './read-request.ts'
 import { streamedAnswer } from './streamed-answer.ts'
 import { wholeAnswer } from './whole-answer.ts'
@@ -33,14 +40,30 @@ export function readAnswer(
   }
   const text = bodyText(bytes)
   const answer = wholeAnswer(text)
-  const known = answer !== undefined && (answer.choices.length > 0 || answer.error !== undefined)
-  return {
-    ...(answer ?? noAnswer),
-    isStream: false,
-    unknownText: known ? '' : cutText(text, fallbackText_chars_max),
-    fault: answer ? fault : 'the answer is no JSON',
+  if (answer === undefined) {
+    const isCut = facts.content_state === 'truncated'
+    const usage = isCut ? usageInCutText(text) : undefined
+    const unknownText = cutText(text, fallbackText_chars_max)
+    return { ...noAnswer, usage, unknownText, fault: fault || 'the answer is no JSON' }
   }
+  const known = answer.choices.length > 0 || answer.error !== undefined
+  const unknownText = known ? '' : cutText(text, fallbackText_chars_max)
+  return { ...answer, isStream: false, unknownText, fault }
 }
+
+/** The proxy keeps the end of a long answer, and there stands the usage. */
+function usageInCutText(text: string): JsonObject | undefined {
+  const tail = text.slice(-usageTail_chars)
+  const from = tail.indexOf('{', tail.lastIndexOf('"usage"'))
+  if (from === -1 || !tail.includes('"usage"')) return undefined
+  for (let end = tail.lastIndexOf('}'); end > from; end = tail.lastIndexOf('}', end - 1)) {
+    const usage = objectFrom(parsedJson(tail.slice(from, end + 1)))
+    if (usage !== undefined) return usage
+  }
+  return undefined
+}
+
+const usageTail_chars = 4_096
 
 const noAnswer: ReadAnswer = {
   model: '',
