@@ -18,6 +18,8 @@ export type Columnar = {
   ): Promise<void>
   /** Runs one statement that answers no rows. */
   command(sql: string, params?: QueryParams, options?: QueryOptions): Promise<void>
+  /** Makes `database` when it is missing; with a name, on every server of that cluster. */
+  createDatabase(cluster?: string): Promise<void>
   /** True when the server answers a SELECT with these credentials. Never rejects. */
   ping(): Promise<boolean>
   /** Lets running requests end, then closes the connections. */

@@ -20,6 +20,9 @@ export type ColumnarOptions = {
   logger: Logger
 }
 
+/** Longer than any limit of a request; a migration may take as long as this. */
+const request_ms_max = 4_000_000
+
 /** What the client waits beyond the server's own limit, so that the server's error is the answer. */
 const timeoutSlack_ms = 1_000
 
@@ -40,18 +43,7 @@ const settingsOfEveryInsert: Record<string, string | number> = {
 
 /** Opens a pool of connections to ClickHouse; connects when first used. */
 export function openColumnar(options: ColumnarOptions): Columnar {
-  const client = createClient({
-    url: options.url,
-    username: options.username,
-    password: options.password,
-    database: options.database,
-    application: 'looptrace',
-    request_timeout: options.request_timeout_ms + timeoutSlack_ms,
-    max_open_connections: options.connections_max,
-    compression: { request: options.compression, response: options.compression },
-    clickhouse_settings: settingsOfEveryRequest,
-    log: clientLogger(options.logger),
-  })
+  const client = clientFor(options, options.database)
   const requests = trackedRequests(options.request_timeout_ms)
   return {
     database: options.database,
@@ -73,11 +65,61 @@ export function openColumnar(options: ColumnarOptions): Columnar {
       requests.run(about, async (limits) => {
         await client.command({ query: sql, ...withParams(params), ...limits })
       }),
-    ping: async () => (await client.ping({ select: true })).success,
+    createDatabase: (cluster) =>
+      requests.run(undefined, (limits) => createDatabase(options, cluster, limits)),
+    ping: () =>
+      requests
+        .run(undefined, ({ abort_signal }) => client.ping({ select: true, abort_signal }))
+        .then(
+          (answer) => answer.success,
+          () => false,
+        ),
     close: async () => {
       await requests.idle()
       await client.close()
     },
+  }
+}
+
+function clientFor(options: ColumnarOptions, database: string): ClickHouseClient {
+  return createClient({
+    url: options.url,
+    username: options.username,
+    password: options.password,
+    database,
+    application: 'looptrace',
+    // Each request carries its own limit; this one must not be shorter.
+    request_timeout: request_ms_max,
+    max_open_connections: options.connections_max,
+    compression: { request: options.compression, response: options.compression },
+    clickhouse_settings: settingsOfEveryRequest,
+    log: clientLogger(options.logger),
+  })
+}
+
+/** The client's own database would have to exist already, so this takes another client. */
+async function createDatabase(
+  options: ColumnarOptions,
+  cluster: string | undefined,
+  limits: Limits,
+): Promise<void> {
+  const client = clientFor(options, 'default')
+  try {
+    const known = await client.query({
+      query: 'SELECT name FROM system.databases WHERE name = {name:String} LIMIT 1',
+      query_params: { name: options.database },
+      format: 'JSONEachRow',
+      ...limits,
+    })
+    // An account that may not create databases is fine where there is one.
+    if ((await known.json()).length > 0) return
+    const onCluster = cluster === undefined ? '' : ` ON CLUSTER ${quoted(cluster)}`
+    await client.command({
+      query: `CREATE DATABASE IF NOT EXISTS ${quoted(options.database)}${onCluster}`,
+      ...limits,
+    })
+  } finally {
+    await client.close()
   }
 }
 

@@ -1,0 +1,84 @@
+import type { Logger } from '../telemetry/index.ts'
+import type { Columnar } from './contract.ts'
+import {
+  type ColumnarMigration,
+  ColumnarMigrationRefused,
+  columnarMigrationsDirectory,
+  readColumnarMigrations,
+} from './migration-files.ts'
+import { renderStatement, type SchemaTarget } from './render-statement.ts'
+import { type ColumnarSchemaStatus, compareColumnarSchema, readApplied } from './schema-status.ts'
+
+export type ColumnarMigrateOptions = {
+  columnar: Columnar
+  /** Name of the cluster to make replicated and distributed tables on; one server without it. */
+  cluster?: string
+  logger: Logger
+  /** Folder of the migrations; this package's own by default. */
+  directory?: string
+  /** Called after each statement; what it throws ends the run there (for tests). */
+  after_statement?: (done: { migration: string; statement: number }) => void | Promise<void>
+}
+
+/**
+ * Makes the database and brings it to this code's schema; answers the status it left it in.
+ * ClickHouse has no transactions and no locks, so every statement changes nothing when repeated:
+ * a run that was killed anywhere is simply run again, and several at once do no harm.
+ * Rejects with ColumnarMigrationRefused, ColumnarError or ColumnarUnavailable.
+ */
+export async function migrateColumnar(
+  options: ColumnarMigrateOptions,
+): Promise<ColumnarSchemaStatus> {
+  const { columnar, cluster } = options
+  const directory = options.directory ?? columnarMigrationsDirectory
+  const migrations = await readColumnarMigrations(directory)
+  await columnar.createDatabase(cluster)
+  const target: SchemaTarget = {
+    database: columnar.database,
+    ...(cluster !== undefined && { cluster }),
+  }
+  for (const template of noteTables) await run(columnar, template, target)
+  const status = compareColumnarSchema(migrations, await readApplied(columnar))
+  if (status.newer.length > 0) {
+    throw new ColumnarMigrationRefused(
+      `the schema has ${status.newer.join(', ')}, this code ends at ${status.latest}: run newer code`,
+    )
+  }
+  for (const migration of migrations.slice(status.current)) {
+    await apply(options, migration, target)
+  }
+  return compareColumnarSchema(migrations, await readApplied(columnar))
+}
+
+const noteTables = [
+  `create table if not exists {{table:schema_migrations}} {{on_cluster}}
+  (version UInt32, name String, checksum String, finished_at DateTime64(3, 'UTC') default now64(3))
+  engine = {{engine:ReplacingMergeTree(finished_at)}} order by version`,
+  '{{distributed:schema_migrations by version}}',
+]
+
+/** Longer than any request: a statement may rewrite a large table. */
+const statement_ms_max = 3_600_000
+
+async function apply(
+  { columnar, logger, after_statement }: ColumnarMigrateOptions,
+  { version, name, checksum, statements }: ColumnarMigration,
+  target: SchemaTarget,
+): Promise<void> {
+  for (const [index, template] of statements.entries()) {
+    await run(columnar, template, target)
+    await after_statement?.({ migration: name, statement: index + 1 })
+  }
+  await columnar.command(
+    `INSERT INTO schema_migrations (version, name, checksum)
+     SELECT {version:UInt32}, {name:String}, {checksum:String}`,
+    { version, name, checksum },
+    { settings: { insert_distributed_sync: 1 } },
+  )
+  logger.info({ migration: name }, 'clickhouse migrated')
+}
+
+async function run(columnar: Columnar, template: string, target: SchemaTarget): Promise<void> {
+  const statement = renderStatement(template, target)
+  if (statement !== '') await columnar.command(statement, {}, { timeout_ms: statement_ms_max })
+}

@@ -1,0 +1,53 @@
+/** Where a schema is made: on one server, or (with a name) on every server of a cluster. */
+export type SchemaTarget = { cluster?: string; database: string }
+
+/**
+ * Fills a statement's template, so that one file makes both kinds of schema. Answers '' for a
+ * statement that the target has no use for.
+ * - `{{table:x}}`: the table that holds rows: `x`, in a cluster `x_local`;
+ * - `{{on_cluster}}`: nothing, or `on cluster c`;
+ * - `{{engine:E(…)}}`: `E(…)`, or `ReplicatedE(…)`;
+ * - `{{durability}}`: settings that make an acknowledged insert survive a power cut, and let a
+ *   token deduplicate: on one server by fsync, in a cluster by its replicas;
+ * - `{{distributed:x by key}}`: in a cluster a whole statement, the table `x` over all `x_local`.
+ * Throws TypeError for a placeholder that is none of these.
+ */
+export function renderStatement(template: string, target: SchemaTarget): string {
+  const text = template.replace(/\{\{(\w+)(?::([^}]*))?\}\}/g, (_, name, argument) => {
+    const fill = fillers[name]
+    if (!fill) throw new TypeError(`got the placeholder {{${name}}}, expected one of ours`)
+    return fill(argument ?? '', target)
+  })
+  return /[^\s]/.test(text.replace(/^--.*$/gm, '')) ? text : ''
+}
+
+/** Inserts whose tokens are remembered: more than can be under way and redelivered. */
+const tokens_max = 10_000
+
+const fillers: Record<string, (argument: string, target: SchemaTarget) => string> = {
+  table: (name, { cluster }) => (cluster === undefined ? name : `${name}_local`),
+  on_cluster: (_, { cluster }) => (cluster === undefined ? '' : `on cluster ${quoted(cluster)}`),
+  engine: (engine, { cluster }) => (cluster === undefined ? engine : `Replicated${engine}`),
+  durability: (_, { cluster }) =>
+    cluster === undefined
+      ? `non_replicated_deduplication_window = ${tokens_max}, fsync_after_insert = 1, fsync_part_directory = 1`
+      : `replicated_deduplication_window = ${tokens_max}`,
+  distributed,
+}
+
+function distributed(argument: string, { cluster, database }: SchemaTarget): string {
+  const [, name = '', key = ''] = /^(\w+) by (.+)$/.exec(argument) ?? []
+  if (name === '') throw new TypeError(`got {{distributed:${argument}}}, expected "table by key"`)
+  if (cluster === undefined) return ''
+  const local = `${name}_local`
+  return `create table if not exists ${name} on cluster ${quoted(cluster)} as ${local}
+engine = Distributed(${[cluster, database, local].map(quotedText).join(', ')}, ${key})`
+}
+
+function quoted(name: string): string {
+  return `\`${name.replace(/[\\`]/g, '\\$&')}\``
+}
+
+function quotedText(text: string): string {
+  return `'${text.replace(/[\\']/g, '\\$&')}'`
+}
