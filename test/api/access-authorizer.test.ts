@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type AccessApp, type Person, startAccessApp } from '../support/access-app.ts'
+
+const stranger = '01890000-0000-7000-8000-000000000000'
+let app: AccessApp
+let owner: string
+let viewer: Person
+let outsider: Person
+/** A second organization with a project, which only its owner can see. */
+let foreign: { organization_id: string; project_id: string; key: string }
+
+beforeAll(async () => {
+  app = await startAccessApp()
+  const { admin_email, admin_password, project_id } = app.first
+  owner = await app.signIn(admin_email, admin_password)
+  viewer = await app.person('viewer@example.com', 'member')
+  outsider = await app.person('outsider@example.com', 'member')
+  await app.call('PUT', `/api/v2/access/projects/${project_id}/members/${viewer.user_id}`, {
+    token: owner,
+    body: { role: 'viewer' },
+  })
+  const organizations = '/api/v2/access/organizations'
+  const other = await app.call('POST', organizations, { token: owner, body: { name: 'other' } })
+  const project = await app.call('POST', `${organizations}/${other.body.id}/projects`, {
+    token: owner,
+    body: { name: 'default' },
+  })
+  const keys = `/api/v2/access/projects/${project.body.id}/api-keys`
+  const key = await app.call('POST', keys, { token: owner, body: { name: 'k' } })
+  foreign = {
+    organization_id: other.body.id,
+    project_id: project.body.id,
+    key: key.body.key,
+  }
+})
+afterAll(() => app.close())
+
+const get = (url: string, more: Parameters<AccessApp['call']>[2] = {}) => app.call('GET', url, more)
+const codeOf = async (url: string, more: Parameters<AccessApp['call']>[2] = {}) => {
+  const { status, body } = await get(url, more)
+  return [status, body.code]
+}
+
+describe('credentials', () => {
+  test.each([
+    ['/probe/key'],
+    ['/probe/either'],
+    ['/probe/jwt'],
+    ['/probe/organization'],
+    ['/probe/user'],
+    ['/api/v2/access/organizations'],
+  ])('%s takes some', async (url) => {
+    expect(await codeOf(url)).toEqual([401, 'credentials_missing'])
+  })
+
+  test('a key is good where keys are taken, and only there', async () => {
+    const key = app.first.project_key
+    const { body } = await get('/probe/key', { key })
+    expect(body).toMatchObject({ kind: 'key', project_id: app.first.project_id })
+    expect((await get('/probe/either', { key })).status).toBe(200)
+    expect(await codeOf('/probe/jwt', { key })).toEqual([401, 'credentials_missing'])
+    expect(await codeOf('/probe/user', { key })).toEqual([401, 'credentials_missing'])
+  })
+
+  test('a token is good where tokens are taken, and only there', async () => {
+    expect((await get('/probe/jwt', { token: viewer.token })).status).toBe(200)
+    expect((await get('/probe/either', { token: viewer.token })).status).toBe(200)
+    expect(await codeOf('/probe/key', { token: viewer.token })).toEqual([
+      401,
+      'credentials_missing',
+    ])
+  })
+
+  test('both at once are refused, good or bad', async () => {
+    const key = app.first.project_key
+    for (const more of [
+      { key, token: viewer.token },
+      { key, token: 'sk-a-provider-key' },
+      { key: 'lt_wrong', token: viewer.token },
+    ]) {
+      const reply = await get('/probe/either', more)
+      expect([reply.status, reply.body.code]).toEqual([401, 'credentials_invalid'])
+      expect(reply.body.detail).toContain('expected one of them')
+    }
+  })
+
+  test('a key as a bearer token is refused and told where it belongs', async () => {
+    const reply = await get('/probe/either', { token: app.first.project_key })
+    expect([reply.status, reply.body.code]).toEqual([401, 'credentials_invalid'])
+    expect(reply.body.detail).toContain('X-API-Key')
+    expect(reply.text).not.toContain(app.first.project_key)
+  })
+
+  test.each([
+    ['no key', 'lt_nonsense'],
+    ['an empty key', ''],
+    ['a key nobody has', `lt_abcdefgh_${'x'.repeat(32)}`],
+    ['a long text', 'x'.repeat(5_000)],
+  ])('%s is refused', async (_name, key) => {
+    expect(await codeOf('/probe/key', { key })).toEqual([401, 'credentials_invalid'])
+  })
+
+  test.each([
+    ['another scheme', 'Basic YTpi'],
+    ['no token', 'Bearer '],
+    ['no JWT', 'Bearer abc'],
+    ['two tokens', 'Bearer a.b.c, Bearer d.e.f'],
+  ])('%s is refused', async (_name, authorization) => {
+    expect(await codeOf('/probe/jwt', { headers: { authorization } })).toEqual([
+      401,
+      'credentials_invalid',
+    ])
+  })
+
+  test('a wrong secret behind a right prefix is refused', async () => {
+    const key = app.first.project_key.slice(0, -32) + 'x'.repeat(32)
+    expect(await codeOf('/probe/key', { key })).toEqual([401, 'credentials_invalid'])
+  })
+})
+
+describe('the project', () => {
+  test("a person's only one is taken; another can be named in header or query", async () => {
+    const { project_id } = app.first
+    const { token } = viewer
+    for (const [url, headers] of [
+      ['/probe/jwt', {}],
+      [`/probe/jwt?project_id=${project_id}`, {}],
+      ['/probe/jwt', { 'x-project-id': project_id.toUpperCase() }],
+    ] as const) {
+      expect((await get(url, { token, headers })).body).toMatchObject({ project_id })
+    }
+  })
+
+  test('of several one must be named, and of none too', async () => {
+    expect(await codeOf('/probe/jwt', { token: owner })).toEqual([400, 'project_required'])
+    expect(await codeOf('/probe/jwt', { token: outsider.token })).toEqual([400, 'project_required'])
+  })
+
+  test.each([
+    ['of another organization', () => foreign.project_id],
+    ['that is not there', () => stranger],
+    ['that is no id', () => "' or 1=1"],
+  ])('one %s is not found', async (_name, project) => {
+    const headers = { 'x-project-id': project() }
+    const missing = [404, 'project_not_found']
+    expect(await codeOf('/probe/jwt', { token: viewer.token, headers })).toEqual(missing)
+    expect(await codeOf('/probe/either', { key: app.first.project_key, headers })).toEqual(missing)
+  })
+
+  test('one in the same organization is not found without a role in it', async () => {
+    const headers = { 'x-project-id': app.first.project_id }
+    expect(await codeOf('/probe/jwt', { token: outsider.token, headers })).toEqual([
+      404,
+      'project_not_found',
+    ])
+  })
+
+  test('the path counts before header and query', async () => {
+    const { project_id } = app.first
+    const url = `/api/v2/access/projects/${project_id}?project_id=${foreign.project_id}`
+    const reply = await get(url, { token: viewer.token })
+    expect([reply.status, reply.body.id]).toEqual([200, project_id])
+  })
+
+  test('an archived one is gone, for people and for keys', async () => {
+    const { organization_id } = app.first
+    const made = await app.call(
+      'POST',
+      `/api/v2/access/organizations/${organization_id}/projects`,
+      {
+        token: owner,
+        body: { name: 'old' },
+      },
+    )
+    const keys = `/api/v2/access/projects/${made.body.id}/api-keys`
+    const { key } = (await app.call('POST', keys, { token: owner, body: { name: 'k' } })).body
+    await app.relational.db
+      .updateTable('projects')
+      .set({ archived_at: new Date() })
+      .where('id', '=', made.body.id)
+      .execute()
+    app.access.roles.forget()
+    expect(await codeOf('/probe/key', { key })).toEqual([401, 'credentials_invalid'])
+    expect(await codeOf(`/api/v2/access/projects/${made.body.id}`, { token: owner })).toEqual([
+      404,
+      'project_not_found',
+    ])
+  })
+})
+
+describe('what one may do', () => {
+  test('a viewer is no editor, a key has its scopes only', async () => {
+    const denied = [403, 'permission_denied']
+    expect(await codeOf('/probe/editor', { token: viewer.token })).toEqual(denied)
+    expect(await codeOf('/probe/editor', { key: app.first.project_key })).toEqual(denied)
+    expect(await codeOf('/probe/people', { key: app.first.project_key })).toEqual(denied)
+    expect((await get('/probe/people', { token: viewer.token })).status).toBe(200)
+  })
+
+  test('an owner is admin in the projects of the organization', async () => {
+    const headers = { 'x-project-id': app.first.project_id }
+    expect((await get('/probe/editor', { token: owner, headers })).status).toBe(200)
+  })
+
+  test('a role that is taken away ends at once here, and within 30 s elsewhere', async () => {
+    const elsewhere = await startAccessApp({
+      database_url: app.relational.pool.options.connectionString ?? '',
+    })
+    const { user_id, token } = await app.person('moving@example.com', 'member')
+    const { project_id } = app.first
+    const url = `/api/v2/access/projects/${project_id}/members/${user_id}`
+    await app.call('PUT', url, { token: owner, body: { role: 'viewer' } })
+    const headers = { 'x-project-id': project_id }
+    expect((await get('/probe/jwt', { token, headers })).status).toBe(200)
+    expect((await elsewhere.call('GET', '/probe/jwt', { token, headers })).status).toBe(200)
+    expect((await app.call('DELETE', url, { token: owner })).status).toBe(204)
+    expect((await get('/probe/jwt', { token, headers })).status).toBe(404)
+    elsewhere.clock.ahead_ms = 30_000
+    expect((await elsewhere.call('GET', '/probe/jwt', { token, headers })).status).toBe(404)
+    await elsewhere.close()
+  })
+
+  test('without one in the path, the organization is that of the project', async () => {
+    const headers = { 'x-project-id': app.first.project_id }
+    expect(await codeOf('/probe/organization', { token: viewer.token })).toEqual([
+      403,
+      'permission_denied',
+    ])
+    expect((await get('/probe/organization', { token: owner, headers })).body).toMatchObject({
+      project_id: app.first.project_id,
+    })
+  })
+
+  test('an organization one does not belong to is not found, whether it is there or not', async () => {
+    for (const id of [foreign.organization_id, stranger, 'nonsense']) {
+      const url = `/api/v2/access/organizations/${id}/members`
+      expect(await codeOf(url, { token: viewer.token })).toEqual([404, 'organization_not_found'])
+    }
+    const own = `/api/v2/access/organizations/${app.first.organization_id}/members`
+    expect(await codeOf(own, { token: viewer.token })).toEqual([403, 'permission_denied'])
+  })
+})

@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+
+/** An OpenID Connect issuer: discovery, a key set, and tokens of any content. */
+async function startIssuer() {
+  const pair = await generateKeyPair('RS256', { extractable: true })
+  const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
+  const world = { keySetStatus: 200, url: '' }
+  const server = createServer((request, response) => {
+    const documents: Record<string, unknown> = {
+      '/.well-known/openid-configuration': { issuer: world.url, jwks_uri: `${world.url}/keys` },
+      '/keys': { keys: [jwk] },
+    }
+    const status = request.url === '/keys' ? world.keySetStatus : 200
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(documents[request.url ?? ''] ?? {}))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  world.url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const tokenWith = (claims: Record<string, unknown>, header = {}, key = pair.privateKey) =>
+    new SignJWT({
+      iss: world.url,
+      aud: 'looptrace',
+      sub: 'somebody',
+      exp: Date.now() / 1000 + 600,
+      email: 'Person@Example.com',
+      email_verified: true,
+      ...claims,
+    })
+      .setProtectedHeader({ alg: 'RS256', kid: 'one', ...header })
+      .sign(key)
+  return { world, tokenWith, close: () => server.close() }
+}
+
+let issuer: Awaited<ReturnType<typeof startIssuer>>
+let app: AccessApp
+let user_id: string
+beforeAll(async () => {
+  issuer = await startIssuer()
+  app = await startAccessApp({ oidc_issuer: issuer.world.url, oidc_audience: 'looptrace' })
+  const person = await app.person('person@example.com', 'member')
+  user_id = person.user_id
+})
+afterAll(async () => {
+  issuer.close()
+  await app.close()
+})
+
+const who = (token: string) => app.call('GET', '/probe/user', { token })
+
+test("another issuer's token stands for the person with the e-mail it has verified", async () => {
+  const reply = await who(await issuer.tokenWith({}))
+  expect([reply.status, reply.body]).toEqual([200, { kind: 'user', id: user_id, project_id: '' }])
+})
+
+test('our own tokens go on being taken', async () => {
+  const token = await app.signIn('person@example.com', 'correct horse battery')
+  expect((await who(token)).status).toBe(200)
+})
+
+describe('a token is refused', () => {
+  test.each([
+    ['with an e-mail that is not verified', { email_verified: false }],
+    ['with an e-mail that is said to be verified as text', { email_verified: 'true' }],
+    ['without an e-mail', { email: undefined }],
+    ['for somebody we do not know', { email: 'nobody@example.com' }],
+    ['for another audience', { aud: 'elsewhere' }],
+    ['from another issuer', { iss: 'http://127.0.0.1:1' }],
+    ['that has expired', { exp: Date.now() / 1000 - 60 }],
+    ['that never expires', { exp: undefined }],
+  ])('%s', async (_name, claims) => {
+    const reply = await who(await issuer.tokenWith(claims))
+    expect([reply.status, reply.body.code]).toEqual([401, 'credentials_invalid'])
+  })
+
+  test('of another key, or with a kid that is not in the set', async () => {
+    const other = await generateKeyPair('RS256')
+    expect((await who(await issuer.tokenWith({}, {}, other.privateKey))).status).toBe(401)
+    expect((await who(await issuer.tokenWith({}, { kid: 'two' }))).status).toBe(401)
+  })
+
+  test('without a signature', async () => {
+    const [, claims] = (await issuer.tokenWith({})).split('.')
+    const header = Buffer.from('{"alg":"none"}').toString('base64url')
+    expect((await who(`${header}.${claims}.`)).status).toBe(401)
+  })
+})
+
+test('where no external issuer is set up its tokens are worth nothing', async () => {
+  const plain = await startAccessApp()
+  const token = await issuer.tokenWith({})
+  expect((await plain.call('GET', '/probe/user', { token })).status).toBe(401)
+  await plain.close()
+})
+
+test.each([
+  ['does not answer', 'http://127.0.0.1:1', 200],
+  ['has no key set', undefined, 500],
+])('an issuer that %s is no fault of the token', async (_name, url, status) => {
+  issuer.world.keySetStatus = status
+  const oidc_issuer = url ?? issuer.world.url
+  const cut = await startAccessApp({ oidc_issuer, oidc_audience: 'looptrace' })
+  const token = await issuer.tokenWith({ iss: oidc_issuer })
+  const reply = await cut.call('GET', '/probe/user', { token })
+  expect([reply.status, reply.body.code]).toEqual([503, 'issuer_unreachable'])
+  issuer.world.keySetStatus = 200
+  await cut.close()
+})
