@@ -19,7 +19,7 @@ const count = z.int().nonnegative()
 
 /** What every reply says of a conversation. */
 export const conversationFields = {
-  conversation_id: z.uuid(),
+  conversation_id: z.uuid().describe('Its UUID.'),
   external_id: z
     .string()
     .nullable()
@@ -28,11 +28,11 @@ export const conversationFields = {
   started_at: instantSchema.describe('Start of the first call.'),
   last_activity_at: instantSchema.describe('End of the last call.'),
   duration_ms: count.describe('From the start of the first call to the end of the last one.'),
-  total_tasks: count,
-  total_traces: count,
+  total_tasks: count.describe('Tasks in it.'),
+  total_traces: count.describe('Traces in it.'),
   calls: count.describe('Model calls.'),
   errors: count.describe('Model calls that failed.'),
-  total_tokens: count,
+  total_tokens: count.describe('Tokens of all buckets.'),
   cost_usd: dollarsSchema,
   models: z.array(z.string()).describe('As the providers answered them, sorted.'),
   url: z.string().describe('The path of this conversation.'),

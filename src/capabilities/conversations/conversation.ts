@@ -43,9 +43,9 @@ const replySchema = z
     task_states: z
       .strictObject({
         running: z.int().nonnegative().describe('With those that are stalled.'),
-        completed: z.int().nonnegative(),
-        failed: z.int().nonnegative(),
-        stalled: z.int().nonnegative(),
+        completed: z.int().nonnegative().describe('Completed ones.'),
+        failed: z.int().nonnegative().describe('Failed ones.'),
+        stalled: z.int().nonnegative().describe('Running ones without a call for too long.'),
       })
       .describe('Its tasks by where they stand.'),
     tasks: z

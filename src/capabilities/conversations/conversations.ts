@@ -69,7 +69,7 @@ const querySchema = z.strictObject({
 })
 
 const replySchema = z.strictObject({
-  conversations: z.array(conversationSchema),
+  conversations: z.array(conversationSchema).describe('The page, in order.'),
   total: z.int().nonnegative().describe('Conversations that the filters let through.'),
   total_is_exact: z
     .literal(false)

@@ -75,28 +75,28 @@ const count = z.int().nonnegative()
 
 const traceSchema = z
   .strictObject({
-    trace_id: z.uuid(),
+    trace_id: z.uuid().describe('The W3C trace id, as a UUID.'),
     name: z.string().describe('The name of its root, else of its first observation.'),
     status: z.enum(statuses).describe('`error` when anything in it failed.'),
-    started_at: instantSchema,
-    ended_at: instantSchema,
-    duration_ms: z.number().nonnegative(),
-    task_id: z.string(),
+    started_at: instantSchema.describe('Start of its first observation.'),
+    ended_at: instantSchema.describe('End of its last observation.'),
+    duration_ms: z.number().nonnegative().describe('Between the two, to the microsecond.'),
+    task_id: z.string().describe('The task it is part of.'),
     task_url: z.string().describe('The path of its task.'),
-    observations: count,
+    observations: count.describe('Observations of any type.'),
     calls: count.describe('Model calls.'),
     errors: count.describe('Model calls that failed.'),
     cancelled: count.describe('Model calls that the client left.'),
     tokens: tokensSchema,
     cost_usd: dollarsSchema,
     unpriced_calls: count.describe('Calls without a known price; `cost_usd` lacks them.'),
-    models: z.array(z.string()),
-    providers: z.array(z.string()),
+    models: z.array(z.string()).describe('As the providers answered them, sorted.'),
+    providers: z.array(z.string()).describe('Providers that were called, sorted.'),
   })
   .meta({ title: 'TraceSummary' })
 
 const replySchema = z.strictObject({
-  traces: z.array(traceSchema),
+  traces: z.array(traceSchema).describe('The page, in order.'),
   total: count.describe('Traces of the conversation in the window.'),
   total_is_exact: z
     .literal(false)

@@ -1,6 +1,6 @@
 export { tasksOfConversation } from './conversation-tasks.ts'
 export { shownDollars } from './dollars.ts'
 export { afterPosition, allOf } from './sorted-page.ts'
-export { defaultTaskSettings, type TaskDeps, type TaskSettings } from './task-deps.ts'
+export type { TaskDeps, TaskSettings } from './task-deps.ts'
 export { dollarsSchema, instantSchema, taskSchema, taskUrl, tokensSchema } from './task-record.ts'
 export { taskRoutes } from './task-routes.ts'

@@ -19,6 +19,3 @@ export type TaskSettings = {
    */
   arrival_wait_ms?: number
 }
-
-/** Half an hour: agents wait for slow tools and for people, and rarely for longer. */
-export const defaultTaskSettings: TaskSettings = { stalled_after_ms: 30 * 60 * 1000 }

@@ -17,15 +17,17 @@ export const taskPath = z.strictObject({
 const count = z.int().nonnegative()
 
 /** Tokens in disjoint buckets: their sum is `total`. */
-export const tokensSchema = z.strictObject({
-  input_uncached: count.describe('Input tokens that the provider had not cached.'),
-  cache_read: count.describe('Input tokens read from the provider’s cache.'),
-  cache_write: count.describe('Input tokens written to the provider’s cache.'),
-  output_visible: count.describe('Output tokens without reasoning.'),
-  reasoning: count.describe('Output tokens spent on reasoning.'),
-  total: count.describe('Sum of the five buckets.'),
-  estimated_calls: count.describe('Calls whose tokens we counted, as the provider did not say.'),
-})
+export const tokensSchema = z
+  .strictObject({
+    input_uncached: count.describe('Input tokens that the provider had not cached.'),
+    cache_read: count.describe('Input tokens read from the provider’s cache.'),
+    cache_write: count.describe('Input tokens written to the provider’s cache.'),
+    output_visible: count.describe('Output tokens without reasoning.'),
+    reasoning: count.describe('Output tokens spent on reasoning.'),
+    total: count.describe('Sum of the five buckets.'),
+    estimated_calls: count.describe('Calls whose tokens we counted, as the provider did not say.'),
+  })
+  .describe('Tokens in disjoint buckets.')
 
 /** A sum of money as decimal text. */
 export const dollarsSchema = z
@@ -46,14 +48,15 @@ export const taskSchema = z
     user_id: z.string().nullable().describe('X-User-ID of its calls.'),
     conversation: z
       .strictObject({
-        id: z.uuid(),
+        id: z.uuid().describe('The UUID of the conversation.'),
         external_id: z
           .string()
           .nullable()
           .describe('What the client sent as X-Conversation-ID, when that was no UUID.'),
       })
-      .nullable(),
-    state: z.enum(taskStates),
+      .nullable()
+      .describe('null when its calls named none.'),
+    state: z.enum(taskStates).describe('Where the task stands.'),
     stalled: z.boolean().describe('Running, and without a call for longer than the setting.'),
     late_activity: z.boolean().describe('A call came in after the task had ended.'),
     implicit: z.boolean().describe('No X-Task-ID came: the task is one trace.'),
@@ -68,14 +71,14 @@ export const taskSchema = z
     cost_usd: dollarsSchema,
     unpriced_calls: count.describe('Calls without a known price; `cost_usd` lacks them.'),
     models: z.array(z.string()).describe('As the providers answered them, sorted.'),
-    providers: z.array(z.string()),
-    environment: z.string().nullable(),
-    release: z.string().nullable(),
+    providers: z.array(z.string()).describe('Providers that were called, sorted.'),
+    environment: z.string().nullable().describe('As its latest call named it.'),
+    release: z.string().nullable().describe('As its latest call named it.'),
     ended_by: z
       .string()
       .nullable()
       .describe('Who ended it: `<kind>:<id>`; `call` when it ended with its calls.'),
-    end_note: z.string().nullable(),
+    end_note: z.string().nullable().describe('The note that came with its end.'),
     url: z.string().describe('The path of this task.'),
   })
   .meta({ title: 'Task' })

@@ -84,8 +84,8 @@ const querySchema = z.strictObject({
 })
 
 const replySchema = z.strictObject({
-  tasks: z.array(taskSchema),
-  total: z.int().nonnegative().describe('Tasks that the filters let through; see next field.'),
+  tasks: z.array(taskSchema).describe('The page, in order.'),
+  total: z.int().nonnegative().describe('Tasks that the filters let through.'),
   total_is_exact: z
     .literal(false)
     .optional()

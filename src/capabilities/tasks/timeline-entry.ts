@@ -29,59 +29,62 @@ const anyEntry = {
       'Time before it in which neither a model call nor an answered tool call was under way; ' +
         'null when that was less than `gap_min_ms`.',
     ),
-  running: runningTotalsSchema,
+  running: runningTotalsSchema.describe('Sums up to and including this entry.'),
 }
 
 const ofObservation = {
   observation_id: z.string().describe('The observation this was seen in.'),
-  trace_id: z.uuid(),
+  trace_id: z.uuid().describe('The trace of that observation.'),
 }
 
 /** Text of a tool call or result, cut to the timeline's length. */
 const cutText = { is_cut: z.boolean().describe('The text is longer; the observation has it all.') }
 
-const bucket = count.nullable()
+const bucket = (what: string) => count.nullable().describe(`${what} null when nobody counted.`)
 
 export const modelCallSchema = z.strictObject({
-  role: z.literal('model_call'),
+  role: z.literal('model_call').describe('A call of a model.'),
   ...anyEntry,
   ...ofObservation,
-  end_time: instantSchema,
-  type: z.enum(['generation', 'embedding']),
-  name: z.string(),
-  status: z.enum(statuses),
+  end_time: instantSchema.describe('When it was over.'),
+  type: z.enum(['generation', 'embedding']).describe('What was asked of the model.'),
+  name: z.string().describe('The name of the observation.'),
+  status: z.enum(statuses).describe('How it went.'),
   outcome: z.enum(outcomes).or(z.literal('')).describe('How a proxied call ended; else empty.'),
   status_code: count.describe('The HTTP status the client got; 0 when it is not known.'),
   error: z
-    .strictObject({ type: z.string(), message: z.string() })
+    .strictObject({
+      type: z.string().describe('The kind of error.'),
+      message: z.string().describe('What the provider, or the proxy, said.'),
+    })
     .nullable()
     .describe('Set when the call failed or was cut.'),
-  provider: z.string(),
+  provider: z.string().describe('The provider that was called.'),
   model: z.string().describe('As answered, else as requested.'),
-  streamed: z.boolean(),
-  finish_reason: z.string(),
-  latency_ms: ms,
-  time_to_first_token_ms: ms.nullable(),
+  streamed: z.boolean().describe('The answer came as a stream.'),
+  finish_reason: z.string().describe('Why the model stopped, in its own word.'),
+  latency_ms: ms.describe('From its start to its end.'),
+  time_to_first_token_ms: ms.nullable().describe('null when nothing was streamed.'),
   tokens: z
     .strictObject({
-      input_uncached: bucket,
-      cache_read: bucket,
-      cache_write: bucket,
-      output_visible: bucket,
-      reasoning: bucket,
-      total: count,
-      source: z.enum(['provider', 'estimated', 'none']),
+      input_uncached: bucket('Input tokens that were not cached.'),
+      cache_read: bucket('Input tokens read from the cache.'),
+      cache_write: bucket('Input tokens written to the cache.'),
+      output_visible: bucket('Output tokens without reasoning.'),
+      reasoning: bucket('Output tokens spent on reasoning.'),
+      total: count.describe('Sum of the buckets.'),
+      source: z.enum(['provider', 'estimated', 'none']).describe('Who counted them.'),
     })
     .describe('Disjoint buckets; null where nobody counted.'),
   cost_usd: dollarsSchema.nullable().describe('null when the model has no known price.'),
 })
 
 export const toolCallEntrySchema = z.strictObject({
-  role: z.literal('tool_call'),
+  role: z.literal('tool_call').describe('A tool that a model asked for.'),
   ...anyEntry,
   ...ofObservation,
-  tool_call_id: z.string(),
-  tool_name: z.string(),
+  tool_call_id: z.string().describe('As the model gave it; may be empty.'),
+  tool_name: z.string().describe('The tool that was asked for.'),
   arguments: z.string().describe('As the model wrote them.'),
   ...cutText,
   orphan: z.boolean().describe('No later call brought a result.'),
@@ -89,30 +92,37 @@ export const toolCallEntrySchema = z.strictObject({
     .nullable()
     .describe('From the end of the asking call to the start of the call that brought the result.'),
   result_observation_id: z.string().nullable().describe('The call that brought the result.'),
-  result_trace_id: z.uuid().nullable(),
+  result_trace_id: z.uuid().nullable().describe('The trace of that call.'),
 })
 
 export const toolResultEntrySchema = z.strictObject({
-  role: z.literal('tool_result'),
+  role: z.literal('tool_result').describe('A result that a client sent back.'),
   ...anyEntry,
   ...ofObservation,
-  tool_call_id: z.string(),
+  tool_call_id: z.string().describe('As the client sent it.'),
   tool_name: z.string().nullable().describe('null when the asking call is not in the task.'),
-  content: z.string(),
+  content: z.string().describe('What the client sent to the model.'),
   ...cutText,
   orphan: z.boolean().describe('No earlier call of the task asked for it.'),
   latency_ms: ms.nullable().describe("The same as its tool call's."),
   call_observation_id: z.string().nullable().describe('The call that asked for it.'),
-  call_trace_id: z.uuid().nullable(),
+  call_trace_id: z.uuid().nullable().describe('The trace of that call.'),
 })
 
 export const stateChangeSchema = z.strictObject({
-  role: z.literal('state_change'),
+  role: z.literal('state_change').describe('Something that happened to the task itself.'),
   ...anyEntry,
-  event_id: z.uuid(),
-  change: z.enum(['created', 'completed', 'failed', 'late_activity']),
-  actor: z.strictObject({ kind: z.string(), id: z.string().nullable() }),
-  note: z.string().nullable(),
+  event_id: z.uuid().describe('The event.'),
+  change: z
+    .enum(['created', 'completed', 'failed', 'late_activity'])
+    .describe('What happened to the task.'),
+  actor: z
+    .strictObject({
+      kind: z.string().describe('What kind of caller, or part of the service, did it.'),
+      id: z.string().nullable().describe('Its id, where it has one.'),
+    })
+    .describe('Who did it.'),
+  note: z.string().nullable().describe('What they said of it.'),
 })
 
 /** One entry of a timeline. */

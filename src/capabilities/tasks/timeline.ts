@@ -85,8 +85,8 @@ const querySchema = z.strictObject({
 })
 
 const replySchema = z.strictObject({
-  task_id: z.string(),
-  entries: z.array(timelineEntrySchema),
+  task_id: z.string().describe('The task.'),
+  entries: z.array(timelineEntrySchema).describe('The page, in order.'),
   totals: runningTotalsSchema.describe('Sums over the whole timeline.'),
   total: z.int().nonnegative().describe('Entries of the roles asked for.'),
   total_is_exact: z
