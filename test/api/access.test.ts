@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+
+const root = '/api/v2/access'
+const stranger = '01890000-0000-7000-8000-000000000000'
+let app: AccessApp
+let owner: string
+let members: string
+let projects: string
+
+beforeAll(async () => {
+  app = await startAccessApp()
+  owner = await app.signIn(app.first.admin_email, app.first.admin_password)
+  members = `${root}/organizations/${app.first.organization_id}/members`
+  projects = `${root}/organizations/${app.first.organization_id}/projects`
+})
+afterAll(() => app.close())
+
+type More = Parameters<AccessApp['call']>[2]
+const get = (url: string, more: More = {}) => app.call('GET', url, { token: owner, ...more })
+const post = (url: string, body?: unknown, more: More = {}) =>
+  app.call('POST', url, { token: owner, body, ...more })
+const put = (url: string, body: unknown, more: More = {}) =>
+  app.call('PUT', url, { token: owner, body, ...more })
+const remove = (url: string, more: More = {}) => app.call('DELETE', url, { token: owner, ...more })
+const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
+  status,
+  body?.code,
+]
+
+describe('organizations', () => {
+  test('who makes one owns it', async () => {
+    const made = await post(`${root}/organizations`, { name: '  Acme  ' })
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({ name: 'Acme', role: 'owner' })
+    const listed = await get(`${root}/organizations`)
+    expect(listed.body.organizations).toContainEqual(made.body)
+  })
+
+  test('its name is taken once', async () => {
+    await post(`${root}/organizations`, { name: 'taken' })
+    const again = await post(`${root}/organizations`, { name: 'taken' })
+    expect(outcome(again)).toEqual([409, 'name_taken'])
+  })
+
+  test('a mere member can not make one', async () => {
+    const { token } = await app.person('mere@example.com', 'member')
+    const reply = await post(`${root}/organizations`, { name: 'mine' }, { token })
+    expect(outcome(reply)).toEqual([403, 'permission_denied'])
+  })
+
+  test('one sees only those one belongs to', async () => {
+    const other = await post(`${root}/organizations`, { name: 'secret' })
+    const { token } = await app.person('looker@example.com', 'admin')
+    const { body } = await get(`${root}/organizations`, { token })
+    expect(body.organizations).toHaveLength(1)
+    expect(body.total).toBe(1)
+    expect(JSON.stringify(body)).not.toContain(other.body.id)
+  })
+
+  test.each([
+    ['nothing', undefined],
+    ['an empty name', { name: '   ' }],
+    ['a long name', { name: 'x'.repeat(101) }],
+    ['control characters', { name: 'a\u0000b' }],
+    ['a field too many', { name: 'a', id: stranger }],
+  ])('%s is a bad request', async (_name, body) => {
+    expect(outcome(await post(`${root}/organizations`, body))).toEqual([400, 'invalid_request'])
+  })
+})
+
+describe('members of an organization', () => {
+  test('one without an account gets one, with one the role is changed', async () => {
+    const body = { email: 'New@Example.com', role: 'member', initial_password: 'a long password' }
+    const added = await post(members, body)
+    expect(added.status).toBe(201)
+    expect(added.body).toMatchObject({
+      email: 'new@example.com',
+      display_name: 'new@example.com',
+      role: 'member',
+      user_created: true,
+    })
+    const changed = await post(members, { email: 'new@example.com', role: 'admin' })
+    expect([changed.status, changed.body.role, changed.body.user_created]).toEqual([
+      200,
+      'admin',
+      false,
+    ])
+    expect(changed.body.user_id).toBe(added.body.user_id)
+    expect(added.text).not.toContain('a long password')
+  })
+
+  test("an account's password is not changed by adding it elsewhere", async () => {
+    await app.person('kept@example.com', 'member')
+    const other = await post(`${root}/organizations`, { name: 'elsewhere' })
+    await post(`${root}/organizations/${other.body.id}/members`, {
+      email: 'kept@example.com',
+      role: 'member',
+      initial_password: 'the password of an attacker',
+    })
+    await expect(app.signIn('kept@example.com', 'correct horse battery')).resolves.toBeDefined()
+    await expect(app.signIn('kept@example.com', 'the password of an attacker')).rejects.toThrow()
+  })
+
+  test('an admin makes members and admins but no owners, and does not touch owners', async () => {
+    const { token } = await app.person('admin@example.com', 'admin')
+    const as = (email: string, role: string) => post(members, { email, role }, { token })
+    expect((await as('one@example.com', 'admin')).status).toBe(201)
+    expect(outcome(await as('one@example.com', 'owner'))).toEqual([403, 'permission_denied'])
+    expect(outcome(await as(app.first.admin_email, 'member'))).toEqual([403, 'permission_denied'])
+    const listed = await get(members, { token })
+    const first = listed.body.members.find(({ role }: { role: string }) => role === 'owner')
+    expect(outcome(await remove(`${members}/${first.user_id}`, { token }))).toEqual([
+      403,
+      'permission_denied',
+    ])
+  })
+
+  test('an organization keeps an owner, also when two leave at once', async () => {
+    const own = await startAccessApp()
+    const url = `${root}/organizations/${own.first.organization_id}/members`
+    const token = await own.signIn(own.first.admin_email, own.first.admin_password)
+    const demote = { email: own.first.admin_email, role: 'member' }
+    const refused = await own.call('POST', url, { token, body: demote })
+    expect(outcome(refused)).toEqual([409, 'last_owner'])
+    const second = await own.person('second@example.com', 'owner')
+    const both = await Promise.all([
+      own.call('POST', url, { token, body: { ...demote, email: 'second@example.com' } }),
+      own.call('POST', url, { token: second.token, body: demote }),
+    ])
+    const owners = await own.relational.db
+      .selectFrom('organization_members')
+      .select('user_id')
+      .where('role', '=', 'owner')
+      .execute()
+    expect(owners).toHaveLength(1)
+    expect(both.filter(({ status }) => status === 200)).toHaveLength(1)
+    await own.close()
+  })
+
+  test('one who is removed is out of the projects too', async () => {
+    const { user_id, token } = await app.person('leaver@example.com', 'member')
+    const project = `${root}/projects/${app.first.project_id}`
+    await put(`${project}/members/${user_id}`, { role: 'editor' })
+    expect((await get(project, { token })).body.role).toBe('editor')
+    expect((await remove(`${members}/${user_id}`)).status).toBe(204)
+    expect(outcome(await get(project, { token }))).toEqual([404, 'project_not_found'])
+    expect(outcome(await remove(`${members}/${user_id}`))).toEqual([404, 'member_not_found'])
+    await post(members, { email: 'leaver@example.com', role: 'member' })
+    expect(outcome(await get(project, { token }))).toEqual([404, 'project_not_found'])
+  })
+
+  test.each([
+    ['no e-mail', { email: 'somebody', role: 'member' }],
+    ['no role', { email: 'a@example.com' }],
+    ['an unknown role', { email: 'a@example.com', role: 'root' }],
+    ['a short password', { email: 'a@example.com', role: 'member', initial_password: 'hunter2' }],
+  ])('%s is a bad request', async (_name, body) => {
+    const reply = await post(members, body)
+    expect(outcome(reply)).toEqual([400, 'invalid_request'])
+    expect(reply.text).not.toContain('hunter2')
+  })
+
+  test('a list comes in pages', async () => {
+    const all = await get(members)
+    const seen: string[] = []
+    let url: string | undefined = `${members}?limit=2`
+    for (let page = 0; url !== undefined && page < 20; page += 1) {
+      const { body } = await get(url)
+      expect(body.members.length).toBeLessThanOrEqual(2)
+      expect(body.total).toBe(all.body.total)
+      seen.push(...body.members.map(({ email }: { email: string }) => email))
+      url = body.next_cursor === null ? undefined : `${members}?limit=2&cursor=${body.next_cursor}`
+    }
+    expect(seen).toEqual(all.body.members.map(({ email }: { email: string }) => email))
+    expect(new Set(seen).size).toBe(all.body.total)
+  })
+
+  test.each([
+    ['limit=0', 'invalid_request'],
+    ['limit=1001', 'invalid_request'],
+    ['page=2', 'invalid_request'],
+    ['cursor=nonsense', 'invalid_cursor'],
+    [
+      `cursor=${Buffer.from('["organization members","no id"]').toString('base64url')}`,
+      'invalid_cursor',
+    ],
+    [`cursor=${Buffer.from(`["projects","${stranger}"]`).toString('base64url')}`, 'invalid_cursor'],
+  ])('?%s is refused', async (query, code) => {
+    expect(outcome(await get(`${members}?${query}`))).toEqual([400, code])
+  })
+})
+
+describe('projects', () => {
+  test('one is made by an admin of the organization and seen by who has a role', async () => {
+    const made = await post(projects, { name: 'agents' })
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({
+      name: 'agents',
+      organization_id: app.first.organization_id,
+      role: 'admin',
+    })
+    const { token, user_id } = await app.person('seer@example.com', 'member')
+    expect((await get(projects, { token })).body).toMatchObject({ projects: [], total: 0 })
+    await put(`${root}/projects/${made.body.id}/members/${user_id}`, { role: 'viewer' })
+    const seen = await get(projects, { token })
+    expect(seen.body.projects).toEqual([{ ...made.body, role: 'viewer' }])
+    expect((await get(`${root}/projects`, { token })).body.projects).toEqual(seen.body.projects)
+    expect(outcome(await post(projects, { name: 'mine' }, { token }))).toEqual([
+      403,
+      'permission_denied',
+    ])
+  })
+
+  test('its name is taken once in an organization', async () => {
+    await post(projects, { name: 'twice' })
+    expect(outcome(await post(projects, { name: 'twice' }))).toEqual([409, 'name_taken'])
+    const other = await post(`${root}/organizations`, { name: 'another' })
+    const url = `${root}/organizations/${other.body.id}/projects`
+    expect((await post(url, { name: 'twice' })).status).toBe(201)
+  })
+
+  test('an idempotency key makes one, whatever is retried', async () => {
+    const headers = { 'idempotency-key': 'make-it-once' }
+    const first = await post(projects, { name: 'once' }, { headers })
+    const again = await post(projects, { name: 'once' }, { headers })
+    expect([again.status, again.body]).toEqual([201, first.body])
+  })
+})
+
+describe('members of a project', () => {
+  test('the list has its own and those who run the organization', async () => {
+    const { body: project } = await post(projects, { name: 'team' })
+    const { user_id } = await app.person('worker@example.com', 'member')
+    const url = `${root}/projects/${project.id}/members`
+    const set = await put(`${url}/${user_id}`, { role: 'editor' })
+    expect([set.status, set.body]).toEqual([
+      200,
+      {
+        user_id,
+        email: 'worker@example.com',
+        display_name: 'worker@example.com',
+        role: 'editor',
+        project_role: 'editor',
+        organization_role: 'member',
+      },
+    ])
+    const { body } = await get(url)
+    expect(body.members).toContainEqual(set.body)
+    const first = body.members.find(({ organization_role: role }: Row) => role === 'owner')
+    expect(first).toMatchObject({ role: 'admin', project_role: null })
+    expect((await put(`${url}/${user_id}`, { role: 'viewer' })).body.role).toBe('viewer')
+    expect((await remove(`${url}/${user_id}`)).status).toBe(204)
+    expect(outcome(await remove(`${url}/${user_id}`))).toEqual([404, 'member_not_found'])
+  })
+
+  test('only people of the organization can be in it', async () => {
+    const other = await post(`${root}/organizations`, { name: 'other people' })
+    const outsider = await app.person('foreigner@example.com', 'member', other.body.id)
+    const url = `${root}/projects/${app.first.project_id}/members`
+    for (const id of [outsider.user_id, stranger]) {
+      const reply = await put(`${url}/${id}`, { role: 'viewer' })
+      expect(outcome(reply)).toEqual([404, 'member_not_found'])
+    }
+  })
+
+  test('a project admin sets roles, an editor does not', async () => {
+    const url = `${root}/projects/${app.first.project_id}/members`
+    const [lead, editor] = await Promise.all([
+      app.person('lead@example.com', 'member'),
+      app.person('editor@example.com', 'member'),
+    ])
+    await put(`${url}/${lead.user_id}`, { role: 'admin' })
+    const set = await put(`${url}/${editor.user_id}`, { role: 'editor' }, { token: lead.token })
+    expect(set.status).toBe(200)
+    for (const reply of [
+      await get(url, { token: editor.token }),
+      await put(`${url}/${editor.user_id}`, { role: 'admin' }, { token: editor.token }),
+    ]) {
+      expect(outcome(reply)).toEqual([403, 'permission_denied'])
+    }
+  })
+})
+
+type Row = { organization_role: string }
