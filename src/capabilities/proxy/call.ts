@@ -31,6 +31,14 @@ export type CallServices = {
   callEnded(): void
 }
 
+/** What a call can ask of the side that talks to its provider. */
+export type ProviderSide = {
+  /** Stops the call to the provider at once. */
+  abort(): void
+  /** Ends an answer that has begun with an error, as far as the client can be told. */
+  breakOff(fault: Problem): void
+}
+
 /** How a call ended. */
 export type Ending = {
   outcome: Outcome
@@ -77,8 +85,8 @@ export class Call {
   firstToken_ms: number | undefined
   /** Since when the client has not taken what was written for it; 0 when it takes it. */
   blockedSince_ms = 0
-  /** Stops the call to the provider; set while there is one. */
-  abortUpstream: (() => void) | undefined
+  /** The call to the provider, while there is one. */
+  provider: ProviderSide | undefined
 
   ending: Ending | undefined
   #endedAt_ms = 0
@@ -144,6 +152,23 @@ export class Call {
     this.response.destroy()
   }
 
+  /** Ends the call because this process stops. */
+  stop(): void {
+    const { provider } = this
+    const fault = problem('shutting_down', { retry_after_s: 1 })
+    const began = this.response.headersSent
+    this.settle({
+      ...endingOf('upstream_cut', fault),
+      ...(began && { status_code: this.status_code }),
+    })
+    provider?.abort()
+    if (!began) {
+      this.#sendError(fault, ['Connection', 'close'])
+      this.response.end()
+    } else if (provider) provider.breakOff(fault)
+    else this.response.destroy()
+  }
+
   #sendError(fault: Problem, headers: readonly string[]): void {
     this.status_code = fault.status
     const body = Buffer.from(providerError(fault))
@@ -175,7 +200,7 @@ export class Call {
     this.closed = true
     const delivered = this.response.writableFinished
     if (!this.ending || (!delivered && endedWell(this.ending))) this.#clientGone()
-    this.abortUpstream?.()
+    this.provider?.abort()
     this.services.inFlight.delete(this)
     this.services.bodyBytesInFlight -= this.requestBytes
     if (this.upstream) this.upstream.inFlight -= 1

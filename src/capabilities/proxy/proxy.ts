@@ -1,3 +1,4 @@
+import { sleep } from '../../kernel/time.ts'
 import { watchBlockedCalls } from './blocked-calls.ts'
 import { Call, type CallServices } from './call.ts'
 import { createCallIds } from './call-ids.ts'
@@ -12,6 +13,8 @@ import { createUpstreams } from './upstream.ts'
 
 /** A fault that hits many calls is logged so often. */
 const logInterval_ms = 1_000
+/** A client whose call is ended by `close` gets this long to take the error. */
+const lastWords_ms = 1_000
 
 /** Makes the proxy: each request it is handed is answered, counted and recorded. */
 export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
@@ -37,6 +40,12 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
   const intake = createIntake({ keys, limiter, upstreams, logger, stopping: () => stopping })
   const readHeaders = createRequestHeaderReader()
   const watch = watchBlockedCalls(inFlight, settings.idle_timeout_ms)
+  function drain(): Promise<void> {
+    stopping = true
+    if (inFlight.size === 0) return Promise.resolve()
+    return new Promise((resolve) => waiting.push(resolve))
+  }
+
   return {
     handle(request, response, endpoint) {
       const headers = readHeaders(request.rawHeaders)
@@ -46,14 +55,12 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
       const status = answerClientError(error, socket, services.ids.uuid(clock.now_ms()))
       if (status !== 0) services.meters.malformed(status)
     },
-    drain() {
-      stopping = true
-      if (inFlight.size === 0) return Promise.resolve()
-      return new Promise((resolve) => waiting.push(resolve))
-    },
+    drain,
     async close() {
-      stopping = true
       watch.stop()
+      for (const call of inFlight) call.stop()
+      const drained = new AbortController()
+      await Promise.race([drain().then(() => drained.abort()), sleep(lastWords_ms, drained.signal)])
       for (const call of inFlight) call.abandon()
       await upstreams.close()
     },

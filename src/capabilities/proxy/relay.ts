@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici'
+import type { Problem } from '../../kernel/problem.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import { BodyCapture } from './body-capture.ts'
-import type { Call } from './call.ts'
+import type { Call, ProviderSide } from './call.ts'
 import type { RawHeaders, ResponseHeaders } from './response-headers.ts'
 import { editedBody, usageEdit } from './stream-options.ts'
 import type { Upstream } from './upstream.ts'
@@ -12,7 +13,7 @@ import { UsageRefusal } from './usage-refusal.ts'
  * The provider's side of one call: sends the request, hands the answer on as it comes and keeps a
  * bounded copy of it.
  */
-export class Relay implements Dispatcher.DispatchHandler {
+export class Relay implements Dispatcher.DispatchHandler, ProviderSide {
   readonly #call: Call
   readonly #upstream: Upstream
   readonly #readHeaders: (raw: RawHeaders) => ResponseHeaders
@@ -30,11 +31,20 @@ export class Relay implements Dispatcher.DispatchHandler {
   /** Sends the request, asking for usage where the client made no choice. */
   start(): void {
     const call = this.#call
-    call.abortUpstream = () => this.#controller?.abort(new CallEnded('the call has ended'))
+    call.provider = this
     const refused = call.start_ms < this.#upstream.usageRefusedUntil_ms
     const edit = refused ? undefined : usageEdit(call.requestBody)
     call.usageRequestedByUs = edit !== undefined
     this.#dispatch(edit ? editedBody(call.requestBody, edit) : call.requestBody)
+  }
+
+  abort(): void {
+    this.#controller?.abort(new CallEnded('the call has ended'))
+  }
+
+  breakOff(fault: Problem): void {
+    if (this.#answer) this.#answer.breakOff(fault)
+    else this.#call.response.destroy()
   }
 
   #dispatch(body: Buffer): void {
@@ -54,7 +64,7 @@ export class Relay implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#call.closed) throw new CallEnded('the call ended before it was sent')
+    if (this.#call.ending) throw new CallEnded('the call ended before it was sent')
     this.#controller = controller
   }
 
@@ -93,7 +103,7 @@ export class Relay implements Dispatcher.DispatchHandler {
     if (this.#refusal) this.#passRefusal(controller, this.#refusal)
     const { status_code } = this.#call
     const failed = status_code >= 400
-    this.#call.abortUpstream = undefined
+    this.#call.provider = undefined
     this.#call.settle({
       outcome: failed ? 'provider_error' : 'complete',
       status_code,
@@ -105,8 +115,8 @@ export class Relay implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, error: Error): void {
     const call = this.#call
-    call.abortUpstream = undefined
-    if (call.closed || error instanceof CallEnded) return
+    call.provider = undefined
+    if (call.ending || error instanceof CallEnded) return
     const { provider } = this.#upstream
     const sent = this.#controller !== undefined
     const { outcome, fault } = upstreamFault(error, { provider, sent })
@@ -164,7 +174,7 @@ export class Relay implements Dispatcher.DispatchHandler {
     this.#controller = undefined
     this.#call.usageRequestedByUs = false
     this.#call.status_code = 0
-    if (!this.#call.closed) this.#dispatch(this.#call.requestBody)
+    if (!this.#call.ending) this.#dispatch(this.#call.requestBody)
   }
 
   /** The provider takes the call without our addition, so that was what it refused. */
