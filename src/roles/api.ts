@@ -8,13 +8,13 @@ import { openStores } from './stores.ts'
 
 /** The control plane: the product APIs. */
 export function startApi(config: RoleConfig<'api'>): Promise<Running> {
-  return run('api', config, async (process) => {
-    const stores = openStores(process, config)
-    const { access, routes } = openControl(process, config, stores)
-    await listen(process, config, {
+  return run('api', config, async (context) => {
+    const stores = openStores(context, config)
+    const { access, routes } = openControl(context, config, stores)
+    await listen(context, config, {
       routes,
       authorize: authorizer(access),
-      idempotency: openIdempotencyStore(stores.relational.db),
+      idempotency: openIdempotencyStore(stores.db),
     })
   })
 }

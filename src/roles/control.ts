@@ -1,12 +1,11 @@
 import { type Access, accessRoutes, openAccess } from '../capabilities/access/index.ts'
 import { conversationRoutes } from '../capabilities/conversations/index.ts'
-import type { ObservationStore } from '../capabilities/observability/stores/index.ts'
 import { taskRoutes } from '../capabilities/tasks/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
-import { deleteExpiredIdempotencyKeys, type Relational } from '../platform/relational/index.ts'
-import type { Process } from './running.ts'
-import type { Tables } from './stores.ts'
+import { deleteExpiredIdempotencyKeys } from '../platform/relational/index.ts'
+import type { RoleContext } from './running.ts'
+import type { Stores } from './stores.ts'
 
 type ControlConfig = Pick<
   RoleConfig<'api'>,
@@ -22,16 +21,15 @@ const housekeepingEvery_ms = 60 * 60 * 1000
 
 /** Builds the control plane: sign-in and the routes of the product APIs. */
 export function openControl(
-  process: Process,
+  context: RoleContext,
   config: ControlConfig,
-  { relational, store }: { relational: Relational<Tables>; store: ObservationStore },
+  { db, store }: Pick<Stores, 'db' | 'store'>,
 ): { access: Access; routes: Route[] } {
-  const { logger, clock, parts } = process
+  const { logger, clock, parts } = context
   const { secret_key } = config
   if (secret_key === undefined) {
     throw new ConfigError('LOOPTRACE_SECRET_KEY: missing, expected at least 32 characters')
   }
-  const { db } = relational
   const access = openAccess({ ...config, secret_key, db, clock, logger })
   parts.defer(() => access.close())
   const housekeeping = setInterval(() => {

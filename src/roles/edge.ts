@@ -8,13 +8,13 @@ import {
 import { newId } from '../kernel/ids.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
-import type { Process } from './running.ts'
+import type { RoleContext } from './running.ts'
 
 type EdgeConfig = Omit<RoleConfig<'proxy'>, 'nats_url'>
 
 /** Packs records into messages for the queue; flushed when the role ends. */
 export function openRecorder(
-  { metrics, clock, logger, parts }: Process,
+  { metrics, clock, logger, parts }: RoleContext,
   config: EdgeConfig,
   queue: Pick<Queue, 'publish' | 'message_bytes_max'>,
 ): Recorder {
@@ -37,7 +37,7 @@ export function openRecorder(
 
 /** Builds the proxy; whoever listens drains and closes it. */
 export function openProxy(
-  { metrics, clock, logger }: Pick<Process, 'metrics' | 'clock' | 'logger'>,
+  { metrics, clock, logger }: Pick<RoleContext, 'metrics' | 'clock' | 'logger'>,
   config: EdgeConfig,
   { keys, recorder }: { keys: ProjectKeys; recorder: Recorder },
 ): CompletionProxy {

@@ -11,7 +11,7 @@ type Start = (stop: AbortSignal) => Promise<number>
 
 /** The roles by what stands on the command line. */
 export const roles: ReadonlyMap<string, Start> = new Map<string, Start>([
-  ['all', (stop) => untilStopped(stop, () => startAll(loadConfig('all'), stop))],
+  ['all', (stop) => untilStopped(stop, () => startAll(loadConfig('all')))],
   ['proxy', (stop) => untilStopped(stop, () => startProxy(loadConfig('proxy')))],
   ['api', (stop) => untilStopped(stop, () => startApi(loadConfig('api')))],
   ['worker', (stop) => untilStopped(stop, () => startWorker(loadConfig('worker')))],
@@ -21,9 +21,12 @@ export const roles: ReadonlyMap<string, Start> = new Map<string, Start>([
 
 async function untilStopped(stop: AbortSignal, start: () => Promise<Running>): Promise<number> {
   const running = await start()
-  if (!stop.aborted) {
-    await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()))
-  }
+  const stopped = new Promise<void>((resolve) => {
+    if (stop.aborted) resolve()
+    stop.addEventListener('abort', () => resolve())
+  })
+  const failure = await Promise.race([stopped, running.failed])
   await running.stop()
+  if (failure !== undefined) throw failure
   return 0
 }

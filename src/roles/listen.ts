@@ -10,7 +10,7 @@ import {
   type RawRoute,
   type Route,
 } from '../platform/http/index.ts'
-import type { Process } from './running.ts'
+import type { RoleContext } from './running.ts'
 import { version } from './version.ts'
 
 type ListenConfig = Pick<
@@ -33,11 +33,11 @@ type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency'>> & {
 
 /** Serves the routes and `/openapi.json` of just these; resolves with the port. */
 export async function listen(
-  process: Process,
+  context: RoleContext,
   config: ListenConfig,
   { routes, proxy, ...served }: Served,
 ): Promise<number> {
-  const { logger, metrics, clock, parts } = process
+  const { logger, metrics, clock, parts } = context
   const all: (Route | RawRoute)[] = [...routes]
   all.push(openapiRoute(() => all, version))
   const server = await createHttpServer({

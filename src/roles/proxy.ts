@@ -9,9 +9,9 @@ import { openPostgres } from './stores.ts'
 
 /** The data plane: answers completions while every store is down. */
 export function startProxy(config: RoleConfig<'proxy'>): Promise<Running> {
-  return run('proxy', config, async (process) => {
-    const { clock, parts, checks } = process
-    const relational = openPostgres(process, config)
+  return run('proxy', config, async (context) => {
+    const { clock, parts, checks } = context
+    const relational = openPostgres(context, config)
     const { keys, close } = openKeys({
       db: relational.db,
       clock,
@@ -22,10 +22,10 @@ export function startProxy(config: RoleConfig<'proxy'>): Promise<Running> {
       },
     })
     parts.defer(close)
-    const queue = await withFileSpool(process, config, await openClusterQueue(process, config))
-    const recorder = openRecorder(process, config, queue)
-    const proxy = openProxy(process, config, { keys, recorder })
+    const queue = await withFileSpool(context, config, await openClusterQueue(context, config))
+    const recorder = openRecorder(context, config, queue)
+    const proxy = openProxy(context, config, { keys, recorder })
     checks.push({ name: 'queue', check: async () => ((await queue.ready()) ? null : 'full') })
-    await listen(process, config, { routes: proxyRoutes(proxy), proxy })
+    await listen(context, config, { routes: proxyRoutes(proxy), proxy })
   })
 }

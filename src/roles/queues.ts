@@ -8,7 +8,7 @@ import {
   type SpooledPublisher,
   withSpool,
 } from '../platform/queue/index.ts'
-import type { Process } from './running.ts'
+import type { RoleContext } from './running.ts'
 
 type QueueConfig = Pick<
   RoleConfig<'worker'>,
@@ -21,7 +21,7 @@ type QueueConfig = Pick<
 >
 
 /** Opens the queue that NATS carries, and closes it when the role ends. */
-export async function openClusterQueue(process: Process, config: QueueConfig): Promise<Queue> {
+export async function openClusterQueue(context: RoleContext, config: QueueConfig): Promise<Queue> {
   if (config.nats_url === undefined) {
     throw new ConfigError('LOOPTRACE_NATS_URL: missing, expected the NATS servers of the cluster')
   }
@@ -32,16 +32,16 @@ export async function openClusterQueue(process: Process, config: QueueConfig): P
     replicas: config.nats_replicas,
     max_bytes: config.queue_bytes_max,
     duplicate_window_ms: config.queue_dedupe_ms,
-    logger: process.logger,
+    logger: context.logger,
   })
-  process.parts.defer(() => queue.close())
-  watchQueue(process, queue)
+  context.parts.defer(() => queue.close())
+  watchQueue(context, queue)
   return queue
 }
 
 /** Opens the queue in a file of the data directory, and closes it when the role ends. */
 export async function openFileQueue(
-  process: Process,
+  context: RoleContext,
   config: QueueConfig & { data_directory: string },
 ): Promise<Queue> {
   const queue = await openSqliteQueue({
@@ -49,20 +49,20 @@ export async function openFileQueue(
     bytes_max: config.queue_bytes_max,
     message_bytes_max: config.queue_message_bytes_max,
     duplicate_window_ms: config.queue_dedupe_ms,
-    logger: process.logger,
+    logger: context.logger,
   })
-  process.parts.defer(() => queue.close())
-  watchQueue(process, queue)
+  context.parts.defer(() => queue.close())
+  watchQueue(context, queue)
   return queue
 }
 
 /** Puts a bounded disk spool in front of a queue across the network. */
 export async function withFileSpool(
-  process: Process,
+  context: RoleContext,
   config: Pick<RoleConfig<'proxy'>, 'data_directory' | 'spool_bytes_max'>,
   queue: Queue,
 ): Promise<SpooledPublisher> {
-  const { logger, metrics, parts } = process
+  const { logger, metrics, parts } = context
   const spool = await openSqliteQueue({
     path: join(config.data_directory, 'spool', 'spool.sqlite'),
     bytes_max: config.spool_bytes_max,
@@ -86,7 +86,7 @@ export async function withFileSpool(
 }
 
 /** What waits in the queue, as metrics; a queue that can't be asked reads as before. */
-function watchQueue({ metrics }: Process, queue: Queue): void {
+function watchQueue({ metrics }: RoleContext, queue: Queue): void {
   const gauge = metrics.gauge({
     name: 'looptrace_queue_messages',
     help: 'Messages in the queue: waiting or in flight, and dead letters.',

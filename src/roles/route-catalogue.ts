@@ -10,7 +10,7 @@ import { version } from './version.ts'
  * not there. The reference pages and the route tests are made of it.
  */
 export function routeCatalogue(): (Route | RawRoute)[] {
-  const absent = new Proxy({}, { get: () => absent, apply: () => absent })
+  const absent: object = new Proxy({}, { get: () => absent })
   const routes: (Route | RawRoute)[] = [
     ...proxyRoutes(absent as CompletionProxy),
     ...controlRoutes(absent as Access, absent as TaskDeps),

@@ -9,19 +9,26 @@ import {
   startTracing,
 } from '../platform/telemetry/index.ts'
 
-/** A role that runs. `stop` ends it cleanly: not ready, drain, close, flush, in that order. */
-export type Running = { stop(): Promise<void> }
+/** A role that runs. */
+export type Running = {
+  /** Ends it cleanly: not ready, drain, close, flush, in that order. */
+  stop(): Promise<void>
+  /** Resolves when the role can't go on, with the reason. */
+  failed: Promise<Error>
+}
 
 /**
  * What a role is built with. `parts` closes what the role opened, last opened first; `checks`
  * decide whether it is ready.
  */
-export type Process = {
+export type RoleContext = {
   logger: Logger
   metrics: Metrics
   clock: Clock
   parts: AsyncDisposableStack
   checks: HealthCheck[]
+  /** Ends the role: a part that it can't do without is gone for good. */
+  fail: (error: Error) => void
 }
 
 type ProcessConfig = Pick<
@@ -36,7 +43,7 @@ type ProcessConfig = Pick<
 export async function run(
   role: string,
   config: ProcessConfig,
-  start: (process: Process) => Promise<void>,
+  start: (context: RoleContext) => Promise<void>,
 ): Promise<Running> {
   const logger = createLogger({ role, level: config.log_level })
   const metrics = createMetrics()
@@ -44,7 +51,9 @@ export async function run(
   const tracing = startTracing({ url: config.otlp_traces_url, role })
   parts.defer(() => tracing.close())
   const checks: HealthCheck[] = []
-  await start({ logger, metrics, clock: systemClock, parts, checks })
+  const failed = Promise.withResolvers<Error>()
+  const fail = failed.resolve
+  await start({ logger, metrics, clock: systemClock, parts, checks, fail })
   const management = await createManagementServer({
     host: config.management_host,
     port: config.management_port,
@@ -59,5 +68,5 @@ export async function run(
   })
   logger.info({ management_port: management.port }, 'ready')
   const running = parts.move()
-  return { stop: () => running.disposeAsync() }
+  return { stop: () => running.disposeAsync(), failed: failed.promise }
 }

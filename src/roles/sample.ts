@@ -4,7 +4,7 @@ import type { RoleConfig } from '../platform/config/index.ts'
 import { createMetrics } from '../platform/telemetry/index.ts'
 import { openProxy } from './edge.ts'
 import { listen } from './listen.ts'
-import type { Process } from './running.ts'
+import type { RoleContext } from './running.ts'
 
 /**
  * Sends the sample agent run over HTTP. Its proxy is a second one, on a port of its own and only
@@ -12,7 +12,7 @@ import type { Process } from './running.ts'
  * pointing at the real providers.
  */
 export async function playSample(
-  process: Process,
+  context: RoleContext,
   config: RoleConfig<'all'>,
   about: {
     keys: ProjectKeys
@@ -23,7 +23,7 @@ export async function playSample(
   },
 ): Promise<void> {
   await using parts = new AsyncDisposableStack()
-  const own: Process = { ...process, metrics: createMetrics(), parts }
+  const own: RoleContext = { ...context, metrics: createMetrics(), parts }
   const provider = await startScriptedProvider({ script: sampleScript, seen_requests_max: 0 })
   parts.defer(() => provider.stop())
   const { openai, anthropic, gemini } = provider.base_urls

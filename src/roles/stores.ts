@@ -10,7 +10,7 @@ import {
   type Relational,
   type TaskTables,
 } from '../platform/relational/index.ts'
-import type { Process } from './running.ts'
+import type { RoleContext } from './running.ts'
 
 /** All tables of PostgreSQL. */
 export type Tables = AccessTables & TaskTables
@@ -34,20 +34,20 @@ type ColumnarConfig = Pick<
 >
 
 /** Opens PostgreSQL; closed when the role ends. */
-export function openPostgres(process: Process, config: RelationalConfig): Relational<Tables> {
+export function openPostgres(context: RoleContext, config: RelationalConfig): Relational<Tables> {
   const relational = openRelational<Tables>({
     url: postgresUrl(config),
     pool_max: config.postgres_pool_max,
     connect_timeout_ms: config.postgres_connect_timeout_ms,
     statement_timeout_ms: config.postgres_statement_timeout_ms,
-    logger: process.logger,
+    logger: context.logger,
   })
-  process.parts.defer(() => relational.close())
+  context.parts.defer(() => relational.close())
   return relational
 }
 
 /** Opens ClickHouse; closed when the role ends. */
-export function openClickHouse(process: Process, config: ColumnarConfig): Columnar {
+export function openClickHouse(context: RoleContext, config: ColumnarConfig): Columnar {
   const columnar = openColumnar({
     url: clickHouseUrl(config),
     username: config.clickhouse_username,
@@ -56,24 +56,32 @@ export function openClickHouse(process: Process, config: ColumnarConfig): Column
     request_timeout_ms: config.clickhouse_timeout_ms,
     connections_max: config.clickhouse_connections_max,
     compression: false,
-    logger: process.logger,
+    logger: context.logger,
   })
-  process.parts.defer(() => columnar.close())
+  context.parts.defer(() => columnar.close())
   return columnar
 }
 
 /** Both stores, with the checks that make a role ready only when they answer. */
 export function openStores(
-  process: Process,
+  context: RoleContext,
   config: RelationalConfig & ColumnarConfig,
-): { relational: Relational<Tables>; store: ObservationStore } {
-  const relational = openPostgres(process, config)
-  const columnar = openClickHouse(process, config)
-  process.checks.push(
+): Stores {
+  const relational = openPostgres(context, config)
+  const columnar = openClickHouse(context, config)
+  context.checks.push(
     { name: 'postgres', check: () => relational.ping().then(() => null) },
     { name: 'clickhouse', check: async () => ((await columnar.ping()) ? null : 'no answer') },
   )
-  return { relational, store: openClickHouseStore({ columnar }) }
+  const store = openClickHouseStore({ columnar })
+  return { relational, db: relational.db, columnar, store }
+}
+
+export type Stores = {
+  relational: Relational<Tables>
+  db: Relational<Tables>['db']
+  columnar: Columnar
+  store: ObservationStore
 }
 
 /** The address, or an error that names the variable. */

@@ -10,12 +10,11 @@ import { openStores } from './stores.ts'
 
 /** Writes what the queue brings into the stores. */
 export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
-  return run('worker', config, async (process) => {
-    const { relational, store } = openStores(process, config)
-    const queue = await openClusterQueue(process, config)
-    const { db } = relational
-    const ingest = await startIngest({ ...process, db, store, queue, settings: ingestOf(config) })
-    process.parts.defer(() => ingest.stop())
+  return run('worker', config, async (context) => {
+    const { db, store } = openStores(context, config)
+    const queue = await openClusterQueue(context, config)
+    const ingest = await startIngest({ ...context, db, store, queue, settings: ingestOf(config) })
+    context.parts.defer(() => ingest.stop())
   })
 }
 

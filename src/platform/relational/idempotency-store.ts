@@ -50,7 +50,8 @@ async function claim(
     .select(['request_hash', 'status', 'reply'])
     .where('scope_hash', '=', call.scope_hash)
     .executeTakeFirst()
-  if (known === undefined) return claim(db, call)
+  // Released between the two statements: the client may try again, as with a call that still runs.
+  if (known === undefined) return { state: 'known', request_hash: call.request_hash, reply: null }
   const reply: KeptReply | null =
     known.status === null ? null : { status: known.status, body: known.reply }
   return { state: 'known', request_hash: known.request_hash, reply }

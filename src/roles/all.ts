@@ -1,0 +1,74 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { authorizer, type BootstrapSecrets } from '../capabilities/access/index.ts'
+import { startIngest } from '../capabilities/observability/ingest/index.ts'
+import { proxyRoutes } from '../capabilities/proxy/index.ts'
+import type { RoleConfig } from '../platform/config/index.ts'
+import { openIdempotencyStore } from '../platform/relational/index.ts'
+import { openControl } from './control.ts'
+import { openProxy, openRecorder } from './edge.ts'
+import { secretKeyOf, startServers } from './embedded.ts'
+import { listen } from './listen.ts'
+import { openClusterQueue, openFileQueue } from './queues.ts'
+import { type RoleContext, type Running, run } from './running.ts'
+import { playSample } from './sample.ts'
+import { bringUpToDate } from './schema.ts'
+import { openStores } from './stores.ts'
+import { firstLoginFile, welcome } from './welcome.ts'
+import { ingestOf } from './worker.ts'
+
+/** Everything on this machine, in one process and on servers that it starts itself. */
+export function startAll(given: RoleConfig<'all'>): Promise<Running> {
+  return run('all', given, async (context) => {
+    const secret_key = await secretKeyOf(given)
+    const config = { ...(await startServers(context, given)), secret_key }
+    const { db, store, ...stores } = openStores(context, config)
+    const firstLogin = await migrateHere(context, config, stores)
+
+    const queue = await openQueue(context, config)
+    const ingest = await startIngest({ ...context, db, store, queue, settings: ingestOf(config) })
+    context.parts.defer(() => ingest.stop())
+
+    const { access, routes } = openControl(context, config, { db, store })
+    const recorder = openRecorder(context, config, queue)
+    const proxy = openProxy(context, config, { keys: access.keys, recorder })
+    const port = await listen(context, config, {
+      routes: [...proxyRoutes(proxy), ...routes],
+      proxy,
+      authorize: authorizer(access),
+      idempotency: openIdempotencyStore(db),
+    })
+    const base_url = `http://${config.http_host}:${port}`
+    say(welcome({ base_url, data_directory: config.data_directory, firstLogin }))
+    if (firstLogin !== undefined && config.demo) {
+      const { project_key } = firstLogin
+      const about = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }
+      await playSample(context, config, about)
+    }
+  })
+}
+
+/** Brings the stores up to date; the first login goes to a file of mode 0600 and comes back. */
+async function migrateHere(
+  context: RoleContext,
+  config: RoleConfig<'all'>,
+  stores: Pick<ReturnType<typeof openStores>, 'relational' | 'columnar'>,
+): Promise<BootstrapSecrets | undefined> {
+  let firstLogin: BootstrapSecrets | undefined
+  await bringUpToDate(context, config, stores, async (secrets) => {
+    const path = join(config.data_directory, firstLoginFile)
+    await writeFile(path, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
+    firstLogin = secrets
+  })
+  return firstLogin
+}
+
+function openQueue(context: RoleContext, config: RoleConfig<'all'>) {
+  return config.nats_url === undefined
+    ? openFileQueue(context, config)
+    : openClusterQueue(context, config)
+}
+
+function say(text: string): void {
+  process.stdout.write(text)
+}

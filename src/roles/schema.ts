@@ -1,0 +1,37 @@
+import { type BootstrapSecrets, bootstrap } from '../capabilities/access/index.ts'
+import { type Columnar, migrateColumnar } from '../platform/columnar/index.ts'
+import type { RoleConfig } from '../platform/config/index.ts'
+import { migrateRelational, type Relational } from '../platform/relational/index.ts'
+import type { RoleContext } from './running.ts'
+import { postgresUrl, type Tables } from './stores.ts'
+
+type SchemaConfig = Pick<
+  RoleConfig<'migrate'>,
+  'postgres_url' | 'clickhouse_cluster' | 'bootstrap_email' | 'bootstrap_password'
+>
+
+/**
+ * Brings both stores to this code's schema and makes the first login where there is none; then
+ * `deliver` gets its secrets, once, before they count. Many may do this at the same time.
+ */
+export async function bringUpToDate(
+  context: Pick<RoleContext, 'logger' | 'clock'>,
+  config: SchemaConfig,
+  stores: { relational: Relational<Tables>; columnar: Columnar },
+  deliver: (secrets: BootstrapSecrets) => Promise<void>,
+): Promise<void> {
+  const { logger, clock } = context
+  await migrateRelational({ url: postgresUrl(config), logger })
+  await migrateColumnar({
+    columnar: stores.columnar,
+    ...(config.clickhouse_cluster !== undefined && { cluster: config.clickhouse_cluster }),
+    logger,
+  })
+  await bootstrap({
+    db: stores.relational.db,
+    clock,
+    admin_email: config.bootstrap_email,
+    admin_password: config.bootstrap_password,
+    deliver,
+  })
+}
