@@ -7,7 +7,6 @@ const stranger = '01890000-0000-7000-8000-000000000000'
 let app: AccessApp
 let owner: string
 let keys: string
-let accounts: string
 /** A project of another organization, with a key and a service account. */
 let foreign: { project_id: string; key_id: string; account_id: string }
 
@@ -15,7 +14,6 @@ beforeAll(async () => {
   app = await startAccessApp()
   owner = await app.signIn(app.first.admin_email, app.first.admin_password)
   keys = `${root}/projects/${app.first.project_id}/api-keys`
-  accounts = `${root}/service-accounts?project_id=${app.first.project_id}`
   const { body: other } = await post(`${root}/organizations`, { name: 'other' })
   const { body: project } = await post(`${root}/organizations/${other.id}/projects`, { name: 'p' })
   const { body: key } = await post(`${root}/projects/${project.id}/api-keys`, { name: 'k' })
