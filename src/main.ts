@@ -1,4 +1,3 @@
-import { ConfigError } from './platform/config/index.ts'
 import { roles } from './roles/index.ts'
 
 const usage = `usage: looptrace [role]
@@ -15,15 +14,27 @@ Settings are LOOPTRACE_* variables: docs/reference/configuration.md`
 
 /** The second signal does not wait for anything. */
 const interruptedStatus = 130
+const usageStatus = 2
 
-const [name = 'all', ...rest] = process.argv.slice(2)
-const start = roles.get([name, ...rest].join(' '))
+/** JavaScript's own errors are defects and need a stack; those of ours say what is wrong. */
+const defects = new Set(['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'])
+
+const words = process.argv.slice(2)
+const name = words.join(' ') || 'all'
+const start = roles.get(name)
+
 if (start === undefined) {
-  process.stderr.write(`${usage}\n`)
-  process.exit(name === 'help' || name === '--help' ? 0 : 2)
+  const asked = ['help', '--help', '-h'].includes(name)
+  const output = asked ? process.stdout : process.stderr
+  output.write(`${asked ? '' : `looptrace: "${name}" is no role\n\n`}${usage}\n`)
+  process.exitCode = asked ? 0 : usageStatus
+} else {
+  process.exitCode = await start(stopSignal()).catch(report)
 }
+process.exit()
 
-try {
+/** Aborts at the first SIGINT or SIGTERM. */
+function stopSignal(): AbortSignal {
   const stopped = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
@@ -31,10 +42,11 @@ try {
       stopped.abort(signal)
     })
   }
-  process.exitCode = await start(stopped.signal)
-} catch (error) {
-  const known = error instanceof ConfigError
-  process.stderr.write(`looptrace ${name}: ${known ? error.message : (error as Error).stack}\n`)
-  process.exitCode = 1
+  return stopped.signal
 }
-process.exit()
+
+function report(error: unknown): number {
+  const { name: kind, message, stack } = error as Error
+  process.stderr.write(`looptrace ${name}: ${defects.has(kind) ? stack : message}\n`)
+  return 1
+}

@@ -8,13 +8,13 @@ export function proxyRoutes(proxy: CompletionProxy): RawRoute[] {
     completionRoute(proxy, {
       endpoint: 'chat.completions',
       url: '/v1/chat/completions',
-      id: 'create_chat_completion',
+      id: 'createChatCompletion',
       summary: 'Passes a chat completion on to a model provider and records it',
     }),
     completionRoute(proxy, {
       endpoint: 'completions',
       url: '/v1/completions',
-      id: 'create_completion',
+      id: 'createCompletion',
       summary: 'Passes a legacy completion on to a model provider and records it',
     }),
   ]

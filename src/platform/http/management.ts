@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { Logger, Metrics } from '../telemetry/index.ts'
+import { addressTaken } from './listen-error.ts'
 
 /** One thing a role needs to be ready; `check` answers null, or why it is not. */
 export type HealthCheck = { name: string; check: () => Promise<string | null> }
@@ -43,7 +44,7 @@ export async function createManagementServer(options: {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port, options.host, resolve)
-  })
+  }).catch(addressTaken(options.host, options.port))
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : options.port,

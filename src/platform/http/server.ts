@@ -13,6 +13,7 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { type IdempotencyStore, onceOnly } from './idempotency.ts'
+import { addressTaken } from './listen-error.ts'
 import { problemFrom, problemReply } from './problem-reply.ts'
 import { limitedBy } from './rate-limit.ts'
 import { requestIdFrom } from './request-id.ts'
@@ -86,7 +87,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   await app.ready()
   return {
     listen: async ({ host, port }) => {
-      await app.listen({ host, port })
+      await app.listen({ host, port }).catch(addressTaken(host, port))
       const address = app.server.address()
       return typeof address === 'object' && address !== null ? address.port : port
     },

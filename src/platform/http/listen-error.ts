@@ -1,0 +1,19 @@
+/** The address to listen on is taken, or not ours to use. */
+export class AddressUnavailable extends Error {
+  override readonly name = 'AddressUnavailable'
+}
+
+/** Turns the failure to listen into one that names the address; other errors go on as they are. */
+export function addressTaken(host: string, port: number): (error: unknown) => never {
+  return (error) => {
+    const code = (error as NodeJS.ErrnoException).code
+    const reasons: Record<string, string> = {
+      EADDRINUSE: 'is in use by another process',
+      EADDRNOTAVAIL: 'is not an address of this machine',
+      EACCES: 'may not be used by this account',
+    }
+    const reason = reasons[code ?? '']
+    if (reason === undefined) throw error
+    throw new AddressUnavailable(`${host}:${port} ${reason}`, { cause: error })
+  }
+}
