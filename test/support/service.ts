@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { sleep } from '../../src/kernel/time.ts'
 
 /** One process of the service, as a user would start it. */
 export type Service = {
@@ -10,7 +12,7 @@ export type Service = {
   management_url: string
   /** Everything written so far to standard output and standard error. */
   output(): string
-  /** SIGTERM, and the exit status once it has ended. */
+  /** SIGTERM, and the exit status once it has ended; null when it had to be killed. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   /** SIGKILL, and wait for the end. */
   kill(): Promise<void>
@@ -18,10 +20,13 @@ export type Service = {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readyTimeout_ms = 60_000
+/** Longer than any role's grace period in a test; whatever still runs then is killed. */
+const stopTimeout_ms = 45_000
 
 /**
  * Starts a role in a process of its own and resolves when it says that it is ready. Ports are free
- * ones unless set; the environment holds nothing of this process's own LOOPTRACE_ variables.
+ * ones unless set; the environment holds nothing of this process's own LOOPTRACE_ variables. It
+ * does not outlive this process.
  */
 export async function startService(role: string, env: Record<string, string>): Promise<Service> {
   const child = spawnRole(role, {
@@ -29,44 +34,38 @@ export async function startService(role: string, env: Record<string, string>): P
     LOOPTRACE_MANAGEMENT_PORT: '0',
     ...env,
   })
-  const lines: Record<string, unknown>[] = []
-  let output = ''
+  const output = outputOf(child)
+  const ports = new Map<string, unknown>()
   const isReady = Promise.withResolvers<void>()
-  const take = (text: Buffer) => {
-    output += text
-    for (const line of text.toString().split('\n')) {
-      if (!line.startsWith('{')) continue
-      const parsed = jsonOf(line)
-      lines.push(parsed)
-      if (parsed['msg'] === 'ready') isReady.resolve()
-    }
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue
+    createInterface({ input: stream }).on('line', (line) => {
+      const { msg, ...fields } = jsonOf(line)
+      for (const name of ['http_port', 'management_port']) {
+        if (name in fields) ports.set(name, fields[name])
+      }
+      if (msg === 'ready') isReady.resolve()
+    })
   }
-  child.stdout?.on('data', take)
-  child.stderr?.on('data', take)
-  const ended = once(child, 'exit')
+  const ended = endOf(child)
   const timer = setTimeout(() => isReady.reject(new Error('not ready in time')), readyTimeout_ms)
   try {
     await Promise.race([isReady.promise, ended.then(() => Promise.reject(new Error('it ended')))])
   } catch (error) {
     child.kill('SIGKILL')
-    throw new Error(`role ${role} did not start:\n${output}`, { cause: error })
+    throw new Error(`role ${role} did not start:\n${output()}`, { cause: error })
   } finally {
     clearTimeout(timer)
   }
-  const portOf = (field: string) => lines.find((line) => field in line)?.[field]
+  const urlOf = (name: string) => (ports.has(name) ? `http://127.0.0.1:${ports.get(name)}` : '')
   return {
     pid: child.pid ?? 0,
-    base_url: portOf('http_port') === undefined ? '' : `http://127.0.0.1:${portOf('http_port')}`,
-    management_url: `http://127.0.0.1:${portOf('management_port')}`,
-    output: () => output,
-    stop: async (signal = 'SIGTERM') => {
-      child.kill(signal)
-      const [status] = await ended
-      return status
-    },
+    base_url: urlOf('http_port'),
+    management_url: urlOf('management_port'),
+    output,
+    stop: (signal = 'SIGTERM') => end(child, ended, signal),
     kill: async () => {
-      child.kill('SIGKILL')
-      await ended
+      await end(child, ended, 'SIGKILL')
     },
   }
 }
@@ -77,27 +76,58 @@ export async function runRole(
   env: Record<string, string>,
 ): Promise<{ status: number | null; output: string }> {
   const child = spawnRole(role, env)
-  let output = ''
-  child.stdout?.on('data', (text: Buffer) => {
-    output += text
-  })
-  child.stderr?.on('data', (text: Buffer) => {
-    output += text
-  })
+  const output = outputOf(child)
   const [status] = await once(child, 'close')
-  return { status, output }
+  return { status, output: output() }
 }
 
 function spawnRole(role: string, env: Record<string, string>): ChildProcess {
   const { PATH = '', HOME = '' } = process.env
-  return spawn(process.execPath, ['src/main.ts', ...role.split(' ')], {
+  const child = spawn(process.execPath, ['src/main.ts', ...role.split(' ')], {
     cwd: root,
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
+  return child
+}
+
+function outputOf(child: ChildProcess): () => string {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  return () => output
+}
+
+/** A process that it left behind may hold its output open; that is not waited for. */
+const outputTimeout_ms = 1000
+
+async function endOf(child: ChildProcess): Promise<number | null> {
+  const closed = once(child, 'close')
+  const [status] = await once(child, 'exit')
+  await Promise.race([closed, sleep(outputTimeout_ms)])
+  return status
+}
+
+async function end(
+  child: ChildProcess,
+  ended: Promise<number | null>,
+  signal: NodeJS.Signals,
+): Promise<number | null> {
+  child.kill(signal)
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout_ms)
+  const status = await ended
+  clearTimeout(timer)
+  return status
 }
 
 function jsonOf(line: string): Record<string, unknown> {
+  if (!line.startsWith('{')) return {}
   try {
     return JSON.parse(line)
   } catch {

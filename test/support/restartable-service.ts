@@ -1,0 +1,47 @@
+import { type Service, startService } from './service.ts'
+
+/** A role that can be killed or stopped and started again, on the same ports. */
+export type RestartableService = Omit<Service, 'base_url' | 'management_url' | 'pid'> & {
+  readonly base_url: string
+  readonly management_url: string
+  /** Of the process now, or of the last one. */
+  readonly pid: number
+  /** Resolves when it is ready; the ports are free ones the first time. */
+  start(env?: Record<string, string>): Promise<void>
+}
+
+/** Describes a role that `start` starts; `output` holds what all of its processes wrote. */
+export function restartableService(role: string, env: Record<string, string>): RestartableService {
+  let current: Service | undefined
+  let before = ''
+  const now = (): Service => {
+    if (current === undefined) throw new Error(`role ${role} was never started`)
+    return current
+  }
+  return {
+    get base_url() {
+      return now().base_url
+    },
+    get management_url() {
+      return now().management_url
+    },
+    get pid() {
+      return now().pid
+    },
+    output: () => before + (current?.output() ?? ''),
+    start: async (more = {}) => {
+      const ports = current === undefined ? {} : portsOf(current)
+      before += current?.output() ?? ''
+      current = await startService(role, { ...env, ...ports, ...more })
+    },
+    stop: async (signal) => (current === undefined ? null : current.stop(signal)),
+    kill: () => now().kill(),
+  }
+}
+
+function portsOf({ base_url, management_url }: Service): Record<string, string> {
+  return {
+    ...(base_url && { LOOPTRACE_HTTP_PORT: new URL(base_url).port }),
+    LOOPTRACE_MANAGEMENT_PORT: new URL(management_url).port,
+  }
+}
