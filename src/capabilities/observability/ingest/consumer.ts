@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../../kernel/time.ts'
+import type { Observation } from '../../../model/observation.ts'
 import type { Consumer, Delivery, Queue } from '../../../platform/queue/index.ts'
 import type { Kysely, TaskTables } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { ObservationStore } from '../stores/index.ts'
 import { createPricing } from './cost.ts'
 import type { MappingContext } from './exchange-to-observation.ts'
+import { failureKind } from './failure-kind.ts'
 import { type IngestMeters, ingestMeters } from './meters.ts'
 import { type ReadMessage, readMessage } from './read-messages.ts'
 import { rollUp } from './roll-up.ts'
@@ -40,6 +42,7 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
     ...options,
     meters: ingestMeters(options.metrics),
     mapping: { ...settings, pricing: createPricing(), countTokens },
+    storeWorks: false,
   }
   const consumer = await queue.consume(
     {
@@ -49,6 +52,8 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
       batch_wait_ms: settings.batch_wait_ms,
       ack_wait_ms: settings.ack_wait_ms,
       attempts_max: settings.deliveries_max,
+      backoff_ms_min: settings.retry_delay_ms,
+      backoff_ms_max: settings.retry_delay_ms_max,
     },
     (batch, signal) => takeBatch(worker, batch, AbortSignal.any([signal, stopping.signal])),
   )
@@ -63,6 +68,8 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
 type Worker = IngestOptions & {
   meters: IngestMeters
   mapping: MappingContext & { frame_bytes_max: number }
+  /** Whether rows went in since a write failed for a reason that nobody can name. */
+  storeWorks: boolean
 }
 
 async function takeBatch(
@@ -78,6 +85,7 @@ async function takeBatch(
     worker.meters.batches.inc({ result: 'stored' })
   } catch (error) {
     worker.meters.batches.inc({ result: 'given_back' })
+    if (failureKind(error) === 'unknown') worker.storeWorks = false
     throw error
   }
 }
@@ -112,24 +120,30 @@ async function writeHolding(
   part: readonly ReadMessage[],
   signal: AbortSignal,
 ): Promise<Refused[]> {
-  const { db, store, clock, meters, settings } = worker
   const attempt = Math.max(...part.map(({ delivery }) => delivery.attempt))
-  const options = { isolates: attempt >= settings.attempts_max }
+  const isolates = attempt >= worker.settings.attempts_max
   return whileStoresAreAway(worker, signal, () =>
-    writeMessages(
-      part,
-      async (rows, token) => {
-        await store.insert(rows, { token })
-        await rollUp({ db, store }, touchedBy(rows))
-        const now_ms = clock.now_ms()
-        meters.rows.inc(rows.length)
-        for (const { end_time } of rows) {
-          meters.lag.observe(Math.max(0, now_ms - Number(end_time / nsPerMs)) / 1000)
-        }
-      },
-      options,
-    ),
+    writeMessages(part, (rows, token) => writeRows(worker, rows, token), {
+      isolates,
+      storeWorks: worker.storeWorks,
+    }),
   )
+}
+
+async function writeRows(
+  worker: Worker,
+  rows: readonly Observation[],
+  token: string,
+): Promise<void> {
+  const { db, store, clock, meters } = worker
+  await store.insert(rows, { token })
+  await rollUp({ db, store }, touchedBy(rows))
+  worker.storeWorks = true
+  meters.rows.inc(rows.length)
+  const now_ms = clock.now_ms()
+  for (const { end_time } of rows) {
+    meters.lag.observe(Math.max(0, now_ms - Number(end_time / nsPerMs)) / 1000)
+  }
 }
 
 const nsPerMs = 1_000_000n

@@ -48,8 +48,11 @@ const refusal = new ColumnarError({ code: 407, type: 'DECIMAL_OVERFLOW', message
 const bug = new TypeError('who knows')
 const badRows = (error: Error, ...bad: string[]) =>
   storeThat((id) => (bad.includes(id) ? error : undefined))
-const writeAll = (store: ReturnType<typeof storeThat>, messages: ReadMessage[], isolates = false) =>
-  writeMessages(messages, store.write, { isolates })
+const writeAll = (
+  store: ReturnType<typeof storeThat>,
+  messages: ReadMessage[],
+  { isolates = false, storeWorks = false } = {},
+) => writeMessages(messages, store.write, { isolates, storeWorks })
 
 test('all rows of all messages go in at once', async () => {
   const store = badRows(bug)
@@ -93,9 +96,9 @@ describe('what is not the rows’ fault', () => {
   test('an outage is thrown on', async () => {
     const outage = problem('store_unavailable')
     const store = badRows(outage, 'b')
-    await expect(writeAll(store, [messageOf('m1', 'a'), messageOf('m2', 'b')], true)).rejects.toBe(
-      outage,
-    )
+    await expect(
+      writeAll(store, [messageOf('m1', 'a'), messageOf('m2', 'b')], { isolates: true }),
+    ).rejects.toBe(outage)
     expect(store.tokens).toHaveLength(1)
   })
 
@@ -107,9 +110,17 @@ describe('what is not the rows’ fault', () => {
 
   test('later it is searched for, if other rows go in', async () => {
     const store = badRows(bug, 'b')
-    const refused = await writeAll(store, [messageOf('m1', 'a'), messageOf('m2', 'b')], true)
+    const refused = await writeAll(store, [messageOf('m1', 'a'), messageOf('m2', 'b')], {
+      isolates: true,
+    })
     expect(refused.map(({ message }) => message.delivery.id)).toEqual(['m2'])
     expect(store.stored).toEqual(['a'])
+  })
+
+  test('or if other batches went in since it failed', async () => {
+    const given = { isolates: true, storeWorks: true }
+    const refused = await writeAll(badRows(bug, 'a'), [messageOf('m1', 'a')], given)
+    expect(refused.map(({ message }) => message.delivery.id)).toEqual(['m1'])
   })
 
   test('when nothing goes in, nothing is set apart', async () => {
@@ -118,14 +129,14 @@ describe('what is not the rows’ fault', () => {
       writeAll(
         storeThat(() => bug),
         messages,
-        true,
+        { isolates: true },
       ),
     ).rejects.toBe(bug)
     await expect(
       writeAll(
         storeThat(() => bug),
         messages.slice(0, 1),
-        true,
+        { isolates: true },
       ),
     ).rejects.toBe(bug)
   })

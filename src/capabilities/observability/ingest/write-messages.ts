@@ -12,25 +12,27 @@ export type Refused = { message: ReadMessage; reason: string }
 /**
  * Writes the rows of messages together. When the store refuses a value, the batch is halved until
  * the rows at fault stand alone: those are answered, all others are written. Rejects with the
- * error when a store is away, and with any error that nobody can name unless `isolates` is set
- * and other rows went in: a fault of the store itself must not empty the queue.
+ * error when a store is away. An error that nobody can name is thrown as well, unless `isolates`
+ * is set and other rows went in, now or (`storeWorks`) since it came last: a fault of the store
+ * itself must not empty the queue.
  */
 export async function writeMessages(
   messages: readonly ReadMessage[],
   write: WriteRows,
-  { isolates }: { isolates: boolean },
+  { isolates, storeWorks }: { isolates: boolean; storeWorks: boolean },
 ): Promise<Refused[]> {
-  const run: Run = { write, isolates, written: 0, refused: [], unknown: undefined }
+  const run: Run = { write, isolates, storeWorks, refused: [], unknown: undefined }
   const units = messages.filter(({ rows }) => rows.length > 0)
   if (units.length > 0) await writeUnits(run, units)
-  if (run.unknown !== undefined && run.written === 0) throw run.unknown
+  if (run.unknown !== undefined && !run.storeWorks) throw run.unknown
   return run.refused
 }
 
 type Run = {
   write: WriteRows
   isolates: boolean
-  written: number
+  /** True once rows went in. */
+  storeWorks: boolean
   refused: Refused[]
   /** An error that was neither an outage nor a refusal. */
   unknown: unknown
@@ -40,7 +42,7 @@ async function writeUnits(run: Run, units: readonly ReadMessage[]): Promise<void
   const rows = units.flatMap((unit) => unit.rows)
   try {
     await run.write(rows, tokenOf(units))
-    run.written += rows.length
+    run.storeWorks = true
   } catch (error) {
     const kind = failureKind(error)
     if (kind === 'outage' || (kind === 'unknown' && !run.isolates)) throw error
@@ -55,7 +57,7 @@ async function writeUnits(run: Run, units: readonly ReadMessage[]): Promise<void
 const refusals_max = 100
 
 function refuse(run: Run, units: readonly ReadMessage[], error: unknown): void {
-  if (failureKind(error) === 'unknown' && run.written === 0 && units.length > 1) throw error
+  if (failureKind(error) === 'unknown' && !run.storeWorks && units.length > 1) throw error
   for (const message of units) run.refused.push({ message, reason: reasonOf(error) })
 }
 

@@ -1,0 +1,279 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { problem } from '../../src/kernel/problem.ts'
+import { frameOf } from '../../src/model/exchange-frame.ts'
+import { ColumnarError } from '../../src/platform/columnar/index.ts'
+import type { Delivery, Queue } from '../../src/platform/queue/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { callParts, type IngestBench, openIngestBench } from '../support/ingest.ts'
+import { type MemoryStore, memoryStore, type StoreMoment } from '../support/memory-store.ts'
+import { testPostgres } from '../support/postgres.ts'
+import { tcpGate } from '../support/tcp-gate.ts'
+
+const url = await testPostgres()
+
+/** What a project has in the end: rows, calls by its tasks, events. */
+async function recorded(bench: IngestBench, store: MemoryStore, project_id: string) {
+  const tasks = await bench.db
+    .selectFrom('tasks')
+    .select(['task_id', 'calls', 'total_tokens'])
+    .where('project_id', '=', project_id)
+    .orderBy('task_id')
+    .execute()
+  const events = await bench.db
+    .selectFrom('task_events')
+    .select(['task_id', 'kind'])
+    .where('project_id', '=', project_id)
+    .orderBy('task_id')
+    .execute()
+  const rows = store.rows().filter((row) => row.project_id === project_id)
+  return { rows: rows.length, tasks, events }
+}
+
+const call = (task_id: string) => ({ facts: { task_id } })
+const once = {
+  rows: 3,
+  tasks: [
+    { task_id: 'a', calls: 2, total_tokens: 30 },
+    { task_id: 'b', calls: 1, total_tokens: 15 },
+  ],
+  events: [
+    { task_id: 'a', kind: 'created' },
+    { task_id: 'b', kind: 'created' },
+  ],
+}
+
+describe('what a worker that dies leaves is written once by the next', () => {
+  test.each(['before insert', 'after insert', 'before rollup'] as const)('%s', async (moment) => {
+    const store = memoryStore()
+    failTimes(store, moment, 2, () => new Error('killed'))
+    await using bench = await openIngestBench({ store, url })
+    const project_id = randomUUID()
+    await bench.publish(project_id, [call('a'), call('b')])
+    await bench.publish(project_id, [call('a')])
+    await bench.startWorker()
+    await bench.settled()
+    expect(await recorded(bench, store, project_id)).toEqual(once)
+  })
+
+  test('before the acknowledgement', async () => {
+    const store = memoryStore()
+    const lost = { left: 3 }
+    await using bench = await openIngestBench({
+      store,
+      url,
+      wrapQueue: (queue) => withoutAcks(queue, lost),
+    })
+    const project_id = randomUUID()
+    await bench.publish(project_id, [call('a'), call('b')])
+    await bench.publish(project_id, [call('a')])
+    await bench.startWorker()
+    await bench.settled()
+    expect(lost.left).toBe(0)
+    expect(store.inserted).toBeGreaterThan(3)
+    expect(await recorded(bench, store, project_id)).toEqual(once)
+  })
+})
+
+describe('a poisoned message is set apart', () => {
+  test('when it is no frame; its neighbours are written', async () => {
+    const store = memoryStore()
+    await using bench = await openIngestBench({ store, url })
+    const project_id = randomUUID()
+    const subject = `ingest.${project_id}`
+    await bench.publish(project_id, [call('a'), call('b')])
+    await bench.queue.publish({ id: 'bad', subject, data: Buffer.from('no frame') })
+    await bench.publish(project_id, [call('a')])
+    const worker = await bench.startWorker()
+    await bench.settled()
+    expect(await recorded(bench, store, project_id)).toEqual(once)
+    expect(await bench.queue.deadLetters(10)).toMatchObject([
+      { id: 'bad', reason: expect.stringContaining('frame version'), attempts: 1 },
+    ])
+    expect(await worker.metric('looptrace_ingest_poisoned_messages_total')).toBe(1)
+  })
+
+  test('when facts in it are no facts; its other calls are written', async () => {
+    const store = memoryStore()
+    await using bench = await openIngestBench({ store, url })
+    const project_id = randomUUID()
+    const bad = callParts(project_id, { facts: { trace_id: 'x' } })
+    const data = frameOf([
+      ...['a', 'b', 'a'].flatMap((id) => callParts(project_id, call(id))),
+      ...bad,
+    ])
+    await bench.queue.publish({ id: 'half-bad', subject: `ingest.${project_id}`, data })
+    await bench.startWorker()
+    await bench.settled()
+    expect(await recorded(bench, store, project_id)).toEqual(once)
+    expect(await bench.queue.deadLetters(10)).toMatchObject([
+      { id: 'half-bad', reason: 'exchange 3: trace_id: expected a UUID' },
+    ])
+  })
+
+  test('when the store refuses a value in it; its other calls are written', async () => {
+    const store = memoryStore()
+    store.at = (moment, rows) => {
+      if (moment !== 'before insert' || !rows.some((row) => row.task_id === 'bad')) return
+      const message = 'too large, near "Bearer abcdefgh"'
+      throw new ColumnarError({ code: 407, type: 'DECIMAL_OVERFLOW', message })
+    }
+    await using bench = await openIngestBench({ store, url })
+    const project_id = randomUUID()
+    await bench.publish(project_id, [call('a'), call('bad'), call('b')], 'half-bad')
+    await bench.publish(project_id, [call('a')])
+    await bench.startWorker()
+    await bench.settled()
+    expect(await recorded(bench, store, project_id)).toEqual(once)
+    const [letter] = await bench.queue.deadLetters(10)
+    expect(letter).toMatchObject({ id: 'half-bad', attempts: 1 })
+    expect(letter?.reason).toMatch(/ColumnarError: too large/)
+    expect(letter?.reason).not.toContain('abcdefgh')
+  })
+
+  test('when PostgreSQL refuses its name, which no client of ours can send', async () => {
+    const store = memoryStore()
+    const roll = store.taskRollups
+    store.taskRollups = async (...args) =>
+      (await roll(...args)).map((task) => ({
+        ...task,
+        name: task.task_id === 'bad' ? '\u0000' : '',
+      }))
+    await using bench = await openIngestBench({ store, url })
+    const project_id = randomUUID()
+    await bench.publish(project_id, [call('a'), call('b')])
+    await bench.publish(project_id, [call('bad')], 'bad')
+    await bench.publish(project_id, [call('a')])
+    await bench.startWorker()
+    await bench.settled()
+    const { tasks, events } = await recorded(bench, store, project_id)
+    expect({ tasks, events }).toEqual({ tasks: once.tasks, events: once.events })
+    expect(await bench.queue.deadLetters(10)).toMatchObject([{ id: 'bad' }])
+  })
+
+  test('a replayed one changes nothing of what is written', async () => {
+    const store = memoryStore()
+    let refuses = true
+    store.at = (moment, rows) => {
+      if (!refuses || moment !== 'before insert' || !rows.some((row) => row.task_id === 'b')) return
+      throw new ColumnarError({ code: 27, type: 'X', message: 'm' })
+    }
+    await using bench = await openIngestBench({ store, url })
+    const project_id = randomUUID()
+    await bench.publish(project_id, [call('a'), call('b'), call('a')], 'half-bad')
+    await bench.startWorker()
+    await eventually('a dead letter', async () => (await bench.queue.deadLetters(1)).length === 1)
+    refuses = false
+    expect(await bench.queue.replayDeadLetter('half-bad')).toBe(true)
+    await bench.settled()
+    expect(await recorded(bench, store, project_id)).toEqual(once)
+  })
+})
+
+describe('a store that is away', () => {
+  test('costs time, not calls; no attempt is used up while a batch waits', async () => {
+    const store = memoryStore()
+    failTimes(store, 'before insert', 5, () => problem('store_unavailable'))
+    await using bench = await openIngestBench({ store, url })
+    const project_id = randomUUID()
+    await bench.publish(project_id, [call('a'), call('b'), call('a')])
+    const worker = await bench.startWorker({ deliveries_max: 1 })
+    await bench.settled()
+    expect(await recorded(bench, store, project_id)).toEqual(once)
+    expect(await bench.queue.deadLetters(1)).toEqual([])
+    expect(await worker.metric('looptrace_ingest_batches_total{result="stored"}')).toBe(1)
+  })
+
+  test('holds a batch a bounded while, then the queue has it back', async () => {
+    const store = memoryStore()
+    const outage = () => problem('store_unavailable')
+    failTimes(store, 'before insert', 6, outage)
+    await using bench = await openIngestBench({ store, url })
+    const project_id = randomUUID()
+    await bench.publish(project_id, [call('a'), call('b'), call('a')])
+    const worker = await bench.startWorker({ ack_wait_ms: 60 })
+    await bench.settled()
+    expect(await recorded(bench, store, project_id)).toEqual(once)
+    const given = await worker.metric('looptrace_ingest_batches_total{result="given_back"}')
+    expect(given).toBeGreaterThan(0)
+  })
+
+  test('does not keep a worker from stopping; the next one writes what it left', async () => {
+    const store = memoryStore()
+    let away = true
+    store.at = () => {
+      if (away) throw problem('store_unavailable')
+    }
+    await using bench = await openIngestBench({ store, url })
+    const project_id = randomUUID()
+    await bench.publish(project_id, [call('a'), call('b'), call('a')])
+    const worker = await bench.startWorker({ retry_delay_ms: 20_000, retry_delay_ms_max: 20_000 })
+    await eventually('a batch under way', async () => (await bench.queue.stats()).pending === 1)
+    await worker.stop()
+    expect((await bench.queue.stats()).pending).toBe(1)
+    away = false
+    await bench.startWorker()
+    await bench.settled()
+    expect(await recorded(bench, store, project_id)).toEqual(once)
+  })
+
+  test('may be PostgreSQL', async () => {
+    const store = memoryStore()
+    await using gate = await tcpGate(url)
+    await using bench = await openIngestBench({ store, url: gate.url })
+    const project_id = randomUUID()
+    gate.close()
+    await bench.publish(project_id, [call('a'), call('b'), call('a')])
+    await bench.startWorker()
+    await eventually('rows in the store', () => store.inserted > 3)
+    gate.open()
+    await bench.settled()
+    expect(await recorded(bench, store, project_id)).toEqual(once)
+  })
+})
+
+test('an error that nobody can name is looked for after some deliveries, and holds up nobody else', async () => {
+  const store = memoryStore()
+  store.at = (_moment, rows) => {
+    if (rows.some((row) => row.task_id === 'bad')) throw new TypeError('who knows')
+  }
+  await using bench = await openIngestBench({ store, url })
+  const project_id = randomUUID()
+  await bench.publish(project_id, [call('a'), call('b')])
+  await bench.publish(project_id, [call('bad')], 'bad')
+  await bench.publish(project_id, [call('a')])
+  await bench.startWorker({ attempts_max: 2 })
+  await bench.settled()
+  expect(await recorded(bench, store, project_id)).toEqual(once)
+  expect(await bench.queue.deadLetters(10)).toMatchObject([{ id: 'bad', attempts: 2 }])
+})
+
+/** Makes the store throw so many times at a moment. */
+function failTimes(
+  store: MemoryStore,
+  moment: StoreMoment,
+  times: number,
+  error: () => Error,
+): void {
+  let left = times
+  store.at = (now) => {
+    if (now === moment && left-- > 0) throw error()
+  }
+}
+
+/** The queue, but so many acknowledgements get lost, as if the worker had died before them. */
+function withoutAcks(queue: Queue, lost: { left: number }): Queue {
+  const losing = (delivery: Delivery): Delivery => ({
+    ...delivery,
+    ack: async () => {
+      if (lost.left === 0) return delivery.ack()
+      lost.left--
+      throw new Error('killed')
+    },
+  })
+  return {
+    ...queue,
+    consume: (options, handler) =>
+      queue.consume(options, (batch, signal) => handler(batch.map(losing), signal)),
+  }
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  defaultIngestSettings,
+  type IngestSettings,
+  startIngest,
+} from '../../src/capabilities/observability/ingest/index.ts'
+import type { ObservationStore } from '../../src/capabilities/observability/stores/index.ts'
+import { systemClock } from '../../src/kernel/time.ts'
+import type { ExchangeFacts } from '../../src/model/exchange.ts'
+import { exchangeParts, frameOf } from '../../src/model/exchange-frame.ts'
+import { openSqliteQueue, type Queue } from '../../src/platform/queue/index.ts'
+import {
+  openRelational,
+  type Relational,
+  type TaskTables,
+} from '../../src/platform/relational/index.ts'
+import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { eventually } from './eventually.ts'
+
+/** The instant that calls of a test start at, in milliseconds since 1970. */
+export const start_ms = Date.UTC(2026, 5, 1, 12)
+
+/** One call as a test tells of it: times in seconds after `start_ms`, facts as they come. */
+export type ToldCall = {
+  facts?: Partial<ExchangeFacts>
+  /** When it started and ended; 0 and 1 when not told. */
+  from?: number
+  to?: number
+  request?: object | string
+  response?: object | string
+}
+
+/** The answer of a call that a test does not care for: 10 tokens in, 5 out, a priced model. */
+export const plainReply = {
+  model: 'gpt-4o-mini',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+}
+
+/** The parts of a call in a frame. */
+export function callParts(project_id: string, call: ToldCall = {}): Uint8Array[] {
+  const { from = 0, to = from + 1 } = call
+  const text = (body: object | string) => (typeof body === 'string' ? body : JSON.stringify(body))
+  return exchangeParts({
+    facts: { ...plainFacts(project_id), ...timesOf(from, to), ...call.facts },
+    request: Buffer.from(text(call.request ?? { model: 'gpt-4o-mini', messages: [] })),
+    response: Buffer.from(text(call.response ?? plainReply)),
+  })
+}
+
+function timesOf(from: number, to: number) {
+  const ns = (seconds: number) => `${BigInt(Math.round(start_ms + seconds * 1000)) * 1_000_000n}`
+  return { start_time: ns(from), end_time: ns(to) }
+}
+
+function plainFacts(project_id: string): ExchangeFacts {
+  return {
+    project_id,
+    trace_id: randomUUID(),
+    observation_id: randomUUID().replaceAll('-', '').slice(0, 16),
+    parent_observation_id: '',
+    endpoint: 'chat.completions',
+    provider: 'openai',
+    start_time: '0',
+    end_time: '0',
+    first_token_time: null,
+    outcome: 'complete',
+    status_code: 200,
+    error_type: '',
+    error_message: '',
+    streamed: false,
+    usage_requested_by_us: false,
+    request_bytes: 10,
+    response_bytes: 20,
+    response_encoding: '',
+    response_type: 'application/json',
+    content_state: 'full',
+    task_id: '',
+    task_name: '',
+    conversation_id: '',
+    user_id: '',
+    environment: '',
+    release: '',
+    attributes: {},
+  }
+}
+
+/** A queue, a database and a store, with as many workers on them as a test starts. */
+export type IngestBench = AsyncDisposable & {
+  queue: Queue
+  db: Relational<TaskTables>['db']
+  /** Publishes one message with these calls of a project. */
+  publish(project_id: string, calls: readonly ToldCall[], id?: string): Promise<void>
+  startWorker(settings?: Partial<IngestSettings>): Promise<RunningWorker>
+  /** Resolves when no message waits or is being handled. */
+  settled(): Promise<void>
+}
+export type RunningWorker = { stop(): Promise<void>; metric(name: string): Promise<number> }
+
+/** Makes one; the store and the way to the database are the test's. */
+export async function openIngestBench(given: {
+  store: ObservationStore
+  url: string
+  wrapQueue?: (queue: Queue) => Queue
+}): Promise<IngestBench> {
+  const directory = await mkdtemp(join(tmpdir(), 'looptrace-ingest-'))
+  const logger = createLogger({ role: 'test', level: 'silent' })
+  const opened = await openSqliteQueue({
+    path: join(directory, 'queue.sqlite'),
+    bytes_max: 100_000_000,
+    logger,
+  })
+  const queue = given.wrapQueue ? given.wrapQueue(opened) : opened
+  const relational = openRelational<TaskTables>({
+    url: given.url,
+    pool_max: 6,
+    connect_timeout_ms: 1_000,
+    statement_timeout_ms: 10_000,
+    logger,
+  })
+  const workers: RunningWorker[] = []
+  return {
+    queue,
+    db: relational.db,
+    publish: async (project_id, calls, id = randomUUID()) => {
+      const data = frameOf(calls.flatMap((call) => callParts(project_id, call)))
+      await queue.publish({ id, subject: `ingest.${project_id}`, data })
+    },
+    startWorker: async (settings = {}) => {
+      const metrics = createMetrics()
+      const consumer = await startIngest({
+        queue,
+        store: given.store,
+        db: relational.db,
+        clock: systemClock,
+        logger,
+        metrics,
+        settings: { ...quickSettings, ...settings },
+      })
+      const metric = async (name: string) => metricIn((await metrics.expose()).body, name)
+      const worker = { stop: () => consumer.stop(), metric }
+      workers.push(worker)
+      return worker
+    },
+    settled: async () => {
+      await eventually('an empty queue', async () => (await opened.stats()).pending === 0)
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()))
+      await opened.close()
+      await relational.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+const quickSettings: IngestSettings = {
+  ...defaultIngestSettings,
+  batch_wait_ms: 1,
+  retry_delay_ms: 5,
+  retry_delay_ms_max: 20,
+}
+
+function metricIn(exposition: string, name: string): number {
+  const line = exposition.split('\n').find((text) => text.startsWith(`${name} `))
+  return Number(line?.slice(name.length + 1) ?? Number.NaN)
+}

@@ -1,0 +1,153 @@
+import type {
+  CallSums,
+  ConversationRollup,
+  ObservationStore,
+  TaskRollup,
+} from '../../src/capabilities/observability/stores/index.ts'
+import type { Observation } from '../../src/model/observation.ts'
+
+/** A store of observations in memory, with places where a test can make it fail or wait. */
+export type MemoryStore = ObservationStore & {
+  /** Every stored observation once, as it was written last. */
+  rows(): Observation[]
+  /** Rows given to insert, repetitions included. */
+  inserted: number
+  /** Called before and after the rows are kept, and before a roll-up; a throw is the answer. */
+  at: (moment: StoreMoment, rows: readonly Observation[]) => void | Promise<void>
+}
+export type StoreMoment = 'before insert' | 'after insert' | 'before rollup'
+
+/** Makes an empty one. It keeps an observation once by its identity, as the real ones do. */
+export function memoryStore(): MemoryStore {
+  const byIdentity = new Map<string, Observation>()
+  const rows = () => [...byIdentity.values()]
+  const store: MemoryStore = {
+    rows,
+    inserted: 0,
+    at: () => undefined,
+    insert: async (observations) => {
+      await store.at('before insert', observations)
+      store.inserted += observations.length
+      for (const row of observations) byIdentity.set(identityOf(row), row)
+      await store.at('after insert', observations)
+    },
+    taskRollups: async (project_id, tasks) => {
+      await store.at('before rollup', [])
+      return tasks.flatMap(({ task_id, from }) => {
+        const found = rows().filter((row) => isOf(row, project_id, from) && row.task_id === task_id)
+        return found.length === 0 ? [] : [taskRollup(task_id, found)]
+      })
+    },
+    conversationRollups: async (project_id, conversations) => {
+      await store.at('before rollup', [])
+      return conversations.flatMap(({ conversation_id, from }) => {
+        const found = rows().filter(
+          (row) => isOf(row, project_id, from) && row.conversation_id === conversation_id,
+        )
+        return found.length === 0 ? [] : [conversationRollup(conversation_id, found)]
+      })
+    },
+    taskObservations: notHere,
+    conversationTraces: notHere,
+    countConversationTraces: notHere,
+    observation: notHere,
+    traceObservations: notHere,
+  }
+  return store
+}
+
+function identityOf(row: Observation): string {
+  return `${row.project_id} ${row.start_time} ${row.trace_id} ${row.observation_id}`
+}
+
+function isOf(row: Observation, project_id: string, from: bigint): boolean {
+  return row.project_id === project_id && row.start_time >= from
+}
+
+function taskRollup(task_id: string, rows: readonly Observation[]): TaskRollup {
+  return {
+    ...sumsOf(rows),
+    ...spanOf(rows),
+    task_id,
+    observations: rows.length,
+    traces: distinct(rows, 'trace_id').length,
+    name: latest(rows, 'task_name'),
+    user_id: latest(rows, 'user_id'),
+    conversation_id: latest(rows, 'conversation_id'),
+    environment: latest(rows, 'environment'),
+    release: latest(rows, 'release'),
+    implicit: rows.every((row) => row.task_implicit),
+  }
+}
+
+function conversationRollup(id: string, rows: readonly Observation[]): ConversationRollup {
+  return {
+    ...sumsOf(rows),
+    ...spanOf(rows),
+    conversation_id: id,
+    external_id: latest(rows, 'conversation_external_id'),
+    user_id: latest(rows, 'user_id'),
+    observations: rows.length,
+    tasks: distinct(rows, 'task_id').length,
+    traces: distinct(rows, 'trace_id').length,
+  }
+}
+
+const buckets = [
+  'input_uncached_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'output_visible_tokens',
+  'reasoning_tokens',
+] as const
+
+function sumsOf(rows: readonly Observation[]): CallSums {
+  const sum = (of: (row: Observation) => number) => rows.reduce((all, row) => all + of(row), 0)
+  const count = (is: (row: Observation) => boolean) => rows.filter(is).length
+  const tokens = (name: (typeof buckets)[number]) => sum((row) => row[name] ?? 0)
+  return {
+    calls: rows.length,
+    errors: count((row) => row.status === 'error'),
+    cancelled: count((row) => row.status === 'cancelled'),
+    input_uncached_tokens: tokens('input_uncached_tokens'),
+    cache_read_tokens: tokens('cache_read_tokens'),
+    cache_write_tokens: tokens('cache_write_tokens'),
+    output_visible_tokens: tokens('output_visible_tokens'),
+    reasoning_tokens: tokens('reasoning_tokens'),
+    total_tokens: buckets.reduce((all, name) => all + tokens(name), 0),
+    estimated_calls: count((row) => row.usage_source === 'estimated'),
+    cost_usd: (sum((row) => Number(row.cost_usd ?? 0) * 1e9) / 1e9).toFixed(9),
+    unpriced_calls: count((row) => row.cost_usd === null),
+    models: distinct(rows, 'model'),
+    providers: distinct(rows, 'provider'),
+  }
+}
+
+function spanOf(rows: readonly Observation[]) {
+  const starts = rows.map((row) => row.start_time).toSorted((a, b) => (a < b ? -1 : 1))
+  const ends = rows.map((row) => row.end_time).toSorted((a, b) => (a < b ? 1 : -1))
+  return { first_start: starts[0] ?? 0n, last_end: ends[0] ?? 0n }
+}
+
+type TextColumn = 'trace_id' | 'task_id' | 'model' | 'provider'
+
+function distinct(rows: readonly Observation[], column: TextColumn): string[] {
+  return [...new Set(rows.map((row) => row[column]))].filter((text) => text !== '').toSorted()
+}
+
+type LatestColumn =
+  | 'task_name'
+  | 'user_id'
+  | 'conversation_id'
+  | 'conversation_external_id'
+  | 'environment'
+  | 'release'
+
+function latest(rows: readonly Observation[], column: LatestColumn): string {
+  const given = rows.filter((row) => row[column] !== '')
+  return given.toSorted((a, b) => (a.start_time < b.start_time ? 1 : -1))[0]?.[column] ?? ''
+}
+
+async function notHere(): Promise<never> {
+  throw new Error('the store in memory does not answer this')
+}
