@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sleep } from '../../src/kernel/time.ts'
 import {
@@ -42,7 +43,7 @@ async function open(settings: Partial<SqliteQueueOptions> = {}): Promise<Queue> 
 
 /** Starts a process on the queue file; `lines` grows with what it prints. */
 function start(work: 'publish' | 'hold') {
-  const program = join(import.meta.dirname, '../support/queue-process.ts')
+  const program = fileURLToPath(new URL('../support/queue-process.ts', import.meta.url))
   const child = spawn(process.execPath, [program, join(directory, 'queue.sqlite'), work], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -67,7 +67,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
  * The path of the binary, built once for each state of go.mod and go.sum. Rejects with what to do
  * when there is no Go.
  */
-export async function natsServerBinary(): Promise<string> {
+async function natsServerBinary(): Promise<string> {
   const hash = createHash('sha256')
   for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(toolFolder, file)))
   const folder = join(repository, '.cache')

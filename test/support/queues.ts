@@ -12,14 +12,14 @@ import {
 import { type NatsServer, startNatsServer } from './nats.ts'
 
 /** What a test may set, whatever the driver. */
-export type QueueSettings = {
+type QueueSettings = {
   bytes_max?: number
   message_bytes_max?: number
   publish_bytes_max?: number
 }
 
 /** One queue, empty at first. `peer` is a second way into it, as another process has it. */
-export type OpenedQueue = { queue: Queue; peer: () => Promise<Queue> }
+type OpenedQueue = { queue: Queue; peer: () => Promise<Queue> }
 
 /** A driver of the queue port, for the suite that all of them pass. */
 export type QueueDriver = {

@@ -88,12 +88,13 @@ async function consumeSession({ ports, options, handler, stopping }: Run): Promi
       if (deliveries.length > 0) {
         await runBatch({ deliveries, handler, options, signal, logger })
       } else if (pull.broken !== undefined) {
+        ports.connection.prepareAgain()
         throw new Error(`the server refused a pull: ${pull.broken}`)
       }
     }
   } finally {
-    const left = await pull.close()
-    if (!over.aborted) for (const msg of left) giveBack(msg, ports.connection, 0)
+    if (over.aborted) pull.abandon()
+    else for (const msg of await pull.close()) giveBack(msg, nc, 0)
   }
 }
 

@@ -8,6 +8,7 @@ import { isApiError, type StreamNames } from './jetstream-streams.ts'
 const reasonHeader = 'Looptrace-Reason'
 const attemptsHeader = 'Looptrace-Attempts'
 const noMessageFound = 10_037
+const headerText_bytes_max = 2_000
 const letters_max = 1_000
 const listWait_ms = 5_000
 
@@ -27,7 +28,7 @@ export function deadLetterMessage(
     dedupe_id: `${stream_seq}:${id}`,
     headers: {
       [messageIdHeader]: id,
-      [reasonHeader]: encodeURIComponent(reason.toWellFormed()),
+      [reasonHeader]: headerText(reason),
       [attemptsHeader]: String(attempt),
     },
   }
@@ -83,4 +84,11 @@ export function replayedMessage(letter: StoredMsg, names: StreamNames): StreamMe
     dedupe_id: `replay:${letter.seq}:${id}`,
     headers: { [messageIdHeader]: id },
   }
+}
+
+/** Text for a header, percent-encoded; cut where it would not fit into the reserve for headers. */
+function headerText(text: string): string {
+  const encoded = encodeURIComponent(text.toWellFormed())
+  if (encoded.length <= headerText_bytes_max) return encoded
+  return encodeURIComponent(text.slice(0, headerText_bytes_max / 10).toWellFormed())
 }

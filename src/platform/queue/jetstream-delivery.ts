@@ -1,4 +1,4 @@
-import type { Msg } from '@nats-io/transport-node'
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import type { Delivery } from './contract.ts'
 import { QueueUnavailable } from './contract.ts'
 import type { JetStreamConnection } from './jetstream-connection.ts'
@@ -40,7 +40,7 @@ export function deliveryOf(about: StreamDelivery, ports: SettlePorts): Delivery 
     attempt,
     data: msg.data,
     ack: () => confirmAck(msg, ports),
-    retry: async (delay_ms) => giveBack(msg, ports.connection, delay_ms),
+    retry: async (delay_ms) => giveBack(msg, ports.connection.session.nc, delay_ms),
     bury: async (reason) => {
       await ports.bury(about, reason)
       await confirmAck(msg, ports)
@@ -49,10 +49,10 @@ export function deliveryOf(about: StreamDelivery, ports: SettlePorts): Delivery 
 }
 
 /** Gives a message back. Unconfirmed: should it get lost, the message comes after its ack wait. */
-export function giveBack(msg: Msg, connection: JetStreamConnection, delay_ms: number): void {
+export function giveBack(msg: Msg, nc: NatsConnection, delay_ms: number): void {
   const delay = Math.round(delay_ms * 1_000_000)
   const answer = delay > 0 ? `-NAK ${JSON.stringify({ delay })}` : '-NAK'
-  if (msg.reply) connection.session.nc.publish(msg.reply, answer)
+  if (msg.reply) nc.publish(msg.reply, answer)
 }
 
 /** Acknowledges and waits for the server to confirm. Rejects with QueueUnavailable. */

@@ -27,6 +27,7 @@ const noResponders = 503
 export class JetStreamPublisher {
   readonly #window: number
   readonly #ack_timeout_ms: number
+  readonly #streamMissing: () => void
   readonly #waiting = new Map<string, Waiting>()
   readonly #forSlot: (() => void)[] = []
   #nc: NatsConnection | undefined
@@ -35,9 +36,15 @@ export class JetStreamPublisher {
   #taken = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(about: { window: number; ack_timeout_ms: number }) {
+  constructor(about: {
+    window: number
+    ack_timeout_ms: number
+    /** Called when the server says that there is no stream for a message. */
+    streamMissing: () => void
+  }) {
     this.#window = about.window
     this.#ack_timeout_ms = about.ack_timeout_ms
+    this.#streamMissing = about.streamMissing
   }
 
   /** Listens for acknowledgements on this connection, once for each connection. */
@@ -81,11 +88,13 @@ export class JetStreamPublisher {
     for (const [name, value] of Object.entries(message.headers ?? {})) about.set(name, value)
     this.#last += 1
     const token = this.#last.toString(36)
+    const reply = `${this.#inbox}.${token}`
     return new Promise((resolve, reject) => {
-      nc.publish(message.subject, message.data, {
-        headers: about,
-        reply: `${this.#inbox}.${token}`,
-      })
+      try {
+        nc.publish(message.subject, message.data, { headers: about, reply })
+      } catch (cause) {
+        return reject(new QueueUnavailable('NATS takes no message', { cause }))
+      }
       const deadline_ms = performance.now() + this.#ack_timeout_ms
       this.#waiting.set(token, { resolve, reject, deadline_ms })
       this.#timer ??= setTimeout(() => this.#sweep(), this.#ack_timeout_ms)
@@ -97,6 +106,7 @@ export class JetStreamPublisher {
     const waiting = this.#waiting.get(token)
     if (waiting === undefined) return
     this.#waiting.delete(token)
+    if (msg.headers?.code === noResponders) this.#streamMissing()
     const error = failureIn(msg)
     if (error === undefined) waiting.resolve()
     else waiting.reject(error)

@@ -70,6 +70,11 @@ export class JetStreamPull {
     return this.#taken()
   }
 
+  /** Ends the subscription when the connection is gone: there is nobody to tell. */
+  abandon(): void {
+    this.#subscription.unsubscribe()
+  }
+
   #taken(): Msg[] {
     const arrived = this.#arrived
     this.#arrived = []
@@ -90,33 +95,39 @@ export class JetStreamPull {
     this.#nc.publish(this.#requestSubject, JSON.stringify(request), {
       reply: `${this.#inbox}.${this.#pull}`,
     })
-    const timeout = AbortSignal.timeout(pull.wait_ms + pullGrace_ms)
-    const over = AbortSignal.any([signal, timeout])
-    while (!this.#ended && !this.#broken && this.#arrived.length < wanted && !over.aborted) {
-      await this.#something(over)
-    }
+    const timer = setTimeout(() => this.#end(), pull.wait_ms + pullGrace_ms)
+    const abort = () => this.#end()
+    signal.addEventListener('abort', abort, { once: true })
+    while (!this.#ended && this.#arrived.length < wanted) await this.#somethingCame()
+    signal.removeEventListener('abort', abort)
+    clearTimeout(timer)
+  }
+
+  #end(): void {
+    this.#ended = true
+    this.#wake()
   }
 
   #receive(msg: Msg): void {
     const isStatus = msg.data.length === 0 && (msg.headers?.code ?? 0) >= 100
-    if (isStatus) this.#status(msg)
-    else this.#arrived.push(msg)
-    this.#wake()
+    if (isStatus) {
+      this.#status(msg)
+    } else {
+      this.#arrived.push(msg)
+      this.#wake()
+    }
   }
 
   #status(msg: Msg): void {
     const { code = 0, description = '' } = msg.headers ?? {}
     const isEnd = [404, 408].includes(code) || /maxbytes|batch completed/i.test(description)
     if (!isEnd) this.#broken = `${code} ${description}`
-    if (msg.subject.endsWith(`.${this.#pull}`)) this.#ended = true
+    if (!isEnd || msg.subject.endsWith(`.${this.#pull}`)) this.#end()
   }
 
-  async #something(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const wake = () => resolve()
-    this.#wake = wake
-    signal.addEventListener('abort', wake, { once: true })
-    if (!signal.aborted) await promise
-    signal.removeEventListener('abort', wake)
+  #somethingCame(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
   }
 }

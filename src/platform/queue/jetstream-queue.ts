@@ -81,6 +81,7 @@ class JetStreamQueue implements Queue {
     this.#publisher = new JetStreamPublisher({
       window: options.publish_window ?? 256,
       ack_timeout_ms: this.#ack_timeout_ms,
+      streamMissing: () => this.#connection.prepareAgain(),
     })
     this.#connection = new JetStreamConnection(options, {
       connected: async (nc) => {
@@ -101,11 +102,14 @@ class JetStreamQueue implements Queue {
 
   async publish(message: OutgoingMessage): Promise<void> {
     assertMessage(message, this.message_bytes_max)
+    if (this.#closing.signal.aborted) {
+      throw new QueueUnavailable('the queue is closed', { reason: 'closed' })
+    }
     const { id, subject, data } = message
     const streamMessage = { subject: this.#names.subject(subject), data, dedupe_id: id }
     try {
       await this.#underWay.run(data.length, () =>
-        this.#publisher.publish(() => this.#openSession().nc, streamMessage),
+        this.#publisher.publish(() => this.#connection.session.nc, streamMessage),
       )
     } catch (error) {
       if (error instanceof QueueUnavailable && error.reason === 'full') {
@@ -180,12 +184,6 @@ class JetStreamQueue implements Queue {
     await Promise.race([stopped, sleep(this.#options.close_wait_ms ?? 5_000, waited.signal)])
     waited.abort()
     await this.#connection.close()
-  }
-
-  /** New publishes are refused as soon as close was called. */
-  #openSession(): { nc: NatsConnection } {
-    if (!this.#closing.signal.aborted) return this.#connection.session
-    throw new QueueUnavailable('the queue is closed', { reason: 'closed' })
   }
 
   #manager(nc: NatsConnection): Promise<JetStreamManager> {

@@ -30,15 +30,19 @@ export async function runBatch(run: BatchRun): Promise<void> {
   const { handler, options, logger } = run
   const unsettled = new Set<Delivery>()
   const deliveries = run.deliveries.map((delivery) => tracked(delivery, unsettled))
-  const timeout = new AbortController()
-  const timer = setTimeout(() => timeout.abort(), options.ack_wait_ms)
+  const over = new AbortController()
+  const abort = () => over.abort()
+  const timer = setTimeout(abort, options.ack_wait_ms)
+  run.signal.addEventListener('abort', abort, { once: true })
+  if (run.signal.aborted) abort()
   try {
-    await handler(deliveries, AbortSignal.any([run.signal, timeout.signal]))
+    await handler(deliveries, over.signal)
   } catch (error) {
     logger.warn({ err: error, kind: options.kind, messages: unsettled.size }, 'a batch failed')
     await giveBack([...unsettled], error, run)
   } finally {
     clearTimeout(timer)
+    run.signal.removeEventListener('abort', abort)
   }
 }
 

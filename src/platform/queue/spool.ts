@@ -9,7 +9,7 @@ export type SpooledPublisher = Pick<Queue, 'message_bytes_max' | 'publish' | 're
   stats(): Promise<SpoolStats>
 }
 
-export type SpoolStats = {
+type SpoolStats = {
   /** Messages on disk that the queue does not have yet. */
   spooled: number
   spooled_bytes: number
