@@ -1,15 +1,19 @@
 import type { TestProject } from 'vitest/node'
+import { type ClickHouseBroker, startClickHouseBroker } from './clickhouse-broker.ts'
 import { type PostgresBroker, startPostgresBroker } from './postgres-broker.ts'
 
 let broker: PostgresBroker | undefined
+let clickhouse: ClickHouseBroker | undefined
 
 /** Before all test files: what they share starts, or waits for its first use. */
 export async function setup(project: TestProject): Promise<void> {
   broker = await startPostgresBroker()
   project.provide('postgres_broker', broker.url)
+  clickhouse = await startClickHouseBroker()
+  project.provide('clickhouse_broker', clickhouse.url)
 }
 
 /** After all test files: every shared server is stopped and its files are removed. */
 export async function teardown(): Promise<void> {
-  await broker?.close()
+  await Promise.all([broker?.close(), clickhouse?.close()])
 }

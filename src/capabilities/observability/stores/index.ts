@@ -1,3 +1,4 @@
+export { openClickHouseStore } from './clickhouse/store.ts'
 export type {
   CallSums,
   ConversationHint,

@@ -1,0 +1,88 @@
+import type { CallSums, ConversationRollup, TaskRollup, TraceSummary } from '../contract.ts'
+
+type SumColumn = Exclude<keyof CallSums, 'cost_usd' | 'models' | 'providers'>
+
+/** Columns of every roll-up as JSONEachRow brings them: 64-bit integers are text. */
+type SumsRow = Record<SumColumn | 'observations' | 'start_ns' | 'end_ns', string> & {
+  cost_text: string
+  models: string[]
+  providers: string[]
+}
+
+export type TaskRollupRow = SumsRow & { traces: string; implicit: boolean } & Pick<
+    TaskRollup,
+    'task_id' | 'name' | 'user_id' | 'conversation_id' | 'environment' | 'release'
+  >
+
+export type ConversationRollupRow = SumsRow & { tasks: string; traces: string } & Pick<
+    ConversationRollup,
+    'conversation_id' | 'external_id' | 'user_id'
+  >
+
+export type TraceSummaryRow = SumsRow &
+  Pick<TraceSummary, 'trace_id' | 'task_id' | 'name' | 'status'>
+
+export function taskRollupFrom(row: TaskRollupRow): TaskRollup {
+  return {
+    task_id: row.task_id,
+    ...sumsFrom(row),
+    ...spanFrom(row),
+    observations: Number(row.observations),
+    traces: Number(row.traces),
+    name: row.name,
+    user_id: row.user_id,
+    conversation_id: row.conversation_id,
+    environment: row.environment,
+    release: row.release,
+    implicit: row.implicit,
+  }
+}
+
+export function conversationRollupFrom(row: ConversationRollupRow): ConversationRollup {
+  return {
+    conversation_id: row.conversation_id,
+    ...sumsFrom(row),
+    ...spanFrom(row),
+    observations: Number(row.observations),
+    tasks: Number(row.tasks),
+    traces: Number(row.traces),
+    external_id: row.external_id,
+    user_id: row.user_id,
+  }
+}
+
+export function traceSummaryFrom(row: TraceSummaryRow): TraceSummary {
+  return {
+    trace_id: row.trace_id,
+    ...sumsFrom(row),
+    start_time: BigInt(row.start_ns),
+    end_time: BigInt(row.end_ns),
+    observations: Number(row.observations),
+    task_id: row.task_id,
+    name: row.name,
+    status: row.status,
+  }
+}
+
+function sumsFrom(row: SumsRow): CallSums {
+  return {
+    calls: Number(row.calls),
+    errors: Number(row.errors),
+    cancelled: Number(row.cancelled),
+    input_uncached_tokens: Number(row.input_uncached_tokens),
+    cache_read_tokens: Number(row.cache_read_tokens),
+    cache_write_tokens: Number(row.cache_write_tokens),
+    output_visible_tokens: Number(row.output_visible_tokens),
+    reasoning_tokens: Number(row.reasoning_tokens),
+    total_tokens: Number(row.total_tokens),
+    estimated_calls: Number(row.estimated_calls),
+    cost_usd: row.cost_text,
+    unpriced_calls: Number(row.unpriced_calls),
+    models: row.models,
+    providers: row.providers,
+  }
+}
+
+function spanFrom(row: SumsRow) {
+  return { first_start: BigInt(row.start_ns), last_end: BigInt(row.end_ns) }
+}

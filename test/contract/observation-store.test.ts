@@ -1,0 +1,471 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type ObservationStore,
+  openClickHouseStore,
+} from '../../src/capabilities/observability/stores/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { Problem } from '../../src/kernel/problem.ts'
+import {
+  type Observation,
+  observationTypes,
+  outcomes,
+  statuses,
+} from '../../src/model/observation.ts'
+import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
+import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
+import { observationOf } from '../support/observations.ts'
+
+let columnar: Columnar
+let store: ObservationStore
+
+beforeAll(async () => {
+  columnar = await migratedClickHouse()
+  // Versions must lie side by side until a test is done with them.
+  await columnar.command('SYSTEM STOP MERGES observations')
+  store = openClickHouseStore({ columnar })
+})
+afterAll(() => columnar?.close())
+
+const start = 1_790_000_000_000_000_000n
+const second = 1_000_000_000n
+
+describe('writing', () => {
+  test('every field of every observation comes back as it went in', async () => {
+    const project_id = newId()
+    const some = fc.uniqueArray(anyObservation(project_id), {
+      minLength: 1,
+      selector: ({ observation_id }) => observation_id,
+    })
+    await fc.assert(
+      fc.asyncProperty(some, async (given) => {
+        const trace_id = newId()
+        const observations = given.map((observation) => ({ ...observation, trace_id }))
+        await store.insert(observations, { token: newId() })
+        const stored = await store.traceObservations(project_id, { trace_id, limit: 100 })
+        const byId = ({ observation_id }: Observation) =>
+          Buffer.from(observation_id).toString('hex')
+        expect(sorted(stored, byId)).toEqual(sorted(observations, byId))
+        const [first] = observations
+        if (first) expect(await store.observation(project_id, window(first))).toEqual(first)
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  test('the same token writes once; another token is read once, and the later one wins', async () => {
+    const project_id = newId()
+    const first = observationOf({ project_id, output: 'first' })
+    const token = newId()
+    await store.insert([first], { token })
+    await store.insert([first], { token })
+    expect(await rowCount(project_id)).toBe(1)
+    await store.insert([{ ...first, output: 'second', message_id: 'm2' }], { token: newId() })
+    expect(await rowCount(project_id)).toBe(2)
+    const lookup = { trace_id: first.trace_id, limit: 10 }
+    expect(await store.traceObservations(project_id, lookup)).toMatchObject([{ output: 'second' }])
+    expect(await store.observation(project_id, first)).toMatchObject({ output: 'second' })
+    expect(await store.taskObservations(project_id, 'task-1', { limit: 10 })).toHaveLength(1)
+    const [rollup] = await store.taskRollups(project_id, [{ task_id: 'task-1', from: start }])
+    expect(rollup).toMatchObject({ calls: 1, total_tokens: 15, cost_usd: '0.001' })
+  })
+
+  test('a batch may span more months than ClickHouse takes at once by default', async () => {
+    const project_id = newId()
+    const month = 31n * 86_400n * second
+    const observations = Array.from({ length: 130 }, (_, index) =>
+      observationOf({ project_id, trace_id: newId(), start_time: BigInt(index) * month }),
+    )
+    await store.insert(observations, { token: newId() })
+    expect(await rowCount(project_id)).toBe(130)
+  })
+
+  test('nothing to write is no error', async () => {
+    await expect(store.insert([], { token: newId() })).resolves.toBeUndefined()
+  })
+})
+
+describe('roll-ups', () => {
+  test('of tasks are exact, whatever was sent twice', async () => {
+    const project_id = newId()
+    const observations = taskOfThree(project_id)
+    await store.insert(observations, { token: newId() })
+    await store.insert(observations.slice(1), { token: newId() })
+    const rollups = await store.taskRollups(project_id, [
+      { task_id: 'task-1', from: start },
+      { task_id: 'no such task', from: start },
+    ])
+    expect(rollups).toEqual([
+      {
+        task_id: 'task-1',
+        name: 'the later name',
+        user_id: 'u-1',
+        conversation_id: 'c-1',
+        environment: 'prod',
+        release: '',
+        implicit: false,
+        observations: 4,
+        traces: 2,
+        calls: 3,
+        errors: 1,
+        cancelled: 1,
+        input_uncached_tokens: 20,
+        cache_read_tokens: 7,
+        cache_write_tokens: 0,
+        output_visible_tokens: 10,
+        reasoning_tokens: 2 ** 40,
+        total_tokens: 37 + 2 ** 40,
+        estimated_calls: 1,
+        cost_usd: '0.300000001',
+        unpriced_calls: 1,
+        models: ['m-1', 'm-2'],
+        providers: ['anthropic', 'openai'],
+        first_start: start,
+        last_end: start + 9n * second,
+      },
+    ])
+  })
+
+  test('of conversations too', async () => {
+    const project_id = newId()
+    const observations = taskOfThree(project_id)
+    await store.insert(observations, { token: newId() })
+    await store.insert(observations, { token: newId() })
+    const hints = [{ conversation_id: 'c-1', from: start }]
+    expect(await store.conversationRollups(project_id, hints)).toMatchObject([
+      {
+        conversation_id: 'c-1',
+        external_id: 'chat 7',
+        user_id: 'u-1',
+        tasks: 1,
+        traces: 2,
+        observations: 4,
+        calls: 3,
+        cost_usd: '0.300000001',
+        first_start: start,
+        last_end: start + 9n * second,
+      },
+    ])
+  })
+
+  test('take any number of tasks, with any characters in their ids', async () => {
+    const project_id = newId()
+    const strange = Array.from({ length: 600 }, (_, index) => `t'${index}\\\n\t{x:String} é🦊?&+%`)
+    const observations = strange.map((task_id) =>
+      observationOf({ project_id, task_id, trace_id: newId() }),
+    )
+    await store.insert(observations, { token: newId() })
+    const hints = strange.map((task_id) => ({ task_id, from: start }))
+    const rollups = await store.taskRollups(project_id, hints)
+    expect(rollups.map((rollup) => rollup.task_id).sort()).toEqual([...strange].sort())
+  })
+
+  test('add up as the observations do', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyCall, { minLength: 1, maxLength: 40 }), async (calls) => {
+        const project_id = newId()
+        const observations = calls.map((call) =>
+          observationOf({ ...call, project_id, trace_id: newId(), cost_usd: dollars(call.cost) }),
+        )
+        await store.insert(observations, { token: newId() })
+        const [rollup] = await store.taskRollups(project_id, [{ task_id: 'task-1', from: start }])
+        const cost = calls.reduce((sum, call) => sum + (call.cost ?? 0n), 0n)
+        expect(rollup?.cost_usd).toBe(dollars(cost))
+        expect(rollup?.unpriced_calls).toBe(calls.filter((call) => call.cost === null).length)
+        const tokens = calls.reduce((sum, call) => sum + (call.input_uncached_tokens ?? 0), 0)
+        expect(rollup?.input_uncached_tokens).toBe(tokens)
+      }),
+      { numRuns: 10 },
+    )
+  })
+})
+
+describe('lists', () => {
+  test('a task pages through its observations, without content', async () => {
+    const project_id = newId()
+    const observations = Array.from({ length: 7 }, (_, index) =>
+      observationOf({
+        project_id,
+        trace_id: newId(),
+        observation_id: `o${index}`,
+        // Two share each instant, so that the id has to tell them apart.
+        start_time: start + BigInt(Math.floor(index / 2)) * second,
+        input: 'long',
+        tool_calls: [{ id: 'call', name: 'search', arguments: '{}' }],
+      }),
+    )
+    await store.insert(observations.toReversed(), { token: newId() })
+    await store.insert(observations, { token: newId() })
+    const seen: string[] = []
+    let after: { start_time: bigint; observation_id: string } | undefined
+    for (let pages = 0; pages < 5; pages++) {
+      const page = await store.taskObservations(project_id, 'task-1', {
+        ...(after && { after }),
+        limit: 3,
+      })
+      for (const row of page) {
+        expect(row).not.toHaveProperty('input')
+        expect(row.tool_calls).toEqual(observations[0]?.tool_calls)
+        seen.push(row.observation_id)
+      }
+      after = page.at(-1)
+      if (page.length < 3) break
+    }
+    expect(seen).toEqual(['o0', 'o1', 'o2', 'o3', 'o4', 'o5', 'o6'])
+    const within = { from: start + second, to: start + 2n * second, limit: 10 }
+    const inside = await store.taskObservations(project_id, 'task-1', within)
+    expect(inside.map((row) => row.observation_id)).toEqual(['o2', 'o3'])
+  })
+
+  test.each(['asc', 'desc'] as const)('traces of a conversation, %s', async (order) => {
+    const project_id = newId()
+    const traces = await conversationOfFive(project_id)
+    const expected = order === 'asc' ? traces : traces.toReversed()
+    const seen: string[] = []
+    let after: { start_time: bigint; trace_id: string } | undefined
+    for (let pages = 0; pages < 4; pages++) {
+      const page = await store.conversationTraces(project_id, 'c-1', {
+        ...(after && { after }),
+        order,
+        limit: 2,
+      })
+      seen.push(...page.map((trace) => trace.trace_id))
+      after = page.at(-1)
+      if (page.length < 2) break
+    }
+    expect(seen).toEqual(expected)
+  })
+
+  test('a trace says what is in it, and the window goes by its start', async () => {
+    const project_id = newId()
+    const traces = await conversationOfFive(project_id)
+    const within = { from: start + 1n, to: start + 101n * second }
+    const [trace, ...others] = await store.conversationTraces(project_id, 'c-1', {
+      ...within,
+      order: 'asc',
+      limit: 10,
+    })
+    expect(others).toEqual([])
+    expect(trace).toMatchObject({
+      trace_id: traces[1],
+      name: 'the root',
+      status: 'error',
+      task_id: 'task-1',
+      start_time: start + 100n * second,
+      end_time: start + 106n * second,
+      observations: 2,
+      calls: 2,
+      errors: 1,
+      total_tokens: 30,
+      cost_usd: '0.002',
+    })
+    const count = (limit: number, about = {}) =>
+      store.countConversationTraces(project_id, 'c-1', { ...about, limit })
+    expect(await count(100)).toBe(5)
+    expect(await count(3)).toBe(3)
+    expect(await count(100, within)).toBe(1)
+  })
+})
+
+describe('limits and isolation', () => {
+  test('no statement answers rows of another project', async () => {
+    const project_id = newId()
+    const stranger = newId()
+    const observation = observationOf({ project_id, conversation_id: 'c-1' })
+    await store.insert([observation], { token: newId() })
+    const conversation = { order: 'asc', limit: 10 } as const
+    expect(await store.observation(stranger, observation)).toBeUndefined()
+    const lookup = { trace_id: observation.trace_id, limit: 10 }
+    expect(await store.traceObservations(stranger, lookup)).toEqual([])
+    expect(await store.taskObservations(stranger, 'task-1', { limit: 10 })).toEqual([])
+    expect(await store.taskRollups(stranger, [{ task_id: 'task-1', from: start }])).toEqual([])
+    const hints = [{ conversation_id: 'c-1', from: start }]
+    expect(await store.conversationRollups(stranger, hints)).toEqual([])
+    expect(await store.conversationTraces(stranger, 'c-1', conversation)).toEqual([])
+    expect(await store.countConversationTraces(stranger, 'c-1', { limit: 10 })).toBe(0)
+    expect(await store.conversationTraces(project_id, 'c-1', conversation)).toHaveLength(1)
+  })
+
+  test('a store that is away is a problem one can retry', async () => {
+    const away = openColumnar({
+      ...columnarOptions({ ...(await testClickHouse()), url: 'http://127.0.0.1:1' }),
+    })
+    const lost = openClickHouseStore({ columnar: away })
+    const observation = observationOf({ project_id: newId() })
+    const failures = await Promise.all([
+      lost.insert([observation], { token: 't' }).catch((error: unknown) => error),
+      lost.observation(newId(), observation).catch((error: unknown) => error),
+    ])
+    for (const failure of failures) {
+      expect(failure).toBeInstanceOf(Problem)
+      expect(failure).toMatchObject({ code: 'store_unavailable' })
+    }
+    await away.close()
+  })
+})
+
+/** Just the instant at which it began. */
+function window({ trace_id, observation_id, start_time }: Observation) {
+  return { trace_id, observation_id, from: start_time, to: start_time + 1n }
+}
+
+function sorted<Item>(items: readonly Item[], key: (item: Item) => string): Item[] {
+  return items.toSorted((one, other) => (key(one) < key(other) ? -1 : 1))
+}
+
+async function rowCount(project_id: string): Promise<number> {
+  const [row] = await columnar.query<{ rows: string }>(
+    'SELECT count() AS rows FROM observations WHERE project_id = {project_id:UUID}',
+    { project_id },
+  )
+  return Number(row?.rows)
+}
+
+/** Three calls and a tool, over two traces, with all that a roll-up has to tell apart. */
+function taskOfThree(project_id: string): Observation[] {
+  const all = { project_id, conversation_id: 'c-1' }
+  const other = newId()
+  return [
+    observationOf({
+      ...all,
+      observation_id: 'a',
+      task_name: 'the first name',
+      task_implicit: true,
+      conversation_external_id: 'chat 7',
+      model: '',
+      model_requested: 'm-1',
+      cost_usd: '0.1',
+    }),
+    observationOf({
+      ...all,
+      observation_id: 'b',
+      start_time: start + second,
+      task_name: 'the later name',
+      user_id: 'u-1',
+      environment: 'prod',
+      provider: 'anthropic',
+      model: 'm-2',
+      status: 'error',
+      input_uncached_tokens: null,
+      cache_read_tokens: 7,
+      cost_usd: '0.200000001',
+      usage_source: 'estimated',
+    }),
+    observationOf({
+      ...all,
+      observation_id: 'c',
+      trace_id: other,
+      start_time: start + 2n * second,
+      end_time: start + 9n * second,
+      model: 'm-2',
+      status: 'cancelled',
+      output_visible_tokens: null,
+      reasoning_tokens: 2 ** 40,
+      cost_usd: null,
+    }),
+    observationOf({
+      ...all,
+      observation_id: 'd',
+      trace_id: other,
+      start_time: start + 3n * second,
+      type: 'tool',
+      status: 'error',
+      model: 'm-3',
+      cost_usd: '9',
+    }),
+  ]
+}
+
+/** Five traces 100 s apart, two observations each; answers their ids in order of time. */
+async function conversationOfFive(project_id: string): Promise<string[]> {
+  const traces = Array.from({ length: 5 }, newId)
+  const observations = traces.flatMap((trace_id, index) => {
+    const all = { project_id, trace_id, conversation_id: 'c-1' }
+    const at = start + BigInt(index) * 100n * second
+    return [
+      observationOf({ ...all, observation_id: 'r', start_time: at + second, name: 'the root' }),
+      observationOf({
+        ...all,
+        observation_id: 's',
+        parent_observation_id: 'r',
+        start_time: at,
+        end_time: at + 6n * second,
+        status: 'error',
+      }),
+    ]
+  })
+  await store.insert(observations, { token: newId() })
+  await store.insert(observations.slice(3), { token: newId() })
+  return traces
+}
+
+function dollars(billionths: bigint | null): string | null {
+  if (billionths === null) return null
+  const digits = billionths.toString().padStart(10, '0')
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')
+}
+
+const anyCall = fc.record({
+  cost: fc.option(fc.bigInt({ min: 0n, max: 10n ** 15n })),
+  input_uncached_tokens: fc.option(fc.nat({ max: 2 ** 31 - 1 })),
+})
+
+/** Any characters at all, but no half surrogates: those can't be stored as they are. */
+const anyText = fc.string({ unit: 'binary', maxLength: 300 })
+const anyCount = fc.option(fc.maxSafeNat())
+
+function anyObservation(project_id: string): fc.Arbitrary<Observation> {
+  return fc.record({
+    project_id: fc.constant(project_id),
+    trace_id: fc.constant(''),
+    observation_id: fc.string({ minLength: 1, maxLength: 64 }),
+    parent_observation_id: anyText,
+    type: fc.constantFrom(...observationTypes),
+    name: anyText,
+    start_time: fc.bigInt({ min: -(10n ** 18n), max: 9n * 10n ** 18n }),
+    end_time: fc.bigInt({ min: -(10n ** 18n), max: 9n * 10n ** 18n }),
+    status: fc.constantFrom(...statuses),
+    status_code: fc.nat({ max: 999 }),
+    outcome: fc.constantFrom(...outcomes, '' as const),
+    error_type: anyText,
+    error_message: anyText,
+    source: fc.constantFrom('proxy', 'otlp', 'api'),
+    contract_version: anyText,
+    provider: anyText,
+    model_requested: anyText,
+    model: anyText,
+    endpoint: anyText,
+    task_id: anyText,
+    task_name: anyText,
+    task_implicit: fc.boolean(),
+    conversation_id: anyText,
+    conversation_external_id: anyText,
+    user_id: anyText,
+    environment: anyText,
+    release: anyText,
+    input: anyText,
+    output: anyText,
+    content_state: fc.constantFrom('full', 'truncated', 'dropped'),
+    tool_calls: fc.array(fc.record({ id: anyText, name: anyText, arguments: anyText })),
+    tool_results: fc.array(fc.record({ tool_call_id: anyText, content: anyText })),
+    streamed: fc.boolean(),
+    finish_reason: anyText,
+    input_uncached_tokens: anyCount,
+    cache_read_tokens: anyCount,
+    cache_write_tokens: anyCount,
+    output_visible_tokens: anyCount,
+    reasoning_tokens: anyCount,
+    usage_source: fc.constantFrom('provider', 'estimated', 'none'),
+    usage_semantics: fc.constantFrom('inclusive', 'exclusive', ''),
+    cost_usd: fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }).map(dollars),
+    price_version: anyText,
+    time_to_first_token_ms: fc.option(fc.double({ min: 0, max: 1e9, noNaN: true })),
+    request_bytes: fc.maxSafeNat(),
+    response_bytes: fc.maxSafeNat(),
+    attributes: fc.dictionary(
+      anyText.filter((key) => key !== '__proto__'),
+      anyText,
+    ),
+    message_id: anyText,
+  })
+}
