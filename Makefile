@@ -5,6 +5,10 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 .PHONY: run test check generate bench
 
 # Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
+# DEMO=0 leaves the sample agent run out.
+ifeq ($(DEMO),0)
+run: export LOOPTRACE_DEMO := false
+endif
 run: node_modules/.installed
 	@exec $(NODE) src/main.ts all
 

@@ -39,12 +39,13 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
       idempotency: openIdempotencyStore(db),
     })
     const base_url = `http://${config.http_host}:${port}`
-    say(welcome({ base_url, data_directory: config.data_directory, firstLogin }))
-    if (firstLogin !== undefined && config.demo) {
+    context.whenReady.push(async () => {
+      say(welcome({ base_url, data_directory: config.data_directory, firstLogin }))
+      if (firstLogin === undefined || !config.demo) return
       const { project_key } = firstLogin
       const about = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }
       await playSample(context, config, about)
-    }
+    })
   })
 }
 

@@ -27,6 +27,8 @@ export type RoleContext = {
   clock: Clock
   parts: AsyncDisposableStack
   checks: HealthCheck[]
+  /** What is done once the role says that it is ready. */
+  whenReady: (() => Promise<void>)[]
   /** Ends the role: a part that it can't do without is gone for good. */
   fail: (error: Error) => void
 }
@@ -48,12 +50,13 @@ export async function run(
   const logger = createLogger({ role, level: config.log_level })
   const metrics = createMetrics()
   await using parts = new AsyncDisposableStack()
-  const tracing = startTracing({ url: config.otlp_traces_url, role })
+  const tracing = await startTracing({ url: config.otlp_traces_url, role })
   parts.defer(() => tracing.close())
   const checks: HealthCheck[] = []
   const failed = Promise.withResolvers<Error>()
   const fail = failed.resolve
-  await start({ logger, metrics, clock: systemClock, parts, checks, fail })
+  const whenReady: RoleContext['whenReady'] = []
+  await start({ logger, metrics, clock: systemClock, parts, checks, whenReady, fail })
   const management = await createManagementServer({
     host: config.management_host,
     port: config.management_port,
@@ -67,6 +70,7 @@ export async function run(
     await sleep(config.drain_delay_ms)
   })
   logger.info({ management_port: management.port }, 'ready')
+  for (const work of whenReady) await work()
   const running = parts.move()
   return { stop: () => running.disposeAsync(), failed: failed.promise }
 }

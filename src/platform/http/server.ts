@@ -54,7 +54,11 @@ export type HttpServer = {
 /** Builds the server of a role from its routes. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const app: FastifyInstance = fastify({
-    loggerInstance: options.logger as FastifyBaseLogger,
+    // Fastify tells at level info what the role says better; its warnings are wanted.
+    loggerInstance: options.logger.child(
+      {},
+      { level: quieterThanInfo(options.logger.level) },
+    ) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.body_bytes_max,
     forceCloseConnections: 'idle',
@@ -75,7 +79,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none'
     seconds.observe({ route, status: String(reply.statusCode) }, reply.elapsedTime / 1000)
-    request.log.debug({ route, status: reply.statusCode, ms: reply.elapsedTime }, 'answered')
+    options.logger.debug(
+      { request_id: request.id, route, status: reply.statusCode, ms: reply.elapsedTime },
+      'answered',
+    )
   })
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
   app.setNotFoundHandler((request, reply) =>
@@ -94,6 +101,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     inject: app.inject.bind(app),
     close: () => app.close(),
   }
+}
+
+function quieterThanInfo(level: string): string {
+  return ['trace', 'debug', 'info'].includes(level) ? 'warn' : level
 }
 
 /** A task id has up to 256 characters, of which each may take 12 when it is percent-encoded. */

@@ -54,6 +54,7 @@ export function openRelational<DB>(options: RelationalOptions): Relational<DB> {
  */
 function surviveBrokenConnections(pool: pg.Pool, logger: Logger): void {
   pool.on('error', (error) => {
+    if (pool.ending) return
     // The error itself carries the whole client, cancel key and all: not for a log.
     logger.warn({ reason: error.message }, 'a postgres connection broke')
   })

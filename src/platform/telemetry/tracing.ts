@@ -1,6 +1,4 @@
 import { type Attributes, SpanStatusCode, trace } from '@opentelemetry/api'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
-import { NodeSDK } from '@opentelemetry/sdk-node'
 
 /** Ends tracing: what is not sent yet is sent first, within a bound. */
 export type Tracing = { close(): Promise<void> }
@@ -9,11 +7,17 @@ export type Tracing = { close(): Promise<void> }
 const flushTimeout_ms = 3_000
 
 /**
- * Sends traces of Looptrace itself to an OTLP endpoint over HTTP. Without a URL nothing is set up
- * and `inSpan` costs next to nothing. The proxy's hot path makes no spans: its calls are records.
+ * Sends traces of Looptrace itself to an OTLP endpoint over HTTP. Without a URL nothing of it is
+ * loaded, and `inSpan` costs next to nothing. The proxy's hot path makes no spans: its calls are
+ * records.
  */
-export function startTracing(options: { url: string | undefined; role: string }): Tracing {
+export async function startTracing(options: {
+  url: string | undefined
+  role: string
+}): Promise<Tracing> {
   if (options.url === undefined) return { close: async () => undefined }
+  const { NodeSDK } = await import('@opentelemetry/sdk-node')
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto')
   const sdk = new NodeSDK({
     serviceName: `looptrace-${options.role}`,
     traceExporter: new OTLPTraceExporter({ url: options.url, timeoutMillis: flushTimeout_ms }),
