@@ -259,6 +259,22 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     })
   })
 
+  test('ends after 10,000 observations and says so', async () => {
+    await api.seedTask({ task_id: 'long' })
+    const row = call('long', 0, { trace_id: newId() })
+    const rows = Array.from({ length: 10_001 }, (_, n) => {
+      const start_time = start_ns + BigInt(n)
+      const observation_id = String(n).padStart(16, '0')
+      return { ...row, observation_id, start_time, end_time: start_time }
+    })
+    await stores.store.insert(rows.slice(0, 10_000), { token: randomUUID() })
+    const exact = await api.get(path('long', 'limit=1'))
+    expect(exact.body).not.toHaveProperty('total_is_exact')
+    await stores.store.insert(rows.slice(10_000), { token: randomUUID() })
+    const { body } = await api.get(path('long', 'limit=1'))
+    expect(body).toMatchObject({ total: 10_000, total_is_exact: false, totals: { calls: 10_000 } })
+  })
+
   test('nothing of another project shows, though its task has the same id', async () => {
     await api.seedTask({ task_id: 'shared' })
     await using foreign = await openTaskApi({ url, store: stores.store })
