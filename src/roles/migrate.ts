@@ -53,6 +53,7 @@ function oneShot(config: RoleConfig<'migrate'>, parts: AsyncDisposableStack): Ro
     clock: systemClock,
     parts,
     checks: [],
+    whenReady: [],
     fail: () => undefined,
   }
 }
