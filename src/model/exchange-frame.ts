@@ -10,7 +10,8 @@ import type { Exchange, ExchangeFacts } from './exchange.ts'
 export const frameVersion = 1
 const compressionNone = 0
 const compressionZstd = 1
-const frameHeader_bytes = 2
+/** Bytes before the first exchange: version and compression. */
+export const frameHeader_bytes = 2
 const exchangeHeader_bytes = 12
 
 /** Bytes that one exchange takes in a frame, beside its parts. */
@@ -29,6 +30,35 @@ export function exchangeParts(exchange: Exchange): Uint8Array[] {
 /** Joins parts of `exchangeParts` to a frame. */
 export function frameOf(parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([frameVersion, compressionNone]), ...parts])
+}
+
+/** Starts a frame in this buffer. Returns where its first exchange goes. */
+export function startFrame(frame: Buffer): number {
+  frame[0] = frameVersion
+  frame[1] = compressionNone
+  return frameHeader_bytes
+}
+
+/**
+ * Writes an exchange, its facts as JSON text, at `at` into a started frame that has room for it:
+ * `exchangeOverhead_bytes` and its parts. Returns where it ends. For the hot path, which keeps
+ * frames in buffers that are used again.
+ */
+export function writeExchange(
+  frame: Buffer,
+  at: number,
+  exchange: { facts: string; request: Uint8Array; response: Uint8Array },
+): number {
+  const { facts, request, response } = exchange
+  const factsAt = at + exchangeHeader_bytes
+  const requestAt = factsAt + frame.write(facts, factsAt)
+  const responseAt = requestAt + request.length
+  frame.writeUInt32LE(requestAt - factsAt, at)
+  frame.writeUInt32LE(request.length, at + 4)
+  frame.writeUInt32LE(response.length, at + 8)
+  frame.set(request, requestAt)
+  frame.set(response, responseAt)
+  return responseAt + response.length
 }
 
 /** The frame whose exchanges were compressed with zstd beforehand (off the event loop). */

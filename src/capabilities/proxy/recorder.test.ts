@@ -55,7 +55,7 @@ function recorderOf(options: Partial<RecorderOptions> = {}) {
   const metrics = createMetrics()
   const defaults: RecorderOptions = {
     publish: async (message) => {
-      messages.push(message)
+      messages.push({ ...message, data: Buffer.from(message.data) })
     },
     frame_bytes: 128 * 1024,
     frame_age_ms: 5,
@@ -259,7 +259,7 @@ test('whatever the queue does, seen = published + lost + pending, and nothing co
           publish: async (message) => {
             at += 1
             if (fates.length > 0 && fates[at % fates.length]) throw new Error('away')
-            stored.set(message.id, message)
+            stored.set(message.id, { ...message, data: Buffer.from(message.data) })
           },
         })
         for (const { project, bytes, flush } of steps) {

@@ -1,16 +1,20 @@
 import type { Clock } from '../../kernel/time.ts'
 import type { Exchange } from '../../model/exchange.ts'
-import { exchangeParts, frameOf } from '../../model/exchange-frame.ts'
+import { frameHeader_bytes } from '../../model/exchange-frame.ts'
 import type { OutgoingMessage } from '../../platform/queue/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
 import type { ExchangeRecorder } from './contract.ts'
 import { fittingFrame } from './large-exchange.ts'
+import { FramePool, OpenFrame, type PackedExchange, packed } from './open-frame.ts'
 import { publishWithRetries, type RetryLimits } from './publish-retries.ts'
 import { createQuietLog, type QuietLog } from './quiet-log.ts'
 import { createRecordLedger, type LossReason, type RecordLedger } from './record-ledger.ts'
 
 export type RecorderOptions = {
-  /** Resolves once the message is durable. A rejected publish is repeated with the same id. */
+  /**
+   * Resolves once the message is durable; from then on its `data` is used for the next frame. A
+   * rejected publish is repeated with the same id.
+   */
   publish(message: OutgoingMessage): Promise<void>
   /** A frame is published when it has so many bytes. */
   frame_bytes: number
@@ -50,15 +54,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 const defaultRetry: RetryLimits = { attempts_max: 5, delay_ms: 100 }
 const logInterval_ms = 1_000
-/** A frame's version and compression. */
-const frameHeader_bytes = 2
-
-type OpenFrame = { project_id: string; parts: Uint8Array[]; bytes: number; records: number }
+/** Projects whose frames are open at one time; with more, all frames are published early. */
+const openFrames_max = 64
 
 class FramingRecorder implements Recorder {
   readonly #options: RecorderOptions
   readonly #ledger: RecordLedger
   readonly #log: QuietLog
+  readonly #pool: FramePool
   readonly #frames = new Map<string, OpenFrame>()
   readonly #underWay = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
@@ -68,6 +71,7 @@ class FramingRecorder implements Recorder {
     this.#options = options
     this.#ledger = createRecordLedger(options.metrics)
     this.#log = createQuietLog(options.logger, options.clock, logInterval_ms)
+    this.#pool = new FramePool(options.frame_bytes)
   }
 
   stats(): RecorderStats {
@@ -76,17 +80,16 @@ class FramingRecorder implements Recorder {
 
   record(exchange: Exchange): void {
     this.#ledger.seen()
-    const parts = exchangeParts(exchange)
-    let bytes = 0
-    for (const part of parts) bytes += part.length
+    const entry = packed(exchange)
     if (this.#closed) this.#lose('closed', 1)
-    else if (this.#ledger.inflightBytes() + bytes > this.#options.inflight_bytes_max) {
+    else if (this.#ledger.inflightBytes() + entry.bytes > this.#options.inflight_bytes_max) {
       this.#lose('inflight_full', 1)
     } else {
-      this.#ledger.hold(bytes)
-      if (bytes + frameHeader_bytes > this.#frame_bytes())
-        this.#run(this.#sendAlone(exchange, bytes))
-      else this.#append(exchange.facts.project_id, parts, bytes)
+      this.#ledger.hold(entry.bytes)
+      const frame_bytes_max = Math.min(this.#options.frame_bytes, this.#options.message_bytes_max)
+      const isLarge = entry.bytes + frameHeader_bytes > frame_bytes_max
+      if (isLarge) this.#run(this.#sendAlone(exchange, entry.bytes))
+      else this.#append(exchange.facts.project_id, entry, frame_bytes_max)
     }
   }
 
@@ -100,42 +103,36 @@ class FramingRecorder implements Recorder {
     await this.flush()
   }
 
-  #frame_bytes(): number {
-    return Math.min(this.#options.frame_bytes, this.#options.message_bytes_max)
-  }
-
-  #append(project_id: string, parts: Uint8Array[], bytes: number): void {
-    const open = this.#frames.get(project_id)
-    if (open && open.bytes + bytes <= this.#frame_bytes()) {
-      open.parts.push(...parts)
-      open.bytes += bytes
-      open.records += 1
-      return
+  #append(project_id: string, entry: PackedExchange, frame_bytes_max: number): void {
+    let frame = this.#frames.get(project_id)
+    if (frame && !frame.hasRoomFor(entry.bytes, frame_bytes_max)) {
+      this.#send(frame)
+      frame = undefined
     }
-    if (open) this.#send(open)
-    this.#frames.set(project_id, {
-      project_id,
-      parts,
-      bytes: bytes + frameHeader_bytes,
-      records: 1,
-    })
-    this.#timer ??= setTimeout(() => this.#sendOpenFrames(), this.#options.frame_age_ms).unref()
+    if (!frame) {
+      if (this.#frames.size >= openFrames_max) this.#sendOpenFrames()
+      frame = new OpenFrame(project_id, this.#pool.take())
+      this.#frames.set(project_id, frame)
+      this.#timer ??= setTimeout(() => this.#sendOpenFrames(), this.#options.frame_age_ms).unref()
+    }
+    frame.append(entry)
   }
 
   #sendOpenFrames(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     for (const frame of this.#frames.values()) this.#send(frame)
-    this.#frames.clear()
   }
 
-  #send({ project_id, parts, bytes, records }: OpenFrame): void {
-    const held_bytes = bytes - frameHeader_bytes
-    this.#run(this.#publish(project_id, frameOf(parts), { records, held_bytes }))
+  #send(frame: OpenFrame): void {
+    const { project_id, records, held_bytes } = frame
+    this.#frames.delete(project_id)
+    const { data, buffer } = frame.seal(this.#pool)
+    this.#run(this.#publish(project_id, data, { records, held_bytes, buffer }))
   }
 
   async #sendAlone(exchange: Exchange, held_bytes: number): Promise<void> {
-    const about = { records: 1, held_bytes }
+    const about: Held = { records: 1, held_bytes, buffer: undefined }
     try {
       const frame = await fittingFrame(exchange, this.#options.message_bytes_max)
       if (frame) await this.#publish(exchange.facts.project_id, frame, about)
@@ -149,10 +146,13 @@ class FramingRecorder implements Recorder {
     const message = { id: this.#options.newId(), subject: `ingest.${project_id}`, data }
     const { publish, retry = defaultRetry } = this.#options
     const failure = await publishWithRetries(publish, message, retry)
-    if (failure === undefined) {
-      this.#ledger.release(about.held_bytes)
-      this.#ledger.published(about.records)
-    } else this.#release(about, 'not_published', failure)
+    if (failure) {
+      this.#release(about, 'not_published', failure)
+      return
+    }
+    this.#ledger.release(about.held_bytes)
+    this.#ledger.published(about.records)
+    if (about.buffer) this.#pool.give(about.buffer)
   }
 
   #release({ records, held_bytes }: Held, reason: LossReason, cause?: unknown): void {
@@ -171,4 +171,5 @@ class FramingRecorder implements Recorder {
   }
 }
 
-type Held = { records: number; held_bytes: number }
+/** `buffer` goes back to the pool once published; when that fails, somebody may still read it. */
+type Held = { records: number; held_bytes: number; buffer: Buffer | undefined }

@@ -1,7 +1,12 @@
 /** Bytes `from` up to `until` of a body are replaced by `text`. */
 export type BodyEdit = { from: number; until: number; text: string }
 
-const streamKey = Buffer.from('"stream"')
+const streamKey = '"stream"'
+/**
+ * What is searched for natively: node's search for a short needle runs from quote to quote, and
+ * takes a quarter of the time that the whole key does.
+ */
+const streamKeyStart = Buffer.from('"st')
 const quote = 0x22
 const comma = 0x2c
 const colon = 0x3a
@@ -46,16 +51,21 @@ type Span = { from: number; until: number }
 
 /** Searches natively for `"stream": true` anywhere, so that other bodies cost next to nothing. */
 function mayStream(body: Buffer): boolean {
-  let at = body.indexOf(streamKey)
+  let at = body.indexOf(streamKeyStart)
   while (at !== -1) {
-    const after = skipSpace(body, at + streamKey.length)
-    if (body[after] === colon) {
-      const value = skipSpace(body, after + 1)
-      if (spells(body, { from: value, until: value + 4 }, 'true')) return true
-    }
-    at = body.indexOf(streamKey, at + streamKey.length)
+    if (isTrueMember(body, at)) return true
+    at = body.indexOf(streamKeyStart, at + streamKeyStart.length)
   }
   return false
+}
+
+function isTrueMember(body: Buffer, from: number): boolean {
+  const keyEnd = from + streamKey.length
+  if (!spells(body, { from, until: keyEnd }, streamKey)) return false
+  const separator = skipSpace(body, keyEnd)
+  if (body[separator] !== colon) return false
+  const value = skipSpace(body, separator + 1)
+  return spells(body, { from: value, until: value + 4 }, 'true')
 }
 
 function editOfOptions(body: Buffer, options: Span): BodyEdit | undefined {
