@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { access, mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const repository = join(import.meta.dirname, '../..')
+const toolFolder = join(repository, 'test/tools/python')
+const requirements = join(toolFolder, 'requirements.txt')
+/** Of the packages in requirements.txt, the strictest asks for this. */
+const minorVersionMin = 11
+const run = promisify(execFile)
+
+/**
+ * The path of a Python interpreter that has the packages of test/tools/python/requirements.txt.
+ * The environment is made once for each state of that file and each version of Python, in .cache.
+ * Rejects with what to do when there is no Python, or when the packages don't come.
+ */
+export async function testPython(): Promise<string> {
+  const version = await pythonVersion()
+  const hash = createHash('sha256')
+    .update(version)
+    .update(await readFile(requirements))
+  const folder = join(repository, '.cache', `python-${hash.digest('hex').slice(0, 16)}`)
+  if (!(await exists(folder))) await makeEnvironment(folder)
+  return join(folder, 'bin', 'python')
+}
+
+/** Runs a program of test/tools/python and resolves with what it wrote to standard output. */
+export async function runPython(program: string, args: readonly string[]): Promise<string> {
+  const env = { PATH: process.env['PATH'], PYTHONDONTWRITEBYTECODE: '1' }
+  const limits = { timeout: 120_000, maxBuffer: 64 * 1024 * 1024 }
+  const path = join(toolFolder, program)
+  const { stdout } = await run(await testPython(), [path, ...args], { env, ...limits })
+  return stdout
+}
+
+async function pythonVersion(): Promise<string> {
+  const asked = 'import sys; print(sys.version, sys.prefix); print(sys.version_info.minor)'
+  const { stdout } = await run('python3', ['-c', asked]).catch((cause: unknown) => {
+    throw new Error(`the tests need ${wantedPython}: there is no python3 on the PATH`, { cause })
+  })
+  const minor = Number(stdout.trim().split('\n').at(-1))
+  if (minor >= minorVersionMin) return stdout
+  throw new Error(`the tests need ${wantedPython}: got 3.${minor}`)
+}
+
+const wantedPython = `Python 3.${minorVersionMin} or newer (apt install python3)`
+
+/** Made beside its place and moved there whole, as another run may do the same. */
+async function makeEnvironment(folder: string): Promise<void> {
+  const building = `${folder}.${process.pid}`
+  await mkdir(join(repository, '.cache'), { recursive: true })
+  try {
+    await run('python3', ['-m', 'venv', '--without-pip', building])
+    await run(join(building, 'bin', 'python'), [join(toolFolder, 'install.py'), requirements])
+    await rename(building, folder).catch(async (error: unknown) => {
+      if (!(await exists(folder))) throw error
+    })
+  } catch (cause) {
+    const { stderr = '' } = cause as { stderr?: string }
+    throw new Error(`no Python environment for the tests:\n${stderr}`, { cause })
+  } finally {
+    await rm(building, { recursive: true, force: true })
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
