@@ -214,3 +214,17 @@ describe('scripts', () => {
     expect(none).not.toHaveProperty('usage')
   })
 })
+
+test('a repeatable script gives each request the same bytes', async () => {
+  await using provider = await testProvider({ script: { repeatable: true } })
+  const ask = async (body: object) => {
+    const { answer } = rawPost(`${provider.base_urls.openai}/chat/completions`, body)
+    return (await answer).body.toString('utf8')
+  }
+  for (const body of [
+    { model: 'm-1', messages },
+    { model: 'm-1', messages, ...streamedWithUsage },
+  ]) {
+    expect(await ask(body)).toBe(await ask(body))
+  }
+})

@@ -160,6 +160,8 @@ const scriptSchema = z.strictObject({
   knows_stream_options: z.boolean().default(true),
   /** The provider key that requests must bring; null takes any, and none. */
   required_key: z.string().nullable().default(null),
+  /** Ids and times are the same in each answer, so that two of them can be compared. */
+  repeatable: z.boolean().default(false),
 })
 
 /** A script as one writes it. */

@@ -108,12 +108,16 @@ async function answer(
   const whole = await bodyOf(incoming, request, kept_bytes_max)
   if (whole === undefined) return
   request.body_at_ms = clock.now_ms()
+  const { repeatable } = play.script
   const about = {
     dialect: dialects[route.provider],
-    seed: request.number,
-    created_s: Math.floor(clock.now_ms() / 1000),
+    seed: repeatable ? 1 : request.number,
+    created_s: repeatable ? repeatable_created_s : Math.floor(clock.now_ms() / 1000),
   }
   const understood = completionOf(incoming, route, whole, play)
   if ('status' in understood) return sendError(wire, understood, about)
   return playStep(wire, understood, play.next(understood), about)
 }
+
+/** 2026-01-01T00:00:00Z */
+const repeatable_created_s = 1_767_225_600
