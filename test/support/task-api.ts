@@ -23,7 +23,7 @@ export function instant(seconds: number): string {
 }
 
 export type Reply = { status: number; body: Record<string, unknown>; headers: object }
-export type CallOptions = {
+type CallOptions = {
   /** Headers; a key of the project with every scope unless set. */
   headers?: Record<string, string>
   payload?: unknown
@@ -38,8 +38,8 @@ export type TaskApi = AsyncDisposable & {
   seedTask(given: Partial<NewTask> & { task_id: string }): Promise<void>
   seedConversation(given?: SeedConversation): Promise<string>
 }
-export type NewTask = InsertObject<TaskTables, 'tasks'>
-export type SeedConversation = Partial<InsertObject<TaskTables, 'conversations'>> & {
+type NewTask = InsertObject<TaskTables, 'tasks'>
+type SeedConversation = Partial<InsertObject<TaskTables, 'conversations'>> & {
   conversation_id?: string
 }
 

@@ -8,7 +8,7 @@ import type { TimelinePosition } from './timeline-position.ts'
 import type { AskedTool } from './tool-joins.ts'
 
 /** What an entry says of itself, before its place among the others is known. */
-export type EntryBody = WithoutPlace<TimelineEntry>
+type EntryBody = WithoutPlace<TimelineEntry>
 type WithoutPlace<E> = E extends TimelineEntry
   ? Omit<E, 'time' | 'since_previous_ms' | 'gap_ms' | 'running'>
   : never

@@ -42,7 +42,7 @@ const cutText = { is_cut: z.boolean().describe('The text is longer; the observat
 
 const bucket = (what: string) => count.nullable().describe(`${what} null when nobody counted.`)
 
-export const modelCallSchema = z.strictObject({
+const modelCallSchema = z.strictObject({
   role: z.literal('model_call').describe('A call of a model.'),
   ...anyEntry,
   ...ofObservation,
@@ -79,7 +79,7 @@ export const modelCallSchema = z.strictObject({
   cost_usd: dollarsSchema.nullable().describe('null when the model has no known price.'),
 })
 
-export const toolCallEntrySchema = z.strictObject({
+const toolCallEntrySchema = z.strictObject({
   role: z.literal('tool_call').describe('A tool that a model asked for.'),
   ...anyEntry,
   ...ofObservation,
@@ -95,7 +95,7 @@ export const toolCallEntrySchema = z.strictObject({
   result_trace_id: z.uuid().nullable().describe('The trace of that call.'),
 })
 
-export const toolResultEntrySchema = z.strictObject({
+const toolResultEntrySchema = z.strictObject({
   role: z.literal('tool_result').describe('A result that a client sent back.'),
   ...anyEntry,
   ...ofObservation,
@@ -109,7 +109,7 @@ export const toolResultEntrySchema = z.strictObject({
   call_trace_id: z.uuid().nullable().describe('The trace of that call.'),
 })
 
-export const stateChangeSchema = z.strictObject({
+const stateChangeSchema = z.strictObject({
   role: z.literal('state_change').describe('Something that happened to the task itself.'),
   ...anyEntry,
   event_id: z.uuid().describe('The event.'),

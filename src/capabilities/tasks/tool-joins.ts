@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { ToolResult } from '../../model/observation.ts'
 
 /** Where a tool call or its result was seen. */
-export type Sighting = { observation_id: string; trace_id: string; time: bigint }
+type Sighting = { observation_id: string; trace_id: string; time: bigint }
 
 /** A tool call, and where its result came from as soon as that is known. */
 export type AskedTool = Sighting & {
