@@ -44,17 +44,20 @@ const once = {
 }
 
 describe('what a worker that dies leaves is written once by the next', () => {
-  test.each(['before insert', 'after insert', 'before rollup'] as const)('%s', async (moment) => {
-    const store = memoryStore()
-    failTimes(store, moment, 2, () => new Error('killed'))
-    await using bench = await openIngestBench({ store, url })
-    const project_id = randomUUID()
-    await bench.publish(project_id, [call('a'), call('b')])
-    await bench.publish(project_id, [call('a')])
-    await bench.startWorker()
-    await bench.settled()
-    expect(await recorded(bench, store, project_id)).toEqual(once)
-  })
+  test.each(['before insert', 'after insert', 'before rollup', 'after rollup'] as const)(
+    '%s',
+    async (moment) => {
+      const store = memoryStore()
+      failTimes(store, moment, 2, () => new Error('killed'))
+      await using bench = await openIngestBench({ store, url })
+      const project_id = randomUUID()
+      await bench.publish(project_id, [call('a'), call('b')])
+      await bench.publish(project_id, [call('a')])
+      await bench.startWorker()
+      await bench.settled()
+      expect(await recorded(bench, store, project_id)).toEqual(once)
+    },
+  )
 
   test('before the acknowledgement', async () => {
     const store = memoryStore()

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { isoFromMs } from '../../src/capabilities/observability/ingest/touched.ts'
 import { conversationIdFrom } from '../../src/kernel/ids.ts'
+import { sleep } from '../../src/kernel/time.ts'
+import { eventually } from '../support/eventually.ts'
 import { type IngestBench, openIngestBench, start_ms } from '../support/ingest.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import { testPostgres } from '../support/postgres.ts'
@@ -196,6 +198,26 @@ test('two workers that write calls of the same tasks at the same time count all 
     .where('project_id', '=', project_id)
     .execute()
   expect(conversations).toEqual([{ calls: 40 }, { calls: 40 }, { calls: 40 }])
+})
+
+test('a worker that counted before another one stored does not have the last word', async () => {
+  const store = memoryStore()
+  await using bench = await openIngestBench({ store, url })
+  const project_id = randomUUID()
+  const told = [{ facts: { task_id: 't' } }]
+  let isFirst = true
+  store.at = async (moment) => {
+    if (moment !== 'after rollup' || !isFirst) return
+    isFirst = false
+    await bench.publish(project_id, told)
+    await eventually('the other worker’s row', () => store.inserted === 2)
+    // Time enough to finish, for a worker that does not wait for this one.
+    await sleep(150)
+  }
+  await bench.publish(project_id, told)
+  await Promise.all([bench.startWorker(), bench.startWorker()])
+  await bench.settled()
+  expect((await taskOf(bench, project_id, 't'))?.calls).toBe(2)
 })
 
 test('more tasks than one question may name are rolled up', async () => {

@@ -34,7 +34,7 @@ export type ToldCall = {
 }
 
 /** The answer of a call that a test does not care for: 10 tokens in, 5 out, a priced model. */
-export const plainReply = {
+const plainReply = {
   model: 'gpt-4o-mini',
   choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
@@ -98,7 +98,7 @@ export type IngestBench = AsyncDisposable & {
   /** Resolves when no message waits or is being handled. */
   settled(): Promise<void>
 }
-export type RunningWorker = { stop(): Promise<void>; metric(name: string): Promise<number> }
+type RunningWorker = { stop(): Promise<void>; metric(name: string): Promise<number> }
 
 /** Makes one; the store and the way to the database are the test's. */
 export async function openIngestBench(given: {

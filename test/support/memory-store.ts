@@ -12,10 +12,10 @@ export type MemoryStore = ObservationStore & {
   rows(): Observation[]
   /** Rows given to insert, repetitions included. */
   inserted: number
-  /** Called before and after the rows are kept, and before a roll-up; a throw is the answer. */
+  /** Called before and after rows are kept and roll-ups are made; a throw is the answer. */
   at: (moment: StoreMoment, rows: readonly Observation[]) => void | Promise<void>
 }
-export type StoreMoment = 'before insert' | 'after insert' | 'before rollup'
+export type StoreMoment = 'before insert' | 'after insert' | 'before rollup' | 'after rollup'
 
 /** Makes an empty one. It keeps an observation once by its identity, as the real ones do. */
 export function memoryStore(): MemoryStore {
@@ -33,19 +33,23 @@ export function memoryStore(): MemoryStore {
     },
     taskRollups: async (project_id, tasks) => {
       await store.at('before rollup', [])
-      return tasks.flatMap(({ task_id, from }) => {
+      const rollups = tasks.flatMap(({ task_id, from }) => {
         const found = rows().filter((row) => isOf(row, project_id, from) && row.task_id === task_id)
         return found.length === 0 ? [] : [taskRollup(task_id, found)]
       })
+      await store.at('after rollup', [])
+      return rollups
     },
     conversationRollups: async (project_id, conversations) => {
       await store.at('before rollup', [])
-      return conversations.flatMap(({ conversation_id, from }) => {
+      const rollups = conversations.flatMap(({ conversation_id, from }) => {
         const found = rows().filter(
           (row) => isOf(row, project_id, from) && row.conversation_id === conversation_id,
         )
         return found.length === 0 ? [] : [conversationRollup(conversation_id, found)]
       })
+      await store.at('after rollup', [])
+      return rollups
     },
     taskObservations: notHere,
     conversationTraces: notHere,

@@ -77,7 +77,7 @@ function typeOf(facts: ExchangeFacts, outcome: Outcome): string {
 const finishReason_chars_max = 64
 
 /** OpenAI's words for what other providers and older versions call differently. */
-export function normalisedFinishReason(reason: string): string {
+function normalisedFinishReason(reason: string): string {
   const lower = columnText(reason.toLowerCase().replaceAll('-', '_'), finishReason_chars_max)
   return finishReasons.get(lower) ?? lower
 }

@@ -34,7 +34,7 @@ describe('exact dollars', () => {
     ['reasoning is output', 'gpt-4o-mini', { reasoning_tokens: 1_000_000 }, '0.6'],
     ['nothing', 'gpt-4o-mini', {}, '0'],
     ['more than a dollar', 'gpt-4o-mini', { output_visible_tokens: 1_000_000_000 }, '600'],
-    ['half a nano-dollar rounds up', 'gpt-5-nano', { cache_read_tokens: 1 }, '0.000000005'],
+    ['some nano-dollars', 'gpt-5-nano', { cache_read_tokens: 1 }, '0.000000005'],
   ])('%s', (_name, model, usage, expected) => {
     expect(priced('openai', model, usage)).toBe(expected)
   })

@@ -5,7 +5,7 @@ import type { Buckets } from './usage.ts'
 export const priceVersion = 'genai-prices 0.1.8'
 
 /** What a call is priced by. */
-export type PricedCall = {
+type PricedCall = {
   provider: string
   /** As answered; when the table lacks it, `model_requested` is looked up. */
   model: string

@@ -12,7 +12,7 @@ import { scrubbed } from './scrub.ts'
 import type { TokenCounter } from './token-count.ts'
 
 /** Version of this mapping; it stands in every row that it made. */
-export const proxyContractVersion = 'proxy-v1'
+const proxyContractVersion = 'proxy-v1'
 
 /** What the mapping needs beside the exchange. */
 export type MappingContext = {

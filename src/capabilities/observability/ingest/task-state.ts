@@ -11,7 +11,7 @@ export type TaskState = {
 }
 
 /** Stands in `ended_by` of a task without X-Task-ID, which ends whenever its calls do. */
-export const endedByCall = 'call'
+const endedByCall = 'call'
 
 /**
  * Where a task stands after a batch. One that somebody ended stays so, and remembers calls that
