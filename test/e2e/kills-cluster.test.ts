@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Columnar } from '../../src/platform/columnar/index.ts'
+import { accountOf, expectFaithfulRows, recordedOf } from '../support/bookkeeping.ts'
+import { type Cluster, startCluster } from '../support/cluster.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Load, startLoad } from '../support/load.ts'
+import { scrape } from '../support/metrics.ts'
+import { printCounts } from '../support/print-counts.ts'
+import { recordCounts, untilAllRecorded } from '../support/quiet.ts'
+import { expectRollUps } from '../support/roll-ups.ts'
+import { openTestColumnar } from '../support/single-machine.ts'
+
+const kills = 3
+/** So much load is between two kills. */
+const callsBetween = 60
+const back_ms_max = 30_000
+
+let cluster: Cluster
+let columnar: Columnar
+
+beforeAll(async () => {
+  cluster = await startCluster({
+    env: {
+      // Batches follow each other closely, so that a kill meets one in the making; what a killed
+      // worker held comes again soon.
+      LOOPTRACE_INGEST_BATCH_WAIT_MS: '20',
+      LOOPTRACE_INGEST_ACK_WAIT_MS: '2000',
+      LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0',
+    },
+    script: { steps: [{ match: { stream: true }, stream: { chunks: 4, delay_ms: 2 } }] },
+  })
+  columnar = openTestColumnar(cluster.clickhouse.server())
+})
+
+afterAll(async () => {
+  await columnar.close()
+  await cluster.stop()
+})
+
+function loadOf(run: string): Load {
+  return startLoad({
+    base_url: () => cluster.proxy.base_url,
+    project_key: cluster.login.project_key,
+    run,
+    clients: 6,
+    calls_max: 4_000,
+  })
+}
+
+async function untilCalls(load: Load, more: number): Promise<void> {
+  const enough = load.calls.length + more
+  await eventually(`${more} more calls`, () => load.calls.length >= enough, {
+    timeout_ms: back_ms_max,
+  })
+}
+
+/** Waits for the end of the recording, and holds what the clients saw against what is stored. */
+async function expectExactlyOnce(title: string, run: string, load: Load): Promise<void> {
+  const before = countsBefore
+  const calls = await load.stop()
+  const { management_url } = cluster.proxy
+  const counted = await untilAllRecorded({
+    proxy: management_url,
+    worker: cluster.worker.management_url,
+  })
+  countsBefore = counted
+  const recorded = await recordedOf(columnar, run)
+  const account = accountOf(calls, recorded)
+  printCounts(`cluster, ${title}`, {
+    ...account,
+    spooled_messages: counted.spooled - before.spooled,
+    counted_as_lost: counted.lost - before.lost,
+  })
+  expect(account.sent).toBeGreaterThan(kills * callsBetween)
+  expect(account).toMatchObject({ seen_otherwise: 0, duplicates: 0, lost: 0 })
+  expect(counted.published - before.published).toBe(account.recorded)
+  expect(counted.lost).toBe(before.lost)
+  expectFaithfulRows(calls, recorded)
+  const { project_key } = cluster.login
+  await expectRollUps({ api_url: cluster.api.base_url, project_key }, recorded)
+}
+
+let countsBefore = { published: 0, lost: 0, pending: 0, spooled: 0, replayed: 0 }
+
+test('a worker killed in mid-batch loses and repeats nothing', async () => {
+  const load = loadOf('worker')
+  for (let kill = 0; kill < kills; kill += 1) {
+    await untilCalls(load, callsBetween)
+    await untilStored(callsBetween)
+    await cluster.worker.kill()
+    await cluster.worker.start()
+  }
+  await untilCalls(load, callsBetween)
+  await expectExactlyOnce(`${kills} kills of the worker`, 'worker', load)
+}, 90_000)
+
+/** Rows that the worker of now has stored; so a kill that follows meets it at work. */
+async function untilStored(rows: number): Promise<void> {
+  await eventually(
+    `${rows} rows stored`,
+    async () => {
+      const value = await scrape(cluster.worker.management_url)
+      return value('looptrace_ingest_rows_stored_total') >= rows
+    },
+    { timeout_ms: back_ms_max },
+  )
+}
+
+test('a killed nats-server loses and repeats nothing', async () => {
+  const load = loadOf('nats')
+  for (let kill = 0; kill < kills; kill += 1) {
+    await untilCalls(load, callsBetween)
+    await cluster.nats.kill()
+    await untilCalls(load, callsBetween)
+    await cluster.nats.restart()
+  }
+  await untilCalls(load, callsBetween)
+  await expectExactlyOnce(`${kills} kills of nats-server`, 'nats', load)
+  const { spooled } = await recordCounts(cluster.proxy.management_url)
+  expect(spooled).toBeGreaterThan(0)
+}, 90_000)
+
+test('killed stores lose and repeat nothing', async () => {
+  const load = loadOf('stores')
+  for (let kill = 0; kill < kills; kill += 1) {
+    await untilCalls(load, callsBetween)
+    await killStore(() => cluster.postgres.server().pid)
+    await untilCalls(load, callsBetween)
+    await killStore(() => cluster.clickhouse.server().pid())
+  }
+  await untilCalls(load, callsBetween)
+  await expectExactlyOnce(`${kills} kills each of postgres and clickhouse`, 'stores', load)
+}, 90_000)
+
+/** Kills a store's process and waits for the one that its supervisor starts. */
+async function killStore(pid: () => number | undefined): Promise<void> {
+  const killed = await eventually('the store runs', pid, { timeout_ms: back_ms_max })
+  process.kill(killed, 9)
+  await eventually('the store is back', () => ![undefined, killed].includes(pid()), {
+    timeout_ms: back_ms_max,
+  })
+}

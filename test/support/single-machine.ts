@@ -1,0 +1,99 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ScriptInput } from '../../src/capabilities/onboarding/index.ts'
+import {
+  type Columnar,
+  openColumnar,
+  startEmbeddedClickHouse,
+} from '../../src/platform/columnar/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { type FirstLogin, providerSettings } from './cluster.ts'
+import { type ProviderProcess, startProviderProcess } from './provider.ts'
+import { type RestartableService, restartableService } from './restartable-service.ts'
+
+/** Role `all` as a process on embedded servers, with a scripted provider beside it. */
+export type SingleMachine = AsyncDisposable & {
+  directory: string
+  provider: ProviderProcess
+  service: RestartableService
+  login: FirstLogin
+  /** Pids of the servers that the service started and supervises, as their pid files say. */
+  postgresPid(): Promise<number>
+  clickHousePid(): Promise<number>
+}
+
+/** Starts it in a temporary folder; the end of the scope stops it and removes the folder. */
+export async function startSingleMachine(
+  options: { env?: Record<string, string>; script?: ScriptInput } = {},
+): Promise<SingleMachine> {
+  await using parts = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'looptrace-single-'))
+  // Under root PostgreSQL runs as another user, who has to pass this folder.
+  await chmod(directory, 0o711)
+  parts.defer(() => rm(directory, { recursive: true }))
+  const { script, env = {} } = options
+  const provider = await startProviderProcess({ ...(script && { script }) })
+  parts.defer(() => provider.stop())
+  const service = restartableService('all', {
+    LOOPTRACE_DATA_DIRECTORY: directory,
+    LOOPTRACE_DEMO: '0',
+    ...providerSettings(provider),
+    ...env,
+  })
+  parts.defer(async () => {
+    await service.stop()
+  })
+  await service.start()
+  const all = parts.move()
+  return {
+    directory,
+    provider,
+    service,
+    login: JSON.parse(await readFile(join(directory, 'first-login.json'), 'utf8')),
+    postgresPid: () => pidIn(join(directory, 'postgres/cluster/postmaster.pid')),
+    clickHousePid: () => pidIn(join(directory, 'clickhouse/server.pid')),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+/** The observations of a data directory that no service runs on. */
+export async function columnarAtRest(directory: string): Promise<Columnar & AsyncDisposable> {
+  const logger = createLogger({ role: 'test', level: 'fatal' })
+  const server = await startEmbeddedClickHouse({ directory: join(directory, 'clickhouse'), logger })
+  const columnar = openTestColumnar(server)
+  return {
+    ...columnar,
+    [Symbol.asyncDispose]: async () => {
+      await columnar.close()
+      await server.stop()
+    },
+  }
+}
+
+/** A connection to a ClickHouse of a test, to look into its tables. */
+export function openTestColumnar(server: {
+  url: string
+  username: string
+  password: string
+}): Columnar {
+  const { url, username, password } = server
+  return openColumnar({
+    url,
+    username,
+    password,
+    database: 'looptrace',
+    request_timeout_ms: 30_000,
+    connections_max: 2,
+    compression: false,
+    logger: createLogger({ role: 'test', level: 'fatal' }),
+  })
+}
+
+/** ClickHouse's pid file is JSON, PostgreSQL's has the pid in its first line. */
+async function pidIn(file: string): Promise<number> {
+  const text = await readFile(file, 'utf8')
+  const pid = text.startsWith('{') ? JSON.parse(text).pid : Number(text.split('\n')[0])
+  if (!Number.isInteger(pid) || pid <= 1) throw new Error(`${file}: no pid in ${text}`)
+  return pid
+}
