@@ -51,7 +51,7 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
       batch_bytes_max: settings.batch_bytes_max,
       batch_wait_ms: settings.batch_wait_ms,
       ack_wait_ms: settings.ack_wait_ms,
-      attempts_max: settings.deliveries_max,
+      attempts_max: settings.attempts_max,
       backoff_ms_min: settings.retry_delay_ms,
       backoff_ms_max: settings.retry_delay_ms_max,
     },
@@ -121,7 +121,7 @@ async function writeHolding(
   signal: AbortSignal,
 ): Promise<Refused[]> {
   const attempt = Math.max(...part.map(({ delivery }) => delivery.attempt))
-  const isolates = attempt >= worker.settings.attempts_max
+  const isolates = attempt >= worker.settings.suspect_attempts
   return whileStoresAreAway(worker, signal, () =>
     writeMessages(part, (rows, token) => writeRows(worker, rows, token), {
       isolates,
