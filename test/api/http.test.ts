@@ -104,10 +104,12 @@ describe('validation', () => {
       payload: { name: 1, parts: [{ n: 1, 'a/b': 2 }] },
     })
     expect(reply.headers['content-type']).toContain('application/problem+json')
-    const body: { code: string; errors: { pointer: string }[] } = reply.json()
+    const body: { code: string; errors: { pointer: string; detail: string }[] } = reply.json()
     expect([reply.statusCode, body.code]).toEqual([400, 'invalid_request'])
     const named = ['/name', '/parts/0/a~1b', 'path.thing_id', 'query.also', 'query.limit']
     expect(body.errors.map(({ pointer }) => pointer).toSorted()).toEqual(named)
+    const limit = body.errors.find(({ pointer }) => pointer === 'query.limit')
+    expect(limit?.detail).toContain('got "99"')
   })
 
   test.each([

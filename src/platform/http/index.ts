@@ -1,9 +1,6 @@
-export { type IdempotencyStore, idempotencyKept_ms, type KeptReply } from './idempotency.ts'
-export { AddressUnavailable } from './listen-error.ts'
+export type { IdempotencyStore, KeptReply } from './idempotency.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
 export { errorsOf, openapiDocument, openapiRoute } from './openapi.ts'
-export { problemFrom, problemReply } from './problem-reply.ts'
-export { requestIdFrom } from './request-id.ts'
 export {
   Answer,
   type Authorize,

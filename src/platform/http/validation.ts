@@ -19,7 +19,7 @@ export function parseParts(
     if (schema === undefined) continue
     const result = schema.safeParse(values[part] ?? (part === 'query' ? {} : undefined))
     if (result.success) parsed[part] = result.data
-    else faults.push(...result.error.issues.flatMap((issue) => faultsOf(part, issue)))
+    else faults.push(...result.error.issues.flatMap((issue) => faultsOf(part, issue, values[part])))
   }
   if (faults.length === 0) return parsed
   const [first] = faults
@@ -32,14 +32,29 @@ export function parseParts(
 /** So many faults are named in one answer; a hostile body can hold thousands. */
 const faultsMax = 50
 
-function faultsOf(part: Part, issue: z.core.$ZodIssue): Fault[] {
+function faultsOf(part: Part, issue: z.core.$ZodIssue, value: unknown): Fault[] {
   if (issue.code !== 'unrecognized_keys') {
-    return [{ pointer: pointerTo(part, issue.path), detail: issue.message }]
+    return [{ pointer: pointerTo(part, issue.path), detail: detailOf(part, issue, value) }]
   }
   return issue.keys.map((key) => ({
     pointer: pointerTo(part, [...issue.path, key]),
-    detail: `"${key.slice(0, 80)}" is not a field here`,
+    detail: `${quoted(key)} is not a field here`,
   }))
+}
+
+/** What was wrong; a parameter is quoted, a body is not, for it may hold a password. */
+function detailOf(part: Part, issue: z.core.$ZodIssue, value: unknown): string {
+  const given = (value as Record<PropertyKey, unknown> | undefined)?.[issue.path[0] ?? '']
+  if (part === 'body' || typeof given !== 'string' || issue.message.includes(given)) {
+    return issue.message
+  }
+  return `got ${quoted(given)}: ${issue.message}`
+}
+
+const quotedCharacters_max = 80
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, quotedCharacters_max))
 }
 
 function pointerTo(part: Part, path: readonly PropertyKey[]): string {

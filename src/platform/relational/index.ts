@@ -1,6 +1,5 @@
 export { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 export type { AccessTables } from './access-tables.ts'
-export { EmbeddedPostgresRefused } from './embedded/postgres-binaries.ts'
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,

@@ -5,8 +5,17 @@ function withCode(code: string): Error {
   return Object.assign(new Error('x'), { code })
 }
 
-const outOfReach = ['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', '08006', '08P01', '57P01', '53300']
-const ofTheStatement = ['23505', '42601', '57014', '40001', 'ENOENT', '0800', '57P019']
+const outOfReach = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EAI_AGAIN',
+  '08006',
+  '08P01',
+  '57P01',
+  '57014',
+  '53300',
+]
+const ofTheStatement = ['23505', '42601', '40001', 'ENOENT', '0800', '57P019']
 
 test.each(outOfReach)('%s means out of reach', (code) => {
   expect(isRelationalUnavailable(withCode(code))).toBe(true)
