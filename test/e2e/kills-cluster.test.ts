@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
-import { accountOf, expectFaithfulRows, recordedOf } from '../support/bookkeeping.ts'
+import {
+  accountOf,
+  expectFaithfulRows,
+  lostCalls,
+  oldestLost_ms,
+  recordedOf,
+} from '../support/bookkeeping.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Load, startLoad } from '../support/load.ts'
 import { scrape } from '../support/metrics.ts'
+import { type Held, holdBeforeRollUp, holdInsert } from '../support/mid-batch.ts'
 import { printCounts } from '../support/print-counts.ts'
-import { recordCounts, untilAllRecorded } from '../support/quiet.ts'
-import { expectRollUps } from '../support/roll-ups.ts'
+import { type RecordCounts, recordCounts, untilAllRecorded } from '../support/quiet.ts'
+import { expectRollUps, type Reader } from '../support/roll-ups.ts'
 import { openTestColumnar } from '../support/single-machine.ts'
 
 const kills = 3
@@ -58,11 +65,7 @@ async function untilCalls(load: Load, more: number): Promise<void> {
 async function expectExactlyOnce(title: string, run: string, load: Load): Promise<void> {
   const before = countsBefore
   const calls = await load.stop()
-  const { management_url } = cluster.proxy
-  const counted = await untilAllRecorded({
-    proxy: management_url,
-    worker: cluster.worker.management_url,
-  })
+  const counted = await untilQuiet()
   countsBefore = counted
   const recorded = await recordedOf(columnar, run)
   const account = accountOf(calls, recorded)
@@ -76,31 +79,45 @@ async function expectExactlyOnce(title: string, run: string, load: Load): Promis
   expect(counted.published - before.published).toBe(account.recorded)
   expect(counted.lost).toBe(before.lost)
   expectFaithfulRows(calls, recorded)
-  const { project_key } = cluster.login
-  await expectRollUps({ api_url: cluster.api.base_url, project_key }, recorded)
+  await expectRollUps(reader(), recorded)
 }
 
-let countsBefore = { published: 0, lost: 0, pending: 0, spooled: 0, replayed: 0 }
+function untilQuiet(): Promise<RecordCounts> {
+  const { proxy, worker } = cluster
+  return untilAllRecorded({ proxy: proxy.management_url, worker: worker.management_url })
+}
+
+function reader(): Reader {
+  return { api_url: cluster.api.base_url, project_key: cluster.login.project_key }
+}
+
+let countsBefore: RecordCounts = { published: 0, lost: 0, pending: 0, spooled: 0, replayed: 0 }
 
 test('a worker killed in mid-batch loses and repeats nothing', async () => {
   const load = loadOf('worker')
-  for (let kill = 0; kill < kills; kill += 1) {
-    await untilCalls(load, callsBetween)
-    await untilStored(callsBetween)
+  const places: (() => Promise<Held>)[] = [
+    async () => ({ release: async () => undefined }),
+    () => holdBeforeRollUp(cluster.postgres.server().url, columnar),
+    () => holdInsert(cluster.clickhouse.server().pid(), () => untilCalls(load, callsBetween)),
+  ]
+  for (let kill = 0; kill < 2 * kills; kill += 1) {
+    await untilWorking()
+    const held = await places[kill % places.length]?.()
     await cluster.worker.kill()
+    await held?.release()
     await cluster.worker.start()
   }
   await untilCalls(load, callsBetween)
-  await expectExactlyOnce(`${kills} kills of the worker`, 'worker', load)
+  await expectExactlyOnce(`${2 * kills} kills of the worker`, 'worker', load)
 }, 90_000)
 
-/** Rows that the worker of now has stored; so a kill that follows meets it at work. */
-async function untilStored(rows: number): Promise<void> {
+/** Waits until the worker of now has stored something; so a kill that follows meets it at work. */
+async function untilWorking(): Promise<void> {
   await eventually(
-    `${rows} rows stored`,
+    'the worker stores rows',
     async () => {
       const value = await scrape(cluster.worker.management_url)
-      return value('looptrace_ingest_rows_stored_total') >= rows
+      return value('looptrace_ingest_rows_stored_total') >= callsBetween
     },
     { timeout_ms: back_ms_max },
   )
@@ -140,3 +157,36 @@ async function killStore(pid: () => number | undefined): Promise<void> {
     timeout_ms: back_ms_max,
   })
 }
+
+test('what a killed proxy had handed on is recorded once', async () => {
+  const load = loadOf('proxy')
+  const killed: { at_ms: number; published: number }[] = []
+  for (let kill = 0; kill < kills; kill += 1) {
+    await untilCalls(load, callsBetween)
+    const { published } = await recordCounts(cluster.proxy.management_url)
+    await cluster.proxy.kill()
+    killed.push({ at_ms: Date.now(), published })
+    await cluster.proxy.start()
+  }
+  await untilCalls(load, callsBetween)
+  const calls = await load.stop()
+  const last = await untilQuiet()
+  const recorded = await recordedOf(columnar, 'proxy')
+  const account = accountOf(calls, recorded)
+  const firstPublished = (killed[0]?.published ?? 0) - countsBefore.published
+  const durable = [firstPublished, ...killed.slice(1).map(({ published }) => published)].reduce(
+    (sum, published) => sum + published,
+    last.published,
+  )
+  printCounts(`cluster, ${kills} kills of the proxy`, {
+    ...account,
+    handed_on_for_sure: durable,
+    age_of_the_oldest_lost_ms: oldestLost_ms(lostCalls(calls, recorded), killed),
+    counted_as_lost: last.lost,
+  })
+  expect(account.recorded).toBeGreaterThanOrEqual(durable)
+  expect(account.seen_complete).toBeGreaterThan(kills * callsBetween)
+  expect(account.duplicates).toBe(0)
+  expectFaithfulRows(calls, recorded)
+  await expectRollUps(reader(), recorded)
+}, 90_000)

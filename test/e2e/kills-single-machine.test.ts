@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accountOf, expectFaithfulRows, lostCalls, recordedOf } from '../support/bookkeeping.ts'
+import {
+  accountOf,
+  expectFaithfulRows,
+  lostCalls,
+  oldestLost_ms,
+  recordedOf,
+} from '../support/bookkeeping.ts'
 import { eventually } from '../support/eventually.ts'
-import { type ClientCall, type Load, startLoad } from '../support/load.ts'
+import { type Load, startLoad } from '../support/load.ts'
 import { scrape } from '../support/metrics.ts'
 import { printCounts } from '../support/print-counts.ts'
 import { recordCounts, untilAllRecorded } from '../support/quiet.ts'
@@ -118,11 +124,10 @@ test('what was durable when the whole service was killed is recorded once', asyn
   const recorded = await recordedAtRest(run)
   const account = accountOf(calls, recorded)
   const durable = killed.reduce((sum, { published }) => sum + published, last.published)
-  const ages = lostCalls(calls, recorded).map((call) => ageAtKill(call, killed))
   printCounts(`role all itself, ${kills} kills`, {
     ...account,
     durable_for_sure: durable,
-    age_of_the_oldest_lost_ms: Math.max(0, ...ages),
+    age_of_the_oldest_lost_ms: oldestLost_ms(lostCalls(calls, recorded), killed),
     counted_as_lost: last.lost,
   })
 
@@ -133,9 +138,3 @@ test('what was durable when the whole service was killed is recorded once', asyn
   await machine.service.start()
   await expectRollUps(reader(), recorded)
 }, 120_000)
-
-/** How long before the kill that followed it the call had ended. */
-function ageAtKill(call: ClientCall, killed: readonly { at_ms: number }[]): number {
-  const kill = killed.find(({ at_ms }) => at_ms >= call.ended_ms)
-  return kill === undefined ? 0 : kill.at_ms - call.ended_ms
-}

@@ -83,6 +83,18 @@ export function lostCalls(calls: readonly ClientCall[], recorded: Recorded): Cli
   return calls.filter((call) => call.complete && !traces.has(call.trace_id))
 }
 
+/** How long before the kill that followed it the oldest of lost calls had ended. */
+export function oldestLost_ms(
+  lost: readonly ClientCall[],
+  killed: readonly { at_ms: number }[],
+): number {
+  const ages = lost.map(({ ended_ms }) => {
+    const kill = killed.find(({ at_ms }) => at_ms >= ended_ms)
+    return kill === undefined ? Number.POSITIVE_INFINITY : kill.at_ms - ended_ms
+  })
+  return Math.max(0, ...ages)
+}
+
 /** Each recorded call of which the client saw the whole answer is recorded as just that. */
 export function expectFaithfulRows(calls: readonly ClientCall[], { rows }: Recorded): void {
   const byTrace = new Map(calls.map((call) => [call.trace_id, call]))
