@@ -181,6 +181,11 @@ describe('the project', () => {
       .execute()
     app.access.roles.forget()
     expect(await codeOf('/probe/key', { key })).toEqual([401, 'credentials_invalid'])
+    const headers = { 'x-project-id': made.body.id }
+    expect(await codeOf('/probe/jwt', { token: owner, headers })).toEqual([
+      404,
+      'project_not_found',
+    ])
     expect(await codeOf(`/api/v2/access/projects/${made.body.id}`, { token: owner })).toEqual([
       404,
       'project_not_found',

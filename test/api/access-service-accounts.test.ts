@@ -126,3 +126,37 @@ test('its name is taken once in a project', async () => {
 test('of several projects one must be named', async () => {
   expect(outcome(await get(`${root}/service-accounts`))).toEqual([400, 'project_required'])
 })
+
+test('what its account loses, its keys lose, and a disabled account has no valid key', async () => {
+  const account = await newAccount('shrinking')
+  const { id, key } = (await accountKey(account.id)).body
+  const { prefix } = (await get(keys)).body.api_keys.find((row: { id: string }) => row.id === id)
+  const change = async (columns: { scopes?: string[]; disabled_at?: Date }) => {
+    await app.relational.db
+      .updateTable('service_accounts')
+      .set(columns)
+      .where('id', '=', account.id)
+      .execute()
+    app.access.keys.forget(prefix)
+    return (await app.call('GET', '/probe/either', { key })).status
+  }
+  expect(await change({ scopes: ['tasks:read'] })).toBe(200)
+  expect(await change({ scopes: ['access:read'] })).toBe(403)
+  expect(await change({ disabled_at: new Date() })).toBe(401)
+})
+
+test("a token for one account with another's key is refused", async () => {
+  const account = await newAccount('itself')
+  const { id: key_id } = (await accountKey(account.id)).body
+  const tokenOf = async (service_account_id: string) => {
+    const subject = { kind: 'service_account', service_account_id, key_id } as const
+    return (await app.access.tokens.issue(subject)).access_token
+  }
+  const mine = await tokenOf(account.id)
+  expect((await get('/probe/either', { token: mine })).status).toBe(200)
+  const forged = await tokenOf(stranger)
+  expect(outcome(await get('/probe/either', { token: forged }))).toEqual([
+    401,
+    'credentials_invalid',
+  ])
+})

@@ -152,6 +152,17 @@ test.each([
   expect(reply.text).not.toContain('hunter2')
 })
 
+test('signing out ends the sign-in and no other; an unknown token is no error', async () => {
+  const [one, other] = await Promise.all([signIn(), signIn()])
+  const next = (await refresh(one.body.refresh_token)).body.refresh_token
+  for (const refresh_token of [next, next, 'ltr_unknown']) {
+    const reply = await app.call('POST', '/api/v1/auth/revoke', { body: { refresh_token } })
+    expect([reply.status, reply.text]).toEqual([204, ''])
+  }
+  expect((await refresh(next)).status).toBe(401)
+  expect((await refresh(other.body.refresh_token)).status).toBe(200)
+})
+
 test('the key set is public, may be cached, and is enough to check a token', async () => {
   const { access_token } = (await signIn()).body
   const keySet = await app.call('GET', '/.well-known/jwks.json')
@@ -162,6 +173,18 @@ test('the key set is public, may be cached, and is enough to check a token', asy
     audience: 'looptrace-api',
   })
   expect(verified.payload.sub).toBe(decodeJwt(access_token).sub)
+})
+
+test('more than 60 calls a minute from one address are refused', async () => {
+  const own = await startAccessApp()
+  const body = { grant_type: 'implicit' }
+  for (let call = 0; call < 60; call += 1) {
+    expect((await own.call('POST', url, { body })).status).toBe(400)
+  }
+  const refused = await own.call('POST', url, { body })
+  expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited'])
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+  await own.close()
 })
 
 test('passwords and tokens are in no log line', async () => {

@@ -134,12 +134,14 @@ function driven(app: Started): AccessApp {
     if (reply.status !== 200) throw new Error(`no sign-in for ${email}: ${reply.text}`)
     return String(reply.body.access_token)
   }
+  let owner: Promise<string> | undefined
   return {
     ...app,
     call,
     signIn,
     person: async (email, role, organization_id = app.first.organization_id) => {
-      const token = await signIn(app.first.admin_email, app.first.admin_password)
+      owner ??= signIn(app.first.admin_email, app.first.admin_password)
+      const token = await owner
       const password = 'correct horse battery'
       const reply = await call('POST', `/api/v2/access/organizations/${organization_id}/members`, {
         token,

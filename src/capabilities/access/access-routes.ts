@@ -2,6 +2,8 @@ import type { Route } from '../../platform/http/index.ts'
 import { asStoreProblem } from '../../platform/relational/index.ts'
 import type { Access } from './access.ts'
 import { getJwks } from './auth/jwks.ts'
+import { setPassword } from './auth/password.ts'
+import { revokeToken } from './auth/revoke.ts'
 import { createToken } from './auth/token.ts'
 import { addMember, getMembers } from './organizations/members/members.ts'
 import { removeMember } from './organizations/members/remove-member.ts'
@@ -26,6 +28,8 @@ export function accessRoutes(access: Access): Route[] {
 
 const factories: readonly ((access: Access) => Route)[] = [
   createToken,
+  revokeToken,
+  setPassword,
   getJwks,
   getOrganizations,
   createOrganization,

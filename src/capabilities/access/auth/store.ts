@@ -1,13 +1,53 @@
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 
+type Db = Kysely<AccessTables>
+
 /** What a sign-in with a password is checked against. */
-export type Login = { id: string; password_hash: string | null; disabled_at: string | null }
+export type Login = {
+  id: string
+  email: string
+  password_hash: string | null
+  disabled_at: string | null
+}
 
 /** The user with this (lower-case) e-mail. */
-export function findLogin(db: Kysely<AccessTables>, email: string): Promise<Login | undefined> {
-  return db
-    .selectFrom('users')
-    .select(['id', 'password_hash', 'disabled_at'])
-    .where('email', '=', email)
-    .executeTakeFirst()
+export function findLogin(db: Db, email: string): Promise<Login | undefined> {
+  return logins(db).where('email', '=', email).executeTakeFirst()
+}
+
+/** The user with this id. */
+export function findLoginById(db: Db, user_id: string): Promise<Login | undefined> {
+  return logins(db).where('id', '=', user_id).executeTakeFirst()
+}
+
+/**
+ * Puts a new hash in the known one's place and revokes the user's refresh tokens. When the hash is
+ * another by now (two changes at once) nothing happens and the answer is false.
+ */
+export function replacePassword(
+  db: Db,
+  change: { user_id: string; known: string; password_hash: string; now: number },
+): Promise<boolean> {
+  const { user_id, known, password_hash, now } = change
+  return db.transaction().execute(async (trx) => {
+    const changed = await trx
+      .updateTable('users')
+      .set({ password_hash })
+      .where('id', '=', user_id)
+      .where('password_hash', '=', known)
+      .returning('id')
+      .executeTakeFirst()
+    if (changed === undefined) return false
+    await trx
+      .updateTable('refresh_tokens')
+      .set({ revoked_at: new Date(now) })
+      .where('user_id', '=', user_id)
+      .where('revoked_at', 'is', null)
+      .execute()
+    return true
+  })
+}
+
+function logins(db: Db) {
+  return db.selectFrom('users').select(['id', 'email', 'password_hash', 'disabled_at'])
 }

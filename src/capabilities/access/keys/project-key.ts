@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 import type { KeyScope } from '../../../kernel/scopes.ts'
 
 /** Who a key speaks for, and what it may do. */
@@ -30,7 +30,7 @@ export function keyPrefix(key: string): string | undefined {
 
 /** SHA-256. Enough for random secrets of over 128 bits, which no dictionary holds. */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }
 
 /** Evenly distributed characters of 0-9, A-Z and a-z, from the system's secure source. */

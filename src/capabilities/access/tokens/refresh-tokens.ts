@@ -2,7 +2,7 @@ import { newId } from '../../../kernel/ids.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { hashSecret, randomBase62 } from '../keys/project-key.ts'
-import { exchangeRefreshToken, insertRefreshToken } from './store.ts'
+import { exchangeRefreshToken, insertRefreshToken, revokeFamily } from './store.ts'
 
 /** Opaque tokens that are good for one new access token each. */
 export type RefreshTokens = {
@@ -10,6 +10,8 @@ export type RefreshTokens = {
   issue(user_id: string): Promise<string>
   /** Trades a token for its successor; undefined for one that is not valid (any more). */
   exchange(token: string): Promise<{ user_id: string; refresh_token: string } | undefined>
+  /** Ends the sign-in that a token is of; nothing happens for an unknown one. */
+  revoke(token: string): Promise<void>
 }
 
 /** `ltr_` + 43 base62 characters (256 bits), of which only the SHA-256 is stored. */
@@ -44,6 +46,7 @@ export function createRefreshTokens(options: {
       const found = await exchangeRefreshToken(db, hashSecret(token), successor)
       return found && { user_id: found.user_id, refresh_token }
     },
+    revoke: (token) => revokeFamily(db, hashSecret(token), new Date(clock.now_ms())),
   }
 }
 

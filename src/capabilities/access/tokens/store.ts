@@ -87,8 +87,8 @@ const expiredDroppedMax = 20
 
 /**
  * Marks a token used and puts its successor in place, which lives as long as the first would have.
- * Undefined when the token is unknown, expired or revoked, or was used before; in the last case
- * every token of its family is revoked, as one of the two users stole it (RFC 9700, 4.14.2).
+ * Undefined when the token is unknown, expired, revoked or was used before; then every token of its
+ * family is revoked, since whoever uses one twice may have stolen it (RFC 9700, 4.14.2).
  */
 export function exchangeRefreshToken(
   db: Db,
@@ -107,7 +107,7 @@ export function exchangeRefreshToken(
       .returning(['family_id', 'user_id', 'expires_at'])
       .executeTakeFirst()
     if (used === undefined) {
-      await revokeFamilyOfUsed(trx, token_hash, now)
+      await revokeFamily(trx, token_hash, now)
       return undefined
     }
     const { family_id, user_id } = used
@@ -123,12 +123,12 @@ export function exchangeRefreshToken(
   })
 }
 
-async function revokeFamilyOfUsed(db: Db, token_hash: Buffer, now: Date): Promise<void> {
+/** Revokes a token and all others of its sign-in. */
+export async function revokeFamily(db: Db, token_hash: Buffer, now: Date): Promise<void> {
   const family = db
     .selectFrom('refresh_tokens')
     .select('family_id')
     .where('token_hash', '=', token_hash)
-    .where('used_at', 'is not', null)
   await db
     .updateTable('refresh_tokens')
     .set({ revoked_at: now })

@@ -85,6 +85,12 @@ export function deleteMember(db: Db, change: MemberChange & { user_id: string })
     const state = await lockedState(trx, change)
     check({ ...state, next: undefined })
     if (state.current === undefined) return false
+    // The membership first: who is being put into a project holds it until that is done.
+    await trx
+      .deleteFrom('organization_members')
+      .where('organization_id', '=', organization_id)
+      .where('user_id', '=', user_id)
+      .execute()
     const projects = trx
       .selectFrom('projects')
       .select('id')
@@ -93,11 +99,6 @@ export function deleteMember(db: Db, change: MemberChange & { user_id: string })
       .deleteFrom('project_members')
       .where('user_id', '=', user_id)
       .where('project_id', 'in', projects)
-      .execute()
-    await trx
-      .deleteFrom('organization_members')
-      .where('organization_id', '=', organization_id)
-      .where('user_id', '=', user_id)
       .execute()
     return true
   })

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+
+let app: AccessApp
+beforeAll(async () => {
+  app = await startAccessApp()
+})
+afterAll(() => app.close())
+
+const trade = (body: unknown) => app.call('POST', '/api/v1/auth/token', { body })
+const password = (username: string, given: string) =>
+  trade({ grant_type: 'password', username, password: given })
+const refresh = (refresh_token: string) => trade({ grant_type: 'refresh_token', refresh_token })
+const change = (token: string, current_password: string, new_password = 'a better password') =>
+  app.call('PUT', '/api/v1/auth/password', { token, body: { current_password, new_password } })
+
+test('a new password takes the place of the old one and ends other sign-ins', async () => {
+  const { token } = await app.person('changing@example.com', 'member')
+  const before = await password('changing@example.com', 'correct horse battery')
+  expect((await change(token, 'correct horse battery')).status).toBe(204)
+  expect((await password('changing@example.com', 'correct horse battery')).status).toBe(401)
+  expect((await refresh(before.body.refresh_token)).status).toBe(401)
+  expect((await password('changing@example.com', 'a better password')).status).toBe(200)
+})
+
+test('a new password takes the current one: a token is not enough, and guesses have to wait', async () => {
+  const { token } = await app.person('stolen@example.com', 'member')
+  const guesses = Array.from({ length: 10 }, () => change(token, 'a guess'))
+  for (const reply of await Promise.all(guesses)) {
+    expect([reply.status, reply.body.code]).toEqual([401, 'credentials_invalid'])
+  }
+  expect((await change(token, 'correct horse battery')).status).toBe(429)
+})
+
+test('of two changes at once one counts', async () => {
+  const { token } = await app.person('twice@example.com', 'member')
+  const wished = ['the first password', 'the second password']
+  const replies = await Promise.all(
+    wished.map((wish) => change(token, 'correct horse battery', wish)),
+  )
+  const won = wished.filter((_, at) => replies[at]?.status === 204)
+  expect(won).toHaveLength(1)
+  expect((await password('twice@example.com', won[0] ?? '')).status).toBe(200)
+})
+
+test('a new password is not too short', async () => {
+  const { token } = await app.person('short@example.com', 'member')
+  const reply = await change(token, 'correct horse battery', 'hunter2')
+  expect([reply.status, reply.body.code]).toEqual([400, 'invalid_request'])
+  expect(reply.text).not.toContain('hunter2')
+})

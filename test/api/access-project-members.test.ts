@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
+import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+
+const root = '/api/v2/access'
+const stranger = '01890000-0000-7000-8000-000000000000'
+let app: AccessApp
+let owner: string
+let members: string
+let projects: string
+
+beforeAll(async () => {
+  app = await startAccessApp()
+  owner = await app.signIn(app.first.admin_email, app.first.admin_password)
+  members = `${root}/organizations/${app.first.organization_id}/members`
+  projects = `${root}/organizations/${app.first.organization_id}/projects`
+})
+afterAll(() => app.close())
+
+type More = Parameters<AccessApp['call']>[2]
+type Row = { organization_role: string }
+const get = (url: string, more: More = {}) => app.call('GET', url, { token: owner, ...more })
+const post = (url: string, body?: unknown) => app.call('POST', url, { token: owner, body })
+const put = (url: string, body: unknown, more: More = {}) =>
+  app.call('PUT', url, { token: owner, body, ...more })
+const remove = (url: string) => app.call('DELETE', url, { token: owner })
+const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
+  status,
+  body?.code,
+]
+
+test('the list has its own and those who run the organization', async () => {
+  const { body: project } = await post(projects, { name: 'team' })
+  const { user_id } = await app.person('worker@example.com', 'member')
+  const url = `${root}/projects/${project.id}/members`
+  const set = await put(`${url}/${user_id}`, { role: 'editor' })
+  expect([set.status, set.body]).toEqual([
+    200,
+    {
+      user_id,
+      email: 'worker@example.com',
+      display_name: 'worker@example.com',
+      role: 'editor',
+      project_role: 'editor',
+      organization_role: 'member',
+    },
+  ])
+  const { body } = await get(url)
+  expect(body.members).toContainEqual(set.body)
+  const first = body.members.find(({ organization_role: role }: Row) => role === 'owner')
+  expect(first).toMatchObject({ role: 'admin', project_role: null })
+  expect((await put(`${url}/${user_id}`, { role: 'viewer' })).body.role).toBe('viewer')
+  expect((await remove(`${url}/${user_id}`)).status).toBe(204)
+  expect(outcome(await remove(`${url}/${user_id}`))).toEqual([404, 'member_not_found'])
+})
+
+test('only people of the organization can be in it', async () => {
+  const other = await post(`${root}/organizations`, { name: 'other people' })
+  const outsider = await app.person('foreigner@example.com', 'member', other.body.id)
+  const url = `${root}/projects/${app.first.project_id}/members`
+  for (const id of [outsider.user_id, stranger]) {
+    const reply = await put(`${url}/${id}`, { role: 'viewer' })
+    expect(outcome(reply)).toEqual([404, 'member_not_found'])
+  }
+})
+
+test('one who is removed while being put into it does not stay in it', async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `racer-${at}@example.com`)
+  const now = new Date()
+  const users = names.map((email) => ({ id: newId(), email, display_name: email }))
+  const { db } = app.relational
+  await db.insertInto('users').values(users).execute()
+  const rows = users.map(({ id }) => ({
+    organization_id: app.first.organization_id,
+    user_id: id,
+    role: 'member' as const,
+    created_at: now,
+  }))
+  await db.insertInto('organization_members').values(rows).execute()
+  const url = `${root}/projects/${app.first.project_id}/members`
+  await Promise.all(
+    users.flatMap(({ id }) => [
+      put(`${url}/${id}`, { role: 'viewer' }),
+      remove(`${members}/${id}`),
+    ]),
+  )
+  const ids = users.map(({ id }) => id)
+  const left = db.selectFrom('project_members').select('user_id').where('user_id', 'in', ids)
+  expect(await left.execute()).toEqual([])
+})
+
+test('a project admin sets roles, an editor does not', async () => {
+  const url = `${root}/projects/${app.first.project_id}/members`
+  const [lead, editor] = await Promise.all([
+    app.person('lead@example.com', 'member'),
+    app.person('editor@example.com', 'member'),
+  ])
+  await put(`${url}/${lead.user_id}`, { role: 'admin' })
+  const set = await put(`${url}/${editor.user_id}`, { role: 'editor' }, { token: lead.token })
+  expect(set.status).toBe(200)
+  for (const reply of [
+    await get(url, { token: editor.token }),
+    await put(`${url}/${editor.user_id}`, { role: 'admin' }, { token: editor.token }),
+  ]) {
+    expect(outcome(reply)).toEqual([403, 'permission_denied'])
+  }
+})
