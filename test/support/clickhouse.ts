@@ -34,9 +34,13 @@ export async function migratedClickHouse(given?: TestDatabase): Promise<Columnar
 }
 
 /** Options to open a test's database with; time-outs are long, since machines are shared. */
-export function columnarOptions(database: TestDatabase): ColumnarOptions {
+export function columnarOptions(given: TestDatabase): ColumnarOptions {
+  const { url, username, password, database } = given
   return {
-    ...database,
+    url,
+    username,
+    password,
+    database,
     request_timeout_ms: 30_000,
     connections_max: 8,
     compression: false,

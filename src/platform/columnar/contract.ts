@@ -7,8 +7,8 @@ export type Columnar = {
    */
   query<T>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<T[]>
   /**
-   * Appends rows that `compileRowBinary` made for these columns. The same token with the same
-   * bytes inserts once (within the table's deduplication window).
+   * Appends rows that `compileRowBinary` made for these columns. A table that remembers tokens
+   * stores the same token once; only a replicated one does so safely (see render-statement.ts).
    */
   insertRowBinary(
     table: string,

@@ -7,9 +7,11 @@ import type { Observation, ToolCall, ToolResult } from '../../../model/observati
  */
 export type ObservationStore = {
   /**
-   * Writes a batch, of any projects. The same token (with the same rows) writes once; the same
-   * observation (project, start, trace, observation id) under another token is read once, the
-   * later write wins. Resolves once the rows are stored.
+   * Writes a batch, of any projects; resolves once the rows are durable. When it rejects, any part
+   * of the batch may be stored, and repeating it is right: the same observation (project, start,
+   * trace, observation id) is read once, however often it was written; the later write wins.
+   * `token` names the batch, so that a cluster need not even store the repeated one. A repeated
+   * observation has to keep its task and conversation.
    */
   insert(observations: readonly Observation[], options: { token: string }): Promise<void>
   /** One roll-up for each task that has observations, in no order. At most 1,000 tasks a call. */

@@ -30,7 +30,7 @@ export type Engine = {
  * than a millisecond): sessions run side by side, and none inherits another's settings.
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const keeper = new Session(options.path)
+  const keeper = openSession(options.path)
   const turns = openTurns({
     running_max: options.statements_max,
     waiting_max: options.waiting_max,
@@ -52,10 +52,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
+/** A server does not take `1` for `SELECT 1`, as the library does. */
+function openSession(path: string): Session {
+  return new Session(path, { connectionArgs: ['--implicit_select=0'] })
+}
+
 async function runAlone(path: string, statement: Statement): Promise<EngineResult> {
   try {
     const { before, text } = prepared(statement)
-    const session = new Session(path)
+    const session = openSession(path)
     try {
       if (before !== '') await session.queryAsync(before)
       const result = await session.queryAsync(text, { format: statement.format ?? 'TabSeparated' })

@@ -18,9 +18,9 @@ const writerMakers: Record<string, (type: ColumnType) => ValueWriter> = {
   UUID: () => writeUuid,
   Bool: () => (out, value) =>
     out.u8(value === true ? 1 : value === false ? 0 : wrong(value, 'Bool')),
-  UInt8: () => (out, value) => out.u8(numberOf(value)),
-  UInt16: () => (out, value) => out.u16(numberOf(value)),
-  UInt32: () => (out, value) => out.u32(numberOf(value)),
+  UInt8: () => (out, value) => out.u8(integerOf(value)),
+  UInt16: () => (out, value) => out.u16(integerOf(value)),
+  UInt32: () => (out, value) => out.u32(integerOf(value)),
   UInt64: () => (out, value) =>
     typeof value === 'bigint' ? out.u64(value) : out.u53(numberOf(value)),
   Int64: () => (out, value) => out.i64(bigintOf(value)),
@@ -152,12 +152,17 @@ function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : wrong(value, 'a number')
 }
 
+/** Its range is checked where it is written. */
+function integerOf(value: unknown): number {
+  return Number.isInteger(value) ? (value as number) : wrong(value, 'a whole number')
+}
+
 function bigintOf(value: unknown): bigint {
   if (typeof value === 'bigint') return value
   return Number.isSafeInteger(value) ? BigInt(value as number) : wrong(value, 'a whole number')
 }
 
 function wrong(value: unknown, expected: string): never {
-  const shown = typeof value === 'string' ? `"${value.slice(0, 80)}"` : typeof value
+  const shown = typeof value === 'object' ? 'an object' : `"${String(value).slice(0, 80)}"`
   throw new TypeError(`got ${shown}, expected ${expected}`)
 }

@@ -1,0 +1,10 @@
+import { startEmbeddedClickHouse } from '../../src/platform/columnar/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
+
+// A service of its own process, for a test to kill: prints where its server is, then waits.
+const directory = process.argv[2]
+if (directory === undefined) throw new Error('expected the folder of the data as argument')
+const logger = createLogger({ role: 'test', level: 'silent' })
+const server = await startEmbeddedClickHouse({ directory, logger })
+process.stdout.write(`${JSON.stringify({ url: server.url, pid: server.pid() })}\n`)
+process.stdin.resume().once('end', () => process.exit(3))
