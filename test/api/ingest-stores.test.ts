@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { nanoDollarsFrom } from '../../src/capabilities/observability/ingest/nano-dollars.ts'
+import { taskRollupOf } from '../../src/capabilities/observability/ingest/rollup-of-rows.ts'
 import {
   type ObservationStore,
   openClickHouseStore,
 } from '../../src/capabilities/observability/stores/index.ts'
 import { conversationIdFrom } from '../../src/kernel/ids.ts'
+import type { Observation } from '../../src/model/observation.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'
 import { openIngestBench, start_ms, type ToldCall } from '../support/ingest.ts'
+import { observationOf } from '../support/observations.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 let columnar: Columnar
@@ -160,3 +165,62 @@ test('the same calls in other messages are counted once', async () => {
     .executeTakeFirstOrThrow()
   expect(task).toEqual({ calls: 3, total_tokens: 45 })
 })
+
+const pick = <T>(values: readonly T[]) => fc.constantFrom(...values)
+const tokens = fc.option(fc.nat(1_000))
+const observation = fc.record({
+  observation_id: pick(['a', 'b', 'c', 'd', 'e']),
+  trace_id: pick([0, 1].map((n) => `0199bbbb-0000-7000-8000-00000000000${n}`)),
+  start: fc.nat(5),
+  lasts: fc.nat(5),
+  type: pick(['generation', 'embedding', 'tool', 'span'] as const),
+  status: pick(['ok', 'error', 'cancelled'] as const),
+  task_name: pick(['', 'x', 'y']),
+  task_implicit: fc.boolean(),
+  user_id: pick(['', 'u', 'v']),
+  environment: pick(['', 'e', 'f']),
+  release: pick(['', '1', '2']),
+  provider: pick(['', 'openai', 'gemini']),
+  model: pick(['', 'm', 'n']),
+  model_requested: pick(['', 'o']),
+  usage_source: pick(['provider', 'estimated', 'none'] as const),
+  input_uncached_tokens: tokens,
+  cache_read_tokens: tokens,
+  cache_write_tokens: tokens,
+  output_visible_tokens: tokens,
+  reasoning_tokens: tokens,
+  cost_usd: fc.option(pick(['0', '0.000000001', '0.1', '12.000000001', '0.25'])),
+})
+
+test('a roll-up made of rows is the one that the store makes of them', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(observation, { minLength: 1, maxLength: 12 }), async (given) => {
+      const project_id = randomUUID()
+      const rows = given.map(({ start, lasts, ...row }) => {
+        const start_time = BigInt(start_ms + start) * 1_000_000n
+        const end_time = start_time + BigInt(lasts) * 1_000_000n
+        return observationOf({ ...row, project_id, task_id: 't', start_time, end_time })
+      })
+      // The store keeps the version of the later insert; in one insert none is later.
+      const unique = [...new Map(rows.map((row) => [identityOf(row), row])).values()]
+      await store.insert(unique, { token: project_id })
+      const hints = [{ task_id: 't', from: 0n }]
+      const [stored] = await store.taskRollups(project_id, hints)
+      const { cost_usd, ...made } = taskRollupOf('t', unique)
+      expect(stored).toEqual({ ...made, cost_usd: stored?.cost_usd })
+      expect(nanoDollarsFrom(stored?.cost_usd ?? '')).toBe(nanoDollarsFrom(cost_usd))
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('a version that came later in the batch counts', () => {
+  const row = observationOf({ project_id: randomUUID(), task_id: 't' })
+  const rollup = taskRollupOf('t', [row, { ...row, status: 'error' }])
+  expect(rollup).toMatchObject({ calls: 1, errors: 1, observations: 1 })
+})
+
+/** Of rows that start together, "latest" is by id alone: two traces' rows must not share one. */
+function identityOf(row: Observation): string {
+  return `${row.start_time} ${row.observation_id}`
+}

@@ -1,4 +1,5 @@
 import { calcPrice, type ModelPrice } from '@pydantic/genai-prices'
+import { dollarsText } from './nano-dollars.ts'
 import type { Buckets } from './usage.ts'
 
 /** The price table that costs are made with; stored beside each, so that one can be redone. */
@@ -94,16 +95,9 @@ function dollars(rates: Rates, usage: Buckets): string | null {
     rateAt(rates.cache_read, input) * BigInt(usage.cache_read_tokens) +
     rateAt(rates.cache_write, input) * BigInt(usage.cache_write_tokens) +
     (rates.output ? rateAt(rates.output, input) * BigInt(output) : 0n)
-  return decimalText((sum + million / 2n) / million)
+  return dollarsText((sum + million / 2n) / million)
 }
 
 function rateAt(rate: Rate, inputTokens: number): bigint {
   return rate.steps.find(({ start }) => inputTokens > start)?.rate ?? rate.base
-}
-
-function decimalText(nanoDollars: bigint): string {
-  const digits = nanoDollars.toString().padStart(10, '0')
-  const fraction = digits.slice(-9).replace(/0+$/, '')
-  const whole = digits.slice(0, -9)
-  return fraction === '' ? whole : `${whole}.${fraction}`
 }

@@ -1,27 +1,29 @@
 import { newId } from '../../../kernel/ids.ts'
 import type { Kysely, TaskTables, Transaction } from '../../../platform/relational/index.ts'
-import type { ConversationRollup, ObservationStore, TaskRollup } from '../stores/index.ts'
+import type { ObservationStore, TaskRollup } from '../stores/index.ts'
+import { taskRollupOf } from './rollup-of-rows.ts'
 import {
   type LockedConversation,
   type LockedTask,
   lockConversations,
-  lockTasks,
   type NewTaskEvent,
+  putTasks,
+  type TaskUpdate,
   writeConversations,
   writeTaskEvents,
   writeTasks,
 } from './store.ts'
-import { lateStart, taskStateAfter } from './task-state.ts'
+import { lateStart, newTaskState, taskStateAfter } from './task-state.ts'
 import { isoFromMs, type Touched, type TouchedTask } from './touched.ts'
 
 /** Tasks or conversations of one question to the observation store; its own bound. */
 const rollups_max = 1_000
 
 /**
- * Brings the tasks and conversations of a batch up to date, in one transaction: locks their rows,
- * recomputes each from the stored observations, writes what came out. The locks come first, so
- * that of two workers the second one counts what the first one stored. Nothing is ever added to
- * what a row said, which makes a repetition harmless.
+ * Brings the tasks and conversations of a batch up to date, in one transaction: makes the new
+ * ones of the batch alone, locks the others, recomputes those from the stored observations, and
+ * writes what came out. The locks come first, so that of two workers the second one counts what
+ * the first one stored. Nothing is ever added to what a row said: repeating it does no harm.
  */
 export async function rollUp(
   stores: { db: Kysely<TaskTables>; store: ObservationStore },
@@ -29,12 +31,19 @@ export async function rollUp(
 ): Promise<void> {
   if (touched.tasks.length === 0) return
   await stores.db.transaction().execute(async (trx) => {
-    const tasks = await lockTasks(trx, touched.tasks)
+    const tasks = await putTasks(trx, touched.tasks.map(newTask))
     const conversations =
       touched.conversations.length === 0 ? [] : await lockConversations(trx, touched.conversations)
     await rollUpTasks(trx, stores.store, { locked: tasks, touched: touched.tasks })
     await rollUpConversations(trx, stores.store, conversations)
   })
+}
+
+/** The task as it is when no call of it was ever seen before. */
+function newTask(touched: TouchedTask): TaskUpdate {
+  const { project_id, task_id, rows } = touched
+  const rollup = taskRollupOf(task_id, rows)
+  return { project_id, rollup, ...taskStateAfter(newTaskState, touched, rollup) }
 }
 
 async function rollUpTasks(
@@ -43,14 +52,15 @@ async function rollUpTasks(
   about: { locked: readonly LockedTask[]; touched: readonly TouchedTask[] },
 ): Promise<void> {
   const touchedByKey = new Map(about.touched.map((task) => [keyOf(task), task]))
-  const events: NewTaskEvent[] = []
-  for (const chunk of chunksByProject(about.locked)) {
+  const known = about.locked.filter(({ created }) => !created)
+  const events = about.locked.filter(({ created }) => created).map(creationOf)
+  for (const chunk of chunksByProject(known)) {
     const rollups = await taskRollups(store, chunk)
     const updates = chunk.flatMap((locked) => {
       const touched = touchedByKey.get(keyOf(locked))
       const rollup = rollups.get(locked.task_id)
-      if (touched !== undefined) events.push(...eventsOf(locked, touched))
       if (touched === undefined || rollup === undefined) return []
+      events.push(...lateActivityOf(locked, touched))
       const state = taskStateAfter(locked, touched, rollup)
       return [{ project_id: locked.project_id, rollup, ...state }]
     })
@@ -68,15 +78,16 @@ async function taskRollups(
   return new Map(rollups.map((rollup) => [rollup.task_id, rollup]))
 }
 
-function eventsOf(locked: LockedTask, touched: TouchedTask): NewTaskEvent[] {
-  const { project_id, task_id } = locked
-  const about = { project_id, task_id, actor_kind: 'call' as const }
-  if (locked.created) {
-    return [{ ...about, id: newId(), kind: 'created', at: locked.started_at }]
-  }
+function creationOf({ project_id, task_id, started_at }: LockedTask): NewTaskEvent {
+  return { id: newId(), project_id, task_id, kind: 'created', at: started_at, actor_kind: 'call' }
+}
+
+function lateActivityOf(locked: LockedTask, touched: TouchedTask): NewTaskEvent[] {
   const late_ms = locked.late_activity ? undefined : lateStart(locked, touched)
   if (late_ms === undefined) return []
-  return [{ ...about, id: newId(), kind: 'late_activity', at: isoFromMs(late_ms) }]
+  const { project_id, task_id } = locked
+  const at = isoFromMs(late_ms)
+  return [{ id: newId(), project_id, task_id, kind: 'late_activity', at, actor_kind: 'call' }]
 }
 
 async function rollUpConversations(
@@ -85,12 +96,12 @@ async function rollUpConversations(
   locked: readonly LockedConversation[],
 ): Promise<void> {
   for (const chunk of chunksByProject(locked)) {
+    const project_id = projectOf(chunk)
     const hints = chunk.map(({ conversation_id, started_at }) => ({
       conversation_id,
       from: nsFrom(started_at),
     }))
-    const project_id = projectOf(chunk)
-    const rollups: ConversationRollup[] = await store.conversationRollups(project_id, hints)
+    const rollups = await store.conversationRollups(project_id, hints)
     await writeConversations(
       trx,
       rollups.map((rollup) => ({ project_id, rollup })),

@@ -20,10 +20,10 @@ const completed: TaskState = {
 const touched = (given: Partial<TouchedTask>): TouchedTask => ({
   project_id: 'p',
   task_id: 't',
-  implicit: false,
   started_ms: at(0),
   ended_ms: at(1),
   starts_ms: [at(0)],
+  rows: [],
   last_status: 'ok',
   ...given,
 })

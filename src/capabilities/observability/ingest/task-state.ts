@@ -13,6 +13,15 @@ export type TaskState = {
 /** Stands in `ended_by` of a task without X-Task-ID, which ends whenever its calls do. */
 const endedByCall = 'call'
 
+/** A task before its first call. */
+export const newTaskState: TaskState = {
+  implicit: true,
+  state: 'running',
+  ended_at: null,
+  ended_by: null,
+  late_activity: false,
+}
+
 /**
  * Where a task stands after a batch. One that somebody ended stays so, and remembers calls that
  * began afterwards; one without X-Task-ID follows the call that ended last; any other is running.

@@ -4,11 +4,10 @@ import type { Observation } from '../../../model/observation.ts'
 export type TouchedTask = {
   project_id: string
   task_id: string
-  /** True when none of the rows came with an X-Task-ID. */
-  implicit: boolean
   started_ms: number
   /** Start of each row. */
   starts_ms: number[]
+  rows: Observation[]
   /** End and status of the call that ended last. */
   ended_ms: number
   last_status: Observation['status']
@@ -18,7 +17,6 @@ export type TouchedTask = {
 export type TouchedConversation = {
   project_id: string
   conversation_id: string
-  external_id: string
   started_ms: number
   ended_ms: number
 }
@@ -56,15 +54,15 @@ function addToTask(tasks: Map<string, TouchedTask>, row: Observation, times: Tim
     tasks.set(key, {
       project_id,
       task_id,
-      implicit: row.task_implicit,
       ...times,
       starts_ms: [times.started_ms],
+      rows: [row],
       last_status: row.status,
     })
     return
   }
-  known.implicit &&= row.task_implicit
   known.starts_ms.push(times.started_ms)
+  known.rows.push(row)
   if (times.ended_ms >= known.ended_ms) known.last_status = row.status
   extend(known, times)
 }
@@ -74,11 +72,11 @@ function addToConversation(
   row: Observation,
   times: Times,
 ): void {
-  const { project_id, conversation_id, conversation_external_id: external_id } = row
+  const { project_id, conversation_id } = row
   const key = `${project_id} ${conversation_id}`
   const known = conversations.get(key)
   if (known === undefined) {
-    conversations.set(key, { project_id, conversation_id, external_id, ...times })
+    conversations.set(key, { project_id, conversation_id, ...times })
   } else extend(known, times)
 }
 

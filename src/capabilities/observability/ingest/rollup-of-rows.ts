@@ -1,0 +1,113 @@
+import type { Observation } from '../../../model/observation.ts'
+import type { CallSums, TaskRollup } from '../stores/index.ts'
+import { dollarsText, nanoDollarsFrom } from './nano-dollars.ts'
+
+/**
+ * The roll-up of a task whose observations are all at hand: what the store would answer if it had
+ * no others (a contract test holds the two against each other). A new task needs no question to
+ * the store then, which is most of the work where every trace is a task of its own.
+ */
+export function taskRollupOf(task_id: string, observations: readonly Observation[]): TaskRollup {
+  const rows = observations.length > 1 ? latestVersions(observations) : observations
+  const [first] = rows
+  const rollup: TaskRollup = {
+    ...noSums,
+    task_id,
+    first_start: first?.start_time ?? 0n,
+    last_end: first?.end_time ?? 0n,
+    observations: rows.length,
+    traces: new Set(rows.map(({ trace_id }) => trace_id)).size,
+    name: '',
+    user_id: '',
+    conversation_id: '',
+    environment: '',
+    release: '',
+    implicit: true,
+    models: distinct(rows.filter(isCall).map((row) => row.model || row.model_requested)),
+    providers: distinct(rows.filter(isCall).map(({ provider }) => provider)),
+  }
+  let nanoDollars = 0n
+  for (const row of rows) {
+    addPlace(rollup, row)
+    if (!isCall(row)) continue
+    addCall(rollup, row)
+    if (row.cost_usd === null) rollup.unpriced_calls++
+    else nanoDollars += nanoDollarsFrom(row.cost_usd)
+  }
+  rollup.cost_usd = dollarsText(nanoDollars)
+  return rollup
+}
+
+const noSums: CallSums = {
+  calls: 0,
+  errors: 0,
+  cancelled: 0,
+  input_uncached_tokens: 0,
+  cache_read_tokens: 0,
+  cache_write_tokens: 0,
+  output_visible_tokens: 0,
+  reasoning_tokens: 0,
+  total_tokens: 0,
+  estimated_calls: 0,
+  cost_usd: '0',
+  unpriced_calls: 0,
+  models: [],
+  providers: [],
+}
+
+/** Each observation once, the one written last, in the order that "latest" means. */
+function latestVersions(observations: readonly Observation[]): Observation[] {
+  const versions = new Map<string, Observation>()
+  for (const row of observations) {
+    versions.set(`${row.start_time} ${row.trace_id} ${row.observation_id}`, row)
+  }
+  return [...versions.values()].toSorted(byPosition)
+}
+
+function byPosition(a: Observation, b: Observation): number {
+  if (a.start_time !== b.start_time) return a.start_time < b.start_time ? -1 : 1
+  return a.observation_id < b.observation_id ? -1 : 1
+}
+
+function isCall({ type }: Observation): boolean {
+  return type === 'generation' || type === 'embedding'
+}
+
+const listed_max = 100
+
+function distinct(texts: readonly string[]): string[] {
+  const found = [...new Set(texts)].filter((text) => text !== '')
+  return found.slice(0, listed_max).toSorted()
+}
+
+/** The rows come by position: a later non-empty name or id takes the place of an earlier one. */
+function addPlace(rollup: TaskRollup, row: Observation): void {
+  if (row.start_time < rollup.first_start) rollup.first_start = row.start_time
+  if (row.end_time > rollup.last_end) rollup.last_end = row.end_time
+  rollup.name = row.task_name || rollup.name
+  rollup.user_id = row.user_id || rollup.user_id
+  rollup.conversation_id = row.conversation_id || rollup.conversation_id
+  rollup.environment = row.environment || rollup.environment
+  rollup.release = row.release || rollup.release
+  rollup.implicit &&= row.task_implicit
+}
+
+const buckets = [
+  'input_uncached_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'output_visible_tokens',
+  'reasoning_tokens',
+] as const
+
+function addCall(rollup: TaskRollup, row: Observation): void {
+  rollup.calls++
+  if (row.status === 'error') rollup.errors++
+  if (row.status === 'cancelled') rollup.cancelled++
+  if (row.usage_source === 'estimated') rollup.estimated_calls++
+  for (const bucket of buckets) {
+    const tokens = row[bucket] ?? 0
+    rollup[bucket] += tokens
+    rollup.total_tokens += tokens
+  }
+}
