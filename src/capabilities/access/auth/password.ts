@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { problem } from '../../../kernel/problem.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import type { Access } from '../access.ts'
+import { newPasswordField } from '../fields.ts'
+import { findLoginById, replacePassword } from './store.ts'
+
+/**
+ * PUT /api/v1/auth/password: replaces the caller's own password. It takes the current one, so that
+ * a token that was stolen is not enough, and ends every sign-in by refresh token.
+ */
+export function setPassword({ db, clock, guard, passwords }: Access): Route {
+  return defineRoute({
+    method: 'PUT',
+    url: '/api/v1/auth/password',
+    id: 'setPassword',
+    summary: 'Replace your password',
+    auth: 'jwt',
+    scope: { level: 'user' },
+    status: 204,
+    body: z.strictObject({
+      current_password: z.string().min(1).max(256),
+      new_password: newPasswordField,
+    }),
+    reply: z.undefined(),
+    errors: [],
+    rate_per_minute_max: 60,
+    body_bytes_max: 16 * 1024,
+    handle: async ({ body, caller }) => {
+      const login = await findLoginById(db, caller.id)
+      const account = login?.email ?? caller.id
+      guard.attempt(account)
+      const known = login?.password_hash ?? null
+      if (known === null || !(await passwords.verify(body.current_password, known))) {
+        throw wrong()
+      }
+      guard.succeeded(account)
+      const password_hash = await passwords.hash(body.new_password)
+      const change = { user_id: caller.id, known, password_hash, now: clock.now_ms() }
+      if (!(await replacePassword(db, change))) throw wrong()
+      return undefined
+    },
+  })
+}
+
+function wrong(): Error {
+  return problem('credentials_invalid', { detail: 'The current password is not right' })
+}

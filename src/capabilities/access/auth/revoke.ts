@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import type { Access } from '../access.ts'
+
+/**
+ * POST /api/v1/auth/revoke: signs out. Every refresh token of the sign-in ends; an access token that
+ * was got with one lives on until it expires. Answers 204 for unknown tokens too (RFC 7009, 2.2).
+ */
+export function revokeToken({ refresh_tokens }: Access): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v1/auth/revoke',
+    id: 'revokeToken',
+    summary: 'Sign out: end a refresh token and those that follow from it',
+    auth: 'public',
+    scope: { level: 'public' },
+    status: 204,
+    body: z.strictObject({ refresh_token: z.string().min(1).max(256) }),
+    reply: z.undefined(),
+    errors: ['store_unavailable'],
+    rate_per_minute_max: 60,
+    body_bytes_max: 16 * 1024,
+    handle: async ({ body }) => {
+      await refresh_tokens.revoke(body.refresh_token)
+      return undefined
+    },
+  })
+}
