@@ -82,7 +82,22 @@ export async function withFileSpool(
     on_replayed: (messages) => spooled.inc({ moved: 'out' }, messages),
   })
   parts.defer(() => publisher.close())
+  watchSpool(metrics, publisher)
   return publisher
+}
+
+/** What waits in the spool, also what an earlier process put there. */
+function watchSpool(metrics: RoleContext['metrics'], publisher: SpooledPublisher): void {
+  metrics.gauge({
+    name: 'looptrace_spool_messages',
+    help: 'Messages in the spool: pending, and refused by the queue for good.',
+    labels: ['state'],
+    collect: async (self) => {
+      const { spooled, refused } = await publisher.stats()
+      self.set({ state: 'pending' }, spooled)
+      self.set({ state: 'refused' }, refused)
+    },
+  })
 }
 
 /** What waits in the queue, as metrics; a queue that can't be asked reads as before. */

@@ -91,7 +91,7 @@ function reader(): Reader {
   return { api_url: cluster.api.base_url, project_key: cluster.login.project_key }
 }
 
-let countsBefore: RecordCounts = { published: 0, lost: 0, pending: 0, spooled: 0, replayed: 0 }
+let countsBefore: RecordCounts = { published: 0, lost: 0, pending: 0, spooled: 0, in_spool: 0 }
 
 test('a worker killed in mid-batch loses and repeats nothing', async () => {
   const load = loadOf('worker')

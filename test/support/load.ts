@@ -14,6 +14,8 @@ export type LoadOptions = {
   calls_max: number
   /** Between two calls of a client. */
   pause_ms?: number
+  /** Added to each question; the answer, an echo, is longer by as much. */
+  padding_bytes?: number
 }
 
 /** What a client saw of one of its calls. */
@@ -117,7 +119,7 @@ async function send(options: LoadOptions, call: ClientCall, traceparent: string)
     },
     body: JSON.stringify({
       model: 'gpt-4.1-mini',
-      messages: [{ role: 'user', content: call.marker }],
+      messages: [{ role: 'user', content: call.marker + '.'.repeat(options.padding_bytes ?? 0) }],
       ...(call.streamed && { stream: true }),
     }),
     signal: AbortSignal.timeout(call_ms_max),

@@ -9,10 +9,12 @@ export type RecordCounts = {
   published: number
   lost: number
   pending: number
-  /** Messages that went to the disk spool and from it. */
+  /** Messages that went to the disk spool, and those that are in it. */
   spooled: number
-  replayed: number
+  in_spool: number
 }
+
+const pending = { state: 'pending' }
 
 /** Waits until every record is out of the proxy and acknowledged by the worker. */
 export async function untilAllRecorded(
@@ -22,10 +24,12 @@ export async function untilAllRecorded(
   return eventually(
     'every record is acknowledged',
     async () => {
-      const counts = await recordCounts(path.proxy)
+      const proxy = await scrape(path.proxy)
       const worker = await scrape(path.worker)
-      const waiting = worker('looptrace_queue_messages', { state: 'pending' })
-      const isThrough = counts.pending === 0 && counts.spooled === counts.replayed && waiting === 0
+      const counts = recordCountsIn(proxy)
+      // A process that has no connection says what it saw last: so both are asked.
+      const waiting = [proxy, worker].map((of) => of('looptrace_queue_messages', pending))
+      const isThrough = [counts.pending, counts.in_spool, ...waiting].every((left) => left === 0)
       return isThrough && counts
     },
     { timeout_ms, interval_ms: 50 },
@@ -43,6 +47,6 @@ function recordCountsIn(value: MetricValues): RecordCounts {
     lost: value('looptrace_proxy_records_total', { result: 'lost' }),
     pending: value('looptrace_proxy_records_pending'),
     spooled: value('looptrace_spool_messages_total', { moved: 'in' }),
-    replayed: value('looptrace_spool_messages_total', { moved: 'out' }),
+    in_spool: value('looptrace_spool_messages', pending),
   }
 }

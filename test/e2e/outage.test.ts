@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Columnar } from '../../src/platform/columnar/index.ts'
+import { accountOf, expectFaithfulRows, recordedOf } from '../support/bookkeeping.ts'
+import { type Cluster, startCluster } from '../support/cluster.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Load, type LoadOptions, startLoad } from '../support/load.ts'
+import { printCounts } from '../support/print-counts.ts'
+import { type RecordCounts, recordCounts, untilAllRecorded } from '../support/quiet.ts'
+import { expectRollUps } from '../support/roll-ups.ts'
+import { openTestColumnar } from '../support/single-machine.ts'
+
+const enoughCalls = 80
+const spool_bytes_min = 1_048_576
+
+let cluster: Cluster
+let columnar: Columnar
+
+beforeAll(async () => {
+  cluster = await startCluster({
+    env: { LOOPTRACE_INGEST_BATCH_WAIT_MS: '20', LOOPTRACE_INGEST_ACK_WAIT_MS: '2000' },
+    script: { steps: [{ match: { stream: true }, stream: { chunks: 4, delay_ms: 2 } }] },
+  })
+  columnar = openTestColumnar(cluster.clickhouse.server())
+})
+
+afterAll(async () => {
+  await columnar.close()
+  await cluster.stop()
+})
+
+test('with every store away clients are served, and nothing is lost afterwards', async () => {
+  const load = loadOf({ run: 'outage' })
+  await untilCalls(load, enoughCalls)
+  await stopStores()
+  const away_from = load.calls.length
+  await untilCalls(load, enoughCalls)
+  const { in_spool } = await recordCounts(cluster.proxy.management_url)
+  expect(in_spool).toBeGreaterThan(0)
+  await expectHonestApi()
+  await expectUnknownKeyIsNotRefused()
+  await cluster.postgres.start()
+  await expectHonestTimeline(load.calls[0]?.task_id ?? '')
+  await Promise.all([cluster.nats.restart(), cluster.clickhouse.start()])
+  const calls = await load.stop()
+  const counted = await untilQuiet()
+  const recorded = await recordedOf(columnar, 'outage')
+  const account = accountOf(calls, recorded)
+  printCounts('cluster, PostgreSQL, ClickHouse and NATS away', {
+    ...account,
+    sent_while_away: calls.length - away_from,
+    spooled_messages: counted.spooled,
+    counted_as_lost: counted.lost,
+  })
+  expect(account).toMatchObject({ seen_otherwise: 0, duplicates: 0, lost: 0 })
+  expect(counted).toMatchObject({ lost: 0, published: account.recorded })
+  expectFaithfulRows(calls, recorded)
+  await expectRollUps(reader(), recorded)
+}, 90_000)
+
+test('a proxy that is started again while NATS is away keeps its spool', async () => {
+  await cluster.nats.stop()
+  const first = await callsOf({ run: 'restart-1', calls_max: 20 })
+  await cluster.proxy.stop()
+  await cluster.proxy.start()
+  const { in_spool } = await recordCounts(cluster.proxy.management_url)
+  expect(in_spool).toBeGreaterThan(0)
+  await cluster.proxy.kill()
+  await cluster.proxy.start()
+  const second = await callsOf({ run: 'restart-2', calls_max: 20 })
+  await cluster.nats.restart()
+  const counted = await untilQuiet()
+  const calls = [...first, ...second]
+  const recorded = await recordedOf(columnar, 'restart-')
+  const account = accountOf(calls, recorded)
+  printCounts('cluster, proxy restarted while NATS is away', {
+    ...account,
+    counted_as_lost: counted.lost,
+  })
+  expect(account).toMatchObject({ sent: 40, seen_complete: 40, recorded: 40, duplicates: 0 })
+  expectFaithfulRows(calls, recorded)
+}, 60_000)
+
+test('what has no room in the spool is counted as lost, and clients are served', async () => {
+  await cluster.proxy.stop()
+  await cluster.proxy.start({ LOOPTRACE_SPOOL_BYTES_MAX: `${spool_bytes_min}` })
+  await cluster.nats.stop()
+  const calls = await callsOf({ run: 'bound', calls_max: 60, padding_bytes: 30_000 })
+  await eventually(
+    'every record is spooled or lost',
+    async () => (await recordCounts(cluster.proxy.management_url)).pending === 0,
+    { timeout_ms: 30_000, interval_ms: 50 },
+  )
+  await cluster.nats.restart()
+  const counted = await untilQuiet()
+  const recorded = await recordedOf(columnar, 'bound')
+  const account = accountOf(calls, recorded)
+  printCounts('cluster, a spool of 1 MiB while NATS is away', {
+    ...account,
+    counted_as_lost: counted.lost,
+  })
+  expect(account).toMatchObject({ sent: 60, seen_complete: 60, duplicates: 0 })
+  expect(account.recorded).toBeGreaterThan(0)
+  expect(account.lost).toBeGreaterThan(0)
+  expect(counted.lost).toBe(account.lost)
+  await expectRollUps(reader(), recorded)
+}, 60_000)
+
+function loadOf(options: Partial<LoadOptions> & { run: string }): Load {
+  return startLoad({
+    base_url: () => cluster.proxy.base_url,
+    project_key: cluster.login.project_key,
+    clients: 4,
+    calls_max: 2_000,
+    ...options,
+  })
+}
+
+/** Sends a set number of calls. */
+async function callsOf(options: { run: string; calls_max: number; padding_bytes?: number }) {
+  const load = loadOf(options)
+  await untilCalls(load, options.calls_max)
+  return load.stop()
+}
+
+async function untilCalls(load: Load, more: number): Promise<void> {
+  const enough = load.calls.length + more
+  await eventually(`${more} more calls`, () => load.calls.length >= enough, {
+    timeout_ms: 30_000,
+  })
+}
+
+async function stopStores(): Promise<void> {
+  const { nats, postgres, clickhouse } = cluster
+  await Promise.all([nats.stop(), postgres.stop(), clickhouse.stop()])
+}
+
+function untilQuiet(): Promise<RecordCounts> {
+  const { proxy, worker } = cluster
+  return untilAllRecorded({ proxy: proxy.management_url, worker: worker.management_url })
+}
+
+function reader() {
+  return { api_url: cluster.api.base_url, project_key: cluster.login.project_key }
+}
+
+/** The API says which store is away; the process itself is alive and not ready. */
+async function expectHonestApi(): Promise<void> {
+  const { api_url, project_key } = reader()
+  const tasks = await fetch(`${api_url}/api/v1/tasks`, { headers: { 'x-api-key': project_key } })
+  expect(tasks.status).toBe(503)
+  expect(tasks.headers.get('content-type')).toContain('application/problem+json')
+  expect(tasks.headers.get('retry-after')).toBe('1')
+  expect(await tasks.json()).toMatchObject({
+    code: 'store_unavailable',
+    detail: expect.stringContaining('relational store'),
+  })
+  for (const { management_url } of [cluster.api, cluster.proxy, cluster.worker]) {
+    expect((await fetch(`${management_url}/livez`)).status).toBe(200)
+  }
+  const ready = await fetch(`${cluster.api.management_url}/readyz`)
+  expect(ready.status).toBe(503)
+  expect(await ready.text()).toMatch(/^no postgres/m)
+  expect((await fetch(`${cluster.proxy.management_url}/readyz`)).status).toBe(200)
+}
+
+/** With PostgreSQL alone there are tasks, but what was said in them is in the other store. */
+async function expectHonestTimeline(task_id: string): Promise<void> {
+  const { api_url, project_key } = reader()
+  const headers = { 'x-api-key': project_key }
+  const task = `${api_url}/api/v1/tasks/${task_id}`
+  await eventually('tasks are back', async () => (await fetch(task, { headers })).status === 200)
+  const timeline = await fetch(`${task}/timeline`, { headers })
+  expect(timeline.status).toBe(503)
+  expect(await timeline.json()).toMatchObject({
+    code: 'store_unavailable',
+    detail: expect.stringContaining('columnar store'),
+  })
+  const ready = await fetch(`${cluster.api.management_url}/readyz`)
+  expect(await ready.text()).toMatch(/^ok postgres\nno clickhouse/)
+}
+
+/** A key that can't be looked up may be a good one: that is our fault and no 401. */
+async function expectUnknownKeyIsNotRefused(): Promise<void> {
+  const answer = await fetch(`${cluster.proxy.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: 'Bearer provider-key',
+      'x-api-key': `lt_Unknown1_${'a'.repeat(32)}`,
+    },
+    body: JSON.stringify({ model: 'm-1', messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  expect(answer.status).toBe(503)
+  expect(answer.headers.get('retry-after')).toBe('1')
+  expect(answer.headers.get('x-trace-id')).toMatch(/^[0-9a-f-]{36}$/)
+  expect(await answer.json()).toEqual({
+    error: {
+      message: expect.stringContaining('relational store is out of reach'),
+      type: expect.any(String),
+      param: null,
+      code: 'store_unavailable',
+    },
+  })
+}
