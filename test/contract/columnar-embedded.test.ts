@@ -13,7 +13,7 @@ import {
   startEmbeddedClickHouse,
 } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
-import { isAlive } from '../support/alive.ts'
+import { commandLine, isAlive } from '../support/alive.ts'
 import { columnarOptions } from '../support/clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -53,9 +53,7 @@ test('the password is random, in a file that only we can read, and in no command
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   expect(await readFile(path, 'utf8')).toBe(server.password)
   expect(server.password.length).toBeGreaterThanOrEqual(32)
-  const ps = spawn('ps', ['-ww', '-o', 'command=', '-p', String(server.pid())])
-  let shown = ''
-  for await (const chunk of ps.stdout) shown += chunk
+  const shown = await commandLine(server.pid() ?? 0)
   expect(shown).toContain('server.ts')
   expect(shown).not.toContain(server.password)
 })

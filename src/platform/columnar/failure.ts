@@ -37,7 +37,7 @@ export function columnarFailure(
   }
   if (!(cause instanceof ClickHouseError)) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    return new ColumnarUnavailable(`ClickHouse can not be reached: ${reason}`, { cause })
+    return new ColumnarUnavailable(`ClickHouse gave no answer: ${reason}`, { cause })
   }
   const code = Number(cause.code)
   if (passingCodes.has(code)) {

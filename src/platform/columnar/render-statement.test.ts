@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { renderStatement } from './render-statement.ts'
+
+const create = 'create table {{table:a}} {{on_cluster}} (n UInt8) engine = {{engine:MergeTree}}'
+
+test('one server gets the table itself', () => {
+  expect(renderStatement(create, { database: 'd' })).toBe(
+    'create table a  (n UInt8) engine = MergeTree',
+  )
+  expect(renderStatement('{{distributed:a by n}}', { database: 'd' })).toBe('')
+  expect(renderStatement('-- why\n{{distributed:a by n}}', { database: 'd' })).toBe('')
+  expect(renderStatement('settings {{durability}}', { database: 'd' })).toBe(
+    'settings fsync_after_insert = 1, fsync_part_directory = 1',
+  )
+})
+
+test('a cluster gets replicated tables and one over them', () => {
+  const target = { database: "d'", cluster: 'c`' }
+  expect(renderStatement(create, target)).toBe(
+    'create table a_local on cluster `c\\`` (n UInt8) engine = ReplicatedMergeTree',
+  )
+  expect(renderStatement('{{distributed:a by hash(n, m)}}', target)).toBe(
+    "create table if not exists a on cluster `c\\`` as a_local\nengine = Distributed('c`', 'd\\'', 'a_local', hash(n, m))",
+  )
+  expect(renderStatement('settings {{durability}}', target)).toBe(
+    'settings replicated_deduplication_window = 10000',
+  )
+})
+
+test('a placeholder that is none is refused', () => {
+  for (const wrong of ['{{tabel:a}}', '{{distributed:a}}']) {
+    expect(() => renderStatement(wrong, { database: 'd', cluster: 'c' })).toThrow(TypeError)
+  }
+})
