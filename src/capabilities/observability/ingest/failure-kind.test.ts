@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { problem } from '../../../kernel/problem.ts'
-import { ColumnarError, ColumnarUnavailable } from '../../../platform/columnar/index.ts'
+import {
+  ColumnarError,
+  ColumnarUnavailable,
+  RowBinaryError,
+} from '../../../platform/columnar/index.ts'
 import { failureKind } from './failure-kind.ts'
 
 const columnar = (code: number) => new ColumnarError({ code, type: 'X', message: 'm' })
@@ -13,6 +17,7 @@ test.each([
   ['PostgreSQL is out of reach', sqlState('ECONNREFUSED'), 'outage'],
   ['PostgreSQL stops', sqlState('57P01'), 'outage'],
   ['a value out of range', columnar(407), 'refused'],
+  ['a value that does not fit its column', new RowBinaryError('a', 0, 'too large'), 'refused'],
   ['a value as a cause', new Error('insert', { cause: columnar(27) }), 'refused'],
   ['an invalid text', sqlState('22021'), 'refused'],
   ['a broken check', sqlState('23514'), 'refused'],

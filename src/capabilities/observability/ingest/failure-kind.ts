@@ -1,5 +1,9 @@
 import { Problem } from '../../../kernel/problem.ts'
-import { ColumnarError, ColumnarUnavailable } from '../../../platform/columnar/index.ts'
+import {
+  ColumnarError,
+  ColumnarUnavailable,
+  RowBinaryError,
+} from '../../../platform/columnar/index.ts'
 import { isRelationalUnavailable } from '../../../platform/relational/index.ts'
 
 /**
@@ -22,6 +26,7 @@ export function failureKind(error: unknown): FailureKind {
 const causes_max = 5
 
 function isRefusal(error: Error): boolean {
+  if (error instanceof RowBinaryError) return true
   if (error instanceof ColumnarError) return dataErrors.has(error.code)
   const code = 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^2[23]\w{3}$/.test(code)

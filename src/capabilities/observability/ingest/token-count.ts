@@ -4,14 +4,15 @@ import { createRequire } from 'node:module'
 export type TokenCounter = (text: string) => number
 
 /** Text up to here is counted with the tokenizer; beyond, four characters are one token. */
-const exactChars_max = 8_192
+const exactChars_max = 4_096
 /** Byte pair merging is quadratic in a run without a break, so that runs are cut to this. */
 const piece_chars = 512
 const charsPerToken = 4
 
 /**
  * Counts with OpenAI's `o200k_base`. The tokenizer is loaded on first use (about 80 MB and a
- * quarter of a second), because most installations never need it. One count costs ≤ 20 ms.
+ * quarter of a second), because most installations never need it. One count costs well below a
+ * millisecond for prose, and tens of them for text made to be slow.
  */
 export const countTokens: TokenCounter = (text) => {
   if (text === '') return 0
