@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { blocked, whileLocked } from '../support/row-locks.ts'
 
 let app: AccessApp
 beforeAll(async () => {
@@ -33,11 +34,18 @@ test('a new password takes the current one: a token is not enough, and guesses h
 })
 
 test('of two changes at once one counts', async () => {
-  const { token } = await app.person('twice@example.com', 'member')
+  const { token, user_id } = await app.person('twice@example.com', 'member')
   const wished = ['the first password', 'the second password']
-  const replies = await Promise.all(
-    wished.map((wish) => change(token, 'correct horse battery', wish)),
-  )
+  const { db } = app.relational
+  // Both have found the current password right before either can write.
+  const user = (trx: typeof db) =>
+    trx.selectFrom('users').select('id').where('id', '=', user_id).forUpdate().execute()
+  const changing = await whileLocked(db, user, async () => {
+    const both = wished.map((wish) => change(token, 'correct horse battery', wish))
+    await blocked(db, 2)
+    return { both }
+  })
+  const replies = await Promise.all(changing.both)
   const won = wished.filter((_, at) => replies[at]?.status === 204)
   expect(won).toHaveLength(1)
   expect((await password('twice@example.com', won[0] ?? '')).status).toBe(200)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newId } from '../../src/kernel/ids.ts'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { blocked, whileLocked } from '../support/row-locks.ts'
 
 const root = '/api/v2/access'
 const stranger = '01890000-0000-7000-8000-000000000000'
@@ -65,27 +65,22 @@ test('only people of the organization can be in it', async () => {
 })
 
 test('one who is removed while being put into it does not stay in it', async () => {
-  const names = Array.from({ length: 12 }, (_, at) => `racer-${at}@example.com`)
-  const now = new Date()
-  const users = names.map((email) => ({ id: newId(), email, display_name: email }))
+  const { user_id } = await app.person('racer@example.com', 'member')
   const { db } = app.relational
-  await db.insertInto('users').values(users).execute()
-  const rows = users.map(({ id }) => ({
-    organization_id: app.first.organization_id,
-    user_id: id,
-    role: 'member' as const,
-    created_at: now,
-  }))
-  await db.insertInto('organization_members').values(rows).execute()
-  const url = `${root}/projects/${app.first.project_id}/members`
-  await Promise.all(
-    users.flatMap(({ id }) => [
-      put(`${url}/${id}`, { role: 'viewer' }),
-      remove(`${members}/${id}`),
-    ]),
-  )
-  const ids = users.map(({ id }) => id)
-  const left = db.selectFrom('project_members').select('user_id').where('user_id', 'in', ids)
+  const { project_id } = app.first
+  // To put somebody into a project takes its row: it has read who is a member, and waits to write.
+  const project = (trx: typeof db) =>
+    trx.selectFrom('projects').select('id').where('id', '=', project_id).forUpdate().execute()
+  const racing = await whileLocked(db, project, async () => {
+    const added = put(`${root}/projects/${project_id}/members/${user_id}`, { role: 'viewer' })
+    await blocked(db, 1)
+    const removed = remove(`${members}/${user_id}`)
+    await Promise.race([removed, blocked(db, 2)])
+    return { both: [added, removed] }
+  })
+  const statuses = (await Promise.all(racing.both)).map(({ status }) => status)
+  expect(statuses).toEqual([200, 204])
+  const left = db.selectFrom('project_members').select('user_id').where('user_id', '=', user_id)
   expect(await left.execute()).toEqual([])
 })
 

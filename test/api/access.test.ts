@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { blocked, whileLocked } from '../support/row-locks.ts'
 
 const root = '/api/v2/access'
 const stranger = '01890000-0000-7000-8000-000000000000'
@@ -125,12 +126,19 @@ describe('members of an organization', () => {
     expect(outcome(await leave(own.first.admin_email, token))).toEqual([409, 'last_owner'])
     const emails = ['b@example.com', 'c@example.com', 'd@example.com', 'e@example.com']
     const others = await Promise.all(emails.map((email) => own.person(email, 'owner')))
-    const replies = await Promise.all([
-      leave(own.first.admin_email, token),
-      ...emails.map((email, at) => leave(email, others[at]?.token ?? '')),
-    ])
+    const { db } = own.relational
+    // Nobody can write a member's row until all of them are under way.
+    const rows = (trx: typeof db) =>
+      trx.selectFrom('organization_members').select('user_id').forUpdate().execute()
+    const leaving = await whileLocked(db, rows, async () => {
+      const all = emails.map((email, at) => leave(email, others[at]?.token ?? ''))
+      all.push(leave(own.first.admin_email, token))
+      await blocked(db, all.length)
+      return { all }
+    })
+    const replies = await Promise.all(leaving.all)
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 409])
-    const owners = await own.relational.db
+    const owners = await db
       .selectFrom('organization_members')
       .select('user_id')
       .where('role', '=', 'owner')

@@ -1,0 +1,29 @@
+import { type AccessTables, type Kysely, sql } from '../../src/platform/relational/index.ts'
+import { eventually } from './eventually.ts'
+
+type Db = Kysely<AccessTables>
+
+/**
+ * Runs `during` while a transaction of the test's holds the locks that `lock` takes, so that calls
+ * meet each other at a set place instead of by luck. The locks end when `during` does.
+ */
+export function whileLocked<T>(
+  db: Db,
+  lock: (trx: Db) => Promise<unknown>,
+  during: () => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (trx) => {
+    await lock(trx)
+    return during()
+  })
+}
+
+/** Resolves when so many statements in this database wait for a lock. */
+export async function blocked(db: Db, count: number): Promise<void> {
+  await eventually(`${count} statements wait for a lock`, async () => {
+    const { rows } = await sql<{ n: number }>`
+      select count(*) as n from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
+    return (rows[0]?.n ?? 0) >= count
+  })
+}
