@@ -52,9 +52,26 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** A server does not take `1` for `SELECT 1`, as the library does. */
+/** For a machine that has other things to do: a server's defaults take what there is. */
+const engineArguments = [
+  '--max_server_memory_usage=2147483648',
+  '--max_thread_pool_free_size=16',
+  '--mark_cache_size=67108864',
+  '--primary_index_cache_size=67108864',
+  '--index_mark_cache_size=67108864',
+  '--query_condition_cache_size=16777216',
+  // A server does not take `1` for `SELECT 1`, as the library does.
+  '--implicit_select=0',
+]
+
 function openSession(path: string): Session {
-  return new Session(path, { connectionArgs: ['--implicit_select=0'] })
+  try {
+    return new Session(path, { connectionArgs: engineArguments })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const detail = `${reason}: it can't be written, or another process holds it`
+    throw new EngineError(76, 'CANNOT_OPEN_FILE', detail, cause)
+  }
 }
 
 async function runAlone(path: string, statement: Statement): Promise<EngineResult> {

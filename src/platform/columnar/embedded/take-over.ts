@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { z } from 'zod'
 import { sleep } from '../../../kernel/time.ts'
 
-/** How long an orphan gets to end by itself, and then after SIGTERM, before SIGKILL. */
+/** How long an orphan gets to end by itself, as it does when its parent dies, before SIGKILL. */
 const patience_ms = 3_000
 const poll_ms = 25
 
@@ -36,8 +36,6 @@ export async function takeOver(pidFile: string, marks: readonly string[]): Promi
   if (holder.parent_pid === null || (await parentOf(holder.pid)) === holder.parent_pid) {
     throw new DirectoryInUse(`process ${holder.pid} serves this data directory: stop it first`)
   }
-  if (await ended(holder.pid, marks)) return
-  process.kill(holder.pid, 'SIGTERM')
   if (await ended(holder.pid, marks)) return
   process.kill(holder.pid, 'SIGKILL')
   if (!(await ended(holder.pid, marks))) {
