@@ -1,22 +1,48 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * Holds the lock file whole: npm leaves out optional packages of other platforms when it installs
- * over an old tree, or when its mirror does not carry them, and then `npm ci` refuses everywhere.
+ * Holds the lock file whole. npm leaves out optional packages of other platforms that its mirror
+ * does not carry, and then `npm ci` refuses on every machine. `--fix` adds what is missing, with
+ * the platform that the package's name tells.
  */
-type Locked = { optionalDependencies?: Record<string, string> }
+type Locked = {
+  version?: string
+  optional?: boolean
+  os?: string[]
+  cpu?: string[]
+  libc?: string[]
+  optionalDependencies?: Record<string, string>
+}
 
-const lock: { packages: Record<string, Locked> } = JSON.parse(
-  readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'),
-)
+const path = new URL('../package-lock.json', import.meta.url)
+const lock: { packages: Record<string, Locked> } = JSON.parse(readFileSync(path, 'utf8'))
 const present = new Set(
-  Object.keys(lock.packages).map((path) => path.split('node_modules/').at(-1)),
+  Object.keys(lock.packages).map((place) => place.split('node_modules/').at(-1)),
 )
-const wanted = Object.values(lock.packages).flatMap((entry) =>
-  Object.keys(entry.optionalDependencies ?? {}),
-)
-const missing = wanted.filter((name) => !present.has(name))
-if (missing.length > 0) {
-  console.error(`package-lock.json lacks ${missing.join(', ')}: make it anew without node_modules`)
+const missing = Object.values(lock.packages)
+  .flatMap((entry) => Object.entries(entry.optionalDependencies ?? {}))
+  .filter(([name]) => !present.has(name))
+
+if (missing.length > 0 && process.argv.includes('--fix')) {
+  for (const [name, version] of missing) {
+    lock.packages[`node_modules/${name}`] = { version, optional: true, ...platformOf(name) }
+  }
+  const sorted = Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  lock.packages = Object.fromEntries(sorted)
+  writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`)
+  console.log(`package-lock.json: added ${missing.length} packages of other platforms`)
+} else if (missing.length > 0) {
+  const names = missing.map(([name]) => name).join(', ')
+  console.error(`package-lock.json lacks ${names}: node scripts/check-lock.ts --fix`)
   process.exitCode = 1
+}
+
+/** `…-linux-arm64-musl` → linux, arm64, musl. */
+function platformOf(name: string): Pick<Locked, 'os' | 'cpu' | 'libc'> {
+  const words = name.split(/[-/]/)
+  const os = words.find((word) => /^(android|darwin|freebsd|linux|openharmony|win32)$/.test(word))
+  const cpu = words.find((word) => /^(arm|arm64|ia32|ppc64|riscv64|s390x|x64)$/.test(word))
+  if (os === undefined || cpu === undefined) throw new Error(`${name}: which platform is it for?`)
+  const libc = words.includes('musl') ? 'musl' : 'glibc'
+  return { os: [os], cpu: [cpu], ...(os === 'linux' && { libc: [libc] }) }
 }
