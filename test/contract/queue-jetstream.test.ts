@@ -51,6 +51,17 @@ async function open(url: string, settings: Partial<JetStreamQueueOptions> = {}) 
   return { queue, logger }
 }
 
+/** Pauses the server and publishes m1, m2, … until one fails: now it stalls for sure. */
+async function stall(server: NatsServer, queue: Queue): Promise<{ id: string; failure: string }> {
+  server.pause()
+  let id = 0
+  const failure = await eventually('a publish fails', () => {
+    id += 1
+    return queue.publish(message(`m${id}`)).then(() => undefined, String)
+  })
+  return { id: `m${id}`, failure }
+}
+
 const isEmpty = async (queue: Queue) => (await queue.stats()).pending === 0
 
 test('kill -9 of the server in mid-publish: every confirmed message is there, each once', async () => {
@@ -136,21 +147,58 @@ test('consumers go on after the server was away, and after it lost its files', a
 test('a server that stalls: publish gives up in time and may be repeated', async () => {
   const server = await startServer()
   const { queue } = await open(server.url, { ack_timeout_ms: 300 })
-  server.pause()
-  let published = 0
-  const failure = await eventually('a publish fails', () => {
-    published += 1
-    return queue.publish(message(`m${published}`)).then(() => undefined, String)
-  })
+  const { id, failure } = await stall(server, queue)
   expect(failure).toContain('JetStream did not acknowledge within 300 ms')
   server.resume()
-  const again = () => queue.publish(message(`m${published}`))
+  const again = () => queue.publish(message(id))
   await eventually('it is taken', () =>
     again()
       .then(() => true)
       .catch(() => false),
   )
-  expect((await queue.stats()).pending).toBe(published)
+  expect((await queue.stats()).pending).toBe(Number(id.slice(1)))
+})
+
+test('an ack that the server did not confirm is an error', async () => {
+  const server = await startServer()
+  const { queue } = await open(server.url, { ack_timeout_ms: 300 })
+  await queue.publish(message('first'))
+  const errors: unknown[] = []
+  const options = { ...consumeOptions, ack_wait_ms: 2_000 }
+  const consumer = await queue.consume(options, async ([delivery]) => {
+    if (delivery?.id !== 'first' || delivery.attempt > 1) return delivery?.ack()
+    await stall(server, queue)
+    await delivery.ack().catch((error) => errors.push(error))
+    server.resume()
+    await delivery.retry(0)
+  })
+  await eventually('all are acknowledged', () => isEmpty(queue).catch(() => false), long)
+  await consumer.stop()
+  expect(errors).toMatchObject([{ name: 'QueueUnavailable' }])
+})
+
+test('a stream and a consumer that somebody deleted are made again', async () => {
+  const server = await startServer()
+  const { queue } = await open(server.url)
+  const { ids, handler } = ackingHandler()
+  const consumer = await queue.consume(consumeOptions, handler)
+  await queue.publish(message('before'))
+  await eventually('the first is there', () => ids.length === 1)
+  await server.tell('$JS.API.CONSUMER.DELETE.looptrace_queue.ingest')
+  await queue.publish(message('between'))
+  await eventually('the second is there', () => ids.length === 2, long)
+  await server.tell('$JS.API.STREAM.DELETE.looptrace_queue')
+  const lost = queue.publish(message('after'))
+  await expect(lost).rejects.toMatchObject({ name: 'QueueUnavailable', reason: 'away' })
+  const again = () => queue.publish(message('after'))
+  await eventually('it is taken', () =>
+    again()
+      .then(() => true)
+      .catch(() => false),
+  )
+  await eventually('the third is there', () => ids.length === 3, long)
+  await consumer.stop()
+  expect(ids).toEqual(['before', 'between', 'after'])
 })
 
 test('a window of one sends one after the other, in the order of the calls', async () => {

@@ -18,6 +18,8 @@ export type NatsServer = {
   stop(): Promise<void>
   /** Ends it with SIGKILL and waits. */
   kill(): Promise<void>
+  /** Asks a subject of the JetStream API, with nothing, and waits for the answer. */
+  tell(subject: string): Promise<void>
   /** Stops it from answering (SIGSTOP), with its connections open. */
   pause(): void
   resume(): void
@@ -36,11 +38,11 @@ export type NatsServerOptions = {
 /** Builds nats-server when it is not in the cache yet (that takes Go), and starts it. */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
   const binary = await natsServerBinary()
-  const port = await freePort()
   const configuration = join(options.directory, 'nats.conf')
   await mkdir(options.directory, { recursive: true })
-  await writeFile(configuration, configurationOf(options, port))
-  let child = await started(binary, configuration, port)
+  const first = await startedOnFreePort(binary, configuration, options)
+  const { port } = first
+  let { child } = first
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = new Promise((resolve) => child.once('exit', resolve))
@@ -54,6 +56,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
     port,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
+    tell: (subject) => tell(port, subject),
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     restart: async () => {
@@ -97,6 +100,22 @@ function configurationOf(options: NatsServerOptions, port: number): string {
   ].join('\n')
 }
 
+const portTries_max = 5
+
+/** A free port may be taken by the time the server asks for it; then another one is tried. */
+async function startedOnFreePort(binary: string, file: string, options: NatsServerOptions) {
+  for (let tries = 1; ; tries += 1) {
+    const port = await freePort()
+    await writeFile(file, configurationOf(options, port))
+    try {
+      return { port, child: await started(binary, file, port) }
+    } catch (error) {
+      const taken = String(error).includes('address already in use')
+      if (!taken || tries === portTries_max) throw error
+    }
+  }
+}
+
 async function started(binary: string, configuration: string, port: number): Promise<ChildProcess> {
   const child = spawn(binary, ['-c', configuration], { stdio: ['ignore', 'ignore', 'pipe'] })
   let log = ''
@@ -125,6 +144,21 @@ function greets(port: number): Promise<boolean> {
     socket.once('data', (data) => answer(data.toString().startsWith('INFO')))
     socket.once('error', () => answer(false))
     socket.once('close', () => answer(false))
+  })
+}
+
+/** A client of a few lines: it asks, and waits for the answer. */
+function tell(port: number, subject: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = tcpConnect(port, '127.0.0.1')
+    const inbox = 'SUB _INBOX.tell 1\r\n'
+    socket.write(`CONNECT {}\r\n${inbox}PUB ${subject} _INBOX.tell 0\r\n\r\n`)
+    socket.on('data', (data) => {
+      if (!data.toString().includes('MSG _INBOX.tell')) return
+      socket.destroy()
+      resolve()
+    })
+    socket.once('error', reject)
   })
 }
 

@@ -47,7 +47,8 @@ test('a transaction that throws leaves no trace, in the counts neither', () => {
   const before = store.stats(1_000)
   const fail = () =>
     store.transact(() => {
-      store.publish(message('gone'), 1_000)
+      store.publish(message('gone', 30), 1_000)
+      store.publish(message('gone too'), 1_000)
       store.ack(store.claim(claim, 1_000)[0]?.seq ?? 0)
       throw new Error('the disk is full')
     })
