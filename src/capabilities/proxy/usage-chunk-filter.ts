@@ -1,3 +1,5 @@
+import { withoutNullUsage } from './null-usage.ts'
+
 const usageKey = Buffer.from('"usage"')
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
@@ -5,8 +7,9 @@ const carriageReturn = 0x0d
 const heldEvent_bytes_max = 64 * 1024
 
 /**
- * Takes the usage chunk (no choices, a usage object) out of an event stream and leaves all other
- * bytes as they are. An event that is not complete yet is held back until it is, because only
+ * Takes out of an event stream what is only there because we asked for usage: the usage chunk (no
+ * choices, a usage object), and `"usage":null` in the others. Leaves all other bytes as they are.
+ * An event that is not complete yet is held back until it is, because only
  * then it is known; a network chunk of whole events that can't be that chunk passes uncopied.
  */
 export class UsageChunkFilter {
@@ -17,7 +20,7 @@ export class UsageChunkFilter {
   /** The bytes to pass on now; undefined when there are none. */
   push(chunk: Buffer): Buffer | undefined {
     if (this.#held === undefined && !this.#passing) {
-      if (endsEvent(chunk) && !mayHoldUsage(chunk)) return chunk
+      if (endsEvent(chunk) && !mayHoldUsage(chunk)) return withoutNullUsage(chunk)
       return this.#sift(chunk)
     }
     if (this.#passing) return this.#passOn(chunk)
@@ -29,7 +32,7 @@ export class UsageChunkFilter {
   end(): Buffer | undefined {
     const held = this.#held
     this.#held = undefined
-    return held !== undefined && isUsageChunk(held) ? undefined : held
+    return held === undefined || isUsageChunk(held) ? undefined : withoutNullUsage(held)
   }
 
   #sift(bytes: Buffer): Buffer | undefined {
@@ -50,7 +53,8 @@ export class UsageChunkFilter {
       from = bytes.length
     }
     if (from > keptFrom) kept.push(bytes.subarray(keptFrom, from))
-    return kept.length > 1 ? Buffer.concat(kept) : kept[0]
+    const all = kept.length > 1 ? Buffer.concat(kept) : kept[0]
+    return all && withoutNullUsage(all)
   }
 
   /** Passes the rest of an event that was too long; what follows it is looked at again. */
