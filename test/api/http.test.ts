@@ -194,6 +194,25 @@ describe('errors', () => {
   })
 })
 
+test('a limit of a route counts the address, whatever credentials are made up', async () => {
+  const about = { method: 'GET', url: '/api/v1/guess', id: 'guess', summary: 'Guess' } as const
+  const handle = async () => 1
+  const guess = defineRoute({
+    ...publicly,
+    ...about,
+    reply: z.unknown(),
+    handle,
+    rate_per_minute_max: 1,
+  })
+  const app = await serve([guess])
+  const codes: number[] = []
+  for (const authorization of ['Bearer a', 'Bearer b']) {
+    const reply = await app.inject({ url: '/api/v1/guess', headers: { authorization } })
+    codes.push(reply.statusCode)
+  }
+  expect(codes).toEqual([200, 429])
+})
+
 describe('idempotency keys', () => {
   function counting(): { route: Route; calls: () => number } {
     let calls = 0

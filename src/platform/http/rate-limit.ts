@@ -6,10 +6,14 @@ import { problem } from '../../kernel/problem.ts'
 const callersMax = 10_000
 
 /**
- * A limit per credential, or per address where there is none, in this process (so a deployment of
- * n pods allows up to n times as much). Answers carry `RateLimit-*`, a refusal `Retry-After`.
+ * A limit per credential (`address`: per address, where credentials are what is guessed) in this
+ * process, so a deployment of n pods allows up to n times as much. Answers carry `RateLimit-*`, a
+ * refusal `Retry-After`.
  */
-export function limitedBy(per_minute_max: number): RateLimitPluginOptions {
+export function limitedBy(
+  per_minute_max: number,
+  by: 'credential' | 'address',
+): RateLimitPluginOptions {
   return {
     max: per_minute_max === 0 ? Number.MAX_SAFE_INTEGER : per_minute_max,
     timeWindow: 60_000,
@@ -17,7 +21,7 @@ export function limitedBy(per_minute_max: number): RateLimitPluginOptions {
     enableDraftSpec: true,
     keyGenerator: (request) => {
       const credential = request.headers.authorization ?? request.headers['x-api-key']
-      if (credential === undefined) return request.ip
+      if (by === 'address' || credential === undefined) return request.ip
       return createHash('sha256').update(String(credential)).digest('base64url')
     },
     errorResponseBuilder: (_request, { max, ttl }) =>

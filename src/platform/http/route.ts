@@ -80,7 +80,7 @@ type RouteDocs = {
   idempotent?: true
   /** Fields of the reply that are shown once and never kept for a repeat. */
   shown_once?: readonly string[]
-  /** Calls a minute and address, where the general limit is too wide. */
+  /** Calls a minute and address, whatever credentials they carry: for what can be guessed. */
   rate_per_minute_max?: number
   body_bytes_max?: number
 }

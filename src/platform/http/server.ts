@@ -88,7 +88,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   app.setNotFoundHandler((request, reply) =>
     sendProblem(unroutable(options, request), request, reply),
   )
-  await app.register(rateLimit, limitedBy(options.rate_per_minute_max))
+  await app.register(rateLimit, limitedBy(options.rate_per_minute_max, 'credential'))
   takeEmptyBodies(app)
   for (const route of options.routes) if (route.kind === 'api') serve(app, route, options)
   await app.ready()
@@ -157,7 +157,7 @@ function serve(app: FastifyInstance, route: Route, options: HttpServerOptions): 
     url: route.url.replaceAll('{', ':').replaceAll('}', ''),
     ...(route.body_bytes_max !== undefined && { bodyLimit: route.body_bytes_max }),
     ...(route.rate_per_minute_max !== undefined && {
-      config: { rateLimit: limitedBy(route.rate_per_minute_max) },
+      config: { rateLimit: limitedBy(route.rate_per_minute_max, 'address') },
     }),
     handler: async (request, reply) => {
       const caller = await callerOf(route, request, options.authorize)
