@@ -43,6 +43,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   const first = await startedOnFreePort(binary, configuration, options)
   const { port } = first
   let { child } = first
+  process.once('exit', () => child.kill('SIGKILL'))
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = new Promise((resolve) => child.once('exit', resolve))
