@@ -43,7 +43,6 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   const first = await startedOnFreePort(binary, configuration, options)
   const { port } = first
   let { child } = first
-  process.once('exit', () => child.kill('SIGKILL'))
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = new Promise((resolve) => child.once('exit', resolve))
@@ -119,6 +118,9 @@ async function startedOnFreePort(binary: string, file: string, options: NatsServ
 
 async function started(binary: string, configuration: string, port: number): Promise<ChildProcess> {
   const child = spawn(binary, ['-c', configuration], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const reap = () => child.kill('SIGKILL')
+  process.once('exit', reap)
+  child.once('exit', () => process.off('exit', reap))
   let log = ''
   child.stderr?.on('data', (chunk) => {
     log = `${log}${chunk}`.slice(-4_000)
