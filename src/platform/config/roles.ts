@@ -11,7 +11,7 @@ import {
   relationalSettings,
   taskSettings,
   workerSettings,
-} from './settings.ts'
+} from './settings/index.ts'
 
 const spoolDirectory = { data_directory: embeddedSettings.data_directory }
 

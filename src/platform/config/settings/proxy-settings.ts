@@ -1,0 +1,112 @@
+import { integer, url } from '../setting.ts'
+import { gib, hours, kib, mib, minutes, seconds } from './units.ts'
+
+/** The proxy's hot path. */
+export const proxySettings = {
+  openai_base_url: url(['http', 'https'], {
+    unit: 'URL',
+    default: 'https://api.openai.com/v1',
+    reason: 'Provider `openai`, or any server that speaks its format.',
+  }),
+  anthropic_base_url: url(['http', 'https'], {
+    unit: 'URL',
+    default: 'https://api.anthropic.com/v1',
+    reason: 'Provider `anthropic`, by its OpenAI-compatible endpoint.',
+  }),
+  gemini_base_url: url(['http', 'https'], {
+    unit: 'URL',
+    default: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    reason: 'Provider `gemini`, by its OpenAI-compatible endpoint.',
+  }),
+  proxy_body_bytes_max: integer({
+    unit: 'bytes',
+    default: 20 * mib,
+    min: kib,
+    max: 256 * mib,
+    reason: 'A completion request; images as base64 make them large.',
+  }),
+  proxy_capture_request_bytes_max: integer({
+    unit: 'bytes',
+    default: 8 * mib,
+    min: 0,
+    max: 64 * mib,
+    reason: 'A larger request is passed on whole and recorded without its content.',
+  }),
+  proxy_capture_response_bytes_max: integer({
+    unit: 'bytes',
+    default: 4 * mib,
+    min: 0,
+    max: 64 * mib,
+    reason: 'Of a longer answer its head and last 64 KiB are recorded, so that usage is found.',
+  }),
+  proxy_connect_timeout_ms: integer({
+    unit: 'ms',
+    default: 10 * seconds,
+    min: 100,
+    max: 2 * minutes,
+    reason: 'A provider that takes no connection by then is down.',
+  }),
+  proxy_idle_timeout_ms: integer({
+    unit: 'ms',
+    default: 10 * minutes,
+    min: 100,
+    max: 2 * hours,
+    reason: 'Reasoning models are silent for minutes, before the headers and between chunks.',
+  }),
+  proxy_upstream_keep_alive_ms: integer({
+    unit: 'ms',
+    default: 20 * seconds,
+    min: 0,
+    max: hours,
+    reason: 'Idle connections to a provider; below the 60 s after which many close them.',
+  }),
+  proxy_body_bytes_inflight_max: integer({
+    unit: 'bytes',
+    default: 256 * mib,
+    min: mib,
+    max: 64 * gib,
+    reason: 'Request bodies held at one time; above, calls get 503 instead of the process dying.',
+  }),
+  proxy_usage_refusal_kept_ms: integer({
+    unit: 'ms',
+    default: 10 * minutes,
+    min: 0,
+    max: 24 * hours,
+    reason: 'A provider that refused `stream_options` is not asked for usage again for so long.',
+  }),
+  proxy_connections_max: integer({
+    unit: 'connections',
+    default: 1024,
+    min: 1,
+    max: 65_536,
+    reason: 'Open connections to one provider; further calls wait for a free one.',
+  }),
+  proxy_requests_per_minute_max: integer({
+    unit: 'requests/minute',
+    default: 0,
+    min: 0,
+    max: 10_000_000,
+    reason: 'Completions of one project key in one process; 0: no limit but the provider’s own.',
+  }),
+  proxy_key_cache_ttl_ms: integer({
+    unit: 'ms',
+    default: 30 * seconds,
+    min: 0,
+    max: 10 * minutes,
+    reason: 'A revoked key stops working within this time.',
+  }),
+  proxy_key_cache_stale_ms: integer({
+    unit: 'ms',
+    default: 24 * hours,
+    min: 0,
+    max: 30 * 24 * hours,
+    reason: 'How long a known key still works while PostgreSQL is out of reach.',
+  }),
+  proxy_key_cache_entries_max: integer({
+    unit: 'keys',
+    default: 10_000,
+    min: 1,
+    max: 1_000_000,
+    reason: 'Keys remembered in one process; about 1 KB each.',
+  }),
+}
