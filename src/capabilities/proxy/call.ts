@@ -11,6 +11,7 @@ import { discardRest } from './discard-rest.ts'
 import type { ProxyMeters } from './meters.ts'
 import { providerError } from './provider-error.ts'
 import type { QuietLog } from './quiet-log.ts'
+import { withoutKey } from './redact-key.ts'
 import type { RequestHeaders } from './request-headers.ts'
 import type { ProxySettings } from './settings.ts'
 import { parseTraceparent } from './trace-context.ts'
@@ -240,7 +241,10 @@ export class Call {
     if (!this.key) return
     const facts = factsOf(this, this.key, { ...ending, ended_ms: this.#endedAt_ms })
     const request = this.requestIsCaptured ? this.#receivedBody() : noBytes
-    const response = this.capture?.take() ?? noBytes
+    const response = withoutKey(this.capture?.take() ?? noBytes, this.headers.authorization, {
+      failed: this.status_code >= 400,
+      streamed: facts.streamed,
+    })
     this.services.recorder.record({ facts, request, response })
   }
 
