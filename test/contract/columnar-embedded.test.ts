@@ -98,11 +98,15 @@ test('stop lets a running statement end', async () => {
   const server = await started()
   const columnar = opened(server)
   await columnar.ping()
-  const slow = columnar.query('SELECT sleep(1) AS slept')
-  await eventually('it runs', async () => {
-    const sql = "SELECT query FROM system.processes WHERE query LIKE '%slept%'"
-    return (await columnar.query(sql)).length > 1
-  })
+  const slow = columnar.query('SELECT sleep(2) AS slept')
+  await eventually(
+    'it runs',
+    async () => {
+      const sql = "SELECT query FROM system.processes WHERE query LIKE '%slept%'"
+      return (await columnar.query(sql)).length > 1
+    },
+    patience,
+  )
   await server.stop()
   expect(await slow).toEqual([{ slept: 0 }])
 })

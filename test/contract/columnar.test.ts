@@ -22,6 +22,8 @@ beforeAll(async () => {
 })
 afterAll(() => columnar?.close())
 
+const patience = { timeout_ms: 30_000, interval_ms: 10 }
+
 /** Takes minutes when nobody stops it. */
 const endless = 'SELECT sum(cityHash64(number)) AS sum FROM numbers(1000000000000)'
 
@@ -111,10 +113,10 @@ describe('failures', () => {
         query.startsWith('SELECT sum'),
       ).length
     }
-    await eventually('it runs', async () => (await running()) === 1)
+    await eventually('it runs', async () => (await running()) === 1, patience)
     leave.abort()
     expect(await left).toBe('left')
-    await eventually('it ended', async () => (await running()) === 0)
+    await eventually('it ended', async () => (await running()) === 0, patience)
   })
 })
 
@@ -151,11 +153,17 @@ describe('inserts', () => {
 
   test('close waits for what runs', async () => {
     const own = openColumnar(columnarOptions(database))
-    await own.command('CREATE TABLE late (id UInt64, text String) ENGINE = MergeTree ORDER BY id')
-    const insert = own.insertRowBinary('late', ['id', 'text'], encode([{ id: 1, text: 'a' }]))
+    const slow = own.query('SELECT sleep(2) AS closing')
+    await eventually(
+      'it runs',
+      async () => {
+        const sql = "SELECT query FROM system.processes WHERE query LIKE '%AS closing%' LIMIT 10"
+        return (await columnar.query(sql)).length > 1
+      },
+      patience,
+    )
     await own.close()
-    await insert
-    expect(await columnar.query('SELECT * FROM late')).toEqual([{ id: '1', text: 'a' }])
+    expect(await slow).toEqual([{ closing: 0 }])
   })
 })
 
@@ -191,11 +199,15 @@ describe('the embedded server and the unmodified client', () => {
     const client = createClient({ ...database, log: { level: ClickHouseLogLevel.OFF } })
     const query_id = 'to be killed'
     const killed = client.query({ query: endless, query_id }).catch((error: unknown) => error)
-    const failure = await eventually('it is killed', async () => {
-      const query = 'KILL QUERY WHERE query_id = {id:String} ASYNC'
-      await client.command({ query, query_params: { id: query_id } })
-      return Promise.race([killed, undefined])
-    })
+    const failure = await eventually(
+      'it is killed',
+      async () => {
+        const query = 'KILL QUERY WHERE query_id = {id:String} ASYNC'
+        await client.command({ query, query_params: { id: query_id } })
+        return Promise.race([killed, undefined])
+      },
+      patience,
+    )
     expect(failure).toMatchObject({ code: '394' })
     await client.close()
   })
