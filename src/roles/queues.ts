@@ -73,7 +73,7 @@ export async function withFileSpool(
     help: 'Messages that went to the spool because the queue was out of reach, and from there.',
     labels: ['moved'],
   })
-  const publisher = await withSpool({
+  const publisher: SpooledPublisher = await withSpool({
     queue,
     spool,
     kinds: ['ingest'],
