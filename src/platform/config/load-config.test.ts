@@ -29,6 +29,15 @@ test('a wrong secret is named but not shown', () => {
   expect(load).not.toThrow('hunter2')
 })
 
+test.each(['mysql://me:hunter2@host/db', 'mysql:/me:hunter2@host', 'me:hun:ter2@hunter2@host/db'])(
+  'the password in %s is not shown',
+  (url) => {
+    const load = () => loadConfig('all', { LOOPTRACE_POSTGRES_URL: url })
+    expect(load).toThrow(/got ".*me:\*\*\*@host.*", expected a URL that begins with postgres/)
+    expect(load).not.toThrow('hunter2')
+  },
+)
+
 test('the page holds every setting with unit and reason', () => {
   const page = configurationPage()
   expect(page).toContain('| `LOOPTRACE_HTTP_PORT` | port | `8080` | proxy api all |')

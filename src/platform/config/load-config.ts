@@ -44,8 +44,13 @@ function fault(
   const notes = settingNotes.get(shape[setting] as never)
   const value = values[setting]
   if (value === undefined) return `  ${variableOf(setting)}: missing, expected ${notes?.expected}`
-  const shown = notes?.unit === 'secret' ? '(a secret)' : JSON.stringify(value)
+  const shown = notes?.unit === 'secret' ? '(a secret)' : JSON.stringify(withoutPassword(value))
   return `  ${variableOf(setting)}: got ${shown}, ${message}`
+}
+
+/** A URL may carry a password, also one that is no valid URL: `scheme://user:password@host`. */
+function withoutPassword(value: string): string {
+  return value.replace(/^((?:\w+:\/*)?[^:@]*):.*@/, '$1:***@')
 }
 
 /** A misspelt variable would be ignored in silence, so it stops the start too. */
