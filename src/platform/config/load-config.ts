@@ -50,7 +50,7 @@ function fault(
 
 /** A URL may carry a password, also one that is no valid URL: `scheme://user:password@host`. */
 function withoutPassword(value: string): string {
-  return value.replace(/^((?:\w+:\/*)?[^:@]*):.*@/, '$1:***@')
+  return value.replace(/^((?:\w+:\/+)?[^:@]*):.*@/, '$1:***@')
 }
 
 /** A misspelt variable would be ignored in silence, so it stops the start too. */
