@@ -8,7 +8,7 @@ export {
   type Queue,
   QueueUnavailable,
 } from './contract.ts'
-export { type JetStreamQueueOptions, openJetStreamQueue } from './jetstream-queue.ts'
+export { type JetStreamQueueOptions, openJetStreamQueue } from './jetstream/jetstream-queue.ts'
 export type { QueueLogger } from './run-batch.ts'
 export { type SpooledPublisher, withSpool } from './spool.ts'
-export { openSqliteQueue, type SqliteQueueOptions } from './sqlite-queue.ts'
+export { openSqliteQueue, type SqliteQueueOptions } from './sqlite/sqlite-queue.ts'

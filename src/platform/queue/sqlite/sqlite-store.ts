@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { DeadLetter, OutgoingMessage, QueueStats } from './contract.ts'
-import { QueueUnavailable } from './contract.ts'
+import type { DeadLetter, OutgoingMessage, QueueStats } from '../contract.ts'
+import { QueueUnavailable } from '../contract.ts'
 import type { ClaimedMessage, ClaimOptions, SqliteThreadOptions } from './sqlite-calls.ts'
 import { messageClaimed, messageDelayed, prepareQueueFile } from './sqlite-schema.ts'
 import { prepareStatements, type Statements } from './sqlite-statements.ts'

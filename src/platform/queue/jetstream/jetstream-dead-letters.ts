@@ -1,6 +1,6 @@
 import { type JetStreamManager, jetstream, type StoredMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { DeadLetter } from './contract.ts'
+import type { DeadLetter } from '../contract.ts'
 import { messageIdHeader, type StreamDelivery } from './jetstream-delivery.ts'
 import type { StreamMessage } from './jetstream-publisher.ts'
 import { isApiError, type StreamNames } from './jetstream-streams.ts'

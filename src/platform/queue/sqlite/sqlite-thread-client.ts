@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { QueueUnavailable } from './contract.ts'
+import { QueueUnavailable } from '../contract.ts'
 import type {
   NumberedAnswer,
   NumberedCall,

@@ -1,4 +1,4 @@
-import type { DeadLetter, OutgoingMessage, QueueStats, UnavailableReason } from './contract.ts'
+import type { DeadLetter, OutgoingMessage, QueueStats, UnavailableReason } from '../contract.ts'
 
 /** What the SQLite thread is started with. Sizes in bytes, times in milliseconds. */
 export type SqliteThreadOptions = {

@@ -1,6 +1,6 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { sleep } from '../../kernel/time.ts'
+import { sleep } from '../../../kernel/time.ts'
 import type {
   BatchHandler,
   ConsumeOptions,
@@ -9,8 +9,9 @@ import type {
   OutgoingMessage,
   Queue,
   QueueStats,
-} from './contract.ts'
-import { QueueUnavailable } from './contract.ts'
+} from '../contract.ts'
+import { QueueUnavailable } from '../contract.ts'
+import { assertMessage, PublishesUnderWay } from '../message-limits.ts'
 import { JetStreamConnection, type JetStreamConnectionOptions } from './jetstream-connection.ts'
 import { startConsumer } from './jetstream-consumer.ts'
 import {
@@ -27,7 +28,6 @@ import {
   streamNames,
   streamPrefix_default,
 } from './jetstream-streams.ts'
-import { assertMessage, PublishesUnderWay } from './message-limits.ts'
 
 /** Settings of the JetStream driver. */
 export type JetStreamQueueOptions = JetStreamConnectionOptions &

@@ -1,4 +1,4 @@
-import { QueueUnavailable } from './contract.ts'
+import { QueueUnavailable } from '../contract.ts'
 import type {
   CallFailure,
   ClaimOptions,

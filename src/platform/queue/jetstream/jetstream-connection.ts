@@ -6,10 +6,10 @@ import {
   nkeyAuthenticator,
   type TlsOptions,
 } from '@nats-io/transport-node'
-import { sleep } from '../../kernel/time.ts'
-import { QueueUnavailable } from './contract.ts'
+import { sleep } from '../../../kernel/time.ts'
+import { QueueUnavailable } from '../contract.ts'
+import { backoff_ms, type QueueLogger } from '../run-batch.ts'
 import { type NatsCredentials, natsServers } from './jetstream-servers.ts'
-import { backoff_ms, type QueueLogger } from './run-batch.ts'
 
 /** How the connection to NATS is made and kept. */
 export type JetStreamConnectionOptions = {

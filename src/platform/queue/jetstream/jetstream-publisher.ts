@@ -1,5 +1,5 @@
 import { createInbox, headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
-import { MessageTooLarge, QueueUnavailable } from './contract.ts'
+import { MessageTooLarge, QueueUnavailable } from '../contract.ts'
 
 /** A message for a stream. `dedupe_id` is what the server knows it by within its window. */
 export type StreamMessage = {

@@ -1,7 +1,8 @@
 import { AckPolicy, type JetStreamManager } from '@nats-io/jetstream'
 import { type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
-import { sleep } from '../../kernel/time.ts'
-import type { BatchHandler, ConsumeOptions, Consumer, Delivery } from './contract.ts'
+import { sleep } from '../../../kernel/time.ts'
+import type { BatchHandler, ConsumeOptions, Consumer, Delivery } from '../contract.ts'
+import { type QueueLogger, runBatch } from '../run-batch.ts'
 import type { JetStreamConnection } from './jetstream-connection.ts'
 import {
   deliveryOf,
@@ -12,7 +13,6 @@ import {
 } from './jetstream-delivery.ts'
 import { JetStreamPull } from './jetstream-pull.ts'
 import { isApiError, type StreamNames } from './jetstream-streams.ts'
-import { type QueueLogger, runBatch } from './run-batch.ts'
 
 /** What a consumer works with. */
 export type ConsumerPorts = SettlePorts & {

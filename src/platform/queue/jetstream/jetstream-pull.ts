@@ -1,5 +1,5 @@
 import { createInbox, type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
-import { sleep } from '../../kernel/time.ts'
+import { sleep } from '../../../kernel/time.ts'
 
 /** One request for messages. Without `no_wait` the server holds it until there are some. */
 type Pull = {

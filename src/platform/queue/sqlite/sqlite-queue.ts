@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { OutgoingMessage, Queue, QueueStats } from './contract.ts'
-import { assertMessage, PublishesUnderWay } from './message-limits.ts'
-import type { QueueLogger } from './run-batch.ts'
+import type { OutgoingMessage, Queue, QueueStats } from '../contract.ts'
+import { assertMessage, PublishesUnderWay } from '../message-limits.ts'
+import type { QueueLogger } from '../run-batch.ts'
 import { SqliteConsumers } from './sqlite-consumers.ts'
 import { type SqliteThread, startSqliteThread } from './sqlite-thread-client.ts'
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { QueueUnavailable } from './contract.ts'
+import { QueueUnavailable } from '../contract.ts'
 
 /** States of a row of `message` beside 0, to be had: with a consumer, or put off, till `visible_at`. */
 export const messageClaimed = 1

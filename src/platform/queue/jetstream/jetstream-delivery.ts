@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
-import type { Delivery } from './contract.ts'
-import { QueueUnavailable } from './contract.ts'
+import type { Delivery } from '../contract.ts'
+import { QueueUnavailable } from '../contract.ts'
 import type { JetStreamConnection } from './jetstream-connection.ts'
 
 /** Carries the message's id where `Nats-Msg-Id` has to be another one. */

@@ -1,7 +1,7 @@
-import { sleep } from '../../kernel/time.ts'
-import type { BatchHandler, ConsumeOptions, Consumer, Delivery } from './contract.ts'
-import { QueueUnavailable } from './contract.ts'
-import { type QueueLogger, runBatch } from './run-batch.ts'
+import { sleep } from '../../../kernel/time.ts'
+import type { BatchHandler, ConsumeOptions, Consumer, Delivery } from '../contract.ts'
+import { QueueUnavailable } from '../contract.ts'
+import { type QueueLogger, runBatch } from '../run-batch.ts'
 import type { ClaimedMessage } from './sqlite-calls.ts'
 import type { SqliteThread } from './sqlite-thread-client.ts'
 
