@@ -97,7 +97,7 @@ test('a worker killed in mid-batch loses and repeats nothing', async () => {
   const load = loadOf('worker')
   const places: (() => Promise<Held>)[] = [
     async () => ({ release: async () => undefined }),
-    () => holdBeforeRollUp(cluster.postgres.server().url, columnar),
+    () => holdBeforeRollUp(cluster.postgres.server().url),
     () => holdInsert(cluster.clickhouse.server().pid(), () => untilCalls(load, callsBetween)),
   ]
   for (let kill = 0; kill < 2 * kills; kill += 1) {

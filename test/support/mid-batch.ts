@@ -1,4 +1,3 @@
-import type { Columnar } from '../../src/platform/columnar/index.ts'
 import { openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { eventually } from './eventually.ts'
@@ -9,10 +8,10 @@ export type Held = { release(): Promise<void> }
 const reached_ms_max = 20_000
 
 /** Holds the worker between the insert of a batch and its roll-up; resolves when it is there. */
-export async function holdBeforeRollUp(postgres_url: string, columnar: Columnar): Promise<Held> {
+export async function holdBeforeRollUp(postgres_url: string): Promise<Held> {
   const relational = openRelational<unknown>({
     url: postgres_url,
-    pool_max: 1,
+    pool_max: 2,
     connect_timeout_ms: reached_ms_max,
     statement_timeout_ms: reached_ms_max,
     logger: createLogger({ role: 'test', level: 'fatal' }),
@@ -20,10 +19,14 @@ export async function holdBeforeRollUp(postgres_url: string, columnar: Columnar)
   const client = await relational.pool.connect()
   await client.query('begin')
   await client.query('lock table tasks in exclusive mode')
-  const before = await rowsIn(columnar)
   await eventually(
-    'a batch is inserted, and its roll-up waits',
-    async () => (await rowsIn(columnar)) > before,
+    'the roll-up of an inserted batch waits',
+    async () => {
+      const { rows } = await relational.pool.query(
+        "select 1 from pg_locks where not granted and relation = 'tasks'::regclass",
+      )
+      return rows.length > 0
+    },
     { timeout_ms: reached_ms_max, interval_ms: 20 },
   )
   return {
@@ -48,9 +51,4 @@ export async function holdInsert(
       process.kill(clickhouse_pid, 'SIGCONT')
     },
   }
-}
-
-async function rowsIn(columnar: Columnar): Promise<number> {
-  const [row] = await columnar.query<{ rows: string }>('select count() as rows from observations')
-  return Number(row?.rows)
 }
