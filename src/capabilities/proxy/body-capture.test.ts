@@ -28,6 +28,7 @@ test('keeps head and tail of any longer body', () => {
       const tail = body.subarray(Math.max(body.length - tail_bytes, 0))
       expect(capture.bytes).toBe(body.length)
       expect(capture.truncated).toBe(!fits)
+      expect(capture.last(32).equals(body.subarray(-32))).toBe(true)
       const expected = fits ? body : Buffer.concat([body.subarray(0, head_bytes_max), tail])
       expect(capture.take().equals(expected)).toBe(true)
     }),

@@ -38,13 +38,30 @@ export class BodyCapture {
     return this.#tail?.dropped ?? false
   }
 
+  /** A copy of the last bytes, at most so many. */
+  last(bytes_max: number): Buffer {
+    const parts = this.#parts()
+    const ends: Buffer[] = []
+    let missing = bytes_max
+    for (let i = parts.length - 1; i >= 0 && missing > 0; i -= 1) {
+      const end = parts[i]?.subarray(-missing) ?? Buffer.alloc(0)
+      ends.unshift(end)
+      missing -= end.length
+    }
+    return Buffer.concat(ends)
+  }
+
   /** What was kept, joined. The capture is empty then. */
   take(): Buffer {
-    const parts = this.#tail ? [...this.#head, ...this.#tail.parts()] : this.#head
+    const parts = this.#parts()
     this.#head = []
     this.#tail = undefined
     const [only] = parts
     return parts.length === 1 && only ? only : Buffer.concat(parts)
+  }
+
+  #parts(): Buffer[] {
+    return this.#tail ? [...this.#head, ...this.#tail.parts()] : this.#head
   }
 }
 

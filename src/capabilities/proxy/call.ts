@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/time.ts'
 import type { Outcome } from '../../model/observation.ts'
 import type { BodyCapture } from './body-capture.ts'
 import { type CallContext, noContext } from './call-context.ts'
-import { factsOf } from './call-facts.ts'
+import { factsOf, isEventStream } from './call-facts.ts'
 import type { CallIds } from './call-ids.ts'
 import type { Endpoint, ExchangeRecorder, ProjectKey } from './contract.ts'
 import { discardRest } from './discard-rest.ts'
@@ -14,6 +14,7 @@ import type { QuietLog } from './quiet-log.ts'
 import { withoutKey } from './redact-key.ts'
 import type { RequestHeaders } from './request-headers.ts'
 import type { ProxySettings } from './settings.ts'
+import { endsStream, streamEnd_bytes } from './stream-end.ts'
 import { parseTraceparent } from './trace-context.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -199,7 +200,9 @@ export class Call {
   #close(): void {
     if (this.closed) return
     this.closed = true
-    const delivered = this.response.writableFinished
+    const { writableFinished } = this.response
+    const delivered = writableFinished || this.#tookWholeStream()
+    if (delivered && !writableFinished) this.settle(complete(this.status_code))
     if (!this.ending || (!delivered && endedWell(this.ending))) this.#clientGone()
     this.provider?.abort()
     this.services.inFlight.delete(this)
@@ -207,6 +210,15 @@ export class Call {
     if (this.upstream) this.upstream.inFlight -= 1
     this.#report()
     this.services.callEnded()
+  }
+
+  /**
+   * True when the client left after the mark that ends a stream: several packages close the
+   * connection then, without the end of the transfer itself.
+   */
+  #tookWholeStream(): boolean {
+    if (!isEventStream(this.response_type) || this.response.writableLength > 0) return false
+    return this.capture !== undefined && endsStream(this.capture.last(streamEnd_bytes))
   }
 
   #clientGone(): void {
@@ -261,6 +273,10 @@ export class Call {
 
 /** Up to so many bytes that nobody wants are read, so that the connection can be used again. */
 const discardedByNode_bytes_max = 64 * 1024
+
+function complete(status_code: number): Ending {
+  return { outcome: 'complete', status_code, error_type: '', error_message: '' }
+}
 
 function endedWell({ outcome }: Ending): boolean {
   return outcome === 'complete' || outcome === 'provider_error'
