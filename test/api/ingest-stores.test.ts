@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { nanoDollarsFrom } from '../../src/capabilities/observability/ingest/nano-dollars.ts'
-import { taskRollupOf } from '../../src/capabilities/observability/ingest/rollup-of-rows.ts'
+import { taskRollupOf } from '../../src/capabilities/observability/ingest/roll-up/rollup-of-rows.ts'
 import {
   type ObservationStore,
   openClickHouseStore,
 } from '../../src/capabilities/observability/stores/index.ts'
+import { nanoDollarsFrom } from '../../src/kernel/dollars.ts'
 import { conversationIdFrom } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'

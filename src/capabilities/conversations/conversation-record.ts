@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { shownDollars } from '../../kernel/dollars.ts'
 import { conversationIdFrom } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
-import { dollarsSchema, instantSchema, shownDollars, type TaskDeps } from '../tasks/index.ts'
+import { dollarsSchema, instantSchema, type TaskDeps } from '../tasks/index.ts'
 import { type ConversationRow, findConversation } from './store.ts'
 
 /** The path of one conversation. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { shownDollars } from '../../kernel/dollars.ts'
 import { traceIdFrom } from '../../kernel/ids.ts'
 import { decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
@@ -16,7 +17,6 @@ import type { TracePage, TraceSummary } from '../observability/stores/index.ts'
 import {
   dollarsSchema,
   instantSchema,
-  shownDollars,
   type TaskDeps,
   taskUrl,
   tokensSchema,

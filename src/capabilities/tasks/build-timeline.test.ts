@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { observationOf } from '../../../test/support/observations.ts'
+import { dollarsFrom, nanoDollarsFrom } from '../../kernel/dollars.ts'
 import type { TimelineRow } from '../observability/stores/index.ts'
 import { createTimelineBuilder } from './build-timeline.ts'
-import { dollars, nanoDollars } from './dollars.ts'
 import type { TaskEventRow } from './store.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 import { comparePositions } from './timeline-position.ts'
@@ -188,7 +188,7 @@ const anyRows = fc
           type: one.type as TimelineRow['type'],
           status: one.status as TimelineRow['status'],
           input_uncached_tokens: one.tokens,
-          cost_usd: one.nano === null ? null : dollars(one.nano),
+          cost_usd: one.nano === null ? null : dollarsFrom(one.nano),
           tool_calls: one.tools.map((id) => ({ id, name: 'f', arguments: '' })),
           tool_results: one.results,
         }),
@@ -235,13 +235,13 @@ describe('whatever the task', () => {
           if (entry.role === 'model_call') {
             calls += 1
             tokens += entry.tokens.total
-            nano += nanoDollars(entry.cost_usd ?? '0')
+            nano += nanoDollarsFrom(entry.cost_usd ?? '0')
           }
           const { running } = entry
           expect([running.calls, running.total_tokens, running.cost_usd]).toEqual([
             calls,
             tokens,
-            dollars(nano),
+            dollarsFrom(nano),
           ])
         }
         const isCall = (row: TimelineRow) => ['generation', 'embedding'].includes(row.type)

@@ -1,6 +1,6 @@
+import { dollarsFrom } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
 import type { TimelineRow } from '../observability/stores/index.ts'
-import { dollars } from './dollars.ts'
 import type { TaskEventRow } from './store.ts'
 import {
   askedTool,
@@ -114,7 +114,7 @@ function shown(sums: Sums, elapsed_ms: number): RunningTotals {
     errors: sums.errors,
     tool_calls: sums.tool_calls,
     total_tokens: sums.tokens,
-    cost_usd: dollars(sums.nano_dollars),
+    cost_usd: dollarsFrom(sums.nano_dollars),
     elapsed_ms,
   }
 }

@@ -1,5 +1,4 @@
 export { tasksOfConversation } from './conversation-tasks.ts'
-export { shownDollars } from './dollars.ts'
 export { afterPosition, allOf } from './sorted-page.ts'
 export type { TaskDeps, TaskSettings } from './task-deps.ts'
 export { dollarsSchema, instantSchema, taskSchema, taskUrl, tokensSchema } from './task-record.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { shownDollars } from '../../kernel/dollars.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
-import { shownDollars } from './dollars.ts'
 import type { TaskRow } from './store.ts'
 import { taskStates } from './task-state.ts'
 

@@ -1,7 +1,7 @@
+import { nanoDollarsFrom, shownDollars } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
 import type { ToolCall, ToolResult } from '../../model/observation.ts'
 import type { TimelineRow } from '../observability/stores/index.ts'
-import { nanoDollars, shownDollars } from './dollars.ts'
 import type { TaskEventRow } from './store.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 import type { TimelinePosition } from './timeline-position.ts'
@@ -35,7 +35,7 @@ export function callDraft(row: TimelineRow): Draft | undefined {
   return {
     position: positionOf(row, row.start_time, 0),
     end: row.end_time,
-    call: { failed, tokens: tokens.total, nano_dollars: nanoDollars(row.cost_usd ?? '0') },
+    call: { failed, tokens: tokens.total, nano_dollars: nanoDollarsFrom(row.cost_usd ?? '0') },
     body: {
       role: 'model_call',
       observation_id: row.observation_id,

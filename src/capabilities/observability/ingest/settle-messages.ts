@@ -1,7 +1,7 @@
 import type { Logger } from '../../../platform/telemetry/index.ts'
+import { scrubbed } from './mapping/scrub.ts'
 import type { IngestMeters } from './meters.ts'
 import type { ReadMessage } from './read-messages.ts'
-import { scrubbed } from './scrub.ts'
 import type { Refused } from './write-messages.ts'
 
 /** Acknowledges what is stored and sets apart what is at fault, each message by itself. */

@@ -1,5 +1,5 @@
-import type { Observation } from '../../../model/observation.ts'
-import { type JsonObject, objectFrom } from './json-values.ts'
+import type { Observation } from '../../../../model/observation.ts'
+import { type JsonObject, objectFrom } from '../json-values.ts'
 
 /** Tokens of one call in disjoint buckets: their sum is the call's total. */
 export type Buckets = {

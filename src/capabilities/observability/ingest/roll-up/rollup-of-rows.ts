@@ -1,6 +1,6 @@
-import type { Observation } from '../../../model/observation.ts'
-import type { CallSums, TaskRollup } from '../stores/index.ts'
-import { dollarsText, nanoDollarsFrom } from './nano-dollars.ts'
+import { dollarsFrom, nanoDollarsFrom } from '../../../../kernel/dollars.ts'
+import type { Observation } from '../../../../model/observation.ts'
+import type { CallSums, TaskRollup } from '../../stores/index.ts'
 
 /**
  * The roll-up of a task whose observations are all at hand: what the store would answer if it had
@@ -34,7 +34,7 @@ export function taskRollupOf(task_id: string, observations: readonly Observation
     if (row.cost_usd === null) rollup.unpriced_calls++
     else nanoDollars += nanoDollarsFrom(row.cost_usd)
   }
-  rollup.cost_usd = dollarsText(nanoDollars)
+  rollup.cost_usd = dollarsFrom(nanoDollars)
   return rollup
 }
 

@@ -1,5 +1,5 @@
-import type { AnswerChoice } from './answer.ts'
-import { itemsOf, type JsonObject, jsonText, objectFrom, textFrom } from './json-values.ts'
+import type { AnswerChoice } from '../answer/answer.ts'
+import { itemsOf, type JsonObject, jsonText, objectFrom, textFrom } from '../json-values.ts'
 import type { TokenCounter } from './token-count.ts'
 import type { Buckets } from './usage.ts'
 

@@ -1,5 +1,5 @@
-import { itemsOf, objectFrom, textFrom } from './json-values.ts'
-import { scrubbed } from './scrub.ts'
+import { itemsOf, objectFrom, textFrom } from '../json-values.ts'
+import { scrubbed } from '../mapping/scrub.ts'
 
 /** What a provider said went wrong, without keys, cut to a bound. */
 export type ProviderError = { error_type: string; error_message: string }

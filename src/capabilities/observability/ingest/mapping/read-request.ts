@@ -1,5 +1,5 @@
-import type { ToolResult } from '../../../model/observation.ts'
-import { bodyText, columnText, cutBytes, cutText } from './body-text.ts'
+import type { ToolResult } from '../../../../model/observation.ts'
+import { bodyText, columnText, cutBytes, cutText } from '../answer/body-text.ts'
 import {
   itemsOf,
   type JsonObject,
@@ -7,7 +7,7 @@ import {
   objectFrom,
   parsedJson,
   textFrom,
-} from './json-values.ts'
+} from '../json-values.ts'
 import { scrubbed } from './scrub.ts'
 
 /** What a client asked for. */

@@ -129,7 +129,7 @@ test('prices of our providers change by the day at most, as the memory of them a
 
 test('the version that is stored is the one that is installed', () => {
   const file = new URL(
-    '../../../../node_modules/@pydantic/genai-prices/package.json',
+    '../../../../../node_modules/@pydantic/genai-prices/package.json',
     import.meta.url,
   )
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }

@@ -1,8 +1,8 @@
-import type { ExchangeFacts } from '../../../model/exchange.ts'
-import type { Observation, Outcome } from '../../../model/observation.ts'
-import { columnText, cutText } from './body-text.ts'
-import { type ProviderError, providerErrorFrom } from './provider-error.ts'
-import type { ReadAnswer } from './read-answer.ts'
+import type { ExchangeFacts } from '../../../../model/exchange.ts'
+import type { Observation, Outcome } from '../../../../model/observation.ts'
+import { columnText, cutText } from '../answer/body-text.ts'
+import { type ProviderError, providerErrorFrom } from '../answer/provider-error.ts'
+import type { ReadAnswer } from '../answer/read-answer.ts'
 import { scrubbed } from './scrub.ts'
 
 /** How a call ended, in the row's columns. */

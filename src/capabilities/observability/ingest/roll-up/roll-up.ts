@@ -1,6 +1,6 @@
-import { newId } from '../../../kernel/ids.ts'
-import type { Kysely, TaskTables, Transaction } from '../../../platform/relational/index.ts'
-import type { ObservationStore, TaskRollup } from '../stores/index.ts'
+import { newId } from '../../../../kernel/ids.ts'
+import type { Kysely, TaskTables, Transaction } from '../../../../platform/relational/index.ts'
+import type { ObservationStore, TaskRollup } from '../../stores/index.ts'
 import { taskRollupOf } from './rollup-of-rows.ts'
 import {
   type LockedConversation,

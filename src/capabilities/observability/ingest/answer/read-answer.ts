@@ -1,8 +1,5 @@
-import type { ExchangeFacts } from '../../../model/exchange.ts'
-import type { ToolCall } from '../../../model/observation.ts'
-import type { Answer } from './answer.ts'
-import { bodyText, cutText } from './body-text.ts'
-import { decodedBody } from './decode-body.ts'
+import type { ExchangeFacts } from '../../../../model/exchange.ts'
+import type { ToolCall } from '../../../../model/observation.ts'
 import {
   itemsOf,
   type JsonObject,
@@ -10,8 +7,11 @@ import {
   objectFrom,
   parsedJson,
   textFrom,
-} from './json-values.ts'
-import { fallbackText_chars_max } from './read-request.ts'
+} from '../json-values.ts'
+import { fallbackText_chars_max } from '../mapping/read-request.ts'
+import type { Answer } from './answer.ts'
+import { bodyText, cutText } from './body-text.ts'
+import { decodedBody } from './decode-body.ts'
 import { streamedAnswer } from './streamed-answer.ts'
 import { wholeAnswer } from './whole-answer.ts'
 

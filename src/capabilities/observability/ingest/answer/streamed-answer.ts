@@ -1,8 +1,8 @@
-import type { ExchangeFacts } from '../../../model/exchange.ts'
+import type { ExchangeFacts } from '../../../../model/exchange.ts'
+import { itemsOf, type JsonObject, objectFrom, parsedJson, textFrom } from '../json-values.ts'
 import type { Answer } from './answer.ts'
 import { assembleChat, type ChoiceAssembly } from './assemble-chat.ts'
 import { assembleCompletion } from './assemble-completion.ts'
-import { itemsOf, type JsonObject, objectFrom, parsedJson, textFrom } from './json-values.ts'
 import { type Growing, setField } from './merge-delta.ts'
 import { createSseParser, type SseEvent } from './sse.ts'
 

@@ -1,5 +1,5 @@
 import { calcPrice, type ModelPrice } from '@pydantic/genai-prices'
-import { dollarsText } from './nano-dollars.ts'
+import { dollarsFrom } from '../../../../kernel/dollars.ts'
 import type { Buckets } from './usage.ts'
 
 /** The price table that costs are made with; stored beside each, so that one can be redone. */
@@ -95,7 +95,7 @@ function dollars(rates: Rates, usage: Buckets): string | null {
     rateAt(rates.cache_read, input) * BigInt(usage.cache_read_tokens) +
     rateAt(rates.cache_write, input) * BigInt(usage.cache_write_tokens) +
     (rates.output ? rateAt(rates.output, input) * BigInt(output) : 0n)
-  return dollarsText((sum + million / 2n) / million)
+  return dollarsFrom((sum + million / 2n) / million)
 }
 
 function rateAt(rate: Rate, inputTokens: number): bigint {

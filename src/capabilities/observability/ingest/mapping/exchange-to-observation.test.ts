@@ -1,9 +1,9 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ExchangeFacts } from '../../../model/exchange.ts'
-import { observationSchema } from '../../../model/observation.ts'
-import { createPricing } from './cost.ts'
+import type { ExchangeFacts } from '../../../../model/exchange.ts'
+import { observationSchema } from '../../../../model/observation.ts'
+import { createPricing } from '../usage/cost.ts'
 import { exchangeToObservation } from './exchange-to-observation.ts'
 
 const project_id = '0199aaaa-0000-7000-8000-000000000001'

@@ -1,5 +1,5 @@
-import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
-import type { ConversationRollup, TaskRollup } from '../stores/index.ts'
+import { sql, type TaskTables, type Transaction } from '../../../../platform/relational/index.ts'
+import type { ConversationRollup, TaskRollup } from '../../stores/index.ts'
 import type { TaskState } from './task-state.ts'
 import { isoFromMs, type TouchedConversation } from './touched.ts'
 

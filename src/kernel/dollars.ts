@@ -4,7 +4,7 @@ const nanoPerDollar = 1_000_000_000n
  * Decimal USD (≤ 9 digits after the point, as the stores hold them) in billionths of a dollar:
  * whole numbers, so that sums are exact.
  */
-export function nanoDollars(decimal: string): bigint {
+export function nanoDollarsFrom(decimal: string): bigint {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{0,9}))?$/.exec(decimal) ?? []
   if (whole === '') throw new RangeError(`"${decimal}" is no decimal with at most 9 digits`)
   const nano = BigInt(whole) * nanoPerDollar + BigInt(fraction.padEnd(9, '0'))
@@ -12,7 +12,7 @@ export function nanoDollars(decimal: string): bigint {
 }
 
 /** The decimal string of an amount, without zeros at its end: `0.0125`, `0`, `3`. */
-export function dollars(nano: bigint): string {
+export function dollarsFrom(nano: bigint): string {
   const amount = nano < 0n ? -nano : nano
   const fraction = (amount % nanoPerDollar).toString().padStart(9, '0').replace(/0+$/, '')
   const whole = `${nano < 0n ? '-' : ''}${amount / nanoPerDollar}`
@@ -21,5 +21,5 @@ export function dollars(nano: bigint): string {
 
 /** A stored amount as the API shows it: both stores' spellings of an amount become the same. */
 export function shownDollars(decimal: string): string {
-  return dollars(nanoDollars(decimal))
+  return dollarsFrom(nanoDollarsFrom(decimal))
 }

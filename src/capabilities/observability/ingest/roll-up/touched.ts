@@ -1,4 +1,4 @@
-import type { Observation } from '../../../model/observation.ts'
+import type { Observation } from '../../../../model/observation.ts'
 
 /** A task that a batch has rows of, and what the batch says of it. Milliseconds since 1970. */
 export type TouchedTask = {

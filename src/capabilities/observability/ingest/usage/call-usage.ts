@@ -1,8 +1,8 @@
-import type { ExchangeFacts } from '../../../model/exchange.ts'
-import type { Observation } from '../../../model/observation.ts'
+import type { ExchangeFacts } from '../../../../model/exchange.ts'
+import type { Observation } from '../../../../model/observation.ts'
+import type { ReadAnswer } from '../answer/read-answer.ts'
+import type { ReadRequest } from '../mapping/read-request.ts'
 import { estimatedUsage } from './estimate-usage.ts'
-import type { ReadAnswer } from './read-answer.ts'
-import type { ReadRequest } from './read-request.ts'
 import type { TokenCounter } from './token-count.ts'
 import { type Buckets, providerUsage } from './usage.ts'
 

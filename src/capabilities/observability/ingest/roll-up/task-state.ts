@@ -1,4 +1,4 @@
-import type { TaskRollup } from '../stores/index.ts'
+import type { TaskRollup } from '../../stores/index.ts'
 import { isoFromMs, type TouchedTask } from './touched.ts'
 
 /** The columns of a task that say where it stands. Instants are ISO 8601. */

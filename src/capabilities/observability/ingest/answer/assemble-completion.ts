@@ -1,5 +1,5 @@
+import { textFrom } from '../json-values.ts'
 import { type ChoiceAssembly, choices_max } from './assemble-chat.ts'
-import { textFrom } from './json-values.ts'
 
 /** Assembles `text_completion` chunks: each choice's text is joined. */
 export function assembleCompletion(): ChoiceAssembly {

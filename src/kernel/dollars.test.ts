@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dollars, nanoDollars, shownDollars } from './dollars.ts'
+import { dollarsFrom, nanoDollarsFrom, shownDollars } from './dollars.ts'
 
 test('an amount survives being read and written', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), (nano) => {
-      expect(nanoDollars(dollars(nano))).toBe(nano)
+      expect(nanoDollarsFrom(dollarsFrom(nano))).toBe(nano)
     }),
   )
 })
@@ -22,6 +22,6 @@ test.each([
 
 test('what is no decimal is refused with its text', () => {
   for (const text of ['', '1e-7', 'NaN', '1.0000000001', '.5']) {
-    expect(() => nanoDollars(text)).toThrow(`"${text}" is no decimal`)
+    expect(() => nanoDollarsFrom(text)).toThrow(`"${text}" is no decimal`)
   }
 })

@@ -1,6 +1,6 @@
+import { itemsOf, type JsonObject, objectFrom, parsedJson, textFrom } from '../json-values.ts'
 import type { Answer, AnswerChoice } from './answer.ts'
 import { choices_max } from './assemble-chat.ts'
-import { itemsOf, type JsonObject, objectFrom, parsedJson, textFrom } from './json-values.ts'
 
 /** Reads an answer that was not streamed. Undefined when the text is no JSON. */
 export function wholeAnswer(text: string): Answer | undefined {

@@ -1,5 +1,5 @@
+import { type JsonObject, objectFrom } from '../json-values.ts'
 import type { AnswerChoice } from './answer.ts'
-import { type JsonObject, objectFrom } from './json-values.ts'
 import { type Growing, growingAt, mergeDelta } from './merge-delta.ts'
 import {
   mergeFunction,
