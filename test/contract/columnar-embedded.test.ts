@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   type Columnar,
+  ColumnarUnavailable,
   type EmbeddedClickHouse,
   openColumnar,
   startEmbeddedClickHouse,
@@ -111,6 +112,25 @@ test('stop lets a running statement end', async () => {
   expect(await slow).toEqual([{ slept: 0 }])
 })
 
+test('an orphan does not wait for an endless statement', async () => {
+  const { parent, pid, url } = await inProcess()
+  const password = await readFile(join(directory, 'password'), 'utf8')
+  const columnar = opened({ url, username: 'looptrace', password })
+  const endless = 'SELECT sum(cityHash64(number)) AS endless FROM numbers(1000000000000)'
+  const cut = columnar.query(endless).catch((error: unknown) => error)
+  await eventually(
+    'it runs',
+    async () => {
+      const sql = "SELECT query FROM system.processes WHERE query LIKE '%AS endless%'"
+      return (await columnar.query(sql)).length > 1
+    },
+    patience,
+  )
+  parent.kill('SIGKILL')
+  await eventually('the child ended', async () => !(await isAlive(pid)), patience)
+  expect(await cut).toBeInstanceOf(ColumnarUnavailable)
+})
+
 test('it runs as a process of its own too', async () => {
   const path = fileURLToPath(
     new URL('../../src/platform/columnar/embedded/server.ts', import.meta.url),
@@ -150,14 +170,14 @@ function killed(server: EmbeddedClickHouse): number {
 }
 
 /** A service in another process, with its server. */
-async function inProcess(): Promise<{ parent: ChildProcess; pid: number }> {
+async function inProcess(): Promise<{ parent: ChildProcess; pid: number; url: string }> {
   const path = fileURLToPath(new URL('../support/embedded-clickhouse-process.ts', import.meta.url))
   const parent = spawn(process.execPath, [path, directory], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   parts.defer(() => void parent.kill('SIGKILL'))
-  const { pid } = await firstLine<{ pid: number }>(parent)
-  return { parent, pid }
+  const { pid, url } = await firstLine<{ pid: number; url: string }>(parent)
+  return { parent, pid, url }
 }
 
 async function firstLine<T>(child: ChildProcess): Promise<T> {

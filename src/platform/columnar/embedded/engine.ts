@@ -21,7 +21,7 @@ export type Engine = {
   run(statement: Statement): Promise<EngineResult>
   /** Asks the engine to stop the statement of that id; it need not run. */
   cancel(statementId: string): Promise<void>
-  /** Takes no more statements, waits for the running ones at most so long, then lets go. */
+  /** Takes no more statements, waits for the running ones at most so long, then ends them. */
   close(patience_ms: number): Promise<void>
 }
 
@@ -45,7 +45,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       await runAlone(options.path, killed(id))
     },
     close: async (patience_ms) => {
-      await turns.close(patience_ms)
+      const ended = await turns.close(patience_ms)
+      if (!ended) await runAlone(options.path, { text: 'KILL QUERY WHERE 1 ASYNC' })
       keeper.close()
       await drainPending()
     },

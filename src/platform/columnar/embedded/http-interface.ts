@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { sleep } from '../../../kernel/time.ts'
 import { credentialsCheck } from './credentials.ts'
 import type { Engine, EngineResult } from './engine.ts'
 import { EngineError, engineErrorText, engineFailure, httpStatusOf } from './engine-error.ts'
@@ -26,6 +27,7 @@ export type HttpInterfaceOptions = {
 /** ClickHouse's own default: http_max_uri_size. Parameters travel in the URL. */
 const head_bytes_max = 1024 * 1024
 const keepAlive_ms = 30_000
+const flushPoll_ms = 5
 
 /**
  * The part of ClickHouse's HTTP interface that `@clickhouse/client` uses, on the engine.
@@ -43,6 +45,24 @@ export async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1', resolve)
   await promise
   return (server.address() as AddressInfo).port
+}
+
+/** Stops listening, runs `finish`, and gives the answers that it left so long to get out. */
+export async function closeAfter(
+  server: Server,
+  finish: () => Promise<void>,
+  flush_ms: number,
+): Promise<void> {
+  let closed = false
+  server.close(() => {
+    closed = true
+  })
+  await finish()
+  const deadline_ms = Date.now() + flush_ms
+  while (!closed && Date.now() < deadline_ms) {
+    server.closeIdleConnections()
+    await sleep(flushPoll_ms)
+  }
 }
 
 function listener(options: HttpInterfaceOptions): RequestListener {

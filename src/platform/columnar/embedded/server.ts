@@ -8,14 +8,16 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { clearInserts, embeddedUsername, prepareDataDirectory } from './data-directory.ts'
 import { openEngine } from './engine.ts'
-import { createHttpInterface, listen } from './http-interface.ts'
+import { closeAfter, createHttpInterface, listen } from './http-interface.ts'
 import { type FromServer, isStopRequest } from './messages.ts'
 import { takeOver, writeHolder } from './take-over.ts'
 
 /** Running statements get so long to end: when asked to stop, and when the parent is gone. */
 const patienceAsked_ms = 10_000
 const patienceOrphaned_ms = 1_000
-/** After the patience: for the engine to close its files. Its data survives a kill as well. */
+/** Then what was answered may get out. */
+const flush_ms = 1_000
+/** After all that: for the engine to close its files. Its data survives a kill as well. */
 const closing_ms = 2_000
 
 const waiting_max = 256
@@ -52,10 +54,11 @@ async function serve(): Promise<void> {
   })
   tell({ event: 'ready', port: await listen(server, port) })
   const patience_ms = await patience.promise
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), patience_ms + closing_ms).unref()
-  server.close()
-  server.closeIdleConnections()
-  await engine.close(patience_ms)
+  setTimeout(
+    () => process.kill(process.pid, 'SIGKILL'),
+    patience_ms + flush_ms + closing_ms,
+  ).unref()
+  await closeAfter(server, () => engine.close(patience_ms), flush_ms)
   // Threads of the engine may linger; everything of ours is done.
   process.exit(0)
 }

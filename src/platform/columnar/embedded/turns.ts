@@ -8,8 +8,8 @@ export type TurnsOptions = {
 /** Lets so much work run at a time; the rest waits, up to a bound. */
 export type Turns = {
   take<T>(work: () => Promise<T>): Promise<T>
-  /** Takes no more work, then waits for what is here, at most so long. */
-  close(patience_ms: number): Promise<void>
+  /** Takes no more work, then waits for what is here, at most so long; true when all ended. */
+  close(patience_ms: number): Promise<boolean>
 }
 
 export function openTurns(options: TurnsOptions): Turns {
@@ -53,10 +53,12 @@ export function openTurns(options: TurnsOptions): Turns {
     },
     async close(patience_ms) {
       closed = true
-      const patience = Promise.withResolvers<void>()
-      const timer = setTimeout(patience.resolve, patience_ms)
-      await Promise.race([Promise.allSettled(here), patience.promise])
+      const patience = Promise.withResolvers<boolean>()
+      const timer = setTimeout(patience.resolve, patience_ms, false)
+      const ended = Promise.allSettled(here).then(() => true)
+      const allEnded = await Promise.race([ended, patience.promise])
       clearTimeout(timer)
+      return allEnded
     },
   }
 }
