@@ -2,12 +2,14 @@ import {
   type ObservationStore,
   openClickHouseStore,
 } from '../capabilities/observability/stores/index.ts'
-import { type Columnar, openColumnar } from '../platform/columnar/index.ts'
+import { type Columnar, columnarSchemaStatus, openColumnar } from '../platform/columnar/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import type { HealthCheck } from '../platform/http/index.ts'
 import {
   type AccessTables,
   openRelational,
   type Relational,
+  relationalSchemaStatus,
   type TaskTables,
 } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
@@ -72,9 +74,23 @@ export function openStores(
   context.checks.push(
     { name: 'postgres', check: () => relational.ping().then(() => null) },
     { name: 'clickhouse', check: async () => ((await columnar.ping()) ? null : 'no answer') },
+    { name: 'schema', check: schemaCheck(relational, columnar) },
   )
   const store = openClickHouseStore({ columnar })
   return { relational, db: relational.db, columnar, store }
+}
+
+/** Fails until both stores have been migrated; a newer schema than ours is fine in a roll-out. */
+function schemaCheck(relational: Relational<Tables>, columnar: Columnar): HealthCheck['check'] {
+  let isCurrent = false
+  return async () => {
+    if (isCurrent) return null
+    const postgres = await relationalSchemaStatus(relational)
+    const clickhouse = await columnarSchemaStatus({ columnar })
+    const pending = [...postgres.pending, ...clickhouse.pending]
+    isCurrent = pending.length === 0
+    return isCurrent ? null : `run migrate for ${pending.join(', ')}`
+  }
 }
 
 export type Stores = {

@@ -3,7 +3,7 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { Observation } from '../../../model/observation.ts'
 import type { Consumer, Delivery, Queue } from '../../../platform/queue/index.ts'
 import type { Kysely, TaskTables } from '../../../platform/relational/index.ts'
-import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
+import { inSpan, type Logger, type Metrics } from '../../../platform/telemetry/index.ts'
 import type { ObservationStore } from '../stores/index.ts'
 import { failureKind } from './failure-kind.ts'
 import type { MappingContext } from './mapping/exchange-to-observation.ts'
@@ -55,7 +55,10 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
       backoff_ms_min: settings.retry_delay_ms,
       backoff_ms_max: settings.retry_delay_ms_max,
     },
-    (batch, signal) => takeBatch(worker, batch, AbortSignal.any([signal, stopping.signal])),
+    (batch, signal) =>
+      inSpan('ingest batch', { 'messaging.batch.message_count': batch.length }, () =>
+        takeBatch(worker, batch, AbortSignal.any([signal, stopping.signal])),
+      ),
   )
   return {
     stop: async () => {
