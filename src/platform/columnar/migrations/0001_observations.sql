@@ -1,6 +1,6 @@
 -- One immutable row for each observation, content included: src/model/observation.ts.
 -- The key is the identity of a record, so a re-sent one replaces itself when parts merge; reads
--- use FINAL until then. Insert tokens: docs/decisions/0009.
+-- take the latest by LIMIT 1 BY until then. Insert tokens: docs/decisions/0009.
 create table if not exists {{table:observations}} {{on_cluster}}
 (
     project_id UUID,
