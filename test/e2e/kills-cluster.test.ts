@@ -130,6 +130,9 @@ test('a killed nats-server loses and repeats nothing', async () => {
   const load = loadOf('nats')
   for (let kill = 0; kill < kills; kill += 1) {
     await untilCalls(load, callsBetween)
+    // What it has been sent and has not acknowledged is gone with it.
+    cluster.nats.pause()
+    await untilCalls(load, callsBetween)
     await cluster.nats.kill()
     await untilCalls(load, callsBetween)
     await cluster.nats.restart()
