@@ -1,11 +1,8 @@
 import { systemClock } from '../kernel/time.ts'
 import { columnarSchemaStatus } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
-import {
-  assertSchemaCurrent,
-  MigrationRefused,
-  relationalSchemaStatus,
-} from '../platform/relational/index.ts'
+import { assertSchemaCurrent, MigrationRefused } from '../platform/migrations/index.ts'
+import { relationalSchemaStatus } from '../platform/relational/index.ts'
 import { createLogger, createMetrics } from '../platform/telemetry/index.ts'
 import type { RoleContext } from './running.ts'
 import { bringUpToDate } from './schema.ts'

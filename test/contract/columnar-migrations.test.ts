@@ -5,16 +5,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { observationColumnTypes } from '../../src/capabilities/observability/stores/clickhouse/observation-columns.ts'
 import {
   type Columnar,
-  ColumnarMigrationRefused,
   columnarSchemaStatus,
   migrateColumnar,
   openColumnar,
 } from '../../src/platform/columnar/index.ts'
-import {
-  columnarMigrationsDirectory,
-  readColumnarMigrations,
-} from '../../src/platform/columnar/migration-files.ts'
 import { renderStatement } from '../../src/platform/columnar/render-statement.ts'
+import { columnarMigrationsDirectory } from '../../src/platform/columnar/schema-status.ts'
+import { MigrationRefused, readMigrations } from '../../src/platform/migrations/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 
@@ -89,18 +86,18 @@ test('several at once do no harm', async () => {
 test('an edited file and a schema that is ahead are refused', async () => {
   await migrate()
   await write('0002_b.sql', 'create table if not exists b (n UInt16) engine = Memory')
-  await expect(migrate()).rejects.toThrow('0002_b was edited after it was applied')
+  await expect(migrate()).rejects.toThrow('0002_b: checksum')
   await rm(join(directory, '0002_b.sql'))
   const status = { current: 2, latest: 1, pending: [], newer: ['0002_b'] }
   expect(await columnarSchemaStatus({ columnar, directory })).toEqual(status)
-  await expect(migrate()).rejects.toBeInstanceOf(ColumnarMigrationRefused)
+  await expect(migrate()).rejects.toBeInstanceOf(MigrationRefused)
 })
 
 test.each(['0004_hole.sql', '3_short.sql', '0003_Name.sql'])(
   'the file %s is refused',
   async (file) => {
     await write(file, 'select 1')
-    await expect(migrate()).rejects.toBeInstanceOf(ColumnarMigrationRefused)
+    await expect(migrate()).rejects.toBeInstanceOf(MigrationRefused)
   },
 )
 
@@ -120,10 +117,10 @@ test('the table of observations has the columns that are written', async () => {
 test('in a cluster every statement is one that ClickHouse can read', async () => {
   await columnar.createDatabase()
   const target = { cluster: "main's", database: columnar.database }
-  const migrations = await readColumnarMigrations(columnarMigrationsDirectory)
+  const migrations = await readMigrations(columnarMigrationsDirectory)
   const statements = migrations
     .flatMap((migration) => migration.statements)
-    .map((statement) => renderStatement(statement, target))
+    .map(({ text }) => renderStatement(text, target))
   const read = 'SELECT formatQuery({statement:String}) AS text'
   for (const statement of statements) {
     const [row] = await columnar.query<{ text: string }>(read, { statement })
@@ -139,7 +136,7 @@ test('in a cluster every statement is one that ClickHouse can read', async () =>
 })
 
 test('the files stand without holes', async () => {
-  const migrations = await readColumnarMigrations(columnarMigrationsDirectory)
+  const migrations = await readMigrations(columnarMigrationsDirectory)
   const files = (await readdir(columnarMigrationsDirectory)).sort()
   expect(migrations.map(({ name }) => `${name}.sql`)).toEqual(files)
   for (const file of files) {

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MigrationRefused } from '../../src/platform/migrations/index.ts'
 import {
   type AppliedStatement,
   MigrationFailed,
-  MigrationRefused,
   migrateRelational,
   openRelational,
   relationalSchemaStatus,

@@ -13,7 +13,6 @@ export {
   startEmbeddedClickHouse,
 } from './embedded/start-embedded-clickhouse.ts'
 export { type ColumnarMigrateOptions, migrateColumnar } from './migrate-columnar.ts'
-export { ColumnarMigrationRefused } from './migration-files.ts'
 export { type ColumnarOptions, openColumnar } from './open-columnar.ts'
 export {
   compileRowBinary,
@@ -21,4 +20,4 @@ export {
   type RowBinaryEncoder,
   RowBinaryError,
 } from './row-binary/compile-row-binary.ts'
-export { type ColumnarSchemaStatus, columnarSchemaStatus } from './schema-status.ts'
+export { columnarSchemaStatus } from './schema-status.ts'

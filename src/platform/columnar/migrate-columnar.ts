@@ -1,13 +1,14 @@
+import {
+  compareSchema,
+  type Migration,
+  readMigrations,
+  refuseNewer,
+  type SchemaStatus,
+} from '../migrations/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 import type { Columnar } from './contract.ts'
-import {
-  type ColumnarMigration,
-  ColumnarMigrationRefused,
-  columnarMigrationsDirectory,
-  readColumnarMigrations,
-} from './migration-files.ts'
 import { renderStatement, type SchemaTarget } from './render-statement.ts'
-import { type ColumnarSchemaStatus, compareColumnarSchema, readApplied } from './schema-status.ts'
+import { columnarMigrationsDirectory, readApplied } from './schema-status.ts'
 
 export type ColumnarMigrateOptions = {
   columnar: Columnar
@@ -24,30 +25,24 @@ export type ColumnarMigrateOptions = {
  * Makes the database and brings it to this code's schema; answers the status it left it in.
  * ClickHouse has no transactions and no locks, so every statement changes nothing when repeated:
  * a run that was killed anywhere is simply run again, and several at once do no harm.
- * Rejects with ColumnarMigrationRefused, ColumnarError or ColumnarUnavailable.
+ * Rejects with MigrationRefused, ColumnarError or ColumnarUnavailable.
  */
-export async function migrateColumnar(
-  options: ColumnarMigrateOptions,
-): Promise<ColumnarSchemaStatus> {
+export async function migrateColumnar(options: ColumnarMigrateOptions): Promise<SchemaStatus> {
   const { columnar, cluster } = options
   const directory = options.directory ?? columnarMigrationsDirectory
-  const migrations = await readColumnarMigrations(directory)
+  const migrations = await readMigrations(directory)
   await columnar.createDatabase(cluster)
   const target: SchemaTarget = {
     database: columnar.database,
     ...(cluster !== undefined && { cluster }),
   }
   for (const template of noteTables) await run(columnar, template, target)
-  const status = compareColumnarSchema(migrations, await readApplied(columnar))
-  if (status.newer.length > 0) {
-    throw new ColumnarMigrationRefused(
-      `the schema has ${status.newer.join(', ')}, this code ends at ${status.latest}: run newer code`,
-    )
-  }
+  const status = compareSchema(migrations, await readApplied(columnar))
+  refuseNewer(status)
   for (const migration of migrations.slice(status.current)) {
     await apply(options, migration, target)
   }
-  return compareColumnarSchema(migrations, await readApplied(columnar))
+  return compareSchema(migrations, await readApplied(columnar))
 }
 
 const noteTables = [
@@ -62,11 +57,11 @@ const statement_ms_max = 3_600_000
 
 async function apply(
   { columnar, logger, after_statement }: ColumnarMigrateOptions,
-  { version, name, checksum, statements }: ColumnarMigration,
+  { version, name, checksum, statements }: Migration,
   target: SchemaTarget,
 ): Promise<void> {
-  for (const [index, template] of statements.entries()) {
-    await run(columnar, template, target)
+  for (const [index, { text }] of statements.entries()) {
+    await run(columnar, text, target)
     await after_statement?.({ migration: name, statement: index + 1 })
   }
   await columnar.command(

@@ -12,8 +12,7 @@ export {
   MigrationFailed,
   migrateRelational,
 } from './migrate-relational.ts'
-export { MigrationRefused } from './migration-files.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
-export { assertSchemaCurrent, relationalSchemaStatus, type SchemaStatus } from './schema-status.ts'
+export { relationalSchemaStatus } from './schema-status.ts'
 export type { TaskTables } from './task-tables.ts'
 export { asStoreProblem, isRelationalUnavailable } from './unavailable.ts'

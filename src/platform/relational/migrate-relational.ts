@@ -1,13 +1,15 @@
 import pg from 'pg'
 import { sleep } from '../../kernel/time.ts'
-import type { Logger } from '../telemetry/index.ts'
 import {
+  compareSchema,
   type Migration,
   MigrationRefused,
   readMigrations,
-  relationalMigrationsDirectory,
-} from './migration-files.ts'
-import { compareSchema, readProgress, refuseNewer, type SchemaStatus } from './schema-status.ts'
+  refuseNewer,
+  type SchemaStatus,
+} from '../migrations/index.ts'
+import type { Logger } from '../telemetry/index.ts'
+import { readProgress, relationalMigrationsDirectory } from './schema-status.ts'
 
 /** What a run of the migrations needs. */
 export type MigrateOptions = {

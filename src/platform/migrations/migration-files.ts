@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 
 /** One numbered file of SQL, cut into the statements it is applied by. */
 export type Migration = {
@@ -12,16 +11,16 @@ export type Migration = {
   statements: readonly MigrationStatement[]
 }
 
-/** One step of a migration; applied in one transaction with its progress when it can be. */
+/**
+ * One step of a migration. PostgreSQL applies it in one transaction with its progress when it can;
+ * ClickHouse has no transactions.
+ */
 type MigrationStatement = { text: string; transactional: boolean }
 
 /** A schema or a set of files the runner does not touch; the message says what to do. */
 export class MigrationRefused extends Error {
   override readonly name = 'MigrationRefused'
 }
-
-/** Where this package keeps its own migrations. */
-export const relationalMigrationsDirectory = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /** Reads `NNNN_name.sql` files in order. Throws MigrationRefused for a hole or another name. */
 export async function readMigrations(directory: string): Promise<readonly Migration[]> {
