@@ -1,7 +1,7 @@
 import { type Service, startService } from './service.ts'
 
 /** A role that can be killed or stopped and started again, on the same ports. */
-export type RestartableService = Omit<Service, 'base_url' | 'management_url' | 'pid'> & {
+export type RestartableService = Omit<Service, 'base_url' | 'management_url' | 'pid' | 'ended'> & {
   readonly base_url: string
   readonly management_url: string
   /** Of the process now, or of the last one. */

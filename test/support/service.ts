@@ -12,6 +12,8 @@ export type Service = {
   management_url: string
   /** Everything written so far to standard output and standard error. */
   output(): string
+  /** The exit status, once it has ended; null when it was killed. */
+  ended: Promise<number | null>
   /** SIGTERM, and the exit status once it has ended; null when it had to be killed. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   /** SIGKILL, and wait for the end. */
@@ -28,13 +30,15 @@ const stopTimeout_ms = 45_000
  * ones unless set; the environment holds nothing of this process's own LOOPTRACE_ variables. It
  * does not outlive this process.
  */
-export async function startService(role: string, env: Record<string, string>): Promise<Service> {
-  const child = spawnRole(role, {
-    LOOPTRACE_HTTP_PORT: '0',
-    LOOPTRACE_MANAGEMENT_PORT: '0',
-    ...env,
-  })
+export async function startService(
+  role: string,
+  env: Record<string, string>,
+  options: SpawnOptions = {},
+): Promise<Service> {
+  const freePorts = { LOOPTRACE_HTTP_PORT: '0', LOOPTRACE_MANAGEMENT_PORT: '0' }
+  const child = spawnRole(role, { ...freePorts, ...env }, options)
   const output = outputOf(child)
+  // The first ones: the sample run of role `all` listens on a port of its own afterwards.
   const ports = new Map<string, unknown>()
   const isReady = Promise.withResolvers<void>()
   for (const stream of [child.stdout, child.stderr]) {
@@ -42,7 +46,7 @@ export async function startService(role: string, env: Record<string, string>): P
     createInterface({ input: stream }).on('line', (line) => {
       const { msg, ...fields } = jsonOf(line)
       for (const name of ['http_port', 'management_port']) {
-        if (name in fields) ports.set(name, fields[name])
+        if (name in fields && !ports.has(name)) ports.set(name, fields[name])
       }
       if (msg === 'ready') isReady.resolve()
     })
@@ -63,6 +67,7 @@ export async function startService(role: string, env: Record<string, string>): P
     base_url: urlOf('http_port'),
     management_url: urlOf('management_port'),
     output,
+    ended,
     stop: (signal = 'SIGTERM') => end(child, ended, signal),
     kill: async () => {
       await end(child, ended, 'SIGKILL')
@@ -81,16 +86,26 @@ export async function runRole(
   return { status, output: output() }
 }
 
-function spawnRole(role: string, env: Record<string, string>): ChildProcess {
+type SpawnOptions = {
+  /** Makes it the leader of a process group, which gets signals as one, as at a terminal. */
+  detached?: boolean
+}
+
+function spawnRole(
+  role: string,
+  env: Record<string, string>,
+  { detached = false }: SpawnOptions = {},
+): ChildProcess {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, ['src/main.ts', ...role.split(' ')], {
     cwd: root,
     env: { PATH, HOME, ...env },
+    detached,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const kill = () => child.kill('SIGKILL')
-  process.once('exit', kill)
-  child.once('exit', () => process.off('exit', kill))
+  const end = () => child.kill('SIGTERM')
+  process.once('exit', end)
+  child.once('exit', () => process.off('exit', end))
   return child
 }
 

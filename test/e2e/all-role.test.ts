@@ -1,0 +1,257 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { routeCatalogue } from '../../src/roles/route-catalogue.ts'
+import { apiByKey, apiByToken } from '../support/clients/api-reader.ts'
+import { type FirstLogin, providerSettings } from '../support/cluster.ts'
+import { eventually } from '../support/eventually.ts'
+import { descendants, processes } from '../support/processes.ts'
+import { type ProviderProcess, startProviderProcess } from '../support/provider.ts'
+import { rawPost } from '../support/raw-post.ts'
+import { runRole, type Service, startService } from '../support/service.ts'
+
+/** Role `all` as `make run` starts it, over two starts on one data directory. */
+let parts: AsyncDisposableStack
+let directory: string
+let provider: ProviderProcess
+let service: Service
+let login: FirstLogin
+let ready_ms: number
+
+const settings = () => ({
+  LOOPTRACE_DATA_DIRECTORY: join(directory, 'data'),
+  ...providerSettings(provider),
+})
+
+async function start(env: Record<string, string> = {}): Promise<Service> {
+  const started = await startService('all', { ...settings(), ...env }, { detached: true })
+  parts.defer(async () => void (await started.stop()))
+  return started
+}
+
+beforeAll(async () => {
+  parts = new AsyncDisposableStack()
+  directory = await mkdtemp(join(tmpdir(), 'looptrace-all-'))
+  // Under root PostgreSQL runs as another user, who has to pass this folder.
+  await chmod(directory, 0o711)
+  parts.defer(() => rm(directory, { recursive: true }))
+  const slowly = { chunks: 20, delay_ms: 50 }
+  provider = await startProviderProcess({
+    script: { steps: [{ match: { stream: true }, stream: slowly }] },
+  })
+  parts.defer(() => provider.stop())
+  const before_ms = performance.now()
+  service = await start()
+  ready_ms = performance.now() - before_ms
+  const file = await readFile(join(directory, 'data', 'first-login.json'), 'utf8')
+  login = JSON.parse(file)
+})
+
+afterAll(() => parts.disposeAsync())
+
+const api = () => apiByKey({ api_url: service.base_url, login })
+
+async function tasks(): Promise<Record<string, unknown>[]> {
+  const { status, body } = await api().get('/api/v1/tasks?sort=started_at&order=asc')
+  expect(status).toBe(200)
+  return body['tasks'] as Record<string, unknown>[]
+}
+
+function complete(task_id: string, body: object = {}) {
+  const call = { model: 'gpt-4.1-mini', messages: [{ role: 'user', content: 'Hello' }], ...body }
+  return rawPost(`${service.base_url}/v1/chat/completions`, call, {
+    'x-api-key': login.project_key,
+    authorization: 'Bearer provider-key',
+    'x-task-id': task_id,
+  })
+}
+
+describe('the first start', () => {
+  test('prints where it is, the key, the login and a call to paste', () => {
+    console.log(`role all was ready ${Math.round(ready_ms)} ms after an empty folder`)
+    const output = service.output()
+    expect(output).toContain(`Base URL        ${service.base_url}\n`)
+    expect(output).toMatch(/^Project key {5}lt_[0-9A-Za-z]{8}_[0-9A-Za-z]{32}$/m)
+    expect(output).toContain(`Project key     ${login.project_key}\n`)
+    expect(output).toContain(`Login           ${login.admin_email}\n`)
+    expect(output).toContain(`Password        ${login.admin_password}\n`)
+    expect(output).toContain(`curl ${service.base_url}/v1/chat/completions`)
+    expect(output).toContain(`baseURL: '${service.base_url}/v1'`)
+  })
+
+  test('plays the sample and prints what the API says of it', async () => {
+    await eventually('the sample', () => / 2 model calls, 0 failed\n/.test(service.output()), {
+      timeout_ms: 30_000,
+    })
+    const played = await tasks()
+    expect(played.map(({ calls, state }) => [calls, state])).toEqual([
+      [6, 'completed'],
+      [2, 'completed'],
+    ])
+    for (const { task_id, cost_usd } of played) {
+      expect(service.output()).toContain(`(${task_id})`)
+      expect(service.output()).toContain(`$${cost_usd}`)
+    }
+    const timeline = await api().get(`/api/v1/tasks/${played[0]?.['task_id']}/timeline`)
+    const entries = timeline.body['entries'] as Record<string, unknown>[]
+    expect(entries.filter(({ role }) => role === 'tool_call').length).toBeGreaterThan(0)
+    expect(entries.filter(({ streamed }) => streamed === true)).toHaveLength(2)
+    expect((await provider.seen()).total).toBe(0)
+  })
+
+  test('keeps its secrets in files that only their owner reads', async () => {
+    const data = join(directory, 'data')
+    const modes = Object.fromEntries(
+      await Promise.all(
+        ['first-login.json', 'secret-key', 'clickhouse/password', 'postgres/password'].map(
+          async (file) => [file, (await stat(join(data, file))).mode & 0o777] as const,
+        ),
+      ),
+    )
+    expect(new Set(Object.values(modes))).toEqual(new Set([0o600]))
+    expect(await readdir(data)).toEqual(
+      expect.arrayContaining(['clickhouse', 'first-login.json', 'postgres', 'queue', 'secret-key']),
+    )
+  })
+
+  test('answers probes and metrics on a port of their own', async () => {
+    const get = async (path: string) => {
+      const answer = await fetch(service.management_url + path)
+      return { status: answer.status, text: await answer.text() }
+    }
+    expect(await get('/livez')).toEqual({ status: 200, text: 'ok\n' })
+    const ready = await get('/readyz')
+    expect(ready.status).toBe(200)
+    expect(ready.text).toMatch(/^ok postgres\nok clickhouse\n/)
+    const metrics = await get('/metrics')
+    expect(metrics.status).toBe(200)
+    expect(metrics.text).toMatch(/^looptrace_queue_messages\{state="pending"\} 0$/m)
+    expect((await fetch(`${service.base_url}/metrics`)).status).toBe(404)
+  })
+
+  test('describes its routes, and no others', async () => {
+    const document = await (await fetch(`${service.base_url}/openapi.json`)).json()
+    const paths = Object.entries((document as { paths: Record<string, object> }).paths)
+    const served = paths.flatMap(([url, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${url}`),
+    )
+    const routes = routeCatalogue().map(({ method, url }) => `${method} ${url}`)
+    expect(served.toSorted()).toEqual(routes.toSorted())
+    const docs = await readFile(
+      join(import.meta.dirname, '../../docs/reference/openapi.json'),
+      'utf8',
+    )
+    expect(document).toEqual(JSON.parse(docs))
+  })
+})
+
+describe('a start that can not be', () => {
+  test.concurrent.each([
+    [{ LOOPTRACE_HTTP_PORT: 'eighty' }, /LOOPTRACE_HTTP_PORT: got "eighty", expected .*65535/],
+    [{ LOOPTRACE_HTP_PORT: '80' }, /LOOPTRACE_HTP_PORT: is no setting/],
+    [{ LOOPTRACE_SECRET_KEY: 'short one' }, /LOOPTRACE_SECRET_KEY: got \(a secret\), .*32/],
+  ])('names the setting: %j', async (env, message) => {
+    const data = join(directory, 'never')
+    const { status, output } = await runRole('all', { LOOPTRACE_DATA_DIRECTORY: data, ...env })
+    expect(status).toBe(1)
+    expect(output).toMatch(message)
+    expect(output).not.toContain('short one')
+    expect(output).not.toMatch(/\n\s+at /)
+    expect(await readdir(directory)).not.toContain('never')
+  })
+
+  test('on the data of a running one says so, and leaves that alone', async () => {
+    const { status, output } = await runRole('all', { ...settings(), LOOPTRACE_HTTP_PORT: '0' })
+    expect(status).toBe(1)
+    expect(output).toMatch(/another process runs a server on it/)
+    expect(await tasks()).toHaveLength(2)
+  })
+})
+
+describe('Ctrl-C', () => {
+  let pids: number[]
+
+  test('stops it and its servers, after the streams under way have ended', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => complete('right before the end').answer),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    const stream = complete('under way', { stream: true })
+    await stream.firstBytes
+    pids = await descendants(service.pid)
+    expect(pids.length).toBeGreaterThan(2)
+
+    process.kill(-service.pid, 'SIGINT')
+    const { body, complete: isWhole } = await stream.answer
+    expect(isWhole).toBe(true)
+    expect(body.toString()).toMatch(/data: \[DONE\]\n\n$/)
+    expect(await service.ended).toBe(0)
+  })
+
+  test('leaves no process behind', async () => {
+    const running = await processes()
+    expect(running.filter(({ pid }) => pids.includes(pid))).toEqual([])
+    expect(running.filter(({ command }) => command.includes(directory))).toEqual([])
+  })
+})
+
+describe('the second start', () => {
+  test('on a port that is taken is refused, naming the address', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const env = { ...settings(), LOOPTRACE_HTTP_PORT: `${port}` }
+    const { status, output } = await runRole('all', env)
+    other.close()
+    expect(status).toBe(1)
+    expect(output).toContain(`127.0.0.1:${port}`)
+    expect(output).not.toMatch(/\n\s+at /)
+    const left = (await processes()).filter(({ command }) => command.includes(directory))
+    expect(left).toEqual([])
+  })
+
+  test('finds its data, down to the last calls, and plays no sample', async () => {
+    const before_ms = performance.now()
+    service = await start()
+    const again_ms = Math.round(performance.now() - before_ms)
+    console.log(`role all was ready ${again_ms} ms after a start on its data`)
+    const known = await eventually(
+      'the calls before Ctrl-C',
+      async () => {
+        const found = await tasks()
+        return found.length === 4 ? found : undefined
+      },
+      { timeout_ms: 20_000, interval_ms: 100 },
+    )
+    expect(known.map(({ calls }) => calls)).toEqual([6, 2, 20, 1])
+    expect(known.map(({ errors, cancelled }) => [errors, cancelled])).toEqual(Array(4).fill([0, 0]))
+    expect(service.output()).not.toContain('refund-1042')
+  })
+
+  test('takes the same key and login, and prints neither', async () => {
+    const answer = await complete('after the restart').answer
+    expect(answer.status).toBe(200)
+    const token = await apiByToken({ api_url: service.base_url, login })
+    expect((await token.get('/api/v1/tasks')).status).toBe(200)
+    const output = service.output()
+    expect(output).not.toContain(login.project_key)
+    expect(output).not.toContain(login.admin_password)
+    expect(output).toMatch(/Key and login {3}in .*first-login\.json/)
+  })
+
+  test('without the demo nothing is sent', async () => {
+    const data = join(directory, 'quiet')
+    const env = { LOOPTRACE_DATA_DIRECTORY: data, LOOPTRACE_DEMO: 'false' }
+    const quiet = await start(env)
+    const file = await readFile(join(data, 'first-login.json'), 'utf8')
+    const quietApi = apiByKey({ api_url: quiet.base_url, login: JSON.parse(file) })
+    const found = await quietApi.get('/api/v1/tasks')
+    expect(found.body).toMatchObject({ tasks: [], total: 0 })
+    expect(quiet.output()).not.toContain('refund-1042')
+    expect(await quiet.stop()).toBe(0)
+    expect((await quietApi.get('/api/v1/tasks').catch(() => 'gone')) === 'gone').toBe(true)
+  })
+})
