@@ -3,6 +3,7 @@ import type { Columnar } from '../../src/platform/columnar/index.ts'
 import {
   accountOf,
   expectFaithfulRows,
+  type Kill,
   lostCalls,
   oldestLost_ms,
   recordedOf,
@@ -166,12 +167,13 @@ async function killStore(pid: () => number | undefined): Promise<void> {
 
 test('what a killed proxy had handed on is recorded once', async () => {
   const load = loadOf('proxy')
-  const killed: { at_ms: number; published: number }[] = []
+  const killed: Kill[] = []
   for (let kill = 0; kill < kills; kill += 1) {
     await untilCalls(load, callsBetween)
     const { published } = await recordCounts(cluster.proxy.management_url)
+    const sent_ms = Date.now()
     await cluster.proxy.kill()
-    killed.push({ at_ms: Date.now(), published })
+    killed.push({ sent_ms, gone_ms: Date.now(), published })
     await cluster.proxy.start()
   }
   await untilCalls(load, callsBetween)

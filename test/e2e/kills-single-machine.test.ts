@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   accountOf,
   expectFaithfulRows,
+  type Kill,
   lostCalls,
   oldestLost_ms,
   recordedOf,
@@ -9,6 +10,7 @@ import {
 import { eventually } from '../support/eventually.ts'
 import { type Load, startLoad } from '../support/load.ts'
 import { scrape } from '../support/metrics.ts'
+import { type Held, holdBeforeRollUp, holdInsert } from '../support/mid-batch.ts'
 import { printCounts } from '../support/print-counts.ts'
 import { recordCounts, untilAllRecorded } from '../support/quiet.ts'
 import { expectRollUps } from '../support/roll-ups.ts'
@@ -110,12 +112,20 @@ test('embedded servers killed in mid-batch lose and repeat nothing', async () =>
 test('what was durable when the whole service was killed is recorded once', async () => {
   const run = 'service'
   const load = loadOf(run)
-  const killed: { at_ms: number; published: number }[] = []
+  const places: (() => Promise<Held>)[] = [
+    async () => ({ release: async () => undefined }),
+    async () => holdBeforeRollUp(await machine.postgresUrl()),
+    async () => holdInsert(await machine.clickHousePid(), () => untilCalls(load, callsBetween)),
+  ]
+  const killed: Kill[] = []
   for (let kill = 0; kill < kills; kill += 1) {
     await untilCalls(load, callsBetween)
+    const held = await places[kill % places.length]?.()
     const { published } = await recordCounts(machine.service.management_url)
+    const sent_ms = Date.now()
     await machine.service.kill()
-    killed.push({ at_ms: Date.now(), published })
+    killed.push({ sent_ms, gone_ms: Date.now(), published })
+    await held?.release()
     await machine.service.start()
   }
   await untilCalls(load, callsBetween)

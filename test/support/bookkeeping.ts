@@ -83,14 +83,14 @@ export function lostCalls(calls: readonly ClientCall[], recorded: Recorded): Cli
   return calls.filter((call) => call.complete && !traces.has(call.trace_id))
 }
 
+/** A kill of the proxy: when it was sent, when the process was gone, what it had handed on before. */
+export type Kill = { sent_ms: number; gone_ms: number; published: number }
+
 /** How long before the kill that followed it the oldest of lost calls had ended. */
-export function oldestLost_ms(
-  lost: readonly ClientCall[],
-  killed: readonly { at_ms: number }[],
-): number {
+export function oldestLost_ms(lost: readonly ClientCall[], kills: readonly Kill[]): number {
   const ages = lost.map(({ ended_ms }) => {
-    const kill = killed.find(({ at_ms }) => at_ms >= ended_ms)
-    return kill === undefined ? Number.POSITIVE_INFINITY : kill.at_ms - ended_ms
+    const kill = kills.find(({ gone_ms }) => gone_ms >= ended_ms)
+    return kill === undefined ? Number.POSITIVE_INFINITY : kill.sent_ms - ended_ms
   })
   return Math.max(0, ...ages)
 }

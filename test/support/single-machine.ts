@@ -21,6 +21,8 @@ export type SingleMachine = AsyncDisposable & {
   /** Pids of the servers that the service started and supervises, as their pid files say. */
   postgresPid(): Promise<number>
   clickHousePid(): Promise<number>
+  /** Where PostgreSQL listens now, with its password. */
+  postgresUrl(): Promise<string>
 }
 
 /** Starts it in a temporary folder; the end of the scope stops it and removes the folder. */
@@ -51,7 +53,8 @@ export async function startSingleMachine(
     provider,
     service,
     login: JSON.parse(await readFile(join(directory, 'first-login.json'), 'utf8')),
-    postgresPid: () => pidIn(join(directory, 'postgres/cluster/postmaster.pid')),
+    postgresPid: () => pidIn(join(directory, postmasterFile)),
+    postgresUrl: () => postgresUrlOf(directory),
     clickHousePid: () => pidIn(join(directory, 'clickhouse/server.pid')),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
@@ -88,6 +91,15 @@ export function openTestColumnar(server: {
     compression: false,
     logger: createLogger({ role: 'test', level: 'fatal' }),
   })
+}
+
+const postmasterFile = 'postgres/cluster/postmaster.pid'
+
+/** The port is in the fourth line of its pid file. */
+async function postgresUrlOf(directory: string): Promise<string> {
+  const password = await readFile(join(directory, 'postgres/password'), 'utf8')
+  const lines = (await readFile(join(directory, postmasterFile), 'utf8')).split('\n')
+  return `postgres://looptrace:${password.trim()}@127.0.0.1:${lines[3]}/looptrace`
 }
 
 /** ClickHouse's pid file is JSON, PostgreSQL's has the pid in its first line. */
