@@ -7,6 +7,9 @@ export type Reply = { status: number; body: Record<string, unknown> }
 export type Api = {
   get(path: string): Promise<Reply>
   put(path: string, body?: object): Promise<Reply>
+  post(path: string, body?: object): Promise<Reply>
+  /** The same caller at another process of the API. */
+  at(api_url: string): Api
 }
 
 /** The API with the project's key. */
@@ -31,6 +34,8 @@ function apiWith(api_url: string, headers: Record<string, string>): Api {
   return {
     get: (path) => send(api_url + path, { method: 'GET', headers }),
     put: (path, body) => send(api_url + path, { method: 'PUT', headers, body }),
+    post: (path, body) => send(api_url + path, { method: 'POST', headers, body }),
+    at: (url) => apiWith(url, headers),
   }
 }
 

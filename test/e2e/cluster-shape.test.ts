@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { routeCatalogue } from '../../src/roles/route-catalogue.ts'
+import { type Api, apiByKey, apiByToken } from '../support/clients/api-reader.ts'
+import { taskPath } from '../support/clients/shown-task.ts'
+import { type Cluster, startCluster } from '../support/cluster.ts'
+import { eventually } from '../support/eventually.ts'
+import { scrape } from '../support/metrics.ts'
+import { type RawPost, rawPost } from '../support/raw-post.ts'
+import { runRole, startService } from '../support/service.ts'
+
+/** What holds because the roles are processes of their own; the client suite shows the rest. */
+let cluster: Cluster
+
+beforeAll(async () => {
+  cluster = await startCluster({
+    env: {
+      LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0',
+      LOOPTRACE_PROXY_KEY_CACHE_TTL_MS: '100',
+      LOOPTRACE_POSTGRES_CONNECT_TIMEOUT_MS: '1000',
+    },
+    script: { steps: [{ match: { stream: true }, stream: { chunks: 20, delay_ms: 50 } }] },
+  })
+  const spent = Object.entries(cluster.start_up_ms).map(([what, ms]) => `${what} ${Math.round(ms)}`)
+  console.log(`the cluster was ready after ${spent.join(', ')} ms`)
+})
+
+afterAll(() => cluster?.stop())
+
+function complete(task_id: string, about: { url?: string; key?: string; stream?: boolean } = {}) {
+  const { url = cluster.proxy.base_url, key = cluster.login.project_key, stream = false } = about
+  const messages = [{ role: 'user', content: 'Hello' }]
+  return rawPost(
+    `${url}/v1/chat/completions`,
+    { model: 'gpt-4.1-mini', messages, stream },
+    { 'x-api-key': key, authorization: 'Bearer provider-key', 'x-task-id': task_id },
+  )
+}
+
+async function statusOf({ answer }: RawPost): Promise<number> {
+  return (await answer).status
+}
+
+const api = () => apiByKey({ api_url: cluster.api.base_url, login: cluster.login })
+
+/** What comes soon, also after stores were away. */
+const patience = { timeout_ms: 60_000, interval_ms: 50 }
+
+function callsOf(task_id: string, calls: number): Promise<Record<string, unknown>> {
+  return eventually(
+    `${calls} calls of ${task_id}`,
+    async () => {
+      const { body } = await api().get(taskPath(task_id))
+      return body['calls'] === calls ? body : undefined
+    },
+    patience,
+  )
+}
+
+async function probe(url: string, path: string): Promise<number> {
+  return (await fetch(url + path)).status
+}
+
+const roles = () => [cluster.proxy, cluster.api, cluster.worker]
+
+describe('each role', () => {
+  test.each([
+    ['proxy', (url: string) => url.startsWith('/v1/')],
+    ['api', (url: string) => !url.startsWith('/v1/')],
+  ] as const)('%s serves its routes and describes just these', async (role, isOwn) => {
+    const answer = await fetch(`${cluster[role].base_url}/openapi.json`)
+    const document = (await answer.json()) as { paths: object }
+    const urls = routeCatalogue().map(({ url }) => url)
+    const own = urls.filter((url) => isOwn(url) || url === '/openapi.json')
+    expect(new Set(Object.keys(document.paths))).toEqual(new Set(own))
+    for (const url of urls.filter((other) => !own.includes(other))) {
+      const elsewhere = await fetch(cluster[role].base_url + url)
+      expect([url, elsewhere.status]).toEqual([url, 404])
+    }
+  })
+
+  test('answers probes and metrics; the worker listens for nothing else', async () => {
+    expect(cluster.worker.base_url).toBe('')
+    for (const { management_url } of roles()) {
+      expect(await probe(management_url, '/livez')).toBe(200)
+      expect(await probe(management_url, '/readyz')).toBe(200)
+      expect(await probe(management_url, '/metrics')).toBe(200)
+    }
+  })
+})
+
+describe('migrate', () => {
+  test('twice at once, on stores that are current: both are content, no second login', async () => {
+    const runs = await Promise.all([
+      runRole('migrate', cluster.env),
+      runRole('migrate', cluster.env),
+    ])
+    for (const { status, output } of runs) {
+      expect(status).toBe(0)
+      expect(output).toContain('{"schema":"current"}')
+      expect(output).not.toContain('first_login')
+    }
+  })
+
+  test('check says that both stores are current', async () => {
+    const { status, output } = await runRole('migrate check', cluster.env)
+    expect(status).toBe(0)
+    expect(JSON.parse(output.split('\n')[0] ?? '')).toMatchObject({
+      postgres: expect.any(Object),
+      clickhouse: expect.any(Object),
+    })
+  })
+})
+
+describe('a second process of each role', () => {
+  test('shares the work, keys and tokens with the first', async () => {
+    await using parts = new AsyncDisposableStack()
+    const start = async (role: string) => {
+      const data = `${cluster.directory}/second-${role}`
+      const env = { ...cluster.env, LOOPTRACE_DATA_DIRECTORY: data }
+      const service = await startService(role, env)
+      parts.defer(async () => void (await service.stop()))
+      return service
+    }
+    const [proxy, secondApi] = await Promise.all(['proxy', 'api', 'worker'].map(start))
+    const url = proxy?.base_url ?? ''
+    const both = [complete('shared'), complete('shared', { url })]
+    expect(await Promise.all(both.map(statusOf))).toEqual([200, 200])
+    await callsOf('shared', 2)
+
+    const token = await tokenApi()
+    const elsewhere = token.at(secondApi?.base_url ?? '')
+    expect(await elsewhere.get(taskPath('shared'))).toEqual(await token.get(taskPath('shared')))
+  })
+})
+
+test('a key made at the api works at the proxy, and stops when it is revoked', async () => {
+  const token = await tokenApi()
+  const keys = `/api/v2/access/projects/${cluster.login.project_id}/api-keys`
+  const made = await token.post(keys, { name: 'short-lived' })
+  expect(made.status).toBe(201)
+  const key = String(made.body['key'])
+  expect(await statusOf(complete('short-lived', { key }))).toBe(200)
+  expect((await token.post(`${keys}/${made.body['id']}/revoke`)).status).toBe(200)
+  await eventually(
+    'the refusal of the revoked key',
+    async () => (await statusOf(complete('short-lived', { key }))) === 401,
+    patience,
+  )
+})
+
+describe('a role that stops', () => {
+  test('as proxy ends its streams first, and starts again on its port', async () => {
+    const stream = complete('rolling', { stream: true })
+    await stream.firstBytes
+    const stopped = cluster.proxy.stop()
+    const { body, complete: isWhole } = await stream.answer
+    expect([isWhole, body.toString().endsWith('data: [DONE]\n\n')]).toEqual([true, true])
+    expect(await stopped).toBe(0)
+    await cluster.proxy.start()
+    expect(await callsOf('rolling', 1)).toMatchObject({ errors: 0, cancelled: 0 })
+  })
+
+  test('as worker leaves what comes meanwhile in the queue', async () => {
+    expect(await cluster.worker.stop()).toBe(0)
+    const calls = Array.from({ length: 5 }, () => complete('while no worker runs'))
+    expect(await Promise.all(calls.map(statusOf))).toEqual(Array(5).fill(200))
+    expect((await api().get(taskPath('while no worker runs'))).status).toBe(404)
+    await cluster.worker.start()
+    await callsOf('while no worker runs', 5)
+  })
+})
+
+describe('without PostgreSQL, ClickHouse and NATS', () => {
+  const stores = () => [cluster.postgres, cluster.clickhouse, cluster.nats]
+
+  test('the proxy answers those it knows, and records on its disk', async () => {
+    expect(await statusOf(complete('outage'))).toBe(200)
+    await callsOf('outage', 1)
+    await Promise.all(stores().map((store) => store.stop()))
+    const calls = Array.from({ length: 10 }, (_, n) => complete('outage', { stream: n % 5 === 0 }))
+    expect(await Promise.all(calls.map(statusOf))).toEqual(Array(10).fill(200))
+    const unknown = await complete('outage', { key: `lt_abcdefgh_${'0'.repeat(32)}` }).answer
+    expect(unknown.status).toBe(503)
+    await eventually(
+      'records in the spool',
+      async () => {
+        const metric = await scrape(cluster.proxy.management_url)
+        return metric('looptrace_spool_messages_total', { moved: 'in' }) > 0
+      },
+      patience,
+    )
+  })
+
+  test('every role lives, api and worker are not ready, and the api says why', async () => {
+    for (const { management_url } of roles())
+      expect(await probe(management_url, '/livez')).toBe(200)
+    expect(await probe(cluster.proxy.management_url, '/readyz')).toBe(200)
+    expect(await probe(cluster.api.management_url, '/readyz')).toBe(503)
+    expect(await probe(cluster.worker.management_url, '/readyz')).toBe(503)
+    const { status, body } = await api().get('/api/v1/tasks')
+    expect([status, body['code']]).toEqual([503, 'store_unavailable'])
+  })
+
+  test('when they are back, every call is readable, once', async () => {
+    await Promise.all([
+      cluster.postgres.start(),
+      cluster.clickhouse.start(),
+      cluster.nats.restart(),
+    ])
+    const since_ms = performance.now()
+    const task = await callsOf('outage', 11)
+    const back_ms = Math.round(performance.now() - since_ms)
+    console.log(`all calls of the outage were readable ${back_ms} ms after the stores were back`)
+    expect(task).toMatchObject({ errors: 0, cancelled: 0 })
+    const { body } = await api().get(`${taskPath('outage')}/timeline`)
+    expect(body['totals']).toMatchObject({ calls: 11 })
+    await eventually(
+      'every role is ready',
+      async () => {
+        const all = roles().map(({ management_url }) => probe(management_url, '/readyz'))
+        return (await Promise.all(all)).every((status) => status === 200)
+      },
+      patience,
+    )
+  })
+})
+
+function tokenApi(): Promise<Api> {
+  return apiByToken({ api_url: cluster.api.base_url, login: cluster.login })
+}
