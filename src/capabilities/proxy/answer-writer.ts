@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import type { Problem } from '../../kernel/problem.ts'
 import type { Call } from './call.ts'
 import { isEventStream } from './call-facts.ts'
+import { ChunkedBody } from './chunked-body.ts'
 import { providerError } from './provider-error.ts'
 import type { ResponseHeaders } from './response-headers.ts'
 import { endsEvent, UsageChunkFilter } from './usage-chunk-filter.ts'
@@ -13,6 +14,7 @@ import { endsEvent, UsageChunkFilter } from './usage-chunk-filter.ts'
 export class AnswerWriter {
   readonly #call: Call
   readonly #controller: Dispatcher.DispatchController
+  #body: ChunkedBody | undefined
   #filter: UsageChunkFilter | undefined
   /** True for an event stream that is not compressed: the client can be told what went wrong. */
   #streams = false
@@ -40,6 +42,7 @@ export class AnswerWriter {
     head.push('X-Trace-ID', call.trace_id)
     if (headers.request_id === '') head.push('X-Request-ID', call.requestId)
     call.response.writeHead(call.status_code, message, head)
+    this.#body = new ChunkedBody(call.response)
     if (this.#content_length === -1) setImmediate(() => this.#flushHead())
   }
 
@@ -52,11 +55,8 @@ export class AnswerWriter {
 
   /** The answer is whole; its last bytes and its end go out in one write. */
   end(): void {
-    const { response } = this.#call
     this.#call.blockedSince_ms = performance.now()
-    const rest = this.#filter ? this.#filter.end() : this.#completing()
-    if (rest) response.end(rest)
-    else response.end()
+    this.#body?.end(this.#filter ? this.#filter.end() : this.#completing())
   }
 
   /**
@@ -64,13 +64,12 @@ export class AnswerWriter {
    * of any other answer the client can only see that it was cut.
    */
   breakOff(fault: Problem): void {
-    const { response } = this.#call
     if (!this.#streams) {
-      response.destroy()
+      this.#call.response.destroy()
       return
     }
     const separator = this.#last === undefined || endsEvent(this.#last) ? '' : '\n\n'
-    response.end(`${separator}data: ${providerError(fault)}\n\n`)
+    this.#body?.end(Buffer.from(`${separator}data: ${providerError(fault)}\n\n`))
   }
 
   #completing(): Buffer | undefined {
@@ -81,7 +80,7 @@ export class AnswerWriter {
     const { response, closed } = this.#call
     if (!bytes || closed) return
     if (this.#streams) this.#last = bytes
-    if (response.write(bytes)) return
+    if (this.#body?.write(bytes)) return
     this.#controller.pause()
     this.#call.blockedSince_ms = performance.now()
     if (this.#listens) return

@@ -30,7 +30,7 @@ export function factsOf(
     status_code: ending.status_code,
     error_type: ending.error_type,
     error_message: ending.error_message,
-    streamed: isEventStream(call.response_type),
+    streamed: call.streamed,
     usage_requested_by_us: call.usageRequestedByUs,
     request_bytes: call.requestBytes,
     response_bytes: capture?.bytes ?? 0,
@@ -52,9 +52,14 @@ export function isEventStream(content_type: string): boolean {
   return content_type.startsWith('text/event-stream') || /^text\/event-stream/i.test(content_type)
 }
 
-/** Milliseconds with fractions as nanoseconds; a double holds today's microseconds exactly. */
-function nsText(instant_ms: number): string {
-  return `${Math.round(instant_ms * 1000)}000`
+/**
+ * Milliseconds with fractions as nanoseconds; a double holds today's microseconds exactly. Seconds
+ * and microseconds are written apart: as small integers they cost a third.
+ */
+export function nsText(instant_ms: number): string {
+  const at_s = Math.floor(instant_ms / 1000)
+  const below_us = Math.floor((instant_ms - at_s * 1000) * 1000)
+  return `${at_s}${String(1_000_000 + below_us).slice(1)}000`
 }
 
 function contentState(call: Call): ExchangeFacts['content_state'] {

@@ -248,7 +248,7 @@ export class Call {
       outcome: ending.outcome,
       error_type: ending.error_type,
       duration_s: this.#endedAt_ms / 1000,
-      first_byte_s: first === undefined ? null : first / 1000,
+      first_byte_s: first === undefined || !this.streamed ? null : first / 1000,
     })
     if (!this.key) return
     const facts = factsOf(this, this.key, { ...ending, ended_ms: this.#endedAt_ms })
@@ -258,6 +258,11 @@ export class Call {
       streamed: facts.streamed,
     })
     this.services.recorder.record({ facts, request, response })
+  }
+
+  /** True when the provider answered with a stream of events. */
+  get streamed(): boolean {
+    return isEventStream(this.response_type)
   }
 
   /** False when the body was not read, or is longer than what is recorded. */

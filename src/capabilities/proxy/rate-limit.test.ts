@@ -31,6 +31,7 @@ test('after the stated wait a call is let through', () => {
         expect(limiter.take('a', now_ms).allowed).toBe(true)
       }
     }),
+    { numRuns: 2_000 },
   )
 })
 

@@ -28,25 +28,38 @@ export function createRateLimiter(requests_per_minute: number): RateLimiter {
   return {
     take(key_id, now_ms) {
       turnTo(Math.floor(now_ms / window_ms))
-      const passed = (now_ms % window_ms) / window_ms
+      const passed_ms = now_ms % window_ms
       const counted = current.get(key_id) ?? 0
       const earlier = before.get(key_id) ?? 0
-      if (counted + earlier * (1 - passed) >= requests_per_minute) {
-        return refusal(requests_per_minute, retryAfter(counted, earlier, passed))
+      const weighed = counted * window_ms + earlier * (window_ms - passed_ms)
+      if (weighed >= requests_per_minute * window_ms) {
+        const wait_ms = waitFor({ counted, earlier, passed_ms, requests_per_minute })
+        return refusal(requests_per_minute, Math.ceil(wait_ms / 1000))
       }
       current.set(key_id, counted + 1)
       return { allowed: true }
     },
   }
+}
 
-  function retryAfter(counted: number, earlier: number, passed: number): number {
-    const untilNextMinute = 1 - passed
-    const wait =
-      counted < requests_per_minute && earlier > 0
-        ? untilNextMinute - (requests_per_minute - counted) / earlier
-        : untilNextMinute + 1 - requests_per_minute / Math.max(counted, 1)
-    return Math.max(1, Math.ceil((wait * window_ms) / 1000))
-  }
+/**
+ * Milliseconds until the weighed count is below the limit: in this minute when enough of the one
+ * before can leave the window, else in the next, in which this minute's calls are the earlier ones.
+ */
+function waitFor(at: {
+  counted: number
+  earlier: number
+  passed_ms: number
+  requests_per_minute: number
+}): number {
+  const free = at.requests_per_minute - at.counted
+  if (free > 0) return firstBelow(free, at.earlier) - at.passed_ms
+  return window_ms - at.passed_ms + firstBelow(at.requests_per_minute, at.counted)
+}
+
+/** The first millisecond of a minute at which `calls` of the one before weigh less than `free`. */
+function firstBelow(free: number, calls: number): number {
+  return Math.max(0, Math.floor(window_ms - (free * window_ms) / calls) + 1)
 }
 
 function refusal(requests_per_minute: number, retry_after_s: number): RateDecision {

@@ -56,12 +56,21 @@ const defaultRetry: RetryLimits = { attempts_max: 5, delay_ms: 100 }
 const logInterval_ms = 1_000
 /** Projects whose frames are open at one time; with more, all frames are published early. */
 const openFrames_max = 64
+/**
+ * Exchanges are packed so many at a time: one by one, between all else that a call does, it takes
+ * several times as long.
+ */
+const batch_exchanges = 32
+/** What the facts of an exchange are taken for until they are packed. */
+const facts_bytes = 1024
 
 class FramingRecorder implements Recorder {
   readonly #options: RecorderOptions
   readonly #ledger: RecordLedger
   readonly #log: QuietLog
   readonly #pool: FramePool
+  #waiting: Exchange[] = []
+  #waiting_bytes = 0
   readonly #frames = new Map<string, OpenFrame>()
   readonly #underWay = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
@@ -80,27 +89,46 @@ class FramingRecorder implements Recorder {
 
   record(exchange: Exchange): void {
     this.#ledger.seen()
-    const entry = packed(exchange)
+    const bytes = facts_bytes + exchange.request.length + exchange.response.length
     if (this.#closed) this.#lose('closed', 1)
-    else if (this.#ledger.inflightBytes() + entry.bytes > this.#options.inflight_bytes_max) {
+    else if (this.#ledger.inflightBytes() + bytes > this.#options.inflight_bytes_max) {
       this.#lose('inflight_full', 1)
     } else {
-      this.#ledger.hold(entry.bytes)
-      const frame_bytes_max = Math.min(this.#options.frame_bytes, this.#options.message_bytes_max)
-      const isLarge = entry.bytes + frameHeader_bytes > frame_bytes_max
-      if (isLarge) this.#run(this.#sendAlone(exchange, entry.bytes))
-      else this.#append(exchange.facts.project_id, entry, frame_bytes_max)
+      this.#ledger.hold(bytes)
+      this.#waiting.push(exchange)
+      this.#waiting_bytes += bytes
+      this.#timer ??= setTimeout(() => this.#sendAll(), this.#options.frame_age_ms).unref()
+      if (
+        this.#waiting.length >= batch_exchanges ||
+        this.#waiting_bytes >= this.#options.frame_bytes
+      ) {
+        this.#packWaiting()
+      }
     }
   }
 
   async flush(): Promise<void> {
-    this.#sendOpenFrames()
+    this.#sendAll()
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
   async close(): Promise<void> {
     this.#closed = true
     await this.flush()
+  }
+
+  #packWaiting(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.#waiting_bytes = 0
+    const frame_bytes_max = Math.min(this.#options.frame_bytes, this.#options.message_bytes_max)
+    for (const exchange of waiting) {
+      const entry = packed(exchange)
+      this.#ledger.hold(entry.bytes - facts_bytes - entry.request.length - entry.response.length)
+      const isLarge = entry.bytes + frameHeader_bytes > frame_bytes_max
+      if (isLarge) this.#run(this.#sendAlone(exchange, entry.bytes))
+      else this.#append(exchange.facts.project_id, entry, frame_bytes_max)
+    }
   }
 
   #append(project_id: string, entry: PackedExchange, frame_bytes_max: number): void {
@@ -113,14 +141,18 @@ class FramingRecorder implements Recorder {
       if (this.#frames.size >= openFrames_max) this.#sendOpenFrames()
       frame = new OpenFrame(project_id, this.#pool.take())
       this.#frames.set(project_id, frame)
-      this.#timer ??= setTimeout(() => this.#sendOpenFrames(), this.#options.frame_age_ms).unref()
     }
     frame.append(entry)
   }
 
-  #sendOpenFrames(): void {
+  #sendAll(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    this.#packWaiting()
+    this.#sendOpenFrames()
+  }
+
+  #sendOpenFrames(): void {
     for (const frame of this.#frames.values()) this.#send(frame)
   }
 

@@ -1,3 +1,5 @@
+import { createHeaderRoles } from './header-roles.ts'
+
 /** What the proxy reads of a request's headers, and those that go on to the provider. */
 export type RequestHeaders = {
   api_key: string
@@ -65,22 +67,20 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ].map((name): [string, Role] => [name, strip]),
 ])
 
-/** Spellings of header names that are remembered, so that a name is lower-cased once. */
-const spellings_max = 512
-
-/** Makes a reader of `rawHeaders`; each keeps its own memory of spellings. */
+/** Makes a reader of `rawHeaders`. */
 export function createRequestHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
-  const spelled = new Map<string, Role>()
-  const roleOf = (name: string): Role => {
-    const known = spelled.get(name)
-    if (known) return known
-    const lower = name.toLowerCase()
-    const role = roles.get(lower) ?? (lower.startsWith('x-task-') ? strip : forward)
-    if (spelled.size < spellings_max) spelled.set(name, role)
-    return role
-  }
-  return (rawHeaders) => readHeaders(rawHeaders, roleOf)
+  const table = createHeaderRoles(roles)
+  return (rawHeaders) => readHeaders(rawHeaders, (name) => table.of(name) ?? unnamedRole(name))
 }
+
+/** X-Task- headers are ours, known or not. */
+function unnamedRole(name: string): Role {
+  const isOurs = name.charCodeAt(2) === lowerT || name.charCodeAt(2) === upperT
+  return isOurs && /^x-task-/i.test(name) ? strip : forward
+}
+
+const lowerT = 0x74
+const upperT = 0x54
 
 function readHeaders(
   rawHeaders: readonly string[],

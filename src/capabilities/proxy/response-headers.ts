@@ -1,3 +1,4 @@
+import { createHeaderRoles, type HeaderRoles } from './header-roles.ts'
 import { withoutNamed } from './request-headers.ts'
 
 /** A provider's answer head: what goes on to the client, and what the proxy reads of it. */
@@ -12,7 +13,7 @@ export type ResponseHeaders = {
   request_id: string
 }
 
-type Role = 'forward' | 'strip' | 'connection' | 'type' | 'encoding' | 'length' | 'request_id'
+type Role = 'strip' | 'connection' | 'type' | 'encoding' | 'length' | 'request_id'
 
 const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['connection', 'connection'],
@@ -33,25 +34,16 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ].map((name): [string, Role] => [name, 'strip']),
 ])
 
-const spellings_max = 512
-
-/** Makes a reader of undici's raw headers; each keeps its own memory of spellings. */
+/** Makes a reader of undici's raw headers. */
 export function createResponseHeaderReader(): (raw: RawHeaders) => ResponseHeaders {
-  const spelled = new Map<string, Role>()
-  const roleOf = (name: string): Role => {
-    const known = spelled.get(name)
-    if (known) return known
-    const role = roles.get(name.toLowerCase()) ?? 'forward'
-    if (spelled.size < spellings_max) spelled.set(name, role)
-    return role
-  }
-  return (raw) => readHeaders(raw, roleOf)
+  const table = createHeaderRoles(roles)
+  return (raw) => readHeaders(raw, table)
 }
 
 /** Name, value, name, value. */
 export type RawHeaders = readonly (Buffer | string)[]
 
-function readHeaders(raw: RawHeaders, roleOf: (name: string) => Role): ResponseHeaders {
+function readHeaders(raw: RawHeaders, table: HeaderRoles<Role>): ResponseHeaders {
   const headers: ResponseHeaders = {
     forwarded: [],
     content_type: '',
@@ -62,12 +54,12 @@ function readHeaders(raw: RawHeaders, roleOf: (name: string) => Role): ResponseH
   let connection = ''
   for (let i = 0; i < raw.length; i += 2) {
     const name = text(raw[i])
-    const role = roleOf(name)
+    const role = table.of(name)
     if (role === 'strip') continue
     const value = text(raw[i + 1])
     if (role === 'connection') connection += `,${value}`
     else headers.forwarded.push(name, value)
-    if (role !== 'forward') note(headers, role, value)
+    if (role !== undefined) note(headers, role, value)
   }
   if (connection !== '') headers.forwarded = withoutNamed(headers.forwarded, connection)
   return headers
