@@ -41,11 +41,20 @@ const errorType_chars_max = 128
 const errorMessage_chars_max = 2_048
 
 function outcomeOf(facts: ExchangeFacts, answer: ReadAnswer): Outcome {
-  if (facts.outcome !== 'complete') return facts.outcome
+  if (facts.outcome !== 'complete' && !leftAtTheEnd(facts, answer)) return facts.outcome
   if (answer.error !== undefined || facts.status_code >= 400) return 'provider_error'
   const cutByUs = facts.content_state !== 'full' || answer.fault !== ''
   if (answer.isStream && !answer.done && !cutByUs && !isFinished(answer)) return 'upstream_cut'
   return 'complete'
+}
+
+/**
+ * Packages close the connection when they read an error in a stream, or `[DONE]`. The proxy sees
+ * `[DONE]` itself unless the stream is compressed.
+ */
+function leftAtTheEnd(facts: ExchangeFacts, answer: ReadAnswer): boolean {
+  if (facts.outcome !== 'client_gone' || !answer.isStream) return false
+  return answer.error !== undefined || (answer.done && facts.response_encoding !== '')
 }
 
 function isFinished({ choices, unknownText }: ReadAnswer): boolean {

@@ -218,6 +218,34 @@ describe('streams', () => {
   })
 })
 
+describe('streams that the client left', () => {
+  const left = { ...streamFacts, outcome: 'client_gone' as const }
+  const whole = stream(piece('a', 'stop'), 'DONE')
+
+  test('at an error in them are errors of the provider', () => {
+    const response = stream(piece('a'), { error: { message: 'too busy', code: 'overloaded' } })
+    expect(mapped({ facts: left, response })).toMatchObject({
+      status: 'error',
+      outcome: 'provider_error',
+      error_type: 'overloaded',
+    })
+  })
+
+  test('at their compressed end are complete', () => {
+    const response = gzipSync(whole)
+    const compressed = { ...left, response_encoding: 'gzip' }
+    expect(mapped({ facts: compressed, response })).toMatchObject({
+      status: 'ok',
+      outcome: 'complete',
+      error_type: '',
+    })
+  })
+
+  test('before they took the end that had come are cancelled', () => {
+    expect(mapped({ facts: left, response: whole })).toMatchObject({ status: 'cancelled' })
+  })
+})
+
 describe('errors', () => {
   const failed = { outcome: 'provider_error' as const, status_code: 400 }
   test.each([
