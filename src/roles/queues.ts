@@ -33,6 +33,9 @@ export async function openClusterQueue(context: RoleContext, config: QueueConfig
     max_bytes: config.queue_bytes_max,
     duplicate_window_ms: config.queue_dedupe_ms,
     logger: context.logger,
+  }).catch((error: unknown) => {
+    if (!(error instanceof TypeError)) throw error
+    throw new ConfigError(`LOOPTRACE_NATS_URL: ${error.message}`, { cause: error })
   })
   context.parts.defer(() => queue.close())
   watchQueue(context, queue)
@@ -100,7 +103,7 @@ function watchSpool(metrics: RoleContext['metrics'], publisher: SpooledPublisher
   })
 }
 
-/** What waits in the queue, as metrics; a queue that can't be asked reads as before. */
+/** What waits in the queue, as metrics; a queue that can't be asked reads NaN, which is no number. */
 function watchQueue({ metrics }: RoleContext, queue: Queue): void {
   const gauge = metrics.gauge({
     name: 'looptrace_queue_messages',
@@ -108,9 +111,8 @@ function watchQueue({ metrics }: RoleContext, queue: Queue): void {
     labels: ['state'],
     collect: async (self) => {
       const stats = await queue.stats().catch(() => undefined)
-      if (stats === undefined) return
-      self.set({ state: 'pending' }, stats.pending)
-      self.set({ state: 'dead' }, stats.dead)
+      self.set({ state: 'pending' }, stats?.pending ?? Number.NaN)
+      self.set({ state: 'dead' }, stats?.dead ?? Number.NaN)
     },
   })
   gauge.set({ state: 'pending' }, 0)

@@ -1,7 +1,11 @@
 import { type BootstrapSecrets, bootstrap } from '../capabilities/access/index.ts'
 import { type Columnar, migrateColumnar } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
-import { migrateRelational, type Relational } from '../platform/relational/index.ts'
+import {
+  isRelationalUnavailable,
+  migrateRelational,
+  type Relational,
+} from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 import { postgresUrl, type Tables } from './stores.ts'
 
@@ -21,7 +25,7 @@ export async function bringUpToDate(
   deliver: (secrets: BootstrapSecrets) => Promise<void>,
 ): Promise<void> {
   const { logger, clock } = context
-  await migrateRelational({ url: postgresUrl(config), logger })
+  await migrateRelational({ url: postgresUrl(config), logger }).catch(nameThePostgres)
   await migrateColumnar({
     columnar: stores.columnar,
     ...(config.clickhouse_cluster !== undefined && { cluster: config.clickhouse_cluster }),
@@ -33,5 +37,18 @@ export async function bringUpToDate(
     admin_email: config.bootstrap_email,
     admin_password: config.bootstrap_password,
     deliver,
+  })
+}
+
+/** The address is not quoted: it may hold a password. */
+class PostgresOutOfReach extends Error {
+  override readonly name = 'PostgresOutOfReach'
+}
+
+function nameThePostgres(error: unknown): never {
+  if (!isRelationalUnavailable(error)) throw error
+  const reason = error instanceof Error ? error.message : String(error)
+  throw new PostgresOutOfReach(`PostgreSQL (LOOPTRACE_POSTGRES_URL) is out of reach: ${reason}`, {
+    cause: error,
   })
 }
