@@ -6,7 +6,7 @@ import { relationalSchemaStatus } from '../platform/relational/index.ts'
 import { createLogger, createMetrics } from '../platform/telemetry/index.ts'
 import type { RoleContext } from './running.ts'
 import { bringUpToDate } from './schema.ts'
-import { openClickHouse, openPostgres } from './stores.ts'
+import { nameThePostgres, openClickHouse, openPostgres } from './stores.ts'
 
 /** Brings both stores to the current schema and prints the first login where it makes one. */
 export async function migrate(config: RoleConfig<'migrate'>): Promise<number> {
@@ -28,7 +28,7 @@ export async function migrateCheck(config: RoleConfig<'migrate'>): Promise<numbe
   const { pool } = openPostgres(context, config)
   const columnar = openClickHouse(context, config)
   const stores = {
-    postgres: await relationalSchemaStatus({ pool }),
+    postgres: await relationalSchemaStatus({ pool }).catch(nameThePostgres),
     clickhouse: await columnarSchemaStatus({ columnar }),
   }
   print(stores)

@@ -1,13 +1,9 @@
 import { type BootstrapSecrets, bootstrap } from '../capabilities/access/index.ts'
 import { type Columnar, migrateColumnar } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
-import {
-  isRelationalUnavailable,
-  migrateRelational,
-  type Relational,
-} from '../platform/relational/index.ts'
+import { migrateRelational, type Relational } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
-import { postgresUrl, type Tables } from './stores.ts'
+import { nameThePostgres, postgresUrl, type Tables } from './stores.ts'
 
 type SchemaConfig = Pick<
   RoleConfig<'migrate'>,
@@ -37,18 +33,5 @@ export async function bringUpToDate(
     admin_email: config.bootstrap_email,
     admin_password: config.bootstrap_password,
     deliver,
-  })
-}
-
-/** The address is not quoted: it may hold a password. */
-class PostgresOutOfReach extends Error {
-  override readonly name = 'PostgresOutOfReach'
-}
-
-function nameThePostgres(error: unknown): never {
-  if (!isRelationalUnavailable(error)) throw error
-  const reason = error instanceof Error ? error.message : String(error)
-  throw new PostgresOutOfReach(`PostgreSQL (LOOPTRACE_POSTGRES_URL) is out of reach: ${reason}`, {
-    cause: error,
   })
 }

@@ -7,6 +7,7 @@ import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { HealthCheck } from '../platform/http/index.ts'
 import {
   type AccessTables,
+  isRelationalUnavailable,
   openRelational,
   type Relational,
   relationalSchemaStatus,
@@ -111,4 +112,18 @@ export function postgresUrl({ postgres_url }: Pick<RelationalConfig, 'postgres_u
 function clickHouseUrl({ clickhouse_url }: Pick<ColumnarConfig, 'clickhouse_url'>): string {
   if (clickhouse_url !== undefined) return clickhouse_url
   throw new ConfigError('LOOPTRACE_CLICKHOUSE_URL: missing, expected http://host:8123')
+}
+
+/** The address is not quoted: it may hold a password. */
+class PostgresOutOfReach extends Error {
+  override readonly name = 'PostgresOutOfReach'
+}
+
+/** Makes a start's failure to reach PostgreSQL say so; other errors go on as they are. */
+export function nameThePostgres(error: unknown): never {
+  if (!isRelationalUnavailable(error)) throw error
+  const reason = error instanceof Error ? error.message : String(error)
+  throw new PostgresOutOfReach(`PostgreSQL (LOOPTRACE_POSTGRES_URL) is out of reach: ${reason}`, {
+    cause: error,
+  })
 }
