@@ -27,11 +27,19 @@ export async function testPython(): Promise<string> {
 }
 
 /** Runs a program of test/tools/python and resolves with what it wrote to standard output. */
-export async function runPython(program: string, args: readonly string[]): Promise<string> {
-  const env = { PATH: process.env['PATH'], PYTHONDONTWRITEBYTECODE: '1' }
+export function runPython(program: string, args: readonly string[]): Promise<string> {
+  return python([join(toolFolder, program), ...args], {})
+}
+
+/** Runs a text as a program, with these variables in its environment. */
+export function runPythonText(text: string, env: Record<string, string>): Promise<string> {
+  return python(['-c', text], env)
+}
+
+async function python(args: readonly string[], more: Record<string, string>): Promise<string> {
+  const env = { PATH: process.env['PATH'], PYTHONDONTWRITEBYTECODE: '1', ...more }
   const limits = { timeout: 120_000, maxBuffer: 64 * 1024 * 1024 }
-  const path = join(toolFolder, program)
-  const { stdout } = await run(await testPython(), [path, ...args], { env, ...limits })
+  const { stdout } = await run(await testPython(), args, { env, ...limits })
   return stdout
 }
 

@@ -24,6 +24,10 @@ export const clientScript: ScriptInput = {
       { stream: { chunk_characters: 7, split_at_every_byte: true, crlf: true, comments: 2 } },
     ),
     answers('zipped', { content: 'Small on the wire.', usage }, { gzip: true }),
+    {
+      match: { last_text_contains: 'Where is parcel 7?' },
+      reply: { tool_calls: [{ name: 'track', arguments: { parcel: 7 } }] },
+    },
     answers('tools', { content: null, tool_calls: lookUps, usage }),
     { match: { last_role: 'tool' }, reply: { content: 'Both orders are on their way.', usage } },
     answers('several', { choices: [{ content: 'One.' }, { content: 'Two, somewhat longer.' }] }),

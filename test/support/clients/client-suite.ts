@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runPython } from '../python.ts'
 import { type Api, apiByKey, apiByToken } from './api-reader.ts'
 import type { ClientShape } from './client-shape.ts'
+import { guideSuite } from './guide-suite.ts'
 import { nodeChecks } from './node-checks.ts'
 import { heardBefore } from './node-outcome.ts'
 import { pythonCases } from './python-cases.ts'
@@ -30,6 +31,7 @@ export function clientSuite(start: () => Promise<ClientShape>): void {
   })
   describe('the openai package of Node', () => nodeSuite(() => at))
   describe('the openai package of Python', () => pythonSuite(() => at))
+  describe('the guide to the first trace', () => guideSuite(() => at.shape))
 }
 
 /** What the tests of a suite share. */
