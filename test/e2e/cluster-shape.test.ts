@@ -4,7 +4,6 @@ import { type Api, apiByKey, apiByToken } from '../support/clients/api-reader.ts
 import { taskPath } from '../support/clients/shown-task.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
-import { scrape } from '../support/metrics.ts'
 import { type RawPost, rawPost } from '../support/raw-post.ts'
 import { runRole, startService } from '../support/service.ts'
 
@@ -16,7 +15,6 @@ beforeAll(async () => {
     env: {
       LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0',
       LOOPTRACE_PROXY_KEY_CACHE_TTL_MS: '100',
-      LOOPTRACE_POSTGRES_CONNECT_TIMEOUT_MS: '1000',
     },
     script: { steps: [{ match: { stream: true }, stream: { chunks: 20, delay_ms: 50 } }] },
   })
@@ -42,8 +40,8 @@ async function statusOf({ answer }: RawPost): Promise<number> {
 
 const api = () => apiByKey({ api_url: cluster.api.base_url, login: cluster.login })
 
-/** What comes soon, also after stores were away. */
-const patience = { timeout_ms: 60_000, interval_ms: 50 }
+/** For what comes soon, also on a busy machine. */
+const patience = { timeout_ms: 30_000, interval_ms: 50 }
 
 function callsOf(task_id: string, calls: number): Promise<Record<string, unknown>> {
   return eventually(
@@ -167,61 +165,6 @@ describe('a role that stops', () => {
     expect((await api().get(taskPath('while no worker runs'))).status).toBe(404)
     await cluster.worker.start()
     await callsOf('while no worker runs', 5)
-  })
-})
-
-describe('without PostgreSQL, ClickHouse and NATS', () => {
-  const stores = () => [cluster.postgres, cluster.clickhouse, cluster.nats]
-
-  test('the proxy answers those it knows, and records on its disk', async () => {
-    expect(await statusOf(complete('outage'))).toBe(200)
-    await callsOf('outage', 1)
-    await Promise.all(stores().map((store) => store.stop()))
-    const calls = Array.from({ length: 10 }, (_, n) => complete('outage', { stream: n % 5 === 0 }))
-    expect(await Promise.all(calls.map(statusOf))).toEqual(Array(10).fill(200))
-    const unknown = await complete('outage', { key: `lt_abcdefgh_${'0'.repeat(32)}` }).answer
-    expect(unknown.status).toBe(503)
-    await eventually(
-      'records in the spool',
-      async () => {
-        const metric = await scrape(cluster.proxy.management_url)
-        return metric('looptrace_spool_messages_total', { moved: 'in' }) > 0
-      },
-      patience,
-    )
-  })
-
-  test('every role lives, api and worker are not ready, and the api says why', async () => {
-    for (const { management_url } of roles())
-      expect(await probe(management_url, '/livez')).toBe(200)
-    expect(await probe(cluster.proxy.management_url, '/readyz')).toBe(200)
-    expect(await probe(cluster.api.management_url, '/readyz')).toBe(503)
-    expect(await probe(cluster.worker.management_url, '/readyz')).toBe(503)
-    const { status, body } = await api().get('/api/v1/tasks')
-    expect([status, body['code']]).toEqual([503, 'store_unavailable'])
-  })
-
-  test('when they are back, every call is readable, once', async () => {
-    await Promise.all([
-      cluster.postgres.start(),
-      cluster.clickhouse.start(),
-      cluster.nats.restart(),
-    ])
-    const since_ms = performance.now()
-    const task = await callsOf('outage', 11)
-    const back_ms = Math.round(performance.now() - since_ms)
-    console.log(`all calls of the outage were readable ${back_ms} ms after the stores were back`)
-    expect(task).toMatchObject({ errors: 0, cancelled: 0 })
-    const { body } = await api().get(`${taskPath('outage')}/timeline`)
-    expect(body['totals']).toMatchObject({ calls: 11 })
-    await eventually(
-      'every role is ready',
-      async () => {
-        const all = roles().map(({ management_url }) => probe(management_url, '/readyz'))
-        return (await Promise.all(all)).every((status) => status === 200)
-      },
-      patience,
-    )
   })
 })
 
