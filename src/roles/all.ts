@@ -44,7 +44,9 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
       if (firstLogin === undefined || !config.demo) return
       const { project_key } = firstLogin
       const about = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }
-      await playSample(context, config, about)
+      await playSample(context, config, about).catch((error: unknown) => {
+        context.logger.warn({ err: error }, 'the sample run failed; the service goes on without it')
+      })
     })
   })
 }

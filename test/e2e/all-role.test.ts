@@ -241,17 +241,29 @@ describe('the second start', () => {
     expect(output).not.toContain(login.admin_password)
     expect(output).toMatch(/Key and login {3}in .*first-login\.json/)
   })
+})
 
-  test('without the demo nothing is sent', async () => {
+describe('the sample run', () => {
+  test('is left out when so set', async () => {
     const data = join(directory, 'quiet')
-    const env = { LOOPTRACE_DATA_DIRECTORY: data, LOOPTRACE_DEMO: 'false' }
-    const quiet = await start(env)
+    const quiet = await start({ LOOPTRACE_DATA_DIRECTORY: data, LOOPTRACE_DEMO: 'false' })
     const file = await readFile(join(data, 'first-login.json'), 'utf8')
     const quietApi = apiByKey({ api_url: quiet.base_url, login: JSON.parse(file) })
-    const found = await quietApi.get('/api/v1/tasks')
-    expect(found.body).toMatchObject({ tasks: [], total: 0 })
-    expect(quiet.output()).not.toContain('refund-1042')
+    const { body } = await quietApi.get('/api/v1/tasks')
+    expect(body).toMatchObject({ tasks: [], total: 0 })
     expect(await quiet.stop()).toBe(0)
-    expect((await quietApi.get('/api/v1/tasks').catch(() => 'gone')) === 'gone').toBe(true)
+    expect(quiet.output()).not.toContain('refund-1042')
+  })
+
+  test('may fail, and the service goes on', async () => {
+    const limited = await start({
+      LOOPTRACE_DATA_DIRECTORY: join(directory, 'limited'),
+      LOOPTRACE_PROXY_REQUESTS_PER_MINUTE_MAX: '1',
+    })
+    await eventually('the failure', () => limited.output().includes('the sample run failed'), {
+      timeout_ms: 20_000,
+    })
+    expect((await fetch(`${limited.management_url}/readyz`)).status).toBe(200)
+    expect(await limited.stop()).toBe(0)
   })
 })
