@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { withoutNullUsage } from './null-usage.ts'
+import { withoutLastNullUsage, withoutNullUsage } from './null-usage.ts'
 
 function without(text: string): string {
   return withoutNullUsage(Buffer.from(text)).toString()
@@ -51,4 +51,16 @@ test('takes out the outermost member of any JSON, and nothing else', () => {
     }),
     { numRuns: 1000 },
   )
+})
+
+test.each([
+  ['data: {"id":"c","usage":null}\n\n', 'data: {"id":"c"}\n\n'],
+  ['data: {"a":1}\n\ndata: {"id":"c","usage":null}\n\n', undefined],
+  ['data: {"a":1,\rdata: "usage":null}\n\n', undefined],
+  ['data: {"id":"c","usage":null}\n', undefined],
+  ['data: {"id":"c","usage":null}\r\n\r\n', undefined],
+  ['}\n\n', undefined],
+  ['', undefined],
+])('the usual event, %j, is shortened to %j', (given, left) => {
+  expect(withoutLastNullUsage(Buffer.from(given))?.toString()).toBe(left)
 })

@@ -1,4 +1,4 @@
-import { withoutNullUsage } from './null-usage.ts'
+import { withoutLastNullUsage, withoutNullUsage } from './null-usage.ts'
 
 const usageKey = Buffer.from('"usage"')
 const lineFeed = 0x0a
@@ -20,8 +20,11 @@ export class UsageChunkFilter {
   /** The bytes to pass on now; undefined when there are none. */
   push(chunk: Buffer): Buffer | undefined {
     if (this.#held === undefined && !this.#passing) {
-      if (endsEvent(chunk) && !mayHoldUsage(chunk)) return withoutNullUsage(chunk)
-      return this.#sift(chunk)
+      const usual = withoutLastNullUsage(chunk)
+      if (usual !== undefined) return usual
+      if (!endsEvent(chunk)) return this.#sift(chunk)
+      if (!chunk.includes(usageKey)) return chunk
+      return mayHoldUsage(chunk) ? this.#sift(chunk) : withoutNullUsage(chunk)
     }
     if (this.#passing) return this.#passOn(chunk)
     const bytes = this.#held === undefined ? chunk : Buffer.concat([this.#held, chunk])
