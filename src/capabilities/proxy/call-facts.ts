@@ -1,6 +1,9 @@
 import type { ExchangeFacts } from '../../model/exchange.ts'
-import type { Call, Ending } from './call.ts'
+import type { BodyCapture } from './body-capture.ts'
+import type { CallContext } from './call-context.ts'
 import type { ProjectKey } from './contract.ts'
+import type { Ending } from './ending.ts'
+import type { RequestHeaders } from './request-headers.ts'
 
 /** Trace headers are kept up to so many characters each. */
 const traceparent_characters_max = 256
@@ -8,9 +11,29 @@ const tracestate_characters_max = 512
 const baggage_characters_max = 8_192
 const requestId_characters_max = 256
 
+/** What a record says of a call beside how it ended. */
+export type RecordedCall = Pick<
+  ExchangeFacts,
+  'trace_id' | 'observation_id' | 'parent_observation_id' | 'endpoint' | 'streamed'
+> &
+  Pick<ExchangeFacts, 'response_type' | 'response_encoding'> & {
+    readonly upstream: { readonly provider: string } | undefined
+    readonly headers: Pick<RequestHeaders, 'traceparent' | 'tracestate' | 'baggage'>
+    readonly context: CallContext
+    readonly capture: Pick<BodyCapture, 'bytes' | 'truncated'> | undefined
+    readonly start_ms: number
+    /** Since the start; undefined when no byte of a good answer came. */
+    readonly firstToken_ms: number | undefined
+    readonly requestBytes: number
+    readonly requestComplete: boolean
+    readonly requestIsCaptured: boolean
+    readonly usageRequestedByUs: boolean
+    readonly provider_request_id: string
+  }
+
 /** The record of a call that has ended, as the worker reads it. */
 export function factsOf(
-  call: Call,
+  call: RecordedCall,
   key: ProjectKey,
   ending: Ending & { ended_ms: number },
 ): ExchangeFacts {
@@ -24,8 +47,7 @@ export function factsOf(
     provider: call.upstream?.provider ?? '',
     start_time: nsText(call.start_ms),
     end_time: nsText(call.start_ms + ending.ended_ms),
-    first_token_time:
-      call.firstToken_ms === undefined ? null : nsText(call.start_ms + call.firstToken_ms),
+    first_token_time: firstTokenTime(call),
     outcome: ending.outcome,
     status_code: ending.status_code,
     error_type: ending.error_type,
@@ -62,12 +84,17 @@ export function nsText(instant_ms: number): string {
   return `${at_s}${String(1_000_000 + below_us).slice(1)}000`
 }
 
-function contentState(call: Call): ExchangeFacts['content_state'] {
+/** An answer that is not streamed has no first token that anybody could have read. */
+function firstTokenTime({ streamed, start_ms, firstToken_ms }: RecordedCall): string | null {
+  return streamed && firstToken_ms !== undefined ? nsText(start_ms + firstToken_ms) : null
+}
+
+function contentState(call: RecordedCall): ExchangeFacts['content_state'] {
   if (!call.requestIsCaptured) return 'dropped'
   return !call.requestComplete || call.capture?.truncated ? 'truncated' : 'full'
 }
 
-function attributesOf(call: Call): Record<string, string> {
+function attributesOf(call: RecordedCall): Record<string, string> {
   const attributes: Record<string, string> = {}
   const { traceparent, tracestate, baggage } = call.headers
   if (traceparent) attributes['w3c.traceparent'] = traceparent.slice(0, traceparent_characters_max)

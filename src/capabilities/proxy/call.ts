@@ -8,6 +8,7 @@ import { factsOf, isEventStream } from './call-facts.ts'
 import type { CallIds } from './call-ids.ts'
 import type { Endpoint, ExchangeRecorder, ProjectKey } from './contract.ts'
 import { discardRest } from './discard-rest.ts'
+import { complete, type Ending, endedWell, endingOf } from './ending.ts'
 import type { ProxyMeters } from './meters.ts'
 import { providerError } from './provider-error.ts'
 import type { QuietLog } from './quiet-log.ts'
@@ -39,14 +40,6 @@ export type ProviderSide = {
   abort(): void
   /** Ends an answer that has begun with an error, as far as the client can be told. */
   breakOff(fault: Problem): void
-}
-
-/** How a call ended. */
-export type Ending = {
-  outcome: Outcome
-  status_code: number
-  error_type: string
-  error_message: string
 }
 
 const noBytes: Buffer = Buffer.alloc(0)
@@ -278,20 +271,3 @@ export class Call {
 
 /** Up to so many bytes that nobody wants are read, so that the connection can be used again. */
 const discardedByNode_bytes_max = 64 * 1024
-
-function complete(status_code: number): Ending {
-  return { outcome: 'complete', status_code, error_type: '', error_message: '' }
-}
-
-function endedWell({ outcome }: Ending): boolean {
-  return outcome === 'complete' || outcome === 'provider_error'
-}
-
-function endingOf(outcome: Outcome, fault: Problem): Ending {
-  return {
-    outcome,
-    status_code: fault.status,
-    error_type: fault.code,
-    error_message: fault.message,
-  }
-}

@@ -7,13 +7,11 @@ export type {
   ProxyDependencies,
 } from './contract.ts'
 export type { Provider } from './providers/contract.ts'
-export { type ProviderName, providerNamed, providers } from './providers/registry.ts'
 export { createProxy } from './proxy.ts'
 export {
   createRecorder,
   type Recorder,
   type RecorderOptions,
-  type RecorderStats,
 } from './recorder.ts'
 export { proxyRoutes } from './routes.ts'
 export { defaultProxySettings, type ProxySettings } from './settings.ts'

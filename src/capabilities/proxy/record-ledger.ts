@@ -1,5 +1,7 @@
 import type { Metrics } from '../../platform/telemetry/index.ts'
-import type { RecorderStats } from './recorder.ts'
+
+/** At any time `seen = published + lost + pending`. */
+export type RecorderStats = { seen: number; published: number; lost: number; pending: number }
 
 /** Why a record did not reach the queue. */
 export type LossReason =

@@ -8,7 +8,12 @@ import { fittingFrame } from './large-exchange.ts'
 import { FramePool, OpenFrame, type PackedExchange, packed } from './open-frame.ts'
 import { publishWithRetries, type RetryLimits } from './publish-retries.ts'
 import { createQuietLog, type QuietLog } from './quiet-log.ts'
-import { createRecordLedger, type LossReason, type RecordLedger } from './record-ledger.ts'
+import {
+  createRecordLedger,
+  type LossReason,
+  type RecorderStats,
+  type RecordLedger,
+} from './record-ledger.ts'
 
 export type RecorderOptions = {
   /**
@@ -31,9 +36,6 @@ export type RecorderOptions = {
   /** How often a publish is tried, and the first delay between tries; it doubles. */
   retry?: RetryLimits
 }
-
-/** At any time `seen = published + lost + pending`. */
-export type RecorderStats = { seen: number; published: number; lost: number; pending: number }
 
 export type Recorder = ExchangeRecorder & {
   stats(): RecorderStats

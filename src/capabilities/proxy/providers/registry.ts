@@ -1,5 +1,4 @@
 import { anthropic } from './anthropic.ts'
-import type { Provider } from './contract.ts'
 import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
 
@@ -7,8 +6,3 @@ import { openai } from './openai.ts'
 export const providers = [openai, anthropic, gemini] as const
 
 export type ProviderName = (typeof providers)[number]['name']
-
-/** The provider of that name, or undefined. */
-export function providerNamed(name: string): Provider<ProviderName> | undefined {
-  return providers.find((provider) => provider.name === name)
-}
