@@ -1,4 +1,5 @@
 import type { Call } from './call.ts'
+import type { SlotList } from './slot-list.ts'
 
 /** How often calls are looked at, at most; and a tenth of the time-out when that is shorter. */
 const look_ms_max = 5_000
@@ -8,12 +9,12 @@ const look_ms_max = 5_000
  * answer is held back, and would wait for ever. One timer for all calls.
  */
 export function watchBlockedCalls(
-  calls: ReadonlySet<Call>,
+  calls: SlotList<Call>,
   idle_timeout_ms: number,
 ): { stop(): void } {
   const look = () => {
     const before_ms = performance.now() - idle_timeout_ms
-    for (const call of calls) {
+    for (const call of calls.all()) {
       if (call.blockedSince_ms !== 0 && call.blockedSince_ms < before_ms) call.abandon()
     }
   }

@@ -15,6 +15,7 @@ import type { QuietLog } from './quiet-log.ts'
 import { withoutKey } from './redact-key.ts'
 import type { RequestHeaders } from './request-headers.ts'
 import type { ProxySettings } from './settings.ts'
+import type { SlotList } from './slot-list.ts'
 import { endsStream, streamEnd_bytes } from './stream-end.ts'
 import { parseTraceparent } from './trace-context.ts'
 import type { Upstream } from './upstream.ts'
@@ -27,7 +28,7 @@ export type CallServices = {
   readonly meters: ProxyMeters
   readonly ids: CallIds
   readonly quietLog: QuietLog
-  readonly inFlight: Set<Call>
+  readonly inFlight: SlotList<Call>
   /** Bytes of request bodies that calls in flight hold. */
   bodyBytesInFlight: number
   /** Called after a call has left `inFlight`. */
@@ -86,6 +87,8 @@ export class Call {
   ending: Ending | undefined
   #endedAt_ms = 0
   closed = false
+  /** Its place among the calls in flight. */
+  slot = 0
 
   constructor(
     services: CallServices,
@@ -198,7 +201,7 @@ export class Call {
     if (delivered && !writableFinished) this.settle(complete(this.status_code))
     if (!this.ending || (!delivered && endedWell(this.ending))) this.#clientGone()
     this.provider?.abort()
-    this.services.inFlight.delete(this)
+    this.services.inFlight.remove(this)
     this.services.bodyBytesInFlight -= this.requestBytes
     if (this.upstream) this.upstream.inFlight -= 1
     this.#report()

@@ -9,6 +9,7 @@ import { createProxyMeters } from './meters.ts'
 import { createQuietLog } from './quiet-log.ts'
 import { createRateLimiter } from './rate-limit.ts'
 import { createRequestHeaderReader } from './request-headers.ts'
+import { SlotList } from './slot-list.ts'
 import { createUpstreams } from './upstream.ts'
 
 /** A fault that hits many calls is logged so often. */
@@ -19,7 +20,7 @@ const lastWords_ms = 1_000
 /** Makes the proxy: each request it is handed is answered, counted and recorded. */
 export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
   const { keys, settings, clock, logger, metrics, recorder } = dependencies
-  const inFlight = new Set<Call>()
+  const inFlight = new SlotList<Call>()
   const waiting: (() => void)[] = []
   let stopping = false
   const services: CallServices = {
@@ -58,10 +59,10 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
     drain,
     async close() {
       watch.stop()
-      for (const call of inFlight) call.stop()
+      for (const call of inFlight.all()) call.stop()
       const drained = new AbortController()
       await Promise.race([drain().then(() => drained.abort()), sleep(lastWords_ms, drained.signal)])
-      for (const call of inFlight) call.abandon()
+      for (const call of inFlight.all()) call.abandon()
       await upstreams.close()
     },
   }

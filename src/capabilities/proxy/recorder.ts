@@ -14,6 +14,7 @@ import {
   type RecorderStats,
   type RecordLedger,
 } from './record-ledger.ts'
+import { type Listed, SlotList } from './slot-list.ts'
 
 export type RecorderOptions = {
   /**
@@ -74,7 +75,7 @@ class FramingRecorder implements Recorder {
   #waiting: Exchange[] = []
   #waiting_bytes = 0
   readonly #frames = new Map<string, OpenFrame>()
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #underWay = new SlotList<UnderWay>()
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
@@ -111,7 +112,7 @@ class FramingRecorder implements Recorder {
 
   async flush(): Promise<void> {
     this.#sendAll()
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    await Promise.all(this.#underWay.all().map(({ work }) => work))
   }
 
   async close(): Promise<void> {
@@ -200,10 +201,13 @@ class FramingRecorder implements Recorder {
   }
 
   #run(work: Promise<void>): void {
-    this.#underWay.add(work)
-    work.finally(() => this.#underWay.delete(work))
+    const member = { slot: 0, work }
+    this.#underWay.add(member)
+    work.finally(() => this.#underWay.remove(member))
   }
 }
+
+type UnderWay = Listed & { work: Promise<void> }
 
 /** `buffer` goes back to the pool once published; when that fails, somebody may still read it. */
 type Held = { records: number; held_bytes: number; buffer: Buffer | undefined }
