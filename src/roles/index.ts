@@ -1,22 +1,44 @@
 import { loadConfig } from '../platform/config/index.ts'
-import { startAll } from './all.ts'
-import { startApi } from './api.ts'
-import { migrate, migrateCheck } from './migrate.ts'
-import { startProxy } from './proxy.ts'
 import type { Running } from './running.ts'
-import { startWorker } from './worker.ts'
 
 /** Runs until `stop` aborts; resolves with the exit status. */
 type Start = (stop: AbortSignal) => Promise<number>
 
-/** The roles by what stands on the command line. */
+/**
+ * The roles by what stands on the command line. Each is imported when it is started: a proxy that
+ * holds the worker's price table and the api's routes in memory pays for them at every collection.
+ */
 export const roles: ReadonlyMap<string, Start> = new Map<string, Start>([
-  ['all', (stop) => untilStopped(stop, () => startAll(loadConfig('all')))],
-  ['proxy', (stop) => untilStopped(stop, () => startProxy(loadConfig('proxy')))],
-  ['api', (stop) => untilStopped(stop, () => startApi(loadConfig('api')))],
-  ['worker', (stop) => untilStopped(stop, () => startWorker(loadConfig('worker')))],
-  ['migrate', () => migrate(loadConfig('migrate'))],
-  ['migrate check', () => migrateCheck(loadConfig('migrate'))],
+  [
+    'all',
+    async (stop) => {
+      const { startAll } = await import('./all.ts')
+      return untilStopped(stop, () => startAll(loadConfig('all')))
+    },
+  ],
+  [
+    'proxy',
+    async (stop) => {
+      const { startProxy } = await import('./proxy.ts')
+      return untilStopped(stop, () => startProxy(loadConfig('proxy')))
+    },
+  ],
+  [
+    'api',
+    async (stop) => {
+      const { startApi } = await import('./api.ts')
+      return untilStopped(stop, () => startApi(loadConfig('api')))
+    },
+  ],
+  [
+    'worker',
+    async (stop) => {
+      const { startWorker } = await import('./worker.ts')
+      return untilStopped(stop, () => startWorker(loadConfig('worker')))
+    },
+  ],
+  ['migrate', async () => (await import('./migrate.ts')).migrate(loadConfig('migrate'))],
+  ['migrate check', async () => (await import('./migrate.ts')).migrateCheck(loadConfig('migrate'))],
 ])
 
 async function untilStopped(stop: AbortSignal, start: () => Promise<Running>): Promise<number> {
