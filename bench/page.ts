@@ -28,8 +28,8 @@ export function performancePage(facts: Facts): string {
   const { machine, date, node, rounds, cpu, latency, memory, start } = facts
   return `# Performance
 
-Measured ${date} on ${machine}, Node ${node}, by \`make bench\`. The machine is shared: read ratios, not
-times.
+Measured ${date} on ${machine}, Node ${node}, by
+\`make bench\`. The machine is shared: read ratios, not times.
 
 The **floor** is a bare \`node:http\` server that streams through undici's \`Pool.stream\`. The **proxy** is
 the \`proxy\` role with everything on: a key looked up, both bodies kept, usage asked for and filtered
@@ -42,6 +42,8 @@ compares neighbours, and rounds in which others took over 10 % of processor 0 ar
 | request | floor | proxy | ratio (median of ${rounds} rounds) | spread | goal |
 |---|---|---|---|---|---|
 ${cpu.map((row, i) => `| ${cpuRow(row)} | ≤ ${goals[i]} × |`).join('\n')}
+
+What a request costs beyond the floor, and why goals are missed: \`docs/internals/proxy-cost.md\`.
 
 ## Time to the first content byte
 
