@@ -12,6 +12,6 @@ export {
   createRecorder,
   type Recorder,
   type RecorderOptions,
-} from './recorder.ts'
+} from './recorder/recorder.ts'
 export { proxyRoutes } from './routes.ts'
 export { defaultProxySettings, type ProxySettings } from './settings.ts'

@@ -1,7 +1,7 @@
-import type { ExchangeFacts } from '../../model/exchange.ts'
-import type { BodyCapture } from './body-capture.ts'
+import type { ExchangeFacts } from '../../../model/exchange.ts'
+import type { ProjectKey } from '../contract.ts'
+import type { BodyCapture } from '../relay/body-capture.ts'
 import type { CallContext } from './call-context.ts'
-import type { ProjectKey } from './contract.ts'
 import type { Ending } from './ending.ts'
 import type { RequestHeaders } from './request-headers.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { traceIdFrom } from '../../kernel/ids.ts'
+import { traceIdFrom } from '../../../kernel/ids.ts'
 import { createCallIds } from './call-ids.ts'
 
 test('ids are UUIDv7 of the instant, and differ', () => {

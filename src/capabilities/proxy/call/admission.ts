@@ -1,10 +1,10 @@
-import { problem } from '../../kernel/problem.ts'
+import { problem } from '../../../kernel/problem.ts'
+import type { ProjectKey } from '../contract.ts'
+import { providers } from '../providers/registry.ts'
+import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import type { Call } from './call.ts'
 import { contextOf } from './call-context.ts'
-import type { ProjectKey } from './contract.ts'
-import { providers } from './providers/registry.ts'
 import { bodyTooLarge, overloaded } from './request-body.ts'
-import type { Upstream, Upstreams } from './upstream.ts'
 
 /** The value of X-API-Key. Throws `credentials_missing` or `credentials_invalid`. */
 export function apiKeyOf({ headers }: Call): string {

@@ -1,4 +1,4 @@
-import type { Problem } from '../../kernel/problem.ts'
+import type { Problem } from '../../../kernel/problem.ts'
 
 /** An error of ours in the providers' format. `param` names the header at fault, if one is. */
 export function providerError(problem: Problem): string {

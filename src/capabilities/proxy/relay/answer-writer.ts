@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici'
-import type { Problem } from '../../kernel/problem.ts'
-import type { Call } from './call.ts'
-import { isEventStream } from './call-facts.ts'
+import type { Problem } from '../../../kernel/problem.ts'
+import type { Call } from '../call/call.ts'
+import { isEventStream } from '../call/call-facts.ts'
+import { providerError } from '../call/provider-error.ts'
 import { ChunkedBody } from './chunked-body.ts'
-import { providerError } from './provider-error.ts'
 import type { ResponseHeaders } from './response-headers.ts'
 import { endsEvent, UsageChunkFilter } from './usage-chunk-filter.ts'
 

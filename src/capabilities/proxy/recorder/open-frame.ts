@@ -1,10 +1,10 @@
-import type { Exchange } from '../../model/exchange.ts'
+import type { Exchange } from '../../../model/exchange.ts'
 import {
   exchangeOverhead_bytes,
   frameHeader_bytes,
   startFrame,
   writeExchange,
-} from '../../model/exchange-frame.ts'
+} from '../../../model/exchange-frame.ts'
 
 /** An exchange with its facts as JSON text, and the bytes it takes in a frame. */
 export type PackedExchange = Omit<Exchange, 'facts'> & { facts: string; bytes: number }

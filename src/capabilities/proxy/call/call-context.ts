@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { problem } from '../../kernel/problem.ts'
+import { problem } from '../../../kernel/problem.ts'
 import type { RequestHeaders } from './request-headers.ts'
 
 /** What the agent-context headers of a call say; empty where one did not come. */

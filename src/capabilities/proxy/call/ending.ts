@@ -1,5 +1,5 @@
-import type { Problem } from '../../kernel/problem.ts'
-import type { Outcome } from '../../model/observation.ts'
+import type { Problem } from '../../../kernel/problem.ts'
+import type { Outcome } from '../../../model/observation.ts'
 
 /** How a call ended. */
 export type Ending = {

@@ -1,5 +1,5 @@
-import { type Problem, problem } from '../../kernel/problem.ts'
-import type { Outcome } from '../../model/observation.ts'
+import { type Problem, problem } from '../../../kernel/problem.ts'
+import type { Outcome } from '../../../model/observation.ts'
 
 const timeoutCodes: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',

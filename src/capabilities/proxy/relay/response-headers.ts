@@ -1,5 +1,5 @@
-import { createHeaderRoles, type HeaderRoles } from './header-roles.ts'
-import { withoutNamed } from './request-headers.ts'
+import { createHeaderRoles, type HeaderRoles } from '../call/header-roles.ts'
+import { withoutNamed } from '../call/request-headers.ts'
 
 /** A provider's answer head: what goes on to the client, and what the proxy reads of it. */
 export type ResponseHeaders = {

@@ -1,13 +1,13 @@
-import { Problem, problem } from '../../kernel/problem.ts'
-import type { Logger } from '../../platform/telemetry/index.ts'
+import { Problem, problem } from '../../../kernel/problem.ts'
+import type { Logger } from '../../../platform/telemetry/index.ts'
+import type { ProjectKey, ProjectKeys } from '../contract.ts'
+import { Relay } from '../relay/relay.ts'
+import { createResponseHeaderReader } from '../relay/response-headers.ts'
+import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import { admit, apiKeyOf, checkKey } from './admission.ts'
 import type { Call } from './call.ts'
-import type { ProjectKey, ProjectKeys } from './contract.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { Relay } from './relay.ts'
 import { readBody } from './request-body.ts'
-import { createResponseHeaderReader } from './response-headers.ts'
-import type { Upstream, Upstreams } from './upstream.ts'
 
 export type IntakeOptions = {
   keys: ProjectKeys

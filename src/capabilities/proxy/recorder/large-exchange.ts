@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
-import type { Exchange } from '../../model/exchange.ts'
-import { compressedFrameOf, exchangeParts } from '../../model/exchange-frame.ts'
+import type { Exchange } from '../../../model/exchange.ts'
+import { compressedFrameOf, exchangeParts } from '../../../model/exchange-frame.ts'
 
 const compress = promisify(zstdCompress)
 

@@ -1,6 +1,6 @@
-import type { Outcome } from '../../model/observation.ts'
-import type { Metrics } from '../../platform/telemetry/index.ts'
-import type { Endpoint } from './contract.ts'
+import type { Outcome } from '../../../model/observation.ts'
+import type { Metrics } from '../../../platform/telemetry/index.ts'
+import type { Endpoint } from '../contract.ts'
 
 /** One ended call, as it is counted. */
 export type EndedCall = {

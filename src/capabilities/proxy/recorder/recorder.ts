@@ -1,20 +1,20 @@
-import type { Clock } from '../../kernel/time.ts'
-import type { Exchange } from '../../model/exchange.ts'
-import { frameHeader_bytes } from '../../model/exchange-frame.ts'
-import type { OutgoingMessage } from '../../platform/queue/index.ts'
-import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
-import type { ExchangeRecorder } from './contract.ts'
+import type { Clock } from '../../../kernel/time.ts'
+import type { Exchange } from '../../../model/exchange.ts'
+import { frameHeader_bytes } from '../../../model/exchange-frame.ts'
+import type { OutgoingMessage } from '../../../platform/queue/index.ts'
+import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
+import { createQuietLog, type QuietLog } from '../call/quiet-log.ts'
+import { type Listed, SlotList } from '../call/slot-list.ts'
+import type { ExchangeRecorder } from '../contract.ts'
 import { fittingFrame } from './large-exchange.ts'
 import { FramePool, OpenFrame, type PackedExchange, packed } from './open-frame.ts'
 import { publishWithRetries, type RetryLimits } from './publish-retries.ts'
-import { createQuietLog, type QuietLog } from './quiet-log.ts'
 import {
   createRecordLedger,
   type LossReason,
   type RecorderStats,
   type RecordLedger,
 } from './record-ledger.ts'
-import { type Listed, SlotList } from './slot-list.ts'
 
 export type RecorderOptions = {
   /**

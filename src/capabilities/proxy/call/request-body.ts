@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../../kernel/problem.ts'
+import { type Problem, problem } from '../../../kernel/problem.ts'
 import type { Call } from './call.ts'
 
 /**

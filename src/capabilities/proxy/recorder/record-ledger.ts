@@ -1,4 +1,4 @@
-import type { Metrics } from '../../platform/telemetry/index.ts'
+import type { Metrics } from '../../../platform/telemetry/index.ts'
 
 /** At any time `seen = published + lost + pending`. */
 export type RecorderStats = { seen: number; published: number; lost: number; pending: number }

@@ -1,4 +1,4 @@
-import { traceIdFrom } from '../../kernel/ids.ts'
+import { traceIdFrom } from '../../../kernel/ids.ts'
 
 /** Where a call stands in the caller's trace. */
 export type TraceParent = { trace_id: string; parent_observation_id: string }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MessageTooLarge, type OutgoingMessage } from '../../platform/queue/index.ts'
+import { MessageTooLarge, type OutgoingMessage } from '../../../platform/queue/index.ts'
 
 export type RetryLimits = { attempts_max: number; delay_ms: number }
 

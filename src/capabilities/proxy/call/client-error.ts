@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type Problem, problem } from '../../kernel/problem.ts'
+import { type Problem, problem } from '../../../kernel/problem.ts'
 import { providerError } from './provider-error.ts'
 
 /**
