@@ -24,6 +24,9 @@ export const outcomes = [
 ] as const
 export type Outcome = (typeof outcomes)[number]
 
+export const spanKinds = ['', 'internal', 'server', 'client', 'producer', 'consumer'] as const
+export const levels = ['', 'debug', 'default', 'warning', 'error'] as const
+
 export const statuses = ['ok', 'error', 'cancelled'] as const
 
 /** One call of a tool that a model asked for. `arguments` is the text the model wrote. */
@@ -75,6 +78,13 @@ export const observationSchema = z.object({
   user_id: z.string(),
   environment: z.string(),
   release: z.string(),
+  /** `service.name` of the resource that reported it. */
+  service_name: z.string(),
+  agent_name: z.string(),
+  /** The kind of an OpenTelemetry span; empty for what is none. */
+  span_kind: z.enum(spanKinds),
+  /** How much it matters, where the client said so; an error is told by `status`. */
+  level: z.enum(levels),
   /** Content as the provider's JSON text; empty when it was not captured (see content_state). */
   input: z.string(),
   output: z.string(),
@@ -99,6 +109,10 @@ export const observationSchema = z.object({
   request_bytes: z.int().nonnegative(),
   response_bytes: z.int().nonnegative(),
   attributes: z.record(z.string(), z.string()),
+  /** What the client's user attached: labels of their own, no telemetry. */
+  metadata: z.record(z.string(), z.string()),
+  /** Which source gave each field, in the words of the mapping's contract; empty for proxied calls. */
+  mapped_from: z.string(),
   /** The queue message that brought the row; a redelivery brings the same. */
   message_id: z.string(),
 })

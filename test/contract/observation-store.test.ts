@@ -7,9 +7,11 @@ import {
 import { newId } from '../../src/kernel/ids.ts'
 import { Problem } from '../../src/kernel/problem.ts'
 import {
+  levels,
   type Observation,
   observationTypes,
   outcomes,
+  spanKinds,
   statuses,
 } from '../../src/model/observation.ts'
 import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
@@ -412,6 +414,10 @@ const anyCall = fc.record({
 /** Any characters at all, but no half surrogates: those can't be stored as they are. */
 const anyText = fc.string({ unit: 'binary', maxLength: 300 })
 const anyCount = fc.option(fc.maxSafeNat())
+const anyPairs = fc.dictionary(
+  anyText.filter((key) => key !== '__proto__'),
+  anyText,
+)
 
 function anyObservation(project_id: string): fc.Arbitrary<Observation> {
   return fc.record({
@@ -442,6 +448,10 @@ function anyObservation(project_id: string): fc.Arbitrary<Observation> {
     user_id: anyText,
     environment: anyText,
     release: anyText,
+    service_name: anyText,
+    agent_name: anyText,
+    span_kind: fc.constantFrom(...spanKinds),
+    level: fc.constantFrom(...levels),
     input: anyText,
     output: anyText,
     content_state: fc.constantFrom('full', 'truncated', 'dropped'),
@@ -461,10 +471,9 @@ function anyObservation(project_id: string): fc.Arbitrary<Observation> {
     time_to_first_token_ms: fc.option(fc.double({ min: 0, max: 1e9, noNaN: true })),
     request_bytes: fc.maxSafeNat(),
     response_bytes: fc.maxSafeNat(),
-    attributes: fc.dictionary(
-      anyText.filter((key) => key !== '__proto__'),
-      anyText,
-    ),
+    attributes: anyPairs,
+    metadata: anyPairs,
+    mapped_from: anyText,
     message_id: anyText,
   })
 }

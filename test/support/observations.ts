@@ -50,6 +50,12 @@ export function observationOf(given: Partial<Observation> & { project_id: string
     request_bytes: 100,
     response_bytes: 200,
     attributes: {},
+    service_name: '',
+    agent_name: '',
+    span_kind: '',
+    level: '',
+    metadata: {},
+    mapped_from: '',
     message_id: 'm1',
     ...given,
   }

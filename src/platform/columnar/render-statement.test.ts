@@ -8,6 +8,7 @@ test('one server gets the table itself', () => {
     'create table a  (n UInt8) engine = MergeTree',
   )
   expect(renderStatement('{{distributed:a by n}}', { database: 'd' })).toBe('')
+  expect(renderStatement('{{distributed_alter:a add column n UInt8}}', { database: 'd' })).toBe('')
   expect(renderStatement('-- why\n{{distributed:a by n}}', { database: 'd' })).toBe('')
   expect(renderStatement('settings {{durability}}', { database: 'd' })).toBe(
     'settings fsync_after_insert = 1, fsync_part_directory = 1',
@@ -22,13 +23,16 @@ test('a cluster gets replicated tables and one over them', () => {
   expect(renderStatement('{{distributed:a by hash(n, m)}}', target)).toBe(
     "create table if not exists a on cluster `c\\`` as a_local\nengine = Distributed('c`', 'd\\'', 'a_local', hash(n, m))",
   )
+  expect(renderStatement('{{distributed_alter:a\n add column n UInt8}}', target)).toBe(
+    'alter table a on cluster `c\\`` add column n UInt8',
+  )
   expect(renderStatement('settings {{durability}}', target)).toBe(
     'settings replicated_deduplication_window = 10000',
   )
 })
 
 test('a placeholder that is none is refused', () => {
-  for (const wrong of ['{{tabel:a}}', '{{distributed:a}}']) {
+  for (const wrong of ['{{tabel:a}}', '{{distributed:a}}', '{{distributed_alter:a}}']) {
     expect(() => renderStatement(wrong, { database: 'd', cluster: 'c' })).toThrow(TypeError)
   }
 })

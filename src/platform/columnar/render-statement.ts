@@ -9,7 +9,8 @@ export type SchemaTarget = { cluster?: string; database: string }
  * - `{{engine:E(…)}}`: `E(…)`, or `ReplicatedE(…)`;
  * - `{{durability}}`: settings that make an acknowledged insert survive a power cut: on one server
  *   fsync, in a cluster its replicas, which also remember insert tokens;
- * - `{{distributed:x by key}}`: in a cluster a whole statement, the table `x` over all `x_local`.
+ * - `{{distributed:x by key}}`: in a cluster a whole statement, the table `x` over all `x_local`;
+ * - `{{distributed_alter:x change}}`: in a cluster a whole statement, the change of that table.
  * Throws TypeError for a placeholder that is none of these.
  */
 export function renderStatement(template: string, target: SchemaTarget): string {
@@ -37,6 +38,7 @@ const fillers: Record<string, (argument: string, target: SchemaTarget) => string
       ? 'fsync_after_insert = 1, fsync_part_directory = 1'
       : `replicated_deduplication_window = ${tokens_max}`,
   distributed,
+  distributed_alter: distributedAlter,
 }
 
 function distributed(argument: string, { cluster, database }: SchemaTarget): string {
@@ -46,6 +48,12 @@ function distributed(argument: string, { cluster, database }: SchemaTarget): str
   const local = `${name}_local`
   return `create table if not exists ${name} on cluster ${quoted(cluster)} as ${local}
 engine = Distributed(${[cluster, database, local].map(quotedText).join(', ')}, ${key})`
+}
+
+function distributedAlter(argument: string, { cluster }: SchemaTarget): string {
+  const [, name = '', change = ''] = /^(\w+)\s+(.+)$/s.exec(argument) ?? []
+  if (name === '') throw new TypeError(`got {{distributed_alter:${argument}}}, expected "table …"`)
+  return cluster === undefined ? '' : `alter table ${name} on cluster ${quoted(cluster)} ${change}`
 }
 
 function quoted(name: string): string {

@@ -125,6 +125,12 @@ test('a plain call becomes this row', () => {
     request_bytes: 100,
     response_bytes: 200,
     attributes: { 'request.temperature': '0.5' },
+    service_name: '',
+    agent_name: '',
+    span_kind: '',
+    level: '',
+    metadata: {},
+    mapped_from: '',
     message_id: 'm-1',
   })
   expect(observationSchema.parse(row)).toEqual(row)

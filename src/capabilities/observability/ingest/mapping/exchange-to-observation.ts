@@ -69,9 +69,20 @@ export function exchangeToObservation(
     request_bytes: facts.request_bytes,
     response_bytes: facts.response_bytes,
     attributes: attributesOf(facts, request, answer, usage),
+    ...noSpan,
     message_id,
   }
 }
+
+/** What only spans and canonical records tell. */
+const noSpan = {
+  service_name: '',
+  agent_name: '',
+  span_kind: '',
+  level: '',
+  metadata: {},
+  mapped_from: '',
+} as const
 
 const nsPerMs = 1_000_000n
 const column_chars_max = 256
