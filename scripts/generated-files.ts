@@ -1,6 +1,11 @@
 import { problemCatalogue } from '../src/kernel/problem.ts'
 import { configurationPage } from '../src/platform/config/index.ts'
-import { openapiDocument, type RawRoute, type Route } from '../src/platform/http/index.ts'
+import {
+  keyScopesOf,
+  openapiDocument,
+  type RawRoute,
+  type Route,
+} from '../src/platform/http/index.ts'
 import { routeCatalogue } from '../src/roles/route-catalogue.ts'
 import { version } from '../src/roles/version.ts'
 
@@ -59,5 +64,6 @@ function scopeOf({ scope }: Route | RawRoute): string {
   if (scope.level === 'public') return '–'
   if (scope.level === 'user') return 'to be signed in'
   if (scope.level === 'organization') return `organization ${scope.role}`
-  return `project ${scope.role}${scope.key === null ? '' : `, or key scope \`${scope.key}\``}`
+  const keys = keyScopesOf(scope.key).map((key) => `\`${key}\``)
+  return `project ${scope.role}${keys.length === 0 ? '' : `, or key scope ${keys.join(' or ')}`}`
 }

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { generatedFiles } from '../scripts/generated-files.ts'
 import { problemCatalogue } from '../src/kernel/problem.ts'
 import { keyScopes } from '../src/kernel/scopes.ts'
-import { errorsOf } from '../src/platform/http/index.ts'
+import { errorsOf, keyScopesOf } from '../src/platform/http/index.ts'
 import { routeCatalogue } from '../src/roles/route-catalogue.ts'
 
 const run = promisify(execFile)
@@ -18,9 +18,10 @@ describe.each(named)('%s', (_name, route) => {
     expect(['public', 'key', 'jwt', 'jwt_or_key']).toContain(route.auth)
     expect(route.scope.level === 'public').toBe(route.auth === 'public')
     const takesKeys = route.auth === 'key' || route.auth === 'jwt_or_key'
-    const key = route.scope.level === 'project' ? route.scope.key : null
+    const keys = route.scope.level === 'project' ? keyScopesOf(route.scope.key) : []
     // On a route for tokens only, the scope is what the token of a service account needs.
-    if (takesKeys || key !== null) expect(keyScopes).toContain(key)
+    if (takesKeys) expect(keys).not.toHaveLength(0)
+    for (const key of keys) expect(keyScopes).toContain(key)
   })
 
   test('has an id of its own, a summary, and errors from the catalogue', () => {

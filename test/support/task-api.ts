@@ -6,7 +6,12 @@ import { type TaskSettings, taskRoutes } from '../../src/capabilities/tasks/inde
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { projectRoles } from '../../src/kernel/scopes.ts'
-import { type Authorize, createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'
+import {
+  type Authorize,
+  createHttpServer,
+  type HttpServer,
+  keyScopesOf,
+} from '../../src/platform/http/index.ts'
 import {
   openRelational,
   type Relational,
@@ -109,7 +114,8 @@ const authorize: Authorize = async ({ auth, scope }, { api_key, authorization, p
   if (api_key !== undefined) {
     const [project_id = '', ...scopes] = api_key.slice(3).split(' ')
     if (!api_key.startsWith('lt_')) throw problem('credentials_invalid')
-    if (!scopes.includes(scope.key ?? '')) throw problem('permission_denied')
+    if (!keyScopesOf(scope.key).some((key) => scopes.includes(key)))
+      throw problem('permission_denied')
     return { kind: 'key', id: 'key-1', project_id }
   }
   if (authorization === undefined) throw problem('credentials_missing')

@@ -1,13 +1,19 @@
 import { isUuid } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import {
-  type KeyScope,
   type OrganizationRole,
   organizationRoles,
   type ProjectRole,
   projectRoles,
 } from '../../kernel/scopes.ts'
-import type { Authorize, Caller, Credentials, RouteScope } from '../../platform/http/index.ts'
+import {
+  type Authorize,
+  type Caller,
+  type Credentials,
+  keyScopesOf,
+  type RouteKeyScope,
+  type RouteScope,
+} from '../../platform/http/index.ts'
 import { asStoreProblem } from '../../platform/relational/index.ts'
 import { type Identity, type IdentityDeps, identify } from './identify.ts'
 import type { RoleReader } from './roles/role-reader.ts'
@@ -47,18 +53,19 @@ function permit(scope: RouteScope, question: Question): Promise<Caller> {
 }
 
 /** A key or service account works in its own project, within its scopes. */
-async function permitScopes(scope: KeyScope | null, question: Question): Promise<Caller> {
+async function permitScopes(scope: RouteKeyScope, question: Question): Promise<Caller> {
   const { identity, credentials } = question
   if (identity.kind === 'user') throw problem('permission_denied')
   const named = credentials.params['project_id'] ?? credentials.project
   if (named !== undefined && named.toLowerCase() !== identity.project_id) {
     throw projectNotFound(named)
   }
-  if (scope === null) {
+  const wanted = keyScopesOf(scope)
+  if (wanted.length === 0) {
     throw problem('permission_denied', { detail: 'This takes a person who is signed in' })
   }
-  if (!identity.scopes.has(scope)) {
-    throw problem('permission_denied', { detail: `This takes the scope ${scope}` })
+  if (!wanted.some((name) => identity.scopes.has(name))) {
+    throw problem('permission_denied', { detail: `This takes the scope ${wanted.join(' or ')}` })
   }
   return { kind: identity.kind, id: identity.id, project_id: identity.project_id }
 }

@@ -8,10 +8,12 @@ export {
   type Credentials,
   defineRawRoute,
   defineRoute,
+  keyScopesOf,
   type RawRoute,
   type Route,
   type RouteAccess,
   type RouteAuth,
+  type RouteKeyScope,
   type RouteScope,
 } from './route.ts'
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts'

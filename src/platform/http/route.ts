@@ -8,14 +8,23 @@ import { parseParts } from './validation.ts'
 export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
 
 /**
- * What the caller must be allowed to do. `project`: a role in the project, or a key with the scope
- * (null: no key will do). `organization`: a role in the organization of the path. `user`: signed in.
+ * What the caller must be allowed to do. `project`: a role in the project, or a key with the scope.
+ * `organization`: a role in the organization of the path. `user`: signed in.
  */
 export type RouteScope =
   | { level: 'public' }
   | { level: 'user' }
   | { level: 'organization'; role: OrganizationRole }
-  | { level: 'project'; role: ProjectRole; key: KeyScope | null }
+  | { level: 'project'; role: ProjectRole; key: RouteKeyScope }
+
+/** The scope, or any of the scopes, that a key must have; null: no key will do. */
+export type RouteKeyScope = KeyScope | readonly KeyScope[] | null
+
+/** The scopes of which a key must have one; empty when no key will do. */
+export function keyScopesOf(key: RouteKeyScope): readonly KeyScope[] {
+  if (key === null) return []
+  return typeof key === 'string' ? [key] : key
+}
 
 /** Who calls, after authentication and authorisation. */
 export type Caller = {
