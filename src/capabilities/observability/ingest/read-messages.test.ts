@@ -2,8 +2,8 @@ import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { ExchangeFacts } from '../../../model/exchange.ts'
 import { compressedFrameOf, exchangeParts, frameOf } from '../../../model/exchange-frame.ts'
+import { createPricing } from '../pricing/index.ts'
 import { readMessage } from './read-messages.ts'
-import { createPricing } from './usage/cost.ts'
 
 const facts: ExchangeFacts = {
   project_id: '0199aaaa-0000-7000-8000-000000000001',

@@ -2,8 +2,7 @@ import type { Exchange } from '../../../model/exchange.ts'
 import { decodeFrame } from '../../../model/exchange-frame.ts'
 import type { Observation } from '../../../model/observation.ts'
 import type { Delivery } from '../../../platform/queue/index.ts'
-import { exchangeToObservation, type MappingContext } from './mapping/exchange-to-observation.ts'
-import { factsFault } from './mapping/facts-fault.ts'
+import { exchangeToObservation, factsFault, type MappingContext } from '../exchanges/index.ts'
 
 /** A queue message as rows. What could not become a row is in `faults`: it is to be set apart. */
 export type ReadMessage = {

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import { scrubbed } from './mapping/scrub.ts'
+import { scrubbed } from '../exchanges/index.ts'
 import type { IngestMeters } from './meters.ts'
 import type { ReadMessage } from './read-messages.ts'
 import type { Refused } from './write-messages.ts'

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import { observationSchema } from '../../../../model/observation.ts'
-import { createPricing } from '../usage/cost.ts'
+import { createPricing } from '../../pricing/index.ts'
 import { exchangeToObservation } from './exchange-to-observation.ts'
 
 const project_id = '0199aaaa-0000-7000-8000-000000000001'

@@ -1,12 +1,20 @@
 import { calcPrice, type ModelPrice } from '@pydantic/genai-prices'
-import { dollarsFrom } from '../../../../kernel/dollars.ts'
-import type { Buckets } from './usage.ts'
+import { dollarsFrom } from '../../../kernel/dollars.ts'
 
 /** The price table that costs are made with; stored beside each, so that one can be redone. */
 export const priceVersion = 'genai-prices 0.1.8'
 
+/** Tokens of one call in disjoint buckets: their sum is the call's total. */
+export type TokenBuckets = {
+  input_uncached_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+  output_visible_tokens: number
+  reasoning_tokens: number
+}
+
 /** What a call is priced by. */
-type PricedCall = {
+export type PricedCall = {
   provider: string
   /** As answered; when the table lacks it, `model_requested` is looked up. */
   model: string
@@ -19,7 +27,7 @@ type PricedCall = {
  * The exact US dollars of a call as decimal text with at most 9 digits after the point (half a
  * nano-dollar rounds up); null when the table has no price. Nothing is fetched over the network.
  */
-export type Pricing = (call: PricedCall, usage: Buckets) => string | null
+export type Pricing = (call: PricedCall, usage: TokenBuckets) => string | null
 
 /** Look-ups kept in memory, at most; then all are forgotten. A look-up costs 25 µs. */
 const lookups_max = 2_000
@@ -86,7 +94,7 @@ function nano(price: number): bigint {
 
 const million = 1_000_000n
 
-function dollars(rates: Rates, usage: Buckets): string | null {
+function dollars(rates: Rates, usage: TokenBuckets): string | null {
   const input = usage.input_uncached_tokens + usage.cache_read_tokens + usage.cache_write_tokens
   const output = usage.output_visible_tokens + usage.reasoning_tokens
   if (output > 0 && rates.output === undefined) return null

@@ -1,7 +1,7 @@
+import type { TokenBuckets } from '../../pricing/index.ts'
 import type { AnswerChoice } from '../answer/answer.ts'
 import { itemsOf, type JsonObject, jsonText, objectFrom, textFrom } from '../json-values.ts'
 import type { TokenCounter } from './token-count.ts'
-import type { Buckets } from './usage.ts'
 
 /** What OpenAI's cookbook counts for the frame of each message, and for the start of the answer. */
 const messageFrame_tokens = 3
@@ -18,7 +18,7 @@ export type SeenContent = {
 }
 
 /** Counts what was seen. An estimate knows nothing of caches: all input is uncached. */
-export function estimatedUsage(seen: SeenContent, count: TokenCounter): Buckets {
+export function estimatedUsage(seen: SeenContent, count: TokenCounter): TokenBuckets {
   const { request } = seen
   const output = { visible: '', reasoning: '' }
   for (const { message } of seen.choices) addOutput(output, message)

@@ -1,17 +1,9 @@
 import type { Observation } from '../../../../model/observation.ts'
+import type { TokenBuckets } from '../../pricing/index.ts'
 import { type JsonObject, objectFrom } from '../json-values.ts'
 
-/** Tokens of one call in disjoint buckets: their sum is the call's total. */
-export type Buckets = {
-  input_uncached_tokens: number
-  cache_read_tokens: number
-  cache_write_tokens: number
-  output_visible_tokens: number
-  reasoning_tokens: number
-}
-
 /** What a provider reported, taken apart. */
-export type ProviderUsage = Buckets & {
+export type ProviderUsage = TokenBuckets & {
   usage_semantics: Observation['usage_semantics']
   /** What did not add up and was clamped; '' when all did. */
   inconsistency: string

@@ -1,15 +1,16 @@
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Observation } from '../../../../model/observation.ts'
+import type { TokenBuckets } from '../../pricing/index.ts'
 import type { ReadAnswer } from '../answer/read-answer.ts'
 import type { ReadRequest } from '../mapping/read-request.ts'
 import { estimatedUsage } from './estimate-usage.ts'
 import type { TokenCounter } from './token-count.ts'
-import { type Buckets, providerUsage } from './usage.ts'
+import { providerUsage } from './usage.ts'
 
 /** A call's tokens and where they come from. */
 export type CallUsage = {
   /** Undefined when nothing was used, or nothing can be said. */
-  buckets: Buckets | undefined
+  buckets: TokenBuckets | undefined
   usage_source: Observation['usage_source']
   usage_semantics: Observation['usage_semantics']
   /** What did not add up in the provider's counts; '' when all did. */

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs'
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createPricing, priceVersion } from './cost.ts'
-import type { Buckets } from './usage.ts'
+import { createPricing, priceVersion, type TokenBuckets } from './pricing.ts'
 
 const at_ms = Date.parse('2026-03-01T12:00:00Z')
-const used = (values: Partial<Buckets>): Buckets => ({
+const used = (values: Partial<TokenBuckets>): TokenBuckets => ({
   input_uncached_tokens: 0,
   cache_read_tokens: 0,
   cache_write_tokens: 0,
@@ -17,7 +16,7 @@ const used = (values: Partial<Buckets>): Buckets => ({
 const priced = (
   provider: string,
   model: string,
-  usage: Partial<Buckets>,
+  usage: Partial<TokenBuckets>,
   model_requested = model,
 ) => createPricing()({ provider, model, model_requested, at_ms }, used(usage))
 
@@ -129,7 +128,7 @@ test('prices of our providers change by the day at most, as the memory of them a
 
 test('the version that is stored is the one that is installed', () => {
   const file = new URL(
-    '../../../../../node_modules/@pydantic/genai-prices/package.json',
+    '../../../../node_modules/@pydantic/genai-prices/package.json',
     import.meta.url,
   )
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }

@@ -1,0 +1,7 @@
+export {
+  createPricing,
+  type PricedCall,
+  type Pricing,
+  priceVersion,
+  type TokenBuckets,
+} from './pricing.ts'
