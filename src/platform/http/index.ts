@@ -1,6 +1,9 @@
+export { discardRest } from './discard-rest.ts'
 export type { IdempotencyStore, KeptReply } from './idempotency.ts'
+export { createRateLimiter, type RateDecision, type RateLimiter } from './key-rate-limit.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
 export { errorsOf, openapiDocument, openapiRoute } from './openapi.ts'
+export { requestIdFrom } from './request-id.ts'
 export {
   Answer,
   type Authorize,

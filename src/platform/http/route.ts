@@ -170,6 +170,8 @@ export type RawRoute = RouteDocs & {
   headers: readonly { name: string; required: boolean; description: string }[]
   body: Schema
   reply: Schema
+  /** The route is handed requests of every method and refuses them itself, in its own format. */
+  every_method?: true
   handle: (request: IncomingMessage, response: ServerResponse) => void
 }
 

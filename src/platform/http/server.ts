@@ -115,8 +115,11 @@ type NodeHandler = Parameters<typeof createServer>[1]
 /** Node's server, which hands raw routes their sockets before Fastify sees the request. */
 function nodeServer(options: HttpServerOptions, handler: NodeHandler): Server {
   const raw = new Map<string, RawRoute['handle']>()
+  const everyMethod = new Map<string, RawRoute['handle']>()
   for (const route of options.routes) {
-    if (route.kind === 'raw') raw.set(`${route.method} ${route.url}`, route.handle)
+    if (route.kind !== 'raw') continue
+    raw.set(`${route.method} ${route.url}`, route.handle)
+    if (route.every_method) everyMethod.set(route.url, route.handle)
   }
   const server = createServer(
     {
@@ -129,7 +132,7 @@ function nodeServer(options: HttpServerOptions, handler: NodeHandler): Server {
       const url = request.url ?? ''
       const queryAt = url.indexOf('?')
       const path = queryAt === -1 ? url : url.slice(0, queryAt)
-      const handle = raw.get(`${request.method} ${path}`)
+      const handle = raw.get(`${request.method} ${path}`) ?? everyMethod.get(path)
       if (handle !== undefined) handle(request, response)
       else handler?.(request, response)
     },

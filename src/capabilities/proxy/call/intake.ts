@@ -1,4 +1,5 @@
 import { Problem, problem } from '../../../kernel/problem.ts'
+import type { RateLimiter } from '../../../platform/http/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import type { ProjectKey, ProjectKeys } from '../contract.ts'
 import { Relay } from '../relay/relay.ts'
@@ -6,7 +7,6 @@ import { createResponseHeaderReader } from '../relay/response-headers.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import { admit, apiKeyOf, checkKey } from './admission.ts'
 import type { Call } from './call.ts'
-import type { RateLimiter } from './rate-limit.ts'
 import { readBody } from './request-body.ts'
 
 export type IntakeOptions = {

@@ -2,8 +2,12 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { Exchange } from '../../../model/exchange.ts'
 import { frameHeader_bytes } from '../../../model/exchange-frame.ts'
 import type { OutgoingMessage } from '../../../platform/queue/index.ts'
-import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
-import { createQuietLog, type QuietLog } from '../call/quiet-log.ts'
+import {
+  createQuietLog,
+  type Logger,
+  type Metrics,
+  type QuietLog,
+} from '../../../platform/telemetry/index.ts'
 import { type Listed, SlotList } from '../call/slot-list.ts'
 import type { ExchangeRecorder } from '../contract.ts'
 import { fittingFrame } from './large-exchange.ts'

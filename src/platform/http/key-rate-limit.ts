@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../../../kernel/problem.ts'
+import { type Problem, problem } from '../../kernel/problem.ts'
 
 /** `allowed: false` brings the refusal, with the seconds to wait, and its RateLimit headers. */
 export type RateDecision =

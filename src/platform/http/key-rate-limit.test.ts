@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRateLimiter } from './rate-limit.ts'
+import { createRateLimiter } from './key-rate-limit.ts'
 
 test('0 sets no limit', () => {
   const limiter = createRateLimiter(0)

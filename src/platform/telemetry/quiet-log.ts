@@ -1,5 +1,5 @@
-import type { Clock } from '../../../kernel/time.ts'
-import type { Logger } from '../../../platform/telemetry/index.ts'
+import type { Clock } from '../../kernel/time.ts'
+import type { Logger } from './logger.ts'
 
 /** Logs a kind of trouble at most once an interval, and says how often it stayed silent. */
 export type QuietLog = (kind: string, details: Record<string, unknown>) => void
