@@ -15,3 +15,25 @@ export type {
   TracePage,
   TraceSummary,
 } from './contract.ts'
+export {
+  type LedgerQuery,
+  type LedgerStore,
+  type LedgerSums,
+  lostReasons,
+} from './ledger-contract.ts'
+export type {
+  CorrelationRow,
+  CorrelationSearch,
+  CorrelationSearchPage,
+  EventFilter,
+  EventPage,
+  EventRow,
+  EventRows,
+  LinkFilter,
+  LinkPage,
+  LinkRow,
+  RecordKind,
+  RecordStore,
+  TraceCorrelationFilter,
+  TraceCorrelationPage,
+} from './record-contract.ts'
