@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sleep } from '../../src/kernel/time.ts'
 import {
+  type BatchHandler,
   type Delivery,
   MessageTooLarge,
   type OutgoingMessage,
@@ -426,6 +427,37 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
         'because a',
         'because b',
       ])
+    })
+
+    test('are listed from page to page, those of one project apart', async () => {
+      const { queue } = await driver.open()
+      const sent = ['ingest.p1', 'ingest.p2', 'ledger.p1', 'ingest.p1', 'ingest.p1-2']
+      const bury: BatchHandler = async (batch) => {
+        for (const delivery of batch) await delivery.bury('no')
+      }
+      const kinds = ['ingest', 'ledger']
+      const consumers = await Promise.all(
+        kinds.map((kind) => queue.consume({ ...consumeOptions, kind }, bury)),
+      )
+      for (const [at, subject] of sent.entries()) {
+        await queue.publish(message(`m${at}`, 'x', subject))
+        await eventually('it is buried', () => isEmpty(queue))
+      }
+      await Promise.all(consumers.map((consumer) => consumer.stop()))
+      const ofProject = { project_id: 'p1' }
+      const first = await queue.deadLetters(2, ofProject)
+      expect(first.map(({ id, subject }) => [id, subject])).toEqual([
+        ['m0', 'ingest.p1'],
+        ['m2', 'ledger.p1'],
+      ])
+      const after = first[1]?.position ?? ''
+      expect((await queue.deadLetters(2, { ...ofProject, after })).map(({ id }) => id)).toEqual([
+        'm3',
+      ])
+      expect((await queue.deadLetters(9, { after })).map(({ id }) => id)).toEqual(['m3', 'm4'])
+      expect(await queue.deadLetters(9, { project_id: 'p3' })).toEqual([])
+      expect(await queue.replayDeadLetter('m1', ofProject)).toBe(false)
+      expect(await queue.replayDeadLetter('m1', { project_id: 'p2' })).toBe(true)
     })
   })
 

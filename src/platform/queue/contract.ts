@@ -18,9 +18,9 @@ export type Queue = {
   /** True when a publish would be taken now. */
   ready(): Promise<boolean>
   /** Those buried first come first. No more than 1,000, whatever the limit. */
-  deadLetters(limit: number): Promise<DeadLetter[]>
+  deadLetters(limit: number, filter?: DeadLetterFilter): Promise<DeadLetter[]>
   /** Puts a dead letter back at the end of its subject, its attempts counted anew. False when there is none of that id. */
-  replayDeadLetter(id: string): Promise<boolean>
+  replayDeadLetter(id: string, filter?: Pick<DeadLetterFilter, 'project_id'>): Promise<boolean>
   /** Waits for publishes in flight, then releases everything. */
   close(): Promise<void>
 }
@@ -77,6 +77,14 @@ export type QueueStats = {
   oldest_age_ms: number
 }
 
+/** Which dead letters are meant; all, where it says nothing. */
+export type DeadLetterFilter = {
+  /** Only those of subjects `<kind>.<project_id>`. */
+  project_id?: string
+  /** Only those that come after this `position`. */
+  after?: string
+}
+
 export type DeadLetter = {
   id: string
   subject: string
@@ -84,6 +92,8 @@ export type DeadLetter = {
   attempts: number
   buried_at: string
   bytes: number
+  /** Its place among the dead letters, to go on from; it means nothing to anybody else. */
+  position: string
 }
 
 /** Why a queue can't be used: no connection or a broken file, no room, too much at once, closed. */

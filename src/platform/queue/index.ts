@@ -2,6 +2,8 @@ export {
   type BatchHandler,
   type ConsumeOptions,
   type Consumer,
+  type DeadLetter,
+  type DeadLetterFilter,
   type Delivery,
   MessageTooLarge,
   type OutgoingMessage,

@@ -1,6 +1,13 @@
-import { type JetStreamManager, jetstream, type StoredMsg } from '@nats-io/jetstream'
-import type { NatsConnection } from '@nats-io/transport-node'
-import type { DeadLetter } from '../contract.ts'
+import {
+  AckPolicy,
+  DeliverPolicy,
+  type JetStreamManager,
+  type JsMsg,
+  jetstream,
+  type StoredMsg,
+} from '@nats-io/jetstream'
+import { type NatsConnection, nanos } from '@nats-io/transport-node'
+import type { DeadLetter, DeadLetterFilter } from '../contract.ts'
 import { messageIdHeader, type StreamDelivery } from './jetstream-delivery.ts'
 import type { StreamMessage } from './jetstream-publisher.ts'
 import { isApiError, type StreamNames } from './jetstream-streams.ts'
@@ -38,36 +45,57 @@ export function deadLetterMessage(
 export async function listDeadLetters(
   nc: NatsConnection,
   manager: JetStreamManager,
-  about: { names: StreamNames; limit: number },
+  about: { names: StreamNames; limit: number; filter: DeadLetterFilter },
 ): Promise<DeadLetter[]> {
-  const { state } = await manager.streams.info(about.names.dead)
-  const max_messages = Math.min(about.limit, letters_max, state.messages)
-  if (max_messages === 0) return []
-  const consumer = await jetstream(nc).consumers.get(about.names.dead, { headers_only: true })
+  const { dead, deadFilter, ownSubject } = about.names
+  const info = await manager.consumers.add(dead, {
+    ack_policy: AckPolicy.None,
+    headers_only: true,
+    mem_storage: true,
+    inactive_threshold: nanos(2 * listWait_ms),
+    filter_subject: deadFilter({ project_id: about.filter.project_id }),
+    ...startOf(about.filter),
+  })
+  const consumer = await jetstream(nc).consumers.get(dead, info.name)
+  const max_messages = Math.min(about.limit, letters_max, info.num_pending)
   const letters: DeadLetter[] = []
-  for await (const msg of await consumer.fetch({ max_messages, expires: listWait_ms })) {
-    const { headers, subject, time } = msg
-    letters.push({
-      id: headers?.get(messageIdHeader) ?? '',
-      subject: about.names.ownSubject(subject),
-      reason: decodeURIComponent(headers?.get(reasonHeader) ?? ''),
-      attempts: Number(headers?.get(attemptsHeader)),
-      buried_at: time.toISOString(),
-      bytes: Number(headers?.get('Nats-Msg-Size')),
-    })
+  if (max_messages > 0) {
+    for await (const msg of await consumer.fetch({ max_messages, expires: listWait_ms })) {
+      letters.push(letterOf(msg, ownSubject))
+    }
   }
   await consumer.delete().catch(() => undefined)
   return letters
+}
+
+function letterOf(msg: JsMsg, ownSubject: StreamNames['ownSubject']): DeadLetter {
+  const { headers, subject, time, seq } = msg
+  return {
+    id: headers?.get(messageIdHeader) ?? '',
+    subject: ownSubject(subject),
+    reason: decodeURIComponent(headers?.get(reasonHeader) ?? ''),
+    attempts: Number(headers?.get(attemptsHeader)),
+    buried_at: time.toISOString(),
+    bytes: Number(headers?.get('Nats-Msg-Size')),
+    position: String(seq),
+  }
+}
+
+function startOf({ after }: DeadLetterFilter) {
+  const seq = Number(after)
+  if (after === undefined || !Number.isSafeInteger(seq))
+    return { deliver_policy: DeliverPolicy.All }
+  return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: seq + 1 }
 }
 
 /** The last dead letter of a message id, with its number in the stream, or undefined. */
 export async function findDeadLetter(
   manager: JetStreamManager,
   names: StreamNames,
-  id: string,
+  which: { id: string; project_id?: string | undefined },
 ): Promise<StoredMsg | undefined> {
   try {
-    const query = { last_by_subj: names.deadFilter(id) }
+    const query = { last_by_subj: names.deadFilter(which) }
     return (await manager.streams.getMessage(names.dead, query)) ?? undefined
   } catch (error) {
     if (isApiError(error, noMessageFound)) return undefined

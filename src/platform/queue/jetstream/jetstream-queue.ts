@@ -6,6 +6,7 @@ import type {
   ConsumeOptions,
   Consumer,
   DeadLetter,
+  DeadLetterFilter,
   OutgoingMessage,
   Queue,
   QueueStats,
@@ -161,14 +162,17 @@ class JetStreamQueue implements Queue {
     return this.#connection.isUp && performance.now() >= this.#fullUntil_ms
   }
 
-  deadLetters(limit: number): Promise<DeadLetter[]> {
-    const about = { names: this.#names, limit }
+  deadLetters(limit: number, filter: DeadLetterFilter = {}): Promise<DeadLetter[]> {
+    const about = { names: this.#names, limit, filter }
     return this.#asked((manager, nc) => listDeadLetters(nc, manager, about))
   }
 
-  replayDeadLetter(id: string): Promise<boolean> {
+  replayDeadLetter(
+    id: string,
+    { project_id }: Pick<DeadLetterFilter, 'project_id'> = {},
+  ): Promise<boolean> {
     return this.#asked(async (manager, nc) => {
-      const letter = await findDeadLetter(manager, this.#names, id)
+      const letter = await findDeadLetter(manager, this.#names, { id, project_id })
       if (letter === undefined) return false
       await this.#publisher.publish(() => nc, replayedMessage(letter, this.#names))
       await manager.streams.deleteMessage(this.#names.dead, letter.seq)

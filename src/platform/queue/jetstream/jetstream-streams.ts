@@ -39,8 +39,8 @@ export type StreamNames = {
   subject: (subject: string) => string
   kindFilter: (kind: string) => string
   deadSubject: (subject: string, id: string) => string
-  /** Matches the dead letters of one message id, whatever their subject. */
-  deadFilter: (id: string) => string
+  /** Matches the dead letters of one message id, or all; of one project, or of every one. */
+  deadFilter: (about: { id?: string | undefined; project_id?: string | undefined }) => string
   /** The queue's subject of a stream's one. */
   ownSubject: (streamSubject: string) => string
 }
@@ -55,7 +55,8 @@ export function streamNames(prefix: string): StreamNames {
     subject: (subject) => `${prefix}.${subject}`,
     kindFilter: (kind) => `${prefix}.${kind}.*`,
     deadSubject: (subject, id) => `${prefix}_dead.${subject}.${idToken(id)}`,
-    deadFilter: (id) => `${prefix}_dead.*.*.${idToken(id)}`,
+    deadFilter: ({ id, project_id }) =>
+      `${prefix}_dead.*.${project_id ?? '*'}.${id === undefined ? '*' : idToken(id)}`,
     ownSubject: (streamSubject) => streamSubject.split('.').slice(1, 3).join('.'),
   }
 }

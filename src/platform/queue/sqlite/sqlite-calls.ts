@@ -1,4 +1,10 @@
-import type { DeadLetter, OutgoingMessage, QueueStats, UnavailableReason } from '../contract.ts'
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  OutgoingMessage,
+  QueueStats,
+  UnavailableReason,
+} from '../contract.ts'
 
 /** What the SQLite thread is started with. Sizes in bytes, times in milliseconds. */
 export type SqliteThreadOptions = {
@@ -17,8 +23,8 @@ export type SqliteCall =
   | { name: 'retry'; seq: number; attempt: number; delay_ms: number }
   | { name: 'bury'; seq: number; attempt: number; reason: string }
   | { name: 'stats' }
-  | { name: 'dead_letters'; limit: number }
-  | { name: 'replay'; id: string }
+  | { name: 'dead_letters'; limit: number; filter: DeadLetterFilter }
+  | { name: 'replay'; id: string; project_id: string | undefined }
   | { name: 'close' }
 
 /** What each call answers. */

@@ -126,9 +126,9 @@ export class GroupCommit {
       case 'stats':
         return { ...store.stats(now_ms), has_room: store.hasRoomFor(0) }
       case 'dead_letters':
-        return store.deadLetters(call.limit)
+        return store.deadLetters(call.limit, call.filter)
       case 'replay':
-        return store.replay(call.id, now_ms)
+        return store.replay(call, now_ms)
     }
   }
 

@@ -54,8 +54,9 @@ export async function openSqliteQueue(options: SqliteQueueOptions): Promise<Queu
     consume: async (about, handler) => consumers.start(about, handler),
     stats: () => stats(thread),
     ready: () => ready(thread),
-    deadLetters: (limit) => thread.call({ name: 'dead_letters', limit: Math.min(limit, 1_000) }),
-    replayDeadLetter: (id) => thread.call({ name: 'replay', id }),
+    deadLetters: (limit, filter = {}) =>
+      thread.call({ name: 'dead_letters', limit: Math.min(limit, 1_000), filter }),
+    replayDeadLetter: (id, { project_id } = {}) => thread.call({ name: 'replay', id, project_id }),
     close: async () => {
       await underWay.ended()
       await consumers.stopAll()

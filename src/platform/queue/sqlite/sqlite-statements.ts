@@ -50,13 +50,19 @@ function deadStatements(db: DatabaseSync) {
       INSERT INTO dead (seq, id, subject, bytes, reason, attempts, buried_at)
       VALUES (?, ?, ?, ?, ?, ?, ?)`),
     deadLetters: db.prepare(`
-      SELECT id, subject, reason, attempts, buried_at, bytes FROM dead
-      ORDER BY buried_at, seq LIMIT ?`),
-    deadOfId: db.prepare(
-      'SELECT seq, id, subject, bytes FROM dead WHERE id = ? ORDER BY seq DESC LIMIT 1',
-    ),
+      SELECT id, subject, reason, attempts, buried_at, bytes, seq FROM dead
+      WHERE (buried_at, seq) > (?1, ?2) AND (?3 IS NULL OR ${ofProject('?3')})
+      ORDER BY buried_at, seq LIMIT ?4`),
+    deadOfId: db.prepare(`
+      SELECT seq, id, subject, bytes FROM dead
+      WHERE id = ?1 AND (?2 IS NULL OR ${ofProject('?2')}) ORDER BY seq DESC LIMIT 1`),
     removeDead: db.prepare('DELETE FROM dead WHERE seq = ?'),
   }
+}
+
+/** Subjects are `<kind>.<project_id>`, and no kind has a dot in it. */
+function ofProject(parameter: string): string {
+  return `substr(subject, instr(subject, '.') + 1) = ${parameter}`
 }
 
 function housekeeping(db: DatabaseSync) {

@@ -92,7 +92,7 @@ test('dead letters count against the bound, and make room when they are replayed
   store.bury({ seq: first?.seq ?? 0, attempt: 1, reason: 'no' }, 1_000)
   expect(() => store.publish(message('b', 5_000), 1_000)).toThrow('the queue is full')
   expect(store.hasRoomFor(0)).toBe(true)
-  expect(store.replay('a', 1_000)).toBe(true)
+  expect(store.replay({ id: 'a' }, 1_000)).toBe(true)
   store.ack(store.claim(claim, 1_000)[0]?.seq ?? 0)
   store.publish(message('b', 5_000), 1_000)
 })

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { DeadLetter, OutgoingMessage, QueueStats } from '../contract.ts'
+import type { DeadLetter, DeadLetterFilter, OutgoingMessage, QueueStats } from '../contract.ts'
 import { QueueUnavailable } from '../contract.ts'
 import type { ClaimedMessage, ClaimOptions, SqliteThreadOptions } from './sqlite-calls.ts'
 import { messageClaimed, messageDelayed, prepareQueueFile } from './sqlite-schema.ts'
@@ -129,16 +129,21 @@ export class SqliteStore {
   }
 
   /** The dead letters as they were buried. */
-  deadLetters(limit: number): DeadLetter[] {
-    return this.#sql.deadLetters.all(limit).map((row) => {
-      const { buried_at, ...letter } = row as unknown as DeadRow
-      return { ...letter, buried_at: new Date(buried_at).toISOString() }
+  deadLetters(limit: number, { project_id, after }: DeadLetterFilter = {}): DeadLetter[] {
+    const [time = 0, number = 0] = (after ?? '').split(':').map((digits) => Number(digits) || 0)
+    const rows = this.#sql.deadLetters.all(time, number, project_id ?? null, limit)
+    return rows.map((row) => {
+      const { buried_at, seq, ...letter } = row as unknown as DeadRow
+      const position = `${buried_at}:${seq}`
+      return { ...letter, buried_at: new Date(buried_at).toISOString(), position }
     })
   }
 
   /** Puts the dead letter of that id (the last, if there are several) at the end of its subject. */
-  replay(id: string, now_ms: number): boolean {
-    const dead = this.#sql.deadOfId.get(id) as ({ seq: number } & NewMessage) | undefined
+  replay(which: { id: string; project_id?: string | undefined }, now_ms: number): boolean {
+    const dead = this.#sql.deadOfId.get(which.id, which.project_id ?? null) as
+      | ({ seq: number } & NewMessage)
+      | undefined
     const data = dead && this.#sql.body.get(dead.seq)?.['data']
     if (dead === undefined || !(data instanceof Uint8Array)) return false
     this.#sql.removeDead.run(dead.seq)
@@ -260,7 +265,7 @@ type Batch = { claimed: ClaimedMessage[]; room: number; bytes_left: number }
 type Counted = { rows: number; bytes: number }
 type NewMessage = { id: string; subject: string; bytes: number }
 type MessageRow = NewMessage & { seq: number; state: number; attempts: number }
-type DeadRow = Omit<DeadLetter, 'buried_at'> & { buried_at: number }
+type DeadRow = Omit<DeadLetter, 'buried_at' | 'position'> & { buried_at: number; seq: number }
 
 /** All subjects of a kind lie between `kind.` and `kind/`: the slash follows the dot in ASCII. */
 function subjectRange(kind: string): [from: string, until: string] {
