@@ -44,14 +44,17 @@ export function compileRowBinary<Row extends object>(
   const names = columns.map((column) => column.name)
   let row_bytes_guess = 4096
   return (rows) => {
-    const out = new ByteWriter(rows.length * row_bytes_guess)
+    const size_bytes = Math.max(rows.length * row_bytes_guess, size_bytes_min)
+    const out = new ByteWriter(Buffer.allocUnsafe(size_bytes))
     let index = 0
     for (const row of rows) writeRow(out, { row, index: index++, writers, readers, names })
-    const encoded = out.finish()
+    const encoded = out.written()
     if (rows.length > 0) row_bytes_guess = Math.ceil((encoded.length / rows.length) * 1.25)
     return encoded
   }
 }
+
+const size_bytes_min = 256
 
 type RowToWrite<Row> = {
   row: Row

@@ -16,8 +16,7 @@ const writerMakers: Record<string, (type: ColumnType) => ValueWriter> = {
   String: () => writeString,
   FixedString: fixedStringWriter,
   UUID: () => writeUuid,
-  Bool: () => (out, value) =>
-    out.u8(value === true ? 1 : value === false ? 0 : wrong(value, 'Bool')),
+  Bool: () => (out, value) => out.bool(typeof value === 'boolean' ? value : wrong(value, 'Bool')),
   UInt8: () => (out, value) => out.u8(integerOf(value)),
   UInt16: () => (out, value) => out.u16(integerOf(value)),
   UInt32: () => (out, value) => out.u32(integerOf(value)),
@@ -35,11 +34,8 @@ const writerMakers: Record<string, (type: ColumnType) => ValueWriter> = {
 }
 
 function writeString(out: ByteWriter, value: unknown): void {
-  if (typeof value === 'string') out.string(value)
-  else if (value instanceof Uint8Array) {
-    out.varint(value.length)
-    out.raw(value)
-  } else wrong(value, 'String')
+  if (typeof value === 'string' || value instanceof Uint8Array) out.text(value)
+  else wrong(value, 'String')
 }
 
 function fixedStringWriter(type: ColumnType): ValueWriter {
@@ -55,26 +51,9 @@ function fixedStringWriter(type: ColumnType): ValueWriter {
   }
 }
 
-const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-
-/** A UUID is two 64-bit halves, each little-endian, the high one first. */
 function writeUuid(out: ByteWriter, value: unknown): void {
-  if (typeof value !== 'string' || !uuidText.test(value)) wrong(value, 'UUID')
-  else {
-    out.u32(hexNumber(value, 9, 4) * 0x1_0000 + hexNumber(value, 14, 4))
-    out.u32(hexNumber(value, 0, 8))
-    out.u32(hexNumber(value, 28, 8))
-    out.u32(hexNumber(value, 19, 4) * 0x1_0000 + hexNumber(value, 24, 4))
-  }
-}
-
-function hexNumber(text: string, start: number, digits: number): number {
-  let number = 0
-  for (let index = start; index < start + digits; index++) {
-    const code = text.charCodeAt(index)
-    number = number * 16 + (code <= 0x39 ? code - 0x30 : (code | 0x20) - 0x57)
-  }
-  return number
+  if (typeof value !== 'string') wrong(value, 'UUID')
+  else out.uuid(value)
 }
 
 function decimalWriter(type: ColumnType): ValueWriter {

@@ -1,0 +1,156 @@
+import { uuidAt } from './uuid-text.ts'
+
+/** Up to so many bytes a loop over them is quicker than a call into the runtime. */
+const loopBytes_max = 16
+const words_slots = 1024
+
+/** The bytes are not a row of the columns that were asked for. */
+export class MalformedRow extends Error {
+  override readonly name = 'MalformedRow'
+}
+
+/**
+ * Reads what ByteWriter wrote. Every method throws MalformedRow when the bytes end early; what is
+ * read is a copy.
+ */
+export class ByteReader {
+  private bytes: Buffer = Buffer.alloc(0)
+  private view = viewOf(this.bytes)
+  private position = 0
+  private readonly wordBytes: (Buffer | undefined)[] = new Array(words_slots).fill(undefined)
+  private readonly words: string[] = new Array(words_slots).fill('')
+  private readonly uuidBytes = Buffer.alloc(16)
+  private uuidText = '00000000-0000-0000-0000-000000000000'
+
+  /** Goes on at `at` of these bytes. */
+  moveTo(bytes: Buffer, at: number): void {
+    if (this.bytes !== bytes) {
+      this.bytes = bytes
+      this.view = viewOf(bytes)
+    }
+    this.position = at
+  }
+
+  /** Where the next value is. */
+  get at(): number {
+    return this.position
+  }
+
+  bool(): boolean {
+    return this.bytes[this.advance(1)] === 1
+  }
+
+  u32(): number {
+    return this.view.getUint32(this.advance(4), true)
+  }
+
+  /** A UInt64 up to 2^53. */
+  u53(): number {
+    const at = this.advance(8)
+    return this.view.getUint32(at, true) + this.view.getUint32(at + 4, true) * 2 ** 32
+  }
+
+  u53OrNull(): number | null {
+    return this.bool() ? null : this.u53()
+  }
+
+  i64(): bigint {
+    return this.view.getBigInt64(this.advance(8), true)
+  }
+
+  f64OrNull(): number | null {
+    return this.bool() ? null : this.view.getFloat64(this.advance(8), true)
+  }
+
+  /** Nullable(Decimal(18, 9)) as text, with all nine digits after the point. */
+  decimal9OrNull(): string | null {
+    if (this.bool()) return null
+    const ticks = this.i64()
+    const digits = (ticks < 0n ? -ticks : ticks).toString().padStart(10, '0')
+    return `${ticks < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`
+  }
+
+  varint(): number {
+    let value = 0
+    let factor = 1
+    for (let size = 0; size < 5; size++) {
+      const byte = this.bytes[this.advance(1)] ?? 0
+      value += (byte & 0x7f) * factor
+      if (byte < 0x80) return value
+      factor *= 128
+    }
+    throw new MalformedRow(`a length at ${this.position} has more than 5 bytes`)
+  }
+
+  uuid(): string {
+    const at = this.advance(16)
+    if (this.bytes.compare(this.uuidBytes, 0, 16, at, at + 16) !== 0) {
+      this.bytes.copy(this.uuidBytes, 0, at, at + 16)
+      this.uuidText = uuidAt(this.bytes, at)
+    }
+    return this.uuidText
+  }
+
+  string(): string {
+    const size = this.varint()
+    const at = this.advance(size)
+    return size === 0 ? '' : this.bytes.toString('utf8', at, at + size)
+  }
+
+  /** A string of which there are few: the same one is not made anew each time. */
+  word(): string {
+    const size = this.varint()
+    const at = this.advance(size)
+    if (size === 0) return ''
+    if (size > loopBytes_max * 4) return this.bytes.toString('utf8', at, at + size)
+    const slot = this.slotOf(at, size)
+    const known = this.wordBytes[slot]
+    if (known !== undefined && known.length === size && this.isAt(known, at)) {
+      return this.words[slot] ?? ''
+    }
+    const word = this.bytes.toString('utf8', at, at + size)
+    this.wordBytes[slot] = Buffer.from(this.bytes.subarray(at, at + size))
+    this.words[slot] = word
+    return word
+  }
+
+  /** Passes over a string. */
+  skipString(): void {
+    this.advance(this.varint())
+  }
+
+  /** A map of strings; of two equal keys the later one wins. */
+  record(): Record<string, string> {
+    const entries: [string, string][] = []
+    for (let left = this.varint(); left > 0; left--) entries.push([this.word(), this.string()])
+    return Object.fromEntries(entries)
+  }
+
+  private slotOf(at: number, size: number): number {
+    const { bytes } = this
+    let hash = size
+    for (let index = at; index < at + size; index++) hash = (hash * 31 + (bytes[index] ?? 0)) | 0
+    return hash & (words_slots - 1)
+  }
+
+  private isAt(known: Buffer, at: number): boolean {
+    const { bytes } = this
+    for (let index = 0; index < known.length; index++) {
+      if (known[index] !== bytes[at + index]) return false
+    }
+    return true
+  }
+
+  private advance(size_bytes: number): number {
+    const { position } = this
+    this.position = position + size_bytes
+    if (this.position > this.bytes.length) {
+      throw new MalformedRow(`the row ends early, at ${this.bytes.length}`)
+    }
+    return position
+  }
+}
+
+function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+}
