@@ -1,0 +1,12 @@
+export { acceptedEntry, type LedgerRequest, lostEntry, rejectedEntry } from './ledger-entries.ts'
+export {
+  type LedgerCount,
+  type LedgerMeters,
+  type LedgerOutcome,
+  ledgerMeters,
+} from './ledger-meters.ts'
+export {
+  createLedgerReporter,
+  type LedgerReporter,
+  type LedgerReporterOptions,
+} from './report.ts'
