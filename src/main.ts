@@ -1,4 +1,4 @@
-import { roles } from './roles/index.ts'
+import { startOf } from './roles/index.ts'
 
 const usage = `usage: looptrace [role]
 
@@ -9,6 +9,9 @@ roles:
   worker          writes what the queue brings
   migrate         brings both stores to the current schema, and makes the first login
   migrate check   says whether they are; exit status 1 when they are not
+  dead-letters list              prints what could not be stored, one JSON object a line
+  dead-letters replay <id>       puts one back into the queue; exit status 1 when it is not there
+  dead-letters replay --all      puts all of them back
 
 Settings are LOOPTRACE_* variables: docs/reference/configuration.md`
 
@@ -21,7 +24,7 @@ const defects = new Set(['Error', 'TypeError', 'RangeError', 'ReferenceError', '
 
 const words = process.argv.slice(2)
 const name = words.join(' ') || 'all'
-const start = roles.get(name)
+const start = startOf(words)
 
 if (start === undefined) {
   const asked = ['help', '--help', '-h'].includes(name)

@@ -8,7 +8,7 @@ type Start = (stop: AbortSignal) => Promise<number>
  * The roles by what stands on the command line. Each is imported when it is started: a proxy that
  * holds the worker's price table and the api's routes in memory pays for them at every collection.
  */
-export const roles: ReadonlyMap<string, Start> = new Map<string, Start>([
+const roles: ReadonlyMap<string, Start> = new Map<string, Start>([
   [
     'all',
     async (stop) => {
@@ -39,7 +39,24 @@ export const roles: ReadonlyMap<string, Start> = new Map<string, Start>([
   ],
   ['migrate', async () => (await import('./migrate.ts')).migrate(loadConfig('migrate'))],
   ['migrate check', async () => (await import('./migrate.ts')).migrateCheck(loadConfig('migrate'))],
+  [
+    'dead-letters list',
+    async () => (await import('./dead-letters.ts')).listDeadLetters(loadConfig('all')),
+  ],
+  [
+    'dead-letters replay --all',
+    async () => (await import('./dead-letters.ts')).replayDeadLetters(loadConfig('all')),
+  ],
 ])
+
+/** What the words of the command line ask for; undefined when that is no role. */
+export function startOf(words: readonly string[]): Start | undefined {
+  const start = roles.get(words.join(' ') || 'all')
+  const [role, verb, id] = words
+  const isReplay = role === 'dead-letters' && verb === 'replay' && words.length === 3
+  if (start !== undefined || !isReplay || id === undefined || id.startsWith('-')) return start
+  return async () => (await import('./dead-letters.ts')).replayDeadLetter(loadConfig('all'), id)
+}
 
 async function untilStopped(stop: AbortSignal, start: () => Promise<Running>): Promise<number> {
   const running = await start()

@@ -1,17 +1,15 @@
-import { systemClock } from '../kernel/time.ts'
 import { columnarSchemaStatus } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { assertSchemaCurrent, MigrationRefused } from '../platform/migrations/index.ts'
 import { relationalSchemaStatus } from '../platform/relational/index.ts'
-import { createLogger, createMetrics } from '../platform/telemetry/index.ts'
-import type { RoleContext } from './running.ts'
+import { oneShot, print } from './one-shot.ts'
 import { bringUpToDate } from './schema.ts'
 import { nameThePostgres, openClickHouse, openPostgres } from './stores.ts'
 
 /** Brings both stores to the current schema and prints the first login where it makes one. */
 export async function migrate(config: RoleConfig<'migrate'>): Promise<number> {
   await using parts = new AsyncDisposableStack()
-  const context = oneShot(config, parts)
+  const context = oneShot('migrate', config, parts)
   const relational = openPostgres(context, config)
   const columnar = openClickHouse(context, config)
   await bringUpToDate(context, config, { relational, columnar }, async (secrets) => {
@@ -24,7 +22,7 @@ export async function migrate(config: RoleConfig<'migrate'>): Promise<number> {
 /** Exit status 0 when both stores are at this code's schema, 1 and the reason when they are not. */
 export async function migrateCheck(config: RoleConfig<'migrate'>): Promise<number> {
   await using parts = new AsyncDisposableStack()
-  const context = oneShot(config, parts)
+  const context = oneShot('migrate', config, parts)
   const { pool } = openPostgres(context, config)
   const columnar = openClickHouse(context, config)
   const stores = {
@@ -40,22 +38,4 @@ export async function migrateCheck(config: RoleConfig<'migrate'>): Promise<numbe
     print({ error: error.message })
     return 1
   }
-}
-
-function oneShot(config: RoleConfig<'migrate'>, parts: AsyncDisposableStack): RoleContext {
-  const logger = createLogger({ role: 'migrate', level: config.log_level })
-  return {
-    logger,
-    metrics: createMetrics(),
-    clock: systemClock,
-    parts,
-    checks: [],
-    whenReady: [],
-    fail: () => undefined,
-  }
-}
-
-/** One JSON object a line, so that a script in front of the role can read them. */
-function print(line: object): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`)
 }

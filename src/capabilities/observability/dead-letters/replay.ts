@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { problem } from '../../../kernel/problem.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { asQueueFailure, type DeadLetterDeps } from './dead-letter-deps.ts'
+
+/**
+ * POST /api/v2/observability/dead-letters/{dead_letter_id}/replay: back to the end of the queue. A
+ * message that fails again is set apart again, under the same id.
+ */
+export function replayDeadLetter({ queue }: DeadLetterDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/observability/dead-letters/{dead_letter_id}/replay',
+    id: 'replayDeadLetter',
+    summary: 'Puts a message that was set apart back into the queue',
+    status: 202,
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    params: z.strictObject({
+      dead_letter_id: z
+        .string()
+        .regex(/^[\x21-\x7e]{1,200}$/)
+        .describe('The `dead_letter_id` of the list.'),
+    }),
+    reply: replySchema,
+    errors: ['dead_letter_not_found', 'store_unavailable'],
+    handle: async ({ params: { dead_letter_id }, caller: { project_id } }) => {
+      if (!(await asQueueFailure(queue.replayDeadLetter(dead_letter_id, { project_id })))) {
+        throw problem('dead_letter_not_found', {
+          detail: `dead_letter_id: got "${dead_letter_id}", which is no dead letter of this project`,
+        })
+      }
+      return { dead_letter_id, state: 'queued' as const }
+    },
+  })
+}
+
+const replySchema = z.strictObject({
+  dead_letter_id: z.string(),
+  state: z.literal('queued').describe('It waits in the queue again.'),
+})

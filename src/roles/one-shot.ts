@@ -1,0 +1,26 @@
+import { systemClock } from '../kernel/time.ts'
+import type { Role, RoleConfig } from '../platform/config/index.ts'
+import { createLogger, createMetrics } from '../platform/telemetry/index.ts'
+import type { RoleContext } from './running.ts'
+
+/** What a role that does one thing and ends is built with; it serves nothing. */
+export function oneShot(
+  role: string,
+  { log_level: level }: Pick<RoleConfig<Role>, 'log_level'>,
+  parts: AsyncDisposableStack,
+): RoleContext {
+  return {
+    logger: createLogger({ role, level }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    parts,
+    checks: [],
+    whenReady: [],
+    fail: () => undefined,
+  }
+}
+
+/** One JSON object a line, so that a script in front of the role can read them. */
+export function print(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
