@@ -1,0 +1,34 @@
+/** What a decoder takes from one export request; what is beyond is counted, never kept. */
+export type DecodeLimits = {
+  /** Attributes of one span, event, link, log record, resource or scope; the rest is dropped. */
+  attributes_per_item: number
+  /** Events of one span; the rest is dropped. */
+  events_per_span: number
+  /** Links of one span; the rest is dropped. */
+  links_per_span: number
+  /** Lists and maps around a value; a deeper value becomes the text `[too deep]`. */
+  value_levels: number
+  /** Spans or log records of one request; the rest is rejected with `too_many_items`. */
+  items_per_request: number
+  /** Values, events and links of one request, each of which is an object in memory. */
+  values_per_request: number
+}
+
+/**
+ * 1,000 attributes, events and links are eight times what SDKs send by default (128 of each).
+ * 32 levels hold any message of a provider and are far from the end of the stack.
+ * 100,000 items are two hundred times the batch of an SDK; a Collector sends 8,192.
+ * 4,000,000 values are 40 for each of those items, and bound what two bytes of a hostile body can
+ * grow to: some 300 MB for the 64 MiB that the receiver takes.
+ */
+export const defaultDecodeLimits: DecodeLimits = {
+  attributes_per_item: 1_000,
+  events_per_span: 1_000,
+  links_per_span: 1_000,
+  value_levels: 32,
+  items_per_request: 100_000,
+  values_per_request: 4_000_000,
+}
+
+/** What stands in the place of a value that is nested deeper than `value_levels`. */
+export const tooDeep = '[too deep]'

@@ -1,0 +1,119 @@
+import type { OtlpAttributes, OtlpValue } from '../../contract.ts'
+import { emptyAttributes } from '../empty-items.ts'
+import { isForbiddenKey } from '../forbidden-keys.ts'
+import { tooDeep } from '../limits.ts'
+import { readKey, readValueText } from './read-text.ts'
+import type { WireReader } from './wire-reader.ts'
+
+const anyValueFields = 0b1111_1110
+const keyValueFields = 0b110
+const listFields = 0b10
+
+/**
+ * Reads a KeyValue into `into`. Returns how many were dropped for the limits: 1 or 0. A forbidden
+ * key is dropped with a warning.
+ */
+export function readAttribute(wire: WireReader, field: string, into: OtlpAttributes): 0 | 1 {
+  const full = into.keys.length >= wire.tally.limits.attributes_per_item
+  if (full || !wire.tally.takesValue()) {
+    wire.position = wire.until(field)
+    return 1
+  }
+  readKeyValue(wire, field, into, 0)
+  return 0
+}
+
+/** Reads the field of an AnyValue; `before` is what an earlier one of the same field was. */
+export function readAnyValueField(wire: WireReader, field: string, before: OtlpValue): OtlpValue {
+  return readValueAt(wire, field, 0, before)
+}
+
+function readKeyValue(wire: WireReader, field: string, into: OtlpAttributes, level: number): void {
+  const around = wire.enter(field)
+  let key = ''
+  let value: OtlpValue = null
+  while (wire.position < wire.end) {
+    const tag = wire.tag('KeyValue')
+    if (tag === 10) key = readKey(wire, 'KeyValue.key')
+    else if (tag === 18) value = readValueAt(wire, 'KeyValue.value', level, value)
+    else wire.skip(tag, 'KeyValue', keyValueFields)
+  }
+  wire.leave(around)
+  if (isForbiddenKey(key)) {
+    wire.tally.warn('forbidden_key')
+    return
+  }
+  into.keys.push(key)
+  into.values.push(value)
+}
+
+/** A later value takes the place of an earlier one; lists and maps grow together (protobuf). */
+function readValueAt(wire: WireReader, field: string, level: number, before: OtlpValue): OtlpValue {
+  const around = wire.enter(field)
+  if (level > wire.tally.limits.value_levels) {
+    wire.leave(around)
+    wire.tally.warn('too_deep')
+    return tooDeep
+  }
+  let value = before
+  while (wire.position < wire.end) {
+    const tag = wire.tag('AnyValue')
+    if (tag === 10) value = readValueText(wire, 'AnyValue.string_value')
+    else if (tag === 16) value = wire.bool('AnyValue.bool_value')
+    else if (tag === 24) value = wire.int64('AnyValue.int_value')
+    else if (tag === 33) value = wire.double('AnyValue.double_value')
+    else if (tag === 42) value = readList(wire, level + 1, value)
+    else if (tag === 50) value = readMap(wire, level + 1, value)
+    else if (tag === 58) value = readBytes(wire)
+    else wire.skip(tag, 'AnyValue', anyValueFields)
+  }
+  wire.leave(around)
+  return value
+}
+
+function readList(wire: WireReader, level: number, before: OtlpValue): OtlpValue {
+  const list: OtlpValue[] = Array.isArray(before) ? before : []
+  const around = wire.enter('AnyValue.array_value')
+  while (wire.position < wire.end) {
+    const tag = wire.tag('ArrayValue')
+    if (tag !== 10) wire.skip(tag, 'ArrayValue', listFields)
+    else if (takesInner(wire, 'ArrayValue.values')) {
+      list.push(readValueAt(wire, 'ArrayValue.values', level, null))
+    }
+  }
+  wire.leave(around)
+  return list
+}
+
+function readMap(wire: WireReader, level: number, before: OtlpValue): OtlpValue {
+  const map = isMap(before) ? before : { map: emptyAttributes() }
+  const around = wire.enter('AnyValue.kvlist_value')
+  while (wire.position < wire.end) {
+    const tag = wire.tag('KeyValueList')
+    if (tag !== 10) wire.skip(tag, 'KeyValueList', listFields)
+    else if (takesInner(wire, 'KeyValueList.values')) {
+      readKeyValue(wire, 'KeyValueList.values', map.map, level)
+    }
+  }
+  wire.leave(around)
+  return map
+}
+
+/** Whether one more value inside a value is kept; else it is passed over. */
+function takesInner(wire: WireReader, field: string): boolean {
+  if (wire.tally.takesValue()) return true
+  wire.tally.warn('values_cut')
+  wire.position = wire.until(field)
+  return false
+}
+
+function readBytes(wire: WireReader): OtlpValue {
+  const end = wire.until('AnyValue.bytes_value')
+  const bytes = wire.bytes.subarray(wire.position, end)
+  wire.position = end
+  return { bytes }
+}
+
+function isMap(value: OtlpValue): value is { map: OtlpAttributes } {
+  return typeof value === 'object' && value !== null && 'map' in value
+}

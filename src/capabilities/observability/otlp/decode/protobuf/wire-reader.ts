@@ -1,0 +1,182 @@
+import { OtlpDecodeError } from '../../contract.ts'
+import type { Tally } from '../tally.ts'
+import type { TextCaches } from './text-caches.ts'
+
+/** Groups (a form of protobuf 1) within groups, in fields that we don't know. */
+const groupLevels = 32
+const varintBytes = 10
+const fieldMax = 2 ** 29 - 1
+
+/**
+ * Reads the wire format of protobuf from a body, never beyond the end of the message it is in.
+ * `field` and `message` are names for the error: OtlpDecodeError says where, and what was expected.
+ */
+export class WireReader {
+  readonly bytes: Buffer
+  readonly view: DataView
+  readonly tally: Tally
+  readonly caches: TextCaches
+  /** The next byte to read. */
+  position = 0
+  /** Where the message that is being read ends. */
+  end: number
+  /** The upper 32 bits of the varint that was read last. */
+  high = 0
+  /** What was wrong with the id that was read last, when it was none. */
+  idFault = ''
+
+  constructor(bytes: Buffer, tally: Tally, caches: TextCaches) {
+    this.bytes = bytes
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.tally = tally
+    this.caches = caches
+    this.end = bytes.length
+  }
+
+  /** Field number × 8 + wire type. Only to be asked while `position` is before `end`. */
+  tag(message: string): number {
+    const byte = this.bytes[this.position] as number
+    if (byte < 0x80 && byte >= 8) {
+      this.position++
+      return byte
+    }
+    return this.longTag(message)
+  }
+
+  /** Enters a message; returns what `leave` takes: the end of the message around it. */
+  enter(field: string): number {
+    const around = this.end
+    this.end = this.until(field)
+    return around
+  }
+
+  leave(around: number): void {
+    this.position = this.end
+    this.end = around
+  }
+
+  /** Reads the length of a field; returns where its content, which begins at `position`, ends. */
+  until(field: string): number {
+    const length = this.varint(field)
+    const left = this.end - this.position
+    if (this.high === 0 && length <= left) return this.position + length
+    const told = this.high === 0 ? length : 'more than 4294967295'
+    throw this.fault(field, `a length of ${told} bytes, and ${left} are left in the message`)
+  }
+
+  /** The lower 32 bits of a varint, as an unsigned number; `high` has the upper ones. */
+  varint(field: string): number {
+    if (this.position < this.end) {
+      const byte = this.bytes[this.position] as number
+      if (byte < 0x80) {
+        this.position++
+        this.high = 0
+        return byte
+      }
+    }
+    return this.longVarint(field)
+  }
+
+  /** A signed 64-bit integer: a number while that is exact. */
+  int64(field: string): number | bigint {
+    const low = this.varint(field)
+    if (this.high === 0) return low
+    const high = this.high | 0
+    const value = high * 0x1_0000_0000 + low
+    if (Number.isSafeInteger(value)) return value
+    return (BigInt(high) << 32n) | BigInt(low)
+  }
+
+  bool(field: string): boolean {
+    return this.varint(field) !== 0 || this.high !== 0
+  }
+
+  fixed64(field: string): bigint {
+    const at = this.forward(8, field)
+    return this.view.getBigUint64(at, true)
+  }
+
+  fixed32(field: string): number {
+    const at = this.forward(4, field)
+    return this.view.getUint32(at, true)
+  }
+
+  double(field: string): number {
+    const at = this.forward(8, field)
+    return this.view.getFloat64(at, true)
+  }
+
+  /**
+   * Passes over a field that the caller does not read. `known` has the bit of each field number
+   * that it does: one of those comes here when its wire type is wrong.
+   */
+  skip(tag: number, message: string, known: number): void {
+    const field = tag >>> 3
+    if (field < 32 && ((known >>> field) & 1) === 1) {
+      throw this.fault(`${message} field ${field}`, `wire type ${tag & 7}, which it does not have`)
+    }
+    if ((tag & 7) === 3) this.skipGroup(field, message)
+    else this.skipContent(tag & 7, message)
+  }
+
+  fault(where: string, what: string): OtlpDecodeError {
+    return new OtlpDecodeError(`${where} at byte ${this.position}: ${what}`)
+  }
+
+  private forward(bytes: number, field: string): number {
+    const at = this.position
+    if (this.end - at < bytes) {
+      throw this.fault(field, `${bytes} bytes expected, ${this.end - at} are left in the message`)
+    }
+    this.position = at + bytes
+    return at
+  }
+
+  private longTag(message: string): number {
+    const tag = this.varint(message)
+    const field = tag >>> 3
+    if (this.high === 0 && field > 0 && field <= fieldMax) return tag
+    throw this.fault(message, `a field number from 1 to ${fieldMax} expected`)
+  }
+
+  private longVarint(field: string): number {
+    let low = 0
+    let high = 0
+    for (let i = 0; i < varintBytes; i++) {
+      if (this.position + i >= this.end) throw this.fault(field, 'the varint is cut off')
+      const byte = this.bytes[this.position + i] as number
+      const bits = byte & 0x7f
+      if (i < 5) low |= bits << (i * 7)
+      if (i === 4) high = bits >>> 4
+      if (i > 4) high |= bits << (i * 7 - 32)
+      if (byte < 0x80) {
+        if (i === varintBytes - 1 && bits > 1) break
+        this.position += i + 1
+        this.high = high >>> 0
+        return low >>> 0
+      }
+    }
+    throw this.fault(field, 'a varint of at most 64 bits in 10 bytes expected')
+  }
+
+  private skipGroup(first: number, message: string): void {
+    const open = [first]
+    while (open.length > 0) {
+      if (this.position >= this.end) throw this.fault(message, `group ${open.at(-1)} has no end`)
+      const tag = this.tag(message)
+      const type = tag & 7
+      if (type === 3) open.push(tag >>> 3)
+      if (open.length > groupLevels) throw this.fault(message, `over ${groupLevels} nested groups`)
+      if (type === 4 && open.pop() !== tag >>> 3) throw this.fault(message, 'another group ends')
+      if (type !== 3 && type !== 4) this.skipContent(type, message)
+    }
+  }
+
+  private skipContent(type: number, message: string): void {
+    if (type === 0) this.varint(message)
+    else if (type === 1) this.forward(8, message)
+    else if (type === 2) this.position = this.until(message)
+    else if (type === 5) this.forward(4, message)
+    else throw this.fault(message, `wire type 0, 1, 2, 3 or 5 expected, got ${type}`)
+  }
+}
