@@ -157,7 +157,7 @@ function parameter<T>(about: { read: (text: string) => T | undefined; expected: 
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
 /** Reads an instant of the years 1970 to 2261 (ClickHouse's range at nanoseconds), else undefined. */
-function nsFromIso(text: string): bigint | undefined {
+export function nsFromIso(text: string): bigint | undefined {
   const [, seconds, fraction = '', zone] = isoPattern.exec(text) ?? []
   const ms = Date.parse(`${seconds}${zone}`)
   if (!(ms >= 0 && ms < instant_ms_max)) return undefined

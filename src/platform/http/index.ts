@@ -13,6 +13,7 @@ export {
   defineRoute,
   keyScopesOf,
   type RawRoute,
+  type RequestHeaders,
   type Route,
   type RouteAccess,
   type RouteAuth,

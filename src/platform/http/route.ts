@@ -69,11 +69,15 @@ export type RouteDefinition<
     query: Parsed<Q>
     body: Parsed<B>
     caller: CallerOf<S>
+    headers: RequestHeaders
     request_id: string
     /** Aborts when the client leaves. */
     signal: AbortSignal
   }) => Promise<z.input<R> | Answer<z.input<R>>>
 }
+
+/** The headers of a request, by lower-case name. */
+export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 type RouteDocs = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -92,6 +96,11 @@ type RouteDocs = {
   /** Calls a minute and address, whatever credentials they carry: for what can be guessed. */
   rate_per_minute_max?: number
   body_bytes_max?: number
+  /**
+   * The body may hold `__proto__` and `constructor` as keys, which otherwise refuse it whole: the
+   * handler treats them as any other key and copies none into an object.
+   */
+  any_json_keys?: true
 }
 
 /** A route ready to serve: `run` validates, calls the handler and answers. */
@@ -112,6 +121,7 @@ export type UnparsedRequest = {
   query: unknown
   body: unknown
   caller: Caller | null
+  headers: RequestHeaders
   request_id: string
   signal: AbortSignal
 }
@@ -144,13 +154,14 @@ export function defineRoute<
     params,
     query,
     body,
-    run: async ({ caller, request_id, signal, ...parts }) => {
+    run: async ({ caller, headers, request_id, signal, ...parts }) => {
       const parsed = parseParts({ params, query, body }, parts)
       const answer = await handle({
         params: parsed.params as Parsed<P>,
         query: parsed.query as Parsed<Q>,
         body: parsed.body as Parsed<B>,
         caller: caller as CallerOf<S>,
+        headers,
         request_id,
         signal,
       })

@@ -89,7 +89,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     sendProblem(unroutable(options, request), request, reply),
   )
   await app.register(rateLimit, limitedBy(options.rate_per_minute_max, 'credential'))
-  takeEmptyBodies(app)
+  readJsonBodies(app, options.routes)
   for (const route of options.routes) if (route.kind === 'api') serve(app, route, options)
   await app.ready()
   return {
@@ -144,13 +144,19 @@ function nodeServer(options: HttpServerOptions, handler: NodeHandler): Server {
   return server
 }
 
-/** A PUT or POST may come with a JSON content type and no body at all; then the body is undefined. */
-function takeEmptyBodies(app: FastifyInstance): void {
+/**
+ * A PUT or POST may come with a JSON content type and no body at all; then the body is undefined.
+ * Keys that could change an object's prototype refuse a body, but on routes that take any key.
+ */
+function readJsonBodies(app: FastifyInstance, routes: readonly (Route | RawRoute)[]): void {
   const parse = app.getDefaultJsonParser('error', 'error')
+  const parseAnyKeys = app.getDefaultJsonParser('ignore', 'ignore')
+  const anyKeys = new Set(routes.filter((route) => route.any_json_keys).map(({ url }) => url))
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined)
-    else parse(request, body.toString(), done)
+    if (body.length === 0) return done(null, undefined)
+    const parser = anyKeys.has(request.routeOptions.url ?? '') ? parseAnyKeys : parse
+    parser(request, body.toString(), done)
   })
 }
 
@@ -171,6 +177,7 @@ function serve(app: FastifyInstance, route: Route, options: HttpServerOptions): 
             query: withoutProject(request.query),
             body: request.body,
             caller,
+            headers: request.headers,
             request_id: request.id,
             signal: leaveSignal(reply),
           }),

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { keyScopes } from '../../../kernel/scopes.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { schemaStatuses, schemaVersions } from './schema-registry.ts'
+
+/** GET /api/v2/observability/schema/versions: every version, newest first. */
+export function listSchemaVersions(): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/schema/versions',
+    id: 'listObservabilitySchemaVersions',
+    summary: 'Versions of the canonical schema, newest first',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: keyScopes },
+    reply: replySchema,
+    errors: [],
+    handle: async () => {
+      const versions = schemaVersions.map(({ records: _records, ...about }) => about)
+      return { versions, total: versions.length }
+    },
+  })
+}
+
+const replySchema = z.strictObject({
+  versions: z.array(
+    z.strictObject({
+      version: z.string().describe('In the form of a date.'),
+      status: z.enum(schemaStatuses),
+      released_at: z.iso.datetime(),
+      compatibility_notes: z.string(),
+    }),
+  ),
+  total: z.int().nonnegative(),
+})
