@@ -6,6 +6,11 @@ export function newId(): string {
   return uuidV7()
 }
 
+/** The UUIDv5 of a name in a name space that is a UUID: the same whenever it is asked for. */
+export function derivedId(namespace: string, name: string): string {
+  return uuidV5(name, namespace)
+}
+
 /** A new span id: 16 hex digits, never all zero (W3C Trace Context, level 2). */
 export function newObservationId(): string {
   const id = randomBytes(8).toString('hex')

@@ -5,6 +5,7 @@ import {
   startFrame,
   writeExchange,
 } from '../../../model/exchange-frame.ts'
+import type { FramePool } from '../../../platform/queue/index.ts'
 
 /** An exchange with its facts as JSON text, and the bytes it takes in a frame. */
 export type PackedExchange = Omit<Exchange, 'facts'> & { facts: string; bytes: number }
@@ -54,26 +55,5 @@ export class OpenFrame {
     const copy = Buffer.from(data)
     pool.give(this.#buffer)
     return { data: copy, buffer: undefined }
-  }
-}
-
-/** Buffers kept for the next frames; more are left to the garbage collector. */
-const freeBuffers_max = 16
-
-/** Buffers of one size that are used again: to allocate one costs more than to fill it. */
-export class FramePool {
-  readonly frame_bytes: number
-  readonly #free: Buffer[] = []
-
-  constructor(frame_bytes: number) {
-    this.frame_bytes = frame_bytes
-  }
-
-  take(): Buffer {
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.frame_bytes)
-  }
-
-  give(buffer: Buffer): void {
-    if (this.#free.length < freeBuffers_max) this.#free.push(buffer)
   }
 }

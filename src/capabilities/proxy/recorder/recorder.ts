@@ -1,7 +1,12 @@
 import type { Clock } from '../../../kernel/time.ts'
 import type { Exchange } from '../../../model/exchange.ts'
 import { frameHeader_bytes } from '../../../model/exchange-frame.ts'
-import type { OutgoingMessage } from '../../../platform/queue/index.ts'
+import {
+  FramePool,
+  type OutgoingMessage,
+  publishWithRetries,
+  type RetryLimits,
+} from '../../../platform/queue/index.ts'
 import {
   createQuietLog,
   type Logger,
@@ -11,8 +16,7 @@ import {
 import { type Listed, SlotList } from '../call/slot-list.ts'
 import type { ExchangeRecorder } from '../contract.ts'
 import { fittingFrame } from './large-exchange.ts'
-import { FramePool, OpenFrame, type PackedExchange, packed } from './open-frame.ts'
-import { publishWithRetries, type RetryLimits } from './publish-retries.ts'
+import { OpenFrame, type PackedExchange, packed } from './open-frame.ts'
 import {
   createRecordLedger,
   type LossReason,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MessageTooLarge, type OutgoingMessage } from '../../../platform/queue/index.ts'
+import { MessageTooLarge, type OutgoingMessage } from './contract.ts'
 
+/** How often a publish is tried, and the first delay between tries; it doubles. */
 export type RetryLimits = { attempts_max: number; delay_ms: number }
 
 /**

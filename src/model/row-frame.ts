@@ -1,0 +1,189 @@
+import { zstdDecompressSync } from 'node:zlib'
+import { MalformedFrame } from './exchange-frame.ts'
+import { type IngestPath, ingestPaths, type RecordCounts } from './ingest-records.ts'
+
+/**
+ * A row frame is one queue message with encoded rows of one project:
+ * `[version u8 = 2][compression u8][row format u16][rows_bytes u32]`, so many bytes of rows, and
+ * the trailer as JSON up to the end. The rows are, compressed or not, one after the other
+ * `[kind u8][length u32][row]`. Numbers are little-endian. A row is RowBinary of the columns that
+ * the row format names. Frames of exchanges have version 1 in their first byte.
+ */
+export const rowFrameVersion = 2
+/** Bytes before the rows. */
+export const rowFrameHeader_bytes = 8
+/** Bytes before each row: its kind and its length. */
+export const rowHeader_bytes = 5
+
+/** The kinds of rows; a kind's place, counted from 1, is its byte in a frame. */
+export const rowKinds = ['observations', 'traces', 'events', 'links', 'correlations'] as const
+export type RowKind = (typeof rowKinds)[number]
+
+/**
+ * What a message brings of one request. The rows of a receipt stand together, and receipts in the
+ * order of their rows.
+ */
+export type FrameReceipt = {
+  ingest_request_id: string
+  path: IngestPath
+  received_at_ms: number
+  /** Items of the request that came with these rows; see IngestRequest. */
+  items: number
+  /** Rows that stand here; the sum of `records`. */
+  rows: number
+  records: RecordCounts
+  /** Items of which content was masked: those of the whole request, on its first message. */
+  masked: number
+  /** Items that the edge refused, by reason: those of the whole request, on its first message. */
+  rejected: Readonly<Record<string, number>>
+}
+
+export type RowFrameTrailer = { project_id: string; receipts: readonly FrameReceipt[] }
+
+/** `start` and `end` are places in the frame's `bytes`; `receipt` one in its `receipts`. */
+export type RowVisitor = (kind: RowKind, start: number, end: number, receipt: number) => void
+
+export type RowFrame = {
+  project_id: string
+  row_format: number
+  receipts: FrameReceipt[]
+  /** Rows with their headers; a view of the message unless that was compressed. */
+  bytes: Buffer
+  /** Visits the rows in their order. */
+  eachRow(visit: RowVisitor): void
+}
+
+const compressionNone = 0
+const compressionZstd = 1
+
+/** The first bytes of a frame with `rows_bytes` of rows, compressed or not. */
+export function rowFrameHeader(about: {
+  compressed: boolean
+  row_format: number
+  rows_bytes: number
+}): Buffer {
+  const header = Buffer.allocUnsafe(rowFrameHeader_bytes)
+  header[0] = rowFrameVersion
+  header[1] = about.compressed ? compressionZstd : compressionNone
+  header.writeUInt16LE(about.row_format, 2)
+  header.writeUInt32LE(about.rows_bytes, 4)
+  return header
+}
+
+/** True for a message that is a row frame, of whatever content. */
+export function isRowFrame(data: Uint8Array): boolean {
+  return data[0] === rowFrameVersion
+}
+
+/**
+ * Reads a frame; rows are found, not read. `decompressed_bytes_max` bounds what compressed rows
+ * may grow to. Throws MalformedFrame.
+ */
+export function decodeRowFrame(data: Uint8Array, decompressed_bytes_max: number): RowFrame {
+  const frame = Buffer.from(data.buffer, data.byteOffset, data.length)
+  if (!isRowFrame(frame)) throw new MalformedFrame(`frame version ${frame[0]}, expected 2`)
+  if (frame.length < rowFrameHeader_bytes) throw new MalformedFrame('the frame ends early')
+  const rowsEnd = rowFrameHeader_bytes + frame.readUInt32LE(4)
+  if (rowsEnd > frame.length) throw new MalformedFrame('the rows are longer than their frame')
+  const rows = frame.subarray(rowFrameHeader_bytes, rowsEnd)
+  const bytes = decompressed(rows, frame[1], decompressed_bytes_max)
+  const { project_id, receipts } = trailerFrom(frame.subarray(rowsEnd))
+  assertRows(bytes, receipts)
+  return {
+    project_id,
+    row_format: frame.readUInt16LE(2),
+    receipts,
+    bytes,
+    eachRow: (visit) => eachRow(bytes, receipts, visit),
+  }
+}
+
+function decompressed(rows: Buffer, compression: number | undefined, bytes_max: number): Buffer {
+  if (compression === compressionNone) return rows
+  if (compression !== compressionZstd) throw new MalformedFrame(`compression ${compression}`)
+  try {
+    return zstdDecompressSync(rows, { maxOutputLength: bytes_max })
+  } catch (cause) {
+    throw new MalformedFrame('the rows do not decompress', { cause })
+  }
+}
+
+/** Holds that every row ends in the frame, and that the receipts say what stands there. */
+function assertRows(bytes: Buffer, receipts: readonly FrameReceipt[]): void {
+  const counts = receipts.map(() => new Uint32Array(rowKinds.length + 1))
+  let at = 0
+  for (let index = 0; index < receipts.length; index++) {
+    const counted = counts[index]
+    for (let left = receipts[index]?.rows ?? 0; left > 0; left--) {
+      if (at + rowHeader_bytes > bytes.length) throw new MalformedFrame('a row is missing')
+      const kind = bytes[at] ?? 0
+      if (kind < 1 || kind > rowKinds.length) throw new MalformedFrame(`a row of kind ${kind}`)
+      if (counted) counted[kind] = (counted[kind] ?? 0) + 1
+      at += rowHeader_bytes + bytes.readUInt32LE(at + 1)
+      if (at > bytes.length) throw new MalformedFrame('a row is longer than its frame')
+    }
+    if (rowKinds.some((kind, place) => receipts[index]?.records[kind] !== counted?.[place + 1])) {
+      throw new MalformedFrame('a receipt counts other rows than there are')
+    }
+  }
+  if (at !== bytes.length) throw new MalformedFrame('there are rows that no receipt counts')
+}
+
+function eachRow(bytes: Buffer, receipts: readonly FrameReceipt[], visit: RowVisitor): void {
+  let at = 0
+  for (let index = 0; index < receipts.length; index++) {
+    for (let left = receipts[index]?.rows ?? 0; left > 0; left--) {
+      const kind = rowKinds[(bytes[at] ?? 0) - 1]
+      const start = at + rowHeader_bytes
+      at = start + bytes.readUInt32LE(at + 1)
+      if (kind) visit(kind, start, at, index)
+    }
+  }
+}
+
+function trailerFrom(bytes: Buffer): { project_id: string; receipts: FrameReceipt[] } {
+  const trailer = parsed(bytes)
+  if (!isObject(trailer) || typeof trailer['project_id'] !== 'string') {
+    throw new MalformedFrame('the trailer names no project')
+  }
+  const { project_id, receipts } = trailer as { project_id: string; receipts: unknown }
+  if (!Array.isArray(receipts) || !receipts.every(isReceipt)) {
+    throw new MalformedFrame('the trailer has a receipt that is none')
+  }
+  return { project_id, receipts }
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch (cause) {
+    throw new MalformedFrame('the trailer is no JSON', { cause })
+  }
+}
+
+/** By hand: a frame of many small requests has many receipts. */
+function isReceipt(value: unknown): value is FrameReceipt {
+  if (!isObject(value)) return false
+  return (
+    typeof value['ingest_request_id'] === 'string' &&
+    ingestPaths.includes(value['path'] as IngestPath) &&
+    isCount(value['received_at_ms']) &&
+    isCount(value['items']) &&
+    isCount(value['rows']) &&
+    isCount(value['masked']) &&
+    hasCounts(value['records']) &&
+    hasCounts(value['rejected'])
+  )
+}
+
+function hasCounts(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every(isCount)
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
