@@ -1,3 +1,5 @@
+export { openClickHouseLedgerStore } from './clickhouse/ledger-store.ts'
+export { openClickHouseRecordStore } from './clickhouse/record-store.ts'
 export { openClickHouseStore } from './clickhouse/store.ts'
 export type {
   CallSums,

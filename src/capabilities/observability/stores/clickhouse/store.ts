@@ -1,10 +1,5 @@
-import { problem } from '../../../../kernel/problem.ts'
 import type { Observation } from '../../../../model/observation.ts'
-import {
-  type Columnar,
-  ColumnarUnavailable,
-  type QueryParams,
-} from '../../../../platform/columnar/index.ts'
+import type { Columnar, QueryParams } from '../../../../platform/columnar/index.ts'
 import type {
   ConversationHint,
   ObservationIds,
@@ -31,6 +26,7 @@ import {
   taskRollupFrom,
   traceSummaryFrom,
 } from './rollup-row.ts'
+import { asStoreFailure, reader } from './store-failure.ts'
 
 /** Rows of one page or trace, at most. */
 const rows_max = 10_000
@@ -44,8 +40,7 @@ const ids_max = 250
  * re-sent observation has to keep its task and conversation: they are filtered before.
  */
 export function openClickHouseStore({ columnar }: { columnar: Columnar }): ObservationStore {
-  const read = <Row>(sql: string, params: QueryParams) =>
-    asStoreFailure(columnar.query<Row>(sql, params))
+  const read = reader(columnar)
   return {
     insert: (observations, { token }) => insert(columnar, observations, token),
     taskRollups: (projectId, tasks) =>
@@ -90,22 +85,6 @@ async function insert(columnar: Columnar, observations: readonly Observation[], 
   const rows = encodeObservations(observations)
   const options = { deduplication_token: token }
   await asStoreFailure(columnar.insertRowBinary('observations', observationColumns, rows, options))
-}
-
-/** What callers have to tell apart: the store is away (retry), or anything else (a defect). */
-async function asStoreFailure<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (cause) {
-    if (cause instanceof ColumnarUnavailable) {
-      throw problem('store_unavailable', {
-        detail: 'The columnar store is out of reach; try again shortly.',
-        retry_after_s: 1,
-        cause,
-      })
-    }
-    throw cause
-  }
 }
 
 async function inGroups<Item, Result>(
