@@ -1,6 +1,10 @@
 import {
+  type LedgerStore,
   type ObservationStore,
+  openClickHouseLedgerStore,
+  openClickHouseRecordStore,
   openClickHouseStore,
+  type RecordStore,
 } from '../capabilities/observability/stores/index.ts'
 import { type Columnar, columnarSchemaStatus, openColumnar } from '../platform/columnar/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
@@ -77,8 +81,14 @@ export function openStores(
     { name: 'clickhouse', check: async () => ((await columnar.ping()) ? null : 'no answer') },
     { name: 'schema', check: schemaCheck(relational, columnar) },
   )
-  const store = openClickHouseStore({ columnar })
-  return { relational, db: relational.db, columnar, store }
+  return {
+    relational,
+    db: relational.db,
+    columnar,
+    store: openClickHouseStore({ columnar }),
+    records: openClickHouseRecordStore({ columnar }),
+    ledger: openClickHouseLedgerStore({ columnar }),
+  }
 }
 
 /** Fails until both stores have been migrated; a newer schema than ours is fine in a roll-out. */
@@ -99,6 +109,8 @@ export type Stores = {
   db: Relational<Tables>['db']
   columnar: Columnar
   store: ObservationStore
+  records: RecordStore
+  ledger: LedgerStore
 }
 
 /** The address, or an error that names the variable. */
