@@ -10,6 +10,7 @@ import {
   type RawRoute,
   type Route,
 } from '../platform/http/index.ts'
+import type { OtlpService } from './otlp.ts'
 import type { RoleContext } from './running.ts'
 import { version } from './version.ts'
 
@@ -29,13 +30,15 @@ type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency'>> & {
   routes: readonly (Route | RawRoute)[]
   /** Its streams may take the grace period to end. */
   proxy?: CompletionProxy
+  /** Its requests end before the queue is closed. */
+  otlp?: OtlpService
 }
 
 /** Serves the routes and `/openapi.json` of just these; resolves with the port. */
 export async function listen(
   context: RoleContext,
   config: ListenConfig,
-  { routes, proxy, ...served }: Served,
+  { routes, proxy, otlp, ...served }: Served,
 ): Promise<number> {
   const { logger, metrics, clock, parts } = context
   const all: (Route | RawRoute)[] = [...routes]
@@ -57,7 +60,12 @@ export async function listen(
   })
   const port = await server.listen({ host: config.http_host, port: config.http_port })
   parts.defer(async () => {
-    const closed = Promise.all([proxy?.drain(), server.close()])
+    const closed = Promise.all([
+      proxy?.drain(),
+      otlp?.receiver.drain(),
+      otlp?.grpc?.close(config.grace_period_ms),
+      server.close(),
+    ])
     await Promise.race([closed, sleep(config.grace_period_ms)])
     await proxy?.close()
     await closed

@@ -1,9 +1,12 @@
 import { type Service, startService } from './service.ts'
 
+type ReadAnew = 'base_url' | 'management_url' | 'otlp_grpc_address' | 'pid'
+
 /** A role that can be killed or stopped and started again, on the same ports. */
-export type RestartableService = Omit<Service, 'base_url' | 'management_url' | 'pid' | 'ended'> & {
+export type RestartableService = Omit<Service, ReadAnew | 'ended'> & {
   readonly base_url: string
   readonly management_url: string
+  readonly otlp_grpc_address: string
   /** Of the process now, or of the last one. */
   readonly pid: number
   /** Resolves when it is ready; the ports are free ones the first time. */
@@ -25,6 +28,9 @@ export function restartableService(role: string, env: Record<string, string>): R
     get management_url() {
       return now().management_url
     },
+    get otlp_grpc_address() {
+      return now().otlp_grpc_address
+    },
     get pid() {
       return now().pid
     },
@@ -39,9 +45,10 @@ export function restartableService(role: string, env: Record<string, string>): R
   }
 }
 
-function portsOf({ base_url, management_url }: Service): Record<string, string> {
+function portsOf({ base_url, management_url, otlp_grpc_address }: Service): Record<string, string> {
   return {
     ...(base_url && { LOOPTRACE_HTTP_PORT: new URL(base_url).port }),
     LOOPTRACE_MANAGEMENT_PORT: new URL(management_url).port,
+    ...(otlp_grpc_address && { LOOPTRACE_OTLP_GRPC_PORT: otlp_grpc_address.replace(/^.*:/, '') }),
   }
 }

@@ -10,6 +10,8 @@ export type Service = {
   /** `http://127.0.0.1:<port>` of the role's listener; empty for a role without one. */
   base_url: string
   management_url: string
+  /** `127.0.0.1:<port>` where it takes OTLP over gRPC; empty for a role that does not. */
+  otlp_grpc_address: string
   /** Everything written so far to standard output and standard error. */
   output(): string
   /** The exit status, once it has ended; null when it was killed. */
@@ -45,7 +47,7 @@ export async function startService(
     if (stream === null) continue
     createInterface({ input: stream }).on('line', (line) => {
       const { msg, ...fields } = jsonOf(line)
-      for (const name of ['http_port', 'management_port']) {
+      for (const name of ['http_port', 'management_port', 'otlp_grpc_port']) {
         if (name in fields && !ports.has(name)) ports.set(name, fields[name])
       }
       if (msg === 'ready') isReady.resolve()
@@ -66,6 +68,7 @@ export async function startService(
     pid: child.pid ?? 0,
     base_url: urlOf('http_port'),
     management_url: urlOf('management_port'),
+    otlp_grpc_address: urlOf('otlp_grpc_port').replace('http://', ''),
     output,
     ended,
     stop: (signal = 'SIGTERM') => end(child, ended, signal),
@@ -99,7 +102,7 @@ function spawnRole(
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, ['src/main.ts', ...role.split(' ')], {
     cwd: root,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, LOOPTRACE_OTLP_GRPC_PORT: '0', ...env },
     detached,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

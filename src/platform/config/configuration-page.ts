@@ -8,6 +8,7 @@ const headings: Record<keyof typeof groups, string> = {
   processSettings: 'Every process',
   httpSettings: 'HTTP',
   proxySettings: 'Proxy',
+  otlpSettings: 'OTLP receiver',
   recordingSettings: 'Recording',
   relationalSettings: 'PostgreSQL',
   columnarSettings: 'ClickHouse',

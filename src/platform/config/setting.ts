@@ -20,6 +20,19 @@ export function integer(about: About<number> & { min: number; max: number }): z.
   return described(schema, about, expected)
 }
 
+/** A port to listen on, where 0 takes a free one; `off` is undefined and listens nowhere. */
+export function portOrOff(
+  about: About<number> & { default: number },
+): z.ZodType<number | undefined> {
+  const expected = 'a whole number from 0 to 65535, or `off`'
+  const schema = z
+    .string()
+    .regex(/^(\d+|off)$/, `expected ${expected}`)
+    .transform((value) => (value === 'off' ? undefined : Number(value)))
+    .refine((value) => value === undefined || value <= 65_535, `expected ${expected}`)
+  return described<number | undefined>(schema, about, expected)
+}
+
 /** One of a few words. */
 export function choice<const T extends string>(
   values: readonly [T, ...T[]],

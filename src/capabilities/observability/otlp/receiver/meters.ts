@@ -1,0 +1,63 @@
+import type { Metrics } from '../../../../platform/telemetry/index.ts'
+import type { OtlpSignal } from '../decode/answer/export-response.ts'
+import type { OtlpTransport } from './contract.ts'
+import type { InflightBytes } from './inflight-bytes.ts'
+import type { EndedExport } from './services.ts'
+
+/** What the receiver counts. */
+export type OtlpMeters = {
+  /** Counts a request that has ended. */
+  ended(about: EndedExport): void
+  /** Bytes of one request, as it came and unpacked. */
+  received(transport: OtlpTransport, packed: number, unpacked: number): void
+  /** `items` of a request, of which those in `rejected` were not taken. */
+  took(signal: OtlpSignal, items: number, rejected: Readonly<Record<string, number>>): void
+  warned(warnings: ReadonlyMap<string, number>): void
+}
+
+/** Makes the metrics of the receiver. */
+export function createOtlpMeters(metrics: Metrics, inflight: InflightBytes): OtlpMeters {
+  const requests = metrics.counter({
+    name: 'looptrace_otlp_requests_total',
+    help: 'Export requests that have ended: ok, partial, client_gone, or the error they met.',
+    labels: ['transport', 'encoding', 'result'],
+  })
+  const items = metrics.counter({
+    name: 'looptrace_otlp_items_total',
+    help: 'Spans and log records in answered requests: accepted, or why they were rejected.',
+    labels: ['signal', 'result'],
+  })
+  const bytes = metrics.counter({
+    name: 'looptrace_otlp_received_bytes_total',
+    help: 'Bytes of export requests, as they came (packed) and as they were read (unpacked).',
+    labels: ['transport', 'state'],
+  })
+  const warnings = metrics.counter({
+    name: 'looptrace_otlp_warnings_total',
+    help: 'What was taken though it was not as specified, by kind.',
+    labels: ['warning'],
+  })
+  metrics.gauge({
+    name: 'looptrace_otlp_inflight_bytes',
+    help: 'Bytes of export requests that are held now.',
+    collect: (gauge) => gauge.set(inflight.held_bytes),
+  })
+  return {
+    ended: (about) => requests.inc(about),
+    received(transport, packed, unpacked) {
+      bytes.inc({ transport, state: 'packed' }, packed)
+      bytes.inc({ transport, state: 'unpacked' }, unpacked)
+    },
+    took(signal, count, rejected) {
+      let accepted = count
+      for (const [result, refused] of Object.entries(rejected)) {
+        items.inc({ signal, result }, refused)
+        accepted -= refused
+      }
+      if (accepted > 0) items.inc({ signal, result: 'accepted' }, accepted)
+    },
+    warned(found) {
+      for (const [warning, count] of found) warnings.inc({ warning }, count)
+    },
+  }
+}

@@ -1,0 +1,148 @@
+import { setImmediate } from 'node:timers/promises'
+import { newId } from '../../../../kernel/ids.ts'
+import { problem } from '../../../../kernel/problem.ts'
+import type { IngestRecords } from '../../../../model/ingest-records.ts'
+import { OtlpDecodeError, type OtlpRequest } from '../contract.ts'
+import type { OtlpEncoding, OtlpSignal } from '../decode/answer/export-response.ts'
+import type { Mapped, MappedRequest } from '../mapping/mapper-contract.ts'
+import type { OtlpDependencies } from './contract.ts'
+import type { OtlpMeters } from './meters.ts'
+import { slicesOf } from './slices.ts'
+
+/** One export request, authenticated and unpacked. */
+export type ExportRequest = MappedRequest & {
+  signal: OtlpSignal
+  encoding: OtlpEncoding
+  body: Buffer
+}
+
+/** What became of it. */
+export type ExportResult = {
+  /** Items that are not taken, and what was wrong with the first; 0 and empty when all are. */
+  rejected: number
+  message: string
+  /** Names the receipt; empty when the request held nothing. */
+  ingest_request_id: string
+}
+
+/**
+ * Takes an export request into the queue: resolves once every item in it is durable or rejected.
+ * Rejects with `invalid_request` when it can't be read, and with what the queue says.
+ */
+export type Pipeline = (request: ExportRequest) => Promise<ExportResult>
+
+/** Longer bodies are mapped in slices, so that other requests get their turn in between. */
+const slicedFrom_bytes = 1024 * 1024
+/** A slice of the largest spans that are usual takes some milliseconds. */
+const sliceItems = 256
+
+/** Makes the way that both transports share. */
+export function createPipeline(
+  { decoders, mapper, capture, enqueuer }: PipelineParts,
+  meters: OtlpMeters,
+): Pipeline {
+  async function run<Item>(
+    request: ExportRequest,
+    { decode, map }: ItemKind<Item>,
+  ): Promise<ExportResult> {
+    const found = decodedBy(decode, request.body)
+    meters.warned(found.warnings)
+    if (found.items === 0) return nothing
+    const mapped = await mappedInSlices(request, found, map)
+    const kept = capture?.(mapped.records, request.project_id)
+    const ingest_request_id = newId()
+    const refused = sumOf(Object.fromEntries(found.rejected), mapped.rejected)
+    await enqueuer.enqueue({
+      project_id: request.project_id,
+      path: 'otlp',
+      ingest_request_id,
+      received_at_ms: request.received_at_ms,
+      items: found.items,
+      rejected: sumOf(refused, Object.entries(kept?.rejected ?? {})),
+      masked: kept?.masked ?? 0,
+      records: kept?.records ?? mapped.records,
+    })
+    meters.took(request.signal, found.items, refused)
+    return { ...rejectionOf(refused, found), ingest_request_id }
+  }
+  return (request) => {
+    const decoder = decoders[request.encoding]
+    return request.signal === 'traces'
+      ? run(request, { decode: decoder.traces, map: mapper.traces })
+      : run(request, { decode: decoder.logs, map: mapper.logs })
+  }
+}
+
+type PipelineParts = Pick<OtlpDependencies, 'decoders' | 'mapper' | 'capture' | 'enqueuer'>
+
+/** How items of one signal are read and mapped. */
+type ItemKind<Item> = {
+  decode: (body: Buffer) => OtlpRequest<Item>
+  map: (request: OtlpRequest<Item>, about: MappedRequest) => Mapped
+}
+
+const nothing: ExportResult = { rejected: 0, message: '', ingest_request_id: '' }
+
+function decodedBy<Item>(decode: ItemKind<Item>['decode'], body: Buffer): OtlpRequest<Item> {
+  try {
+    return decode(body)
+  } catch (cause) {
+    if (!(cause instanceof OtlpDecodeError)) throw cause
+    throw problem('invalid_request', { detail: cause.message, cause })
+  }
+}
+
+async function mappedInSlices<Item>(
+  request: ExportRequest,
+  found: OtlpRequest<Item>,
+  map: ItemKind<Item>['map'],
+): Promise<Mapped> {
+  if (request.body.length < slicedFrom_bytes) return map(found, request)
+  const all: Mapped = { records: noRecords(), rejected: new Map() }
+  for (const slice of slicesOf(found, sliceItems)) {
+    await setImmediate()
+    const { records, rejected } = map(slice, request)
+    append(all.records, records)
+    for (const [reason, items] of rejected) {
+      all.rejected.set(reason, (all.rejected.get(reason) ?? 0) + items)
+    }
+  }
+  return all
+}
+
+function noRecords(): IngestRecords {
+  return { traces: [], observations: [], events: [], links: [], correlations: [] }
+}
+
+/** Pushed one by one: a spread of many thousands would overflow the stack. */
+function append(all: IngestRecords, more: IngestRecords): void {
+  for (const record of more.traces) all.traces.push(record)
+  for (const record of more.observations) all.observations.push(record)
+  for (const record of more.events) all.events.push(record)
+  for (const record of more.links) all.links.push(record)
+  for (const record of more.correlations) all.correlations.push(record)
+}
+
+type Counts = Readonly<Record<string, number>>
+
+function sumOf(counts: Counts, more: Iterable<readonly [string, number]>): Counts {
+  const sum = { ...counts }
+  for (const [reason, items] of more) sum[reason] = (sum[reason] ?? 0) + items
+  return sum
+}
+
+/**
+ * What the client is told of items that can't be taken. Those that a policy of its own project
+ * keeps out are no fault of the client, so it is not told of them.
+ */
+function rejectionOf<Item>(
+  refused: Counts,
+  { items, first_rejection }: OtlpRequest<Item>,
+): Pick<ExportResult, 'rejected' | 'message'> {
+  const reasons = Object.entries(refused)
+  const rejected = reasons.reduce((sum, [, count]) => sum + count, 0)
+  if (rejected === 0) return { rejected, message: '' }
+  const counts = reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')
+  const first = first_rejection === '' ? '' : `; the first: ${first_rejection}`
+  return { rejected, message: `${rejected} of ${items} rejected: ${counts}${first}` }
+}

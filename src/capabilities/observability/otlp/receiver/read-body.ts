@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+import { problem } from '../../../../kernel/problem.ts'
+import { type BodyBytes, tooLarge } from './inflight-bytes.ts'
+
+/** The client closed the connection before its request was whole; there is nobody to answer. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone'
+}
+
+/**
+ * Reads a request's body to its end. Rejects with `body_too_large` at the first byte too many,
+ * `overloaded` when there is no room, `request_timeout` after `idle_timeout_ms` of silence, and
+ * ClientGone.
+ */
+export function readBody(
+  request: IncomingMessage,
+  limits: { bytes_max: number; idle_timeout_ms: number },
+  held: BodyBytes,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    const stop = (error: unknown) => {
+      clearTimeout(timer)
+      request.off('data', take)
+      request.off('end', end)
+      request.off('close', gone)
+      reject(error)
+    }
+    const take = (chunk: Buffer) => {
+      timer.refresh()
+      length += chunk.length
+      if (length > limits.bytes_max) return stop(tooLarge(limits.bytes_max))
+      try {
+        held.take(chunk.length)
+      } catch (error) {
+        return stop(error)
+      }
+      chunks.push(chunk)
+    }
+    const end = () => {
+      clearTimeout(timer)
+      request.off('close', gone)
+      const [only] = chunks
+      resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, length))
+    }
+    const gone = () => stop(new ClientGone('the client left in the middle of its request'))
+    const late = () => stop(silent(limits.idle_timeout_ms))
+    const timer = setTimeout(late, limits.idle_timeout_ms)
+    request.on('data', take)
+    request.on('end', end)
+    request.on('close', gone)
+    request.on('error', () => undefined)
+  })
+}
+
+function silent(idle_timeout_ms: number): Error {
+  const detail = `no byte of the request came for ${idle_timeout_ms} ms`
+  return problem('request_timeout', { detail })
+}

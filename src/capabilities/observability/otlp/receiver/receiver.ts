@@ -1,0 +1,54 @@
+import { createRateLimiter } from '../../../../platform/http/index.ts'
+import { createQuietLog } from '../../../../platform/telemetry/index.ts'
+import { createAdmission } from './admission.ts'
+import type { OtlpDependencies, OtlpReceiver } from './contract.ts'
+import { createHttpExport } from './http-export.ts'
+import { createInflightBytes } from './inflight-bytes.ts'
+import { createOtlpMeters } from './meters.ts'
+import { createPipeline } from './pipeline.ts'
+import type { ReceiverServices } from './services.ts'
+
+/** A fault that hits many requests is logged so often. */
+const logInterval_ms = 1_000
+
+/** Makes the receiver. It listens for gRPC only when it is told to. */
+export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver {
+  const { settings, clock, metrics, logger, keys } = dependencies
+  const inflight = createInflightBytes(settings.inflight_bytes_max)
+  const meters = createOtlpMeters(metrics, inflight)
+  const limiter = createRateLimiter(settings.requests_per_minute)
+  const waiting: (() => void)[] = []
+  let requests = 0
+  let stopping = false
+  const services: ReceiverServices = {
+    settings,
+    clock,
+    admit: createAdmission({ keys, limiter, clock, stopping: () => stopping }),
+    take: createPipeline(dependencies, meters),
+    inflight,
+    meters,
+    quietLog: createQuietLog(logger, clock, logInterval_ms),
+    began: () => {
+      requests += 1
+    },
+    ended: (about) => {
+      meters.ended(about)
+      requests -= 1
+      if (requests === 0) for (const resolve of waiting.splice(0)) resolve()
+    },
+  }
+  const answer = createHttpExport(services)
+  return {
+    handle: answer,
+    refuseMetrics: (request, response) => answer(request, response, 'metrics'),
+    listenGrpc: async (options) => {
+      const { startGrpc } = await import('./grpc-server.ts')
+      return startGrpc(services, options)
+    },
+    drain: () => {
+      stopping = true
+      if (requests === 0) return Promise.resolve()
+      return new Promise((resolve) => waiting.push(resolve))
+    },
+  }
+}

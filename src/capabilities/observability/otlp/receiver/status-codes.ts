@@ -1,0 +1,54 @@
+import type { ProblemCode } from '../../../../kernel/problem.ts'
+import { Problem, problem } from '../../../../kernel/problem.ts'
+
+/** Codes of google.rpc.Code that exports are answered with. */
+export const rpcCodes = {
+  ok: 0,
+  invalid_argument: 3,
+  deadline_exceeded: 4,
+  permission_denied: 7,
+  resource_exhausted: 8,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const
+
+/** The google.rpc.Code of an error of the catalogue. */
+export function rpcCodeOf({ code, status }: Problem): number {
+  return codesByProblem[code] ?? (status < 500 ? rpcCodes.invalid_argument : rpcCodes.internal)
+}
+
+/** The error of the catalogue for anything that was thrown while an export was served. */
+export function problemOf(error: unknown): Problem {
+  return error instanceof Problem ? error : problem('internal_error', { cause: error })
+}
+
+/** What a client is told of an error: nothing of what went wrong inside. */
+export function messageOf(fault: Problem): string {
+  return fault.status === 500 ? fault.title : fault.message
+}
+
+/**
+ * When the same request may be sent again. OTLP lets clients repeat what was answered with 429,
+ * 502, 503 and 504 or, over gRPC, with RetryInfo.
+ */
+export function retryAfter_s({ status, retry_after_s }: Problem): number | undefined {
+  return repeatable.has(status) ? (retry_after_s ?? 1) : undefined
+}
+
+const repeatable: ReadonlySet<number> = new Set([429, 502, 503, 504])
+
+const codesByProblem: Partial<Record<ProblemCode, number>> = {
+  credentials_missing: rpcCodes.unauthenticated,
+  credentials_invalid: rpcCodes.unauthenticated,
+  permission_denied: rpcCodes.permission_denied,
+  route_not_found: rpcCodes.unimplemented,
+  method_not_allowed: rpcCodes.unimplemented,
+  request_timeout: rpcCodes.deadline_exceeded,
+  body_too_large: rpcCodes.resource_exhausted,
+  rate_limited: rpcCodes.resource_exhausted,
+  store_unavailable: rpcCodes.unavailable,
+  overloaded: rpcCodes.unavailable,
+  shutting_down: rpcCodes.unavailable,
+}
