@@ -89,21 +89,21 @@ const milliParameter = (name: string) => `fromUnixTimestamp64Milli({${name}:Int6
 const sumsSql = ({ path, reason }: LedgerQuery) => `
 SELECT path, uniqExact(ingest_request_id) AS requests, sum(items_known) AS accepted,
   sum(stored) AS stored, sum(pending_items) AS pending, sum(masked) AS masked,
-  sumMap(rejected) AS rejected, sumMap(lost_all) AS lost
+  sumMap(rejected) AS rejected, sumMap(lost) AS lost,
+  sum(unsettled_items) AS unsettled, sum(unexplained_items) AS unexplained
 FROM (
-  SELECT path, ingest_request_id, stored, masked, rejected,
+  SELECT path, ingest_request_id, stored, masked, rejected, lost,
     stored + arraySum(mapValues(rejected)) + arraySum(mapValues(lost)) AS explained,
     greatest(items, explained) AS items_known,
-    items_known - explained AS open_items,
+    toUInt64(items_known - explained) AS open_items,
     side = 'settled' OR message_id = '' AS settled,
-    NOT settled AND ingested_at >= ${milliParameter('lost_before_ms')} AS waits,
-    if(waits, open_items, 0) AS pending_items,
-    if(open_items = 0 OR waits, lost, mapAdd(lost, map(
-      if(settled, '${lostReasons.unexplained}', '${lostReasons.unsettled}'), open_items
-    ))) AS lost_all
+    ingested_at >= ${milliParameter('lost_before_ms')} AS recent,
+    if(NOT settled AND recent, open_items, 0) AS pending_items,
+    if(NOT settled AND NOT recent, open_items, 0) AS unsettled_items,
+    if(settled, open_items, 0) AS unexplained_items
   FROM (
-    SELECT path, ingest_request_id, message_id, side, items, stored, masked, ingested_at,
-      CAST(rejected, 'Map(String, UInt64)') AS rejected, CAST(lost, 'Map(String, UInt64)') AS lost
+    SELECT path, ingest_request_id, message_id, side, items, stored, masked, rejected, lost,
+      ingested_at
     FROM ingest_ledger
     WHERE project_id = {project:UUID}
       AND received_at >= ${milliParameter('from_ms')} AND received_at < ${milliParameter('to_ms')}
@@ -111,12 +111,17 @@ FROM (
     ORDER BY ${winnerFirst}
     LIMIT 1 BY ingest_request_id, message_id
   )
-)
-${reason === undefined ? '' : 'WHERE rejected[{reason:String}] + lost_all[{reason:String}] > 0'}
+) AS e
+${reason === undefined ? '' : `WHERE ${countOfReason} > 0`}
 GROUP BY path`
 
-type SumsRow = Record<Exclude<keyof LedgerSums, 'path' | 'rejected' | 'lost'>, string> &
-  Pick<LedgerSums, 'path'> &
+const countOfReason = `(e.rejected[{reason:String}] + e.lost[{reason:String}]
+  + if({reason:String} = '${lostReasons.unsettled}', unsettled_items, 0)
+  + if({reason:String} = '${lostReasons.unexplained}', unexplained_items, 0))`
+
+type SumsRow = Pick<LedgerSums, 'path'> &
+  Record<'requests' | 'accepted' | 'stored' | 'pending' | 'masked', string> &
+  Record<'unsettled' | 'unexplained', string> &
   Record<'rejected' | 'lost', Record<string, string>>
 
 function sumsFrom(row: SumsRow): LedgerSums {
@@ -128,8 +133,23 @@ function sumsFrom(row: SumsRow): LedgerSums {
     pending: Number(row.pending),
     masked: Number(row.masked),
     rejected: countsFrom(row.rejected),
-    lost: countsFrom(row.lost),
+    lost: lostFrom(row),
   }
+}
+
+function lostFrom({ lost, unsettled, unexplained }: SumsRow): Record<string, number> {
+  const known = countsFrom(lost)
+  const withFound = (reason: string, found: string) => [
+    reason,
+    String((known[reason] ?? 0) + Number(found)),
+  ]
+  return countsFrom({
+    ...lost,
+    ...Object.fromEntries([
+      withFound(lostReasons.unsettled, unsettled),
+      withFound(lostReasons.unexplained, unexplained),
+    ]),
+  })
 }
 
 const receiptSql = `
