@@ -26,6 +26,7 @@ const homes = {
   '@opentelemetry': '^src/platform/telemetry/',
   jose: '^src/capabilities/access/',
   undici: '^src/capabilities/proxy/',
+  re2js: '^src/capabilities/observability/capture/',
   '@grpc': '^src/capabilities/observability/otlp/receiver/',
   uuid: '^src/kernel/',
 }

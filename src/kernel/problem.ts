@@ -33,6 +33,7 @@ export const problemCatalogue = {
   idempotency_conflict: { status: 409, title: 'The idempotency key came with another body' },
   api_key_revoked: { status: 409, title: 'The key is revoked' },
   last_owner: { status: 409, title: 'The organization would have no owner' },
+  precondition_failed: { status: 412, title: 'It has been changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   rate_limited: { status: 429, title: 'Too many requests' },

@@ -37,7 +37,12 @@ test('killed after each statement in turn, the schema is the same in the end', a
     if (outcome !== killed) break
   }
   const whole = applied.filter((done) => done.statement === done.statement_count)
-  expect(whole.map((done) => done.migration)).toEqual(['0001_access', '0002_tasks'])
+  expect(whole.map((done) => done.migration)).toEqual([
+    '0001_access',
+    '0002_tasks',
+    '0003_ingest_requests',
+    '0004_capture_policies',
+  ])
   expect(applied).toHaveLength(whole.reduce((sum, done) => sum + done.statement_count, 0))
   expect(await schemaOf(interrupted)).toEqual(await schemaOf(await testPostgres('migrated')))
 })

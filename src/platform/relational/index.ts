@@ -1,11 +1,13 @@
 export { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 export type { AccessTables } from './access-tables.ts'
+export type { CaptureTables } from './capture-tables.ts'
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './embedded/start-embedded-postgres.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
+export type { IngestTables } from './ingest-tables.ts'
 export {
   type AppliedStatement,
   type MigrateOptions,

@@ -1,0 +1,228 @@
+import type {
+  CorrelationDraft,
+  EventDraft,
+  LinkDraft,
+  ObservationDraft,
+  Text,
+  TextPairs,
+  TraceDraft,
+} from '../../../model/ingest-records.ts'
+import { isContentAttribute } from './content-attributes.ts'
+import type { CapturePolicy, Masker } from './contract.ts'
+import { maskText } from './mask-text.ts'
+
+/** Records, and the places of those that are not as they came. */
+export type Censored<T> = { records: T[]; changed: Set<number> }
+
+/** Takes out of the records of each kind what a policy does not keep. */
+export type Censor = {
+  traces(records: TraceDraft[]): Censored<TraceDraft>
+  observations(records: ObservationDraft[]): Censored<ObservationDraft>
+  events(records: EventDraft[]): Censored<EventDraft>
+  links(records: LinkDraft[]): Censored<LinkDraft>
+  correlations(records: CorrelationDraft[]): Censored<CorrelationDraft>
+}
+
+/** The censor of a policy; undefined when all that it samples is kept as it is. */
+export function censorOf({ content, masker }: CapturePolicy): Censor | undefined {
+  const drops = content === 'metadata_only'
+  if (!drops && masker === undefined) return undefined
+  const step = <T extends object>(leaveOut: (record: T) => T, mask: Masking<T>) => {
+    return (records: T[]) =>
+      censored(records, (record) => {
+        const kept = drops ? leaveOut(record) : record
+        return masker === undefined ? kept : mask(kept, masker)
+      })
+  }
+  return {
+    traces: step(traceWithoutContent, maskTrace),
+    observations: step(observationWithoutContent, maskObservation),
+    events: step(eventWithoutContent, maskEvent),
+    links: step(linkWithoutContent, maskLink),
+    correlations: step((record) => record, maskCorrelation),
+  }
+}
+
+type Masking<T> = (record: T, masker: Masker) => T
+
+function censored<T extends object>(records: T[], censor: (record: T) => T): Censored<T> {
+  const changed = new Set<number>()
+  const kept = records.map((record, at) => {
+    const now = censor(record)
+    if (now !== record) changed.add(at)
+    return now
+  })
+  return { records: kept, changed }
+}
+
+function traceWithoutContent(trace: TraceDraft): TraceDraft {
+  return updated(trace, { input: '', output: '' })
+}
+
+function observationWithoutContent(observation: ObservationDraft): ObservationDraft {
+  const kept = updated(observation, {
+    input: '',
+    output: '',
+    tool_calls: updatedAll(observation.tool_calls, () => ({ arguments: '' })),
+    tool_results: updatedAll(observation.tool_results, () => ({ content: '' })),
+    attributes: withoutContent(observation.attributes),
+  })
+  return kept === observation ? kept : { ...kept, content_state: 'dropped' }
+}
+
+function eventWithoutContent(event: EventDraft): EventDraft {
+  return updated(event, { body: '', attributes: withoutContent(event.attributes) })
+}
+
+function linkWithoutContent(link: LinkDraft): LinkDraft {
+  return updated(link, { attributes: withoutContent(link.attributes) })
+}
+
+function withoutContent(pairs: TextPairs): TextPairs {
+  const kept: Text[] = []
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const key = pairs[at] ?? ''
+    if (!isContentAttribute(stringOf(key))) kept.push(key, pairs[at + 1] ?? '')
+  }
+  return kept.length === pairs.length ? pairs : kept
+}
+
+const traceTexts = [
+  'name',
+  'task_id',
+  'task_name',
+  'conversation_external_id',
+  'user_id',
+  'environment',
+  'release',
+  'input',
+  'output',
+] as const
+
+function maskTrace(trace: TraceDraft, masker: Masker): TraceDraft {
+  return updated(trace, {
+    ...maskedTexts(trace, traceTexts, masker),
+    metadata: maskedPairs(trace.metadata, masker),
+  })
+}
+
+const observationTexts = [
+  'name',
+  'error_type',
+  'error_message',
+  'provider',
+  'model_requested',
+  'model',
+  'endpoint',
+  'task_id',
+  'task_name',
+  'conversation_external_id',
+  'user_id',
+  'environment',
+  'release',
+  'service_name',
+  'agent_name',
+  'finish_reason',
+  'input',
+  'output',
+] as const
+
+function maskObservation(observation: ObservationDraft, masker: Masker): ObservationDraft {
+  return updated(observation, {
+    ...maskedTexts(observation, observationTexts, masker),
+    tool_calls: updatedAll(observation.tool_calls, (call) =>
+      maskedTexts(call, ['id', 'name', 'arguments'], masker),
+    ),
+    tool_results: updatedAll(observation.tool_results, (result) =>
+      maskedTexts(result, ['tool_call_id', 'content'], masker),
+    ),
+    attributes: maskedPairs(observation.attributes, masker),
+    metadata: maskedPairs(observation.metadata, masker),
+  })
+}
+
+function maskEvent(event: EventDraft, masker: Masker): EventDraft {
+  return updated(event, {
+    ...maskedTexts(event, ['name', 'body'], masker),
+    attributes: maskedPairs(event.attributes, masker),
+  })
+}
+
+function maskLink(link: LinkDraft, masker: Masker): LinkDraft {
+  return updated(link, { attributes: maskedPairs(link.attributes, masker) })
+}
+
+/** A correlation is a key with a value: `keys` of masks name its type. */
+function maskCorrelation(correlation: CorrelationDraft, masker: Masker): CorrelationDraft {
+  const { correlation_type, correlation_value } = correlation
+  const value = masker.replacementOf(correlation_type) ?? maskText(correlation_value, masker)
+  return updated(correlation, {
+    correlation_value: value,
+    metadata: maskedPairs(correlation.metadata, masker),
+  })
+}
+
+function maskedTexts<K extends string, T extends { [P in K]: Text }>(
+  record: T,
+  fields: readonly K[],
+  masker: Masker,
+): Partial<T> {
+  const changes: Partial<T> = {}
+  for (const field of fields) {
+    const text: T[K] = record[field]
+    const masked = maskedText(text, masker)
+    if (masked !== text) changes[field] = masked as T[K]
+  }
+  return changes
+}
+
+function maskedPairs(pairs: TextPairs, masker: Masker): TextPairs {
+  let masked: Text[] | undefined
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const key = pairs[at] ?? ''
+    const value = pairs[at + 1] ?? ''
+    const keyText = stringOf(key)
+    const keyNow = masker.withoutMatches(keyText)
+    const valueNow = masker.replacementOf(keyText) ?? maskedText(value, masker)
+    if (keyNow === keyText && valueNow === value) continue
+    masked ??= [...pairs]
+    masked[at] = keyNow
+    masked[at + 1] = valueNow
+  }
+  return masked ?? pairs
+}
+
+/** UTF-8 that nothing is masked in stays the bytes that it is. */
+function maskedText(text: Text, masker: Masker): Text {
+  const string = stringOf(text)
+  const masked = maskText(string, masker)
+  return masked === string ? text : masked
+}
+
+function stringOf(text: Text): string {
+  if (typeof text === 'string') return text
+  return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8')
+}
+
+/** The record itself when the changes change nothing, else a copy with them. */
+function updated<T extends object>(record: T, changes: Partial<T>): T {
+  for (const field in changes) {
+    if (!isSame(changes[field], record[field])) return { ...record, ...changes }
+  }
+  return record
+}
+
+/** Empty bytes are empty text. */
+function isSame(left: unknown, right: unknown): boolean {
+  return left === right || (left === '' && right instanceof Uint8Array && right.length === 0)
+}
+
+function updatedAll<T extends object>(records: T[], change: (record: T) => Partial<T>): T[] {
+  let changed = false
+  const kept = records.map((record) => {
+    const now = updated(record, change(record))
+    changed ||= now !== record
+    return now
+  })
+  return changed ? kept : records
+}

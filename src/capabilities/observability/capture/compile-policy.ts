@@ -1,0 +1,95 @@
+import { RE2JS, RE2JSException } from 're2js'
+import type { CapturePolicy, CaptureRules, Mask, Masker } from './contract.ts'
+
+/** A mask that can not run; the message says why. */
+export class InvalidMask extends Error {
+  override readonly name = 'InvalidMask'
+}
+
+/** The rules of a project that has set none: everything is kept as it comes. */
+export const defaultRules: CaptureRules = { content: 'full', sample_rate: 1, masks: [] }
+
+/**
+ * What holds while a project's own rules can not be known: no content, for what may not be kept
+ * must not be kept by accident.
+ */
+export const unknownPolicy: CapturePolicy = {
+  content: 'metadata_only',
+  sample_rate: 1,
+  masker: undefined,
+  keeps_all: false,
+}
+
+/** Makes rules ready to run. Throws InvalidMask. */
+export function compilePolicy({ content, sample_rate, masks }: CaptureRules): CapturePolicy {
+  return {
+    content,
+    sample_rate,
+    masker: masks.length === 0 ? undefined : compileMasks(masks),
+    keeps_all: content === 'full' && sample_rate >= 1 && masks.length === 0,
+  }
+}
+
+/**
+ * States of a compiled pattern at most. Time is linear in the text, and in these: `\w{1000}` alone
+ * has 1,001 of them.
+ */
+const patternStates_max = 5_000
+
+/**
+ * Compiles a pattern of RE2's syntax, which runs in linear time whatever the text
+ * (https://github.com/google/re2/wiki/Syntax). Throws InvalidMask for one that is not valid, is too
+ * large, or matches the empty text.
+ */
+export function compilePattern(pattern: string): RE2JS {
+  const compiled = compiledOrRefused(pattern)
+  if (compiled.programSize() > patternStates_max) {
+    throw new InvalidMask(
+      `got a pattern of ${compiled.programSize()} states, expected at most ${patternStates_max}: repeat less`,
+    )
+  }
+  if (compiled.test('')) {
+    throw new InvalidMask(`got ${quoted(pattern)}, expected a pattern that matches no empty text`)
+  }
+  return compiled
+}
+
+function compiledOrRefused(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern)
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error
+    throw new InvalidMask(`got ${quoted(pattern)}, expected RE2 syntax: ${error.message}`, {
+      cause: error,
+    })
+  }
+}
+
+function quoted(pattern: string): string {
+  return JSON.stringify(pattern.slice(0, 80))
+}
+
+type CompiledPattern = { pattern: RE2JS; replacement: string }
+
+function compileMasks(masks: readonly Mask[]): Masker {
+  const byKey = new Map<string, string>()
+  const patterns: CompiledPattern[] = []
+  for (const { keys, pattern, replacement } of masks) {
+    for (const key of keys ?? []) {
+      if (!byKey.has(key.toLowerCase())) byKey.set(key.toLowerCase(), replacement)
+    }
+    if (pattern !== null) patterns.push({ pattern: compilePattern(pattern), replacement })
+  }
+  return {
+    replacementOf: (key) => (byKey.size === 0 ? undefined : byKey.get(key.toLowerCase())),
+    withoutMatches: (text) => withoutMatches(text, patterns),
+  }
+}
+
+function withoutMatches(text: string, patterns: readonly CompiledPattern[]): string {
+  let masked = text
+  for (const { pattern, replacement } of patterns) {
+    if (pattern.test(masked)) masked = pattern.matcher(masked).replaceAll(() => replacement)
+  }
+  return masked
+}

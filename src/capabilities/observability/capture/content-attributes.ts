@@ -1,0 +1,50 @@
+/**
+ * Whether an attribute holds content: what was asked, answered, or handed to and from tools. By the
+ * names of OpenTelemetry's GenAI conventions (old and new), OpenInference, OpenLLMetry, the AI SDK
+ * and our own proxy.
+ * https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/
+ */
+export function isContentAttribute(key: string): boolean {
+  if (key.startsWith('request.')) return !requestParameters.has(key.slice('request.'.length))
+  return contentKeys.test(key)
+}
+
+const contentKeys = new RegExp(
+  `^(?:${[
+    String.raw`gen_ai\.(?:prompt|completion|input|output|system_instructions|system\.message)`,
+    String.raw`gen_ai\.(?:user|assistant|tool|choice)(?:\.message)?\.(?:content|message|tool_calls)`,
+    String.raw`gen_ai\.tool\.(?:definitions|description|call\.arguments|call\.result)`,
+    String.raw`gen_ai\.(?:event\.content|content|retrieval|evaluation\.explanation)`,
+    String.raw`(?:input|output)\.(?:value|messages|text)`,
+    String.raw`llm\.(?:input|output|prompt|completion|tools|function_call|request\.functions)`,
+    String.raw`(?:traceloop\.entity|langfuse\.(?:observation|trace))\.(?:input|output)`,
+    String.raw`ai\.(?:prompt|response\.(?:text|object|toolCalls|reasoning|files)|result)`,
+    String.raw`ai\.(?:toolCall\.(?:args|result)|value|values|embedding|embeddings|input|output)`,
+    String.raw`(?:retrieval\.documents|reranker|embedding\.(?:text|vector|embeddings))`,
+    String.raw`(?:tool\.parameters|tool\.arguments|tool\.result|tool_arguments|tool_result)`,
+    String.raw`(?:message\.content|message\.contents|document\.content|body|content)$`,
+    '(?:input|output|prompt|completion|prompts|completions|messages)$',
+  ].join('|')})`,
+)
+
+/** Fields of a request that say how to answer and not what; all others may hold content. */
+const requestParameters = new Set([
+  'temperature',
+  'top_p',
+  'top_k',
+  'max_tokens',
+  'max_completion_tokens',
+  'n',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'reasoning_effort',
+  'verbosity',
+  'service_tier',
+  'parallel_tool_calls',
+  'logprobs',
+  'top_logprobs',
+  'best_of',
+  'echo',
+  'store',
+])
