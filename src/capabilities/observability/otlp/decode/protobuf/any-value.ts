@@ -62,13 +62,19 @@ function readValueAt(wire: WireReader, field: string, level: number, before: Otl
     else if (tag === 16) value = wire.bool('AnyValue.bool_value')
     else if (tag === 24) value = wire.int64('AnyValue.int_value')
     else if (tag === 33) value = wire.double('AnyValue.double_value')
-    else if (tag === 42) value = readList(wire, level + 1, value)
-    else if (tag === 50) value = readMap(wire, level + 1, value)
-    else if (tag === 58) value = readBytes(wire)
-    else wire.skip(tag, 'AnyValue', anyValueFields)
+    else value = readCompound(wire, tag, level + 1, value)
   }
   wire.leave(around)
   return value
+}
+
+/** The fields of an AnyValue that are no scalar. */
+function readCompound(wire: WireReader, tag: number, level: number, before: OtlpValue): OtlpValue {
+  if (tag === 42) return readList(wire, level, before)
+  if (tag === 50) return readMap(wire, level, before)
+  if (tag === 58) return readBytes(wire)
+  wire.skip(tag, 'AnyValue', anyValueFields)
+  return before
 }
 
 function readList(wire: WireReader, level: number, before: OtlpValue): OtlpValue {

@@ -1,0 +1,140 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  OtlpDecodeError,
+  type OtlpDecoder,
+  type OtlpGroup,
+  type OtlpLogRecord,
+  type OtlpRequest,
+  type OtlpResource,
+  type OtlpScope,
+  type OtlpSpan,
+} from '../../contract.ts'
+import { emptyResource, emptyScope } from '../empty-items.ts'
+import { droppedCount } from '../enums.ts'
+import { type DecodeLimits, defaultDecodeLimits } from '../limits.ts'
+import { Tally } from '../tally.ts'
+import { JsonIds } from './json-ids.ts'
+import { readJsonLogRecord } from './json-log-record.ts'
+import { listOf, objectOf, textOf, uint32Of } from './json-scalars.ts'
+import { readJsonSpan } from './json-span.ts'
+import { readAttributes } from './json-values.ts'
+
+/**
+ * Decodes OTLP/JSON: the JSON of protobuf, but ids are hex. Names may be lowerCamelCase or as in
+ * the .proto files; unknown fields are ignored.
+ */
+export function jsonDecoder(limits: DecodeLimits = defaultDecodeLimits): OtlpDecoder {
+  return {
+    traces: (body) => decode(body, new Tally(limits), traces),
+    logs: (body) => decode(body, new Tally(limits), logs),
+  }
+}
+
+/** The names of one signal's fields, each in both spellings. */
+type Signal<Item> = {
+  resources: readonly [string, string]
+  scopes: readonly [string, string]
+  items: readonly [string, string]
+  readItem(raw: unknown, ids: JsonIds, tally: Tally): Item | undefined
+}
+
+const traces: Signal<OtlpSpan> = {
+  resources: ['resourceSpans', 'resource_spans'],
+  scopes: ['scopeSpans', 'scope_spans'],
+  items: ['spans', 'spans'],
+  readItem: readJsonSpan,
+}
+
+const logs: Signal<OtlpLogRecord> = {
+  resources: ['resourceLogs', 'resource_logs'],
+  scopes: ['scopeLogs', 'scope_logs'],
+  items: ['logRecords', 'log_records'],
+  readItem: readJsonLogRecord,
+}
+
+type JsonFields = { readonly [name: string]: unknown }
+
+function decode<Item>(body: Buffer, tally: Tally, signal: Signal<Item>): OtlpRequest<Item> {
+  const request = requestOf(body, tally)
+  const groups: OtlpGroup<Item>[] = []
+  const resources = either(request, signal.resources)
+  if (resources !== undefined && resources !== null && !Array.isArray(resources)) {
+    throw new OtlpDecodeError(`${signal.resources[0]}: a list expected, got ${typeof resources}`)
+  }
+  const ids = new JsonIds()
+  for (const raw of listOf(resources, tally)) {
+    const json = objectOf(raw, tally) as JsonFields | undefined
+    if (json === undefined) continue
+    const resource = readResource(json, tally)
+    for (const scoped of listOf(either(json, signal.scopes), tally)) {
+      const group = objectOf(scoped, tally) as JsonFields | undefined
+      if (group === undefined) continue
+      const scope = readScope(group, tally)
+      const items = readItems(either(group, signal.items), signal, ids, tally)
+      if (items.length > 0) groups.push({ resource, scope, items })
+    }
+  }
+  return tally.request(groups)
+}
+
+function requestOf(body: Buffer, tally: Tally): JsonFields {
+  if (!isUtf8(body)) tally.warn('invalid_utf8')
+  const text = body.toString('utf8')
+  const request = parsed(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  if (typeof request === 'object' && request !== null && !Array.isArray(request)) {
+    return request as JsonFields
+  }
+  throw new OtlpDecodeError('the body is JSON, but no object')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause)
+    const hint = /Unexpected token '[NI]'/.test(said)
+      ? ' (NaN and Infinity are written as text: "NaN")'
+      : ''
+    throw new OtlpDecodeError(`the body is no JSON: ${said}${hint}`, { cause })
+  }
+}
+
+function readItems<Item>(raw: unknown, signal: Signal<Item>, ids: JsonIds, tally: Tally): Item[] {
+  const items: Item[] = []
+  for (const json of listOf(raw, tally)) {
+    if (!tally.takesItem()) continue
+    const item = signal.readItem(json, ids, tally)
+    if (item !== undefined) items.push(item)
+  }
+  return items
+}
+
+function readResource(group: JsonFields, tally: Tally): OtlpResource {
+  const resource = emptyResource()
+  resource.schema_url = textOf(either(group, schemaUrl), tally)
+  const json = objectOf(group['resource'], tally) as JsonFields | undefined
+  if (json === undefined) return resource
+  const cut = readAttributes(json['attributes'], resource.attributes, tally)
+  const dropped = uint32Of(either(json, droppedAttributes), tally)
+  resource.dropped_attributes_count = droppedCount(dropped, cut)
+  return resource
+}
+
+function readScope(group: JsonFields, tally: Tally): OtlpScope {
+  const scope = emptyScope()
+  scope.schema_url = textOf(either(group, schemaUrl), tally)
+  const json = objectOf(group['scope'], tally) as JsonFields | undefined
+  if (json === undefined) return scope
+  scope.name = textOf(json['name'], tally)
+  scope.version = textOf(json['version'], tally)
+  const cut = readAttributes(json['attributes'], scope.attributes, tally)
+  if (cut > 0) tally.warn('scope_attributes_cut')
+  return scope
+}
+
+const schemaUrl = ['schemaUrl', 'schema_url'] as const
+const droppedAttributes = ['droppedAttributesCount', 'dropped_attributes_count'] as const
+
+function either(json: JsonFields, [camel, snake]: readonly [string, string]): unknown {
+  return json[camel] ?? json[snake]
+}

@@ -1,0 +1,82 @@
+import type { Tally } from '../tally.ts'
+
+const uint64Max = 0xffff_ffff_ffff_ffffn
+const int64Max = 0x7fff_ffff_ffff_ffffn
+const int64Min = -0x8000_0000_0000_0000n
+const uint32Max = 0xffff_ffff
+const unsigned = /^[0-9]{1,20}$/
+const signed = /^-?[0-9]{1,19}$/
+
+/** Text; '' when there is none, and, with a warning, when it is something else. */
+export function textOf(value: unknown, tally: Tally): string {
+  if (typeof value === 'string') return value
+  if (value !== undefined && value !== null) tally.warn('wrong_type')
+  return ''
+}
+
+/** A list; none when there is none, and, with a warning, when it is something else. */
+export function listOf(value: unknown, tally: Tally): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  if (value !== undefined && value !== null) tally.warn('wrong_type')
+  return []
+}
+
+/** An object; undefined when there is none, and, with a warning, when it is something else. */
+export function objectOf(value: unknown, tally: Tally): object | undefined {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  if (value !== undefined && value !== null) tally.warn('wrong_type')
+  return undefined
+}
+
+/** A uint32, as a number or as text; 0, with a warning, when it is something else. */
+export function uint32Of(value: unknown, tally: Tally): number {
+  if (value === undefined || value === null) return 0
+  const number = typeof value === 'string' && unsigned.test(value) ? Number(value) : value
+  if (Number.isInteger(number) && (number as number) >= 0 && (number as number) <= uint32Max) {
+    return number as number
+  }
+  tally.warn('wrong_type')
+  return 0
+}
+
+/**
+ * Nanoseconds, as text or as a number, which is not exact then; 0n when there are none, undefined
+ * when it is no time.
+ */
+export function timeOf(value: unknown, tally: Tally): bigint | undefined {
+  if (typeof value === 'string') {
+    if (value === '') return 0n
+    const time = unsigned.test(value) ? BigInt(value) : undefined
+    return time !== undefined && time <= uint64Max ? time : undefined
+  }
+  if (value === undefined || value === null) return 0n
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined
+  if (!Number.isSafeInteger(value)) tally.warn('inexact_time')
+  const time = BigInt(value)
+  return time <= uint64Max ? time : undefined
+}
+
+/** An int64, as text or as a number; undefined when it is none. */
+export function int64Of(value: unknown): number | bigint | undefined {
+  if (typeof value === 'number') return intOfNumber(value)
+  if (typeof value !== 'string' || !signed.test(value)) return undefined
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number + 0 : inRange(BigInt(value))
+}
+
+/** A double, as a number or as text (`NaN`, `Infinity`, `-Infinity`); undefined when it is none. */
+export function doubleOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string' || value.trim() === '') return undefined
+  const number = Number(value)
+  return Number.isNaN(number) && value !== 'NaN' ? undefined : number
+}
+
+function intOfNumber(value: number): number | bigint | undefined {
+  if (Number.isSafeInteger(value)) return value + 0
+  return Number.isInteger(value) ? inRange(BigInt(value)) : undefined
+}
+
+function inRange(value: bigint): bigint | undefined {
+  return value >= int64Min && value <= int64Max ? value : undefined
+}
