@@ -1,0 +1,151 @@
+import type { Fault } from '../../../kernel/problem.ts'
+import {
+  asStoreProblem,
+  type IngestTables,
+  type Kysely,
+  sql,
+} from '../../../platform/relational/index.ts'
+
+type Db = Kysely<IngestTables>
+
+/** A batch that asks for its key. */
+export type BatchClaim = {
+  /** The id of the request, should the key be new. */
+  ingest_request_id: string
+  project_id: string
+  idempotency_key: string
+  body_hash: Buffer
+  schema_version: string
+  items: number
+  /** Names this call; whoever claims later has another one. */
+  claim_id: string
+}
+
+/** What a claim came to. Instants are ISO 8601. */
+export type ClaimOutcome =
+  /** This call is to hand the batch to the queue, under this id and time. */
+  | { state: 'claimed'; ingest_request_id: string; first_seen_at: string }
+  /** It was handed over before. */
+  | { state: 'published'; ingest_request_id: string }
+  /** Another call is about to hand it over. */
+  | { state: 'busy' }
+  /** The key came with another body. */
+  | { state: 'conflict' }
+
+/**
+ * Claims a key for this call: a new key, one that a failed call gave back, and one that a call
+ * claimed more than `take_over_after_ms` ago and never published (its process died). One statement
+ * decides, so of calls at the same time one claims. Throws `store_unavailable`.
+ */
+export async function claimBatch(
+  db: Db,
+  claim: BatchClaim,
+  take_over_after_ms: number,
+): Promise<ClaimOutcome> {
+  const { ingest_request_id, project_id, idempotency_key, body_hash, claim_id } = claim
+  const claimed = await sql<{ ingest_request_id: string; first_seen_at: string }>`
+    insert into ingest_requests as known
+      (ingest_request_id, project_id, idempotency_key, body_hash, schema_version, items,
+       claim_id, claimed_at)
+    values (${ingest_request_id}, ${project_id}, ${idempotency_key}, ${body_hash},
+      ${claim.schema_version}, ${claim.items}, ${claim_id}, now())
+    on conflict (project_id, idempotency_key) do update
+      set claim_id = excluded.claim_id, claimed_at = now(), last_seen_at = now(),
+        replayed_hits = known.replayed_hits + 1
+      where known.body_hash = excluded.body_hash and known.messages_total is null
+        and (known.claimed_at is null
+          or known.claimed_at <= now() - ${take_over_after_ms} * interval '1 millisecond')
+    returning ingest_request_id, first_seen_at`
+    .execute(db)
+    .catch(rethrow)
+  const [row] = claimed.rows
+  if (row !== undefined) return { state: 'claimed', ...row }
+  const known = await db
+    .selectFrom('ingest_requests')
+    .select(['ingest_request_id', 'body_hash', 'messages_total'])
+    .where('project_id', '=', project_id)
+    .where('idempotency_key', '=', idempotency_key)
+    .executeTakeFirst()
+    .catch(rethrow)
+  if (known === undefined) return { state: 'busy' }
+  if (!known.body_hash.equals(body_hash)) return { state: 'conflict' }
+  if (known.messages_total === null) return { state: 'busy' }
+  return { state: 'published', ingest_request_id: known.ingest_request_id }
+}
+
+/** Counts a repeated call. Throws `store_unavailable`. */
+export async function countReplay(db: Db, ingest_request_id: string): Promise<void> {
+  await db
+    .updateTable('ingest_requests')
+    .set((eb) => ({
+      replayed_hits: eb('replayed_hits', '+', 1),
+      last_seen_at: sql<string>`now()`,
+    }))
+    .where('ingest_request_id', '=', ingest_request_id)
+    .execute()
+    .catch(rethrow)
+}
+
+/** What a batch came to at the edge. */
+export type Published = {
+  messages_total: number
+  rejected: number
+  errors: readonly Fault[]
+  errors_left_out: number
+  error_reason: string | null
+}
+
+/**
+ * Notes that the batch is durable in the queue; once noted, it stays as it is. Whoever made it
+ * durable may say so, with the claim or without. Throws `store_unavailable`.
+ */
+export async function markPublished(
+  db: Db,
+  ingest_request_id: string,
+  published: Published,
+): Promise<void> {
+  await db
+    .updateTable('ingest_requests')
+    .set({ ...published, errors: JSON.stringify(published.errors), claim_id: null })
+    .where('ingest_request_id', '=', ingest_request_id)
+    .where('messages_total', 'is', null)
+    .execute()
+    .catch(rethrow)
+}
+
+/**
+ * Gives a claim back after a failure: the next call with the key tries again, under the same id, so
+ * that what the queue took already is not doubled. Throws `store_unavailable`.
+ */
+export async function releaseClaim(db: Db, claim_id: string, id: string): Promise<void> {
+  await db
+    .updateTable('ingest_requests')
+    .set({ claim_id: null, claimed_at: null })
+    .where('ingest_request_id', '=', id)
+    .where('claim_id', '=', claim_id)
+    .where('messages_total', 'is', null)
+    .execute()
+    .catch(rethrow)
+}
+
+/** Keys and records of requests are kept so long after their first call. */
+const kept = '7 days'
+const deleted_max = 10_000
+
+/**
+ * Deletes requests that are older than 7 days, at most 10,000 a call; a job of the control plane.
+ * Resolves with how many. Throws `store_unavailable`.
+ */
+export async function deleteExpiredIngestRequests(db: Db): Promise<number> {
+  const deleted = await sql`
+    delete from ingest_requests where ingest_request_id in (
+      select ingest_request_id from ingest_requests
+      where first_seen_at < now() - ${kept}::interval limit ${deleted_max})`
+    .execute(db)
+    .catch(rethrow)
+  return Number(deleted.numAffectedRows ?? 0)
+}
+
+function rethrow(error: unknown): never {
+  throw asStoreProblem(error)
+}
