@@ -110,33 +110,43 @@ function decompressed(rows: Buffer, compression: number | undefined, bytes_max: 
 
 /** Holds that every row ends in the frame, and that the receipts say what stands there. */
 function assertRows(bytes: Buffer, receipts: readonly FrameReceipt[]): void {
-  const counts = receipts.map(() => new Uint32Array(rowKinds.length + 1))
   let at = 0
-  for (let index = 0; index < receipts.length; index++) {
-    const counted = counts[index]
-    for (let left = receipts[index]?.rows ?? 0; left > 0; left--) {
-      if (at + rowHeader_bytes > bytes.length) throw new MalformedFrame('a row is missing')
-      const kind = bytes[at] ?? 0
-      if (kind < 1 || kind > rowKinds.length) throw new MalformedFrame(`a row of kind ${kind}`)
-      if (counted) counted[kind] = (counted[kind] ?? 0) + 1
-      at += rowHeader_bytes + bytes.readUInt32LE(at + 1)
-      if (at > bytes.length) throw new MalformedFrame('a row is longer than its frame')
+  for (const { rows, records } of receipts) {
+    const counts: RecordCounts = {
+      observations: 0,
+      traces: 0,
+      events: 0,
+      links: 0,
+      correlations: 0,
     }
-    if (rowKinds.some((kind, place) => receipts[index]?.records[kind] !== counted?.[place + 1])) {
+    for (let left = rows; left > 0; left--) {
+      const row = rowAt(bytes, at)
+      counts[row.kind] += 1
+      at = row.end
+    }
+    if (rowKinds.some((kind) => records[kind] !== counts[kind])) {
       throw new MalformedFrame('a receipt counts other rows than there are')
     }
   }
   if (at !== bytes.length) throw new MalformedFrame('there are rows that no receipt counts')
 }
 
+function rowAt(bytes: Buffer, at: number): { kind: RowKind; end: number } {
+  if (at + rowHeader_bytes > bytes.length) throw new MalformedFrame('a row is missing')
+  const kind = rowKinds[(bytes[at] ?? 0) - 1]
+  if (kind === undefined) throw new MalformedFrame(`a row of kind ${bytes[at]}`)
+  const end = at + rowHeader_bytes + bytes.readUInt32LE(at + 1)
+  if (end > bytes.length) throw new MalformedFrame('a row is longer than its frame')
+  return { kind, end }
+}
+
 function eachRow(bytes: Buffer, receipts: readonly FrameReceipt[], visit: RowVisitor): void {
   let at = 0
   for (let index = 0; index < receipts.length; index++) {
     for (let left = receipts[index]?.rows ?? 0; left > 0; left--) {
-      const kind = rowKinds[(bytes[at] ?? 0) - 1]
-      const start = at + rowHeader_bytes
-      at = start + bytes.readUInt32LE(at + 1)
-      if (kind) visit(kind, start, at, index)
+      const { kind, end } = rowAt(bytes, at)
+      visit(kind, at + rowHeader_bytes, end, index)
+      at = end
     }
   }
 }

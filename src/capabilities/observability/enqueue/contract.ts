@@ -1,4 +1,5 @@
 import type { IngestPath, IngestRecords } from '../../../model/ingest-records.ts'
+import type { RowKind } from '../../../model/row-frame.ts'
 
 /** What one request of a client brings, once it is decoded, mapped, sampled and masked. */
 export type IngestRequest = {
@@ -28,7 +29,19 @@ export type EnqueueOptions = {
    * request handed over again is the same messages. Canonical batches need it.
    */
   alone?: boolean
+  /**
+   * Told, before the promise settles, of each record that no message takes although the others
+   * are taken; `index` is its place among those of its kind. Those that are items count as
+   * refused in the ledger, under the same reason.
+   */
+  on_refused?: (kind: RowKind, index: number, reason: RecordRefusal) => void
 }
+
+/**
+ * Why a record is not taken: it does not fit into a message even compressed and without its
+ * content, or a value does not fit its column (an id that is no UUID, a count below 0).
+ */
+export type RecordRefusal = 'too_large' | 'not_encodable'
 
 /** The way of records from an edge into the queue. */
 export type Enqueuer = {

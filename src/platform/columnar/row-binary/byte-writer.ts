@@ -55,12 +55,16 @@ export class ByteWriter {
     this.position = at
   }
 
-  /** Leaves room for a number that is known later (`putU32`). Returns where it is. */
+  /** Leaves room for a number that is known later (`putU8`, `putU32`). Returns where it is. */
   skip(size_bytes: number): number {
     this.reserve(size_bytes)
     const { position } = this
     this.position += size_bytes
     return position
+  }
+
+  putU8(at: number, value: number): void {
+    this.bytes[at] = value
   }
 
   putU32(at: number, value: number): void {

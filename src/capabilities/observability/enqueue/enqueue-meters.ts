@@ -1,0 +1,69 @@
+import type { Metrics } from '../../../platform/telemetry/index.ts'
+import type { SealedFrame } from './open-frame.ts'
+
+/**
+ * Why records did not reach the queue: too much in flight, a publish that failed, a row that is too
+ * large or has a value that its column can't take, a process that ends.
+ */
+export type EnqueueFailure =
+  | 'inflight_full'
+  | 'not_published'
+  | 'too_large'
+  | 'not_encodable'
+  | 'failed'
+  | 'closed'
+
+export type EnqueueMeters = {
+  durable(frame: SealedFrame): void
+  failed(reason: EnqueueFailure): void
+  contentDropped(): void
+}
+
+/** Counts what goes into the queue. `inflight_bytes` is asked when somebody scrapes. */
+export function createEnqueueMeters(metrics: Metrics, inflight_bytes: () => number): EnqueueMeters {
+  const items = metrics.counter({
+    name: 'looptrace_enqueued_items_total',
+    help: 'Items that are durable in the queue or the spool, by the way they came in.',
+    labels: ['path'],
+  })
+  const rows = metrics.counter({
+    name: 'looptrace_enqueued_rows_total',
+    help: 'Rows that are durable in the queue or the spool.',
+  })
+  const messages = metrics.counter({
+    name: 'looptrace_enqueued_messages_total',
+    help: 'Messages of rows that are durable in the queue or the spool.',
+  })
+  const bytes = metrics.counter({
+    name: 'looptrace_enqueued_bytes_total',
+    help: 'Bytes of those messages.',
+  })
+  const failures = metrics.counter({
+    name: 'looptrace_enqueue_failures_total',
+    help: 'Requests, messages and rows that did not reach the queue, by reason.',
+    labels: ['reason'],
+  })
+  const dropped = metrics.counter({
+    name: 'looptrace_enqueue_content_dropped_total',
+    help: 'Rows whose content was left out because no message takes it.',
+  })
+  metrics.gauge({
+    name: 'looptrace_enqueue_inflight_bytes',
+    help: 'Bytes, about, of the requests whose records are not durable yet.',
+    collect: (gauge) => gauge.set(inflight_bytes()),
+  })
+  return {
+    durable: ({ data, receipts }) => {
+      messages.inc()
+      bytes.inc(data.length)
+      let rowsInFrame = 0
+      for (const receipt of receipts) {
+        rowsInFrame += receipt.rows
+        items.inc({ path: receipt.path }, receipt.items)
+      }
+      rows.inc(rowsInFrame)
+    },
+    failed: (reason) => failures.inc({ reason }),
+    contentDropped: () => dropped.inc(),
+  }
+}

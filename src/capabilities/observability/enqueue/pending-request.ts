@@ -1,0 +1,124 @@
+import type { FrameReceipt, RowKind } from '../../../model/row-frame.ts'
+import type { EnqueueOptions, IngestRequest } from './contract.ts'
+import type { OpenFrame } from './open-frame.ts'
+
+const receipt_bytes = 400
+
+/** A request that is on its way: what became of it so far. */
+export class PendingRequest {
+  readonly request: IngestRequest
+  readonly options: EnqueueOptions
+  /** What it counts for while it is on its way. */
+  readonly held_bytes: number
+  /** Bytes that a receipt of it takes in a trailer, at most. */
+  readonly receipt_bytes: number
+  /** Resolves with the number of messages. */
+  readonly settled: Promise<number>
+  /** The open frame that nobody else writes to, of a request that goes alone. */
+  ownFrame: OpenFrame | undefined
+  /** The frame that took its latest row. */
+  lastFrame: OpenFrame | undefined
+  /** Messages of it so far: frames that it joined. */
+  messages = 0
+  /** Of those, the ones that are not durable and have not failed. */
+  underWay = 0
+  isEncoded = false
+  /** Why a part of it is not durable. */
+  failure: unknown
+  /** Items that were refused, by reason: those of the edge, and rows that no message takes. */
+  readonly refused: Record<string, number>
+  resolve: (messages: number) => void = () => undefined
+  reject: (failure: unknown) => void = () => undefined
+  #messageIndex = 0
+  /** Items that no receipt has yet. */
+  #items_left: number
+  /** Of those, the ones that no row stands for. */
+  #itemsWithoutRow: number
+
+  constructor(request: IngestRequest, held_bytes: number, options: EnqueueOptions) {
+    this.request = request
+    this.options = options
+    this.held_bytes = held_bytes
+    this.refused = { ...request.rejected }
+    const refused_items = sumOf(request.rejected)
+    const rejected_bytes = refused_items > 0 ? JSON.stringify(request.rejected).length : 0
+    this.receipt_bytes = receipt_bytes + rejected_bytes
+    this.#items_left = Math.max(0, request.items - refused_items)
+    this.#itemsWithoutRow = Math.max(0, this.#items_left - itemRowsOf(request))
+    this.settled = new Promise((resolve, reject) => {
+      this.resolve = resolve
+      this.reject = reject
+    })
+  }
+
+  /** The receipt for its part of the next message; the first one takes what counts once. */
+  newReceipt(): FrameReceipt {
+    const { request } = this
+    const isFirst = this.messages === 0
+    return {
+      ingest_request_id: request.ingest_request_id,
+      path: request.path,
+      received_at_ms: request.received_at_ms,
+      items: isFirst ? this.#itemsWithoutRow : 0,
+      rows: 0,
+      records: { observations: 0, traces: 0, events: 0, links: 0, correlations: 0 },
+      masked: isFirst ? request.masked : 0,
+      rejected: isFirst ? request.rejected : {},
+    }
+  }
+
+  /** A message took it; `receipt` is its part. */
+  join(receipt: FrameReceipt): void {
+    this.#items_left -= receipt.items
+    this.messages += 1
+    this.underWay += 1
+  }
+
+  /** Counts a row in the receipt of the message that takes it. */
+  count(receipt: FrameReceipt, kind: RowKind): void {
+    receipt.rows += 1
+    receipt.records[kind] += 1
+    if (this.#isItem(kind)) {
+      receipt.items += 1
+      this.#items_left -= 1
+    }
+  }
+
+  /** Counts a row that no message takes. */
+  refuse(kind: RowKind, reason: string): void {
+    if (!this.#isItem(kind)) return
+    this.#items_left -= 1
+    this.refused[reason] = (this.refused[reason] ?? 0) + 1
+  }
+
+  /** Items that were refused, by reason; those of a request without any row are, too. */
+  allRefused(): Readonly<Record<string, number>> {
+    if (this.#items_left === 0) return this.refused
+    return { ...this.refused, no_records: this.#items_left }
+  }
+
+  /** Counts the messages that it opens, whether they are published or not. */
+  takeMessageIndex(): number {
+    this.#messageIndex += 1
+    return this.#messageIndex - 1
+  }
+
+  #isItem(kind: RowKind): boolean {
+    const mayBe = kind === 'observations' || this.request.every_record_is_an_item === true
+    const untaken = this.messages === 0 ? this.#itemsWithoutRow : 0
+    return mayBe && this.#items_left > untaken
+  }
+}
+
+/** The sum of counts by reason. */
+export function sumOf(counts: Readonly<Record<string, number>>): number {
+  let sum = 0
+  for (const reason in counts) sum += counts[reason] ?? 0
+  return sum
+}
+
+function itemRowsOf({ records, every_record_is_an_item }: IngestRequest): number {
+  if (every_record_is_an_item !== true) return records.observations.length
+  const { observations, traces, events, links, correlations } = records
+  return observations.length + traces.length + events.length + links.length + correlations.length
+}
