@@ -1,0 +1,171 @@
+import protobuf from 'protobufjs'
+
+/** What the OTLP messages look like in JSON; ids are hex, 64-bit integers text. */
+export type PlainValue = {
+  stringValue?: string
+  boolValue?: boolean
+  intValue?: string
+  doubleValue?: number | string
+  arrayValue?: { values?: PlainValue[] }
+  kvlistValue?: { values?: PlainAttribute[] }
+  /** Base64. */
+  bytesValue?: string
+}
+export type PlainAttribute = { key: string; value?: PlainValue }
+export type PlainEvent = {
+  timeUnixNano: string
+  name: string
+  attributes?: PlainAttribute[]
+  droppedAttributesCount?: number
+}
+export type PlainLink = {
+  traceId: string
+  spanId: string
+  traceState?: string
+  attributes?: PlainAttribute[]
+  droppedAttributesCount?: number
+  flags?: number
+}
+export type PlainSpan = {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  traceState?: string
+  name: string
+  kind?: number
+  startTimeUnixNano: string
+  endTimeUnixNano: string
+  attributes?: PlainAttribute[]
+  droppedAttributesCount?: number
+  events?: PlainEvent[]
+  droppedEventsCount?: number
+  links?: PlainLink[]
+  droppedLinksCount?: number
+  status?: { message?: string; code?: number }
+  flags?: number
+}
+export type PlainLogRecord = {
+  traceId?: string
+  spanId?: string
+  timeUnixNano?: string
+  observedTimeUnixNano?: string
+  severityNumber?: number
+  severityText?: string
+  eventName?: string
+  body?: PlainValue
+  attributes?: PlainAttribute[]
+  droppedAttributesCount?: number
+  flags?: number
+}
+export type PlainResource = { attributes?: PlainAttribute[]; droppedAttributesCount?: number }
+export type PlainScope = { name?: string; version?: string; attributes?: PlainAttribute[] }
+export type PlainScopeSpans = { scope?: PlainScope; spans: PlainSpan[]; schemaUrl?: string }
+export type PlainTraces = {
+  resourceSpans: { resource?: PlainResource; scopeSpans: PlainScopeSpans[]; schemaUrl?: string }[]
+}
+export type PlainScopeLogs = {
+  scope?: PlainScope
+  logRecords: PlainLogRecord[]
+  schemaUrl?: string
+}
+export type PlainLogs = {
+  resourceLogs: { resource?: PlainResource; scopeLogs: PlainScopeLogs[]; schemaUrl?: string }[]
+}
+
+const proto = `
+syntax = "proto3";
+package otlp;
+message ExportTraceServiceRequest { repeated ResourceSpans resource_spans = 1; }
+message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; string schema_url = 3; }
+message ScopeSpans { InstrumentationScope scope = 1; repeated Span spans = 2; string schema_url = 3; }
+message ExportLogsServiceRequest { repeated ResourceLogs resource_logs = 1; }
+message ResourceLogs { Resource resource = 1; repeated ScopeLogs scope_logs = 2; string schema_url = 3; }
+message ScopeLogs { InstrumentationScope scope = 1; repeated LogRecord log_records = 2; string schema_url = 3; }
+message Resource { repeated KeyValue attributes = 1; uint32 dropped_attributes_count = 2; }
+message InstrumentationScope {
+  string name = 1; string version = 2;
+  repeated KeyValue attributes = 3; uint32 dropped_attributes_count = 4;
+}
+message KeyValue { string key = 1; AnyValue value = 2; }
+message AnyValue {
+  oneof value {
+    string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4;
+    ArrayValue array_value = 5; KeyValueList kvlist_value = 6; bytes bytes_value = 7;
+  }
+}
+message ArrayValue { repeated AnyValue values = 1; }
+message KeyValueList { repeated KeyValue values = 1; }
+message Span {
+  bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4;
+  string name = 5; int32 kind = 6;
+  fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8;
+  repeated KeyValue attributes = 9; uint32 dropped_attributes_count = 10;
+  repeated Event events = 11; uint32 dropped_events_count = 12;
+  repeated Link links = 13; uint32 dropped_links_count = 14;
+  Status status = 15; fixed32 flags = 16;
+}
+message Event {
+  fixed64 time_unix_nano = 1; string name = 2;
+  repeated KeyValue attributes = 3; uint32 dropped_attributes_count = 4;
+}
+message Link {
+  bytes trace_id = 1; bytes span_id = 2; string trace_state = 3;
+  repeated KeyValue attributes = 4; uint32 dropped_attributes_count = 5; fixed32 flags = 6;
+}
+message Status { string message = 2; int32 code = 3; }
+message LogRecord {
+  fixed64 time_unix_nano = 1; int32 severity_number = 2; string severity_text = 3;
+  AnyValue body = 5; repeated KeyValue attributes = 6; uint32 dropped_attributes_count = 7;
+  fixed32 flags = 8; bytes trace_id = 9; bytes span_id = 10; fixed64 observed_time_unix_nano = 11;
+  string event_name = 12;
+}
+message ExportTraceServiceResponse { ExportTracePartialSuccess partial_success = 1; }
+message ExportTracePartialSuccess { int64 rejected_spans = 1; string error_message = 2; }
+message ExportLogsServiceResponse { ExportLogsPartialSuccess partial_success = 1; }
+message ExportLogsPartialSuccess { int64 rejected_log_records = 1; string error_message = 2; }
+message RpcStatus { int32 code = 1; string message = 2; repeated Any details = 3; }
+message Any { string type_url = 1; bytes value = 2; }
+message RetryInfo { Duration retry_delay = 1; }
+message Duration { int64 seconds = 1; int32 nanos = 2; }
+`
+
+const root = protobuf.parse(proto).root
+
+/** A message of OTLP, or of the answers to it, in protobufjs: another reader to compare with. */
+export function otlpMessage(name: string): protobuf.Type {
+  return root.lookupType(`otlp.${name}`)
+}
+
+/** The bytes of an ExportTraceServiceRequest. */
+export function tracesProtobuf(request: PlainTraces): Buffer {
+  return encoded('ExportTraceServiceRequest', request)
+}
+
+/** The bytes of an ExportLogsServiceRequest. */
+export function logsProtobuf(request: PlainLogs): Buffer {
+  return encoded('ExportLogsServiceRequest', request)
+}
+
+/** The bytes of either request in OTLP/JSON. */
+export function otlpJson(request: PlainTraces | PlainLogs): Buffer {
+  return Buffer.from(JSON.stringify(request))
+}
+
+function encoded(name: string, request: object): Buffer {
+  const type = otlpMessage(name)
+  return Buffer.from(type.encode(type.fromObject(withByteIds(request) as object)).finish())
+}
+
+const idFields = new Set(['traceId', 'spanId', 'parentSpanId'])
+
+/** Ids are hex in OTLP/JSON and bytes in protobuf; all else is the same. */
+function withByteIds(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withByteIds)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name,
+      idFields.has(name) ? Buffer.from(field as string, 'hex') : withByteIds(field),
+    ]),
+  )
+}
