@@ -5,6 +5,8 @@ import type { Outcome } from './observation.ts'
  * into an observation. Times are nanoseconds since 1970; the raw bodies travel beside it.
  */
 export type ExchangeFacts = {
+  /** UUID of the call's receipt; proxies of older versions give none. */
+  ingest_request_id?: string
   project_id: string
   trace_id: string
   observation_id: string
