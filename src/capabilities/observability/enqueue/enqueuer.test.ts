@@ -1,0 +1,494 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { newId } from '../../../kernel/ids.ts'
+import { Problem } from '../../../kernel/problem.ts'
+import { systemClock } from '../../../kernel/time.ts'
+import type { EventDraft, ObservationDraft } from '../../../model/ingest-records.ts'
+import type { LedgerEntry } from '../../../model/ledger-entry.ts'
+import { decodeRowFrame } from '../../../model/row-frame.ts'
+import {
+  MessageTooLarge,
+  type OutgoingMessage,
+  QueueUnavailable,
+} from '../../../platform/queue/index.ts'
+import { createLogger, createMetrics } from '../../../platform/telemetry/index.ts'
+import { readObservation } from '../stores/row-format/index.ts'
+import type { IngestRequest } from './contract.ts'
+import { createEnqueuer, type EnqueuerOptions } from './enqueuer.ts'
+
+const decompressed_bytes_max = 64 * 1024 * 1024
+const projects = ['01900000-0000-7000-8000-000000000001', '01900000-0000-7000-8000-000000000002']
+const trace_id = '01900000-0000-7000-8000-0000000000aa'
+
+function observation(about: Partial<ObservationDraft> = {}): ObservationDraft {
+  return {
+    project_id: projects[0] ?? '',
+    trace_id,
+    observation_id: newId().slice(-16),
+    parent_observation_id: '',
+    type: 'generation',
+    name: 'chat',
+    start_time: 1_790_000_000_000_000_000n,
+    end_time: 1_790_000_000_100_000_000n,
+    status: 'ok',
+    status_code: 0,
+    outcome: '',
+    error_type: '',
+    error_message: '',
+    source: 'otlp',
+    contract_version: 'phase9-otlp-v1',
+    provider: 'openai',
+    model_requested: 'm',
+    model: 'm',
+    endpoint: '',
+    task_id: trace_id,
+    task_name: '',
+    task_implicit: true,
+    conversation_id: '',
+    conversation_external_id: '',
+    user_id: '',
+    environment: '',
+    release: '',
+    service_name: '',
+    agent_name: '',
+    span_kind: 'client',
+    level: '',
+    input: 'in',
+    output: Buffer.from('out'),
+    content_state: 'full',
+    tool_calls: [],
+    tool_results: [],
+    streamed: false,
+    finish_reason: 'stop',
+    input_uncached_tokens: 1,
+    cache_read_tokens: null,
+    cache_write_tokens: null,
+    output_visible_tokens: 2,
+    reasoning_tokens: null,
+    usage_source: 'provider',
+    usage_semantics: 'inclusive',
+    cost_usd: null,
+    price_version: '',
+    time_to_first_token_ms: null,
+    request_bytes: 0,
+    response_bytes: 0,
+    attributes: ['a', Buffer.from('b')],
+    metadata: [],
+    mapped_from: '',
+    ...about,
+  }
+}
+
+function eventOf(observation_id: string): EventDraft {
+  return {
+    project_id: projects[0] ?? '',
+    trace_id,
+    observation_id,
+    event_id: '0',
+    time: 1_790_000_000_000_000_000n,
+    name: 'gen_ai.choice',
+    level: '',
+    source: 'otlp',
+    body: 'said',
+    attributes: [],
+  }
+}
+
+function requestOf(
+  observations: ObservationDraft[],
+  about: Partial<IngestRequest> = {},
+): IngestRequest {
+  const rejected_items = Object.values(about.rejected ?? {}).reduce((a, b) => a + b, 0)
+  return {
+    project_id: projects[0] ?? '',
+    path: 'otlp',
+    ingest_request_id: newId(),
+    received_at_ms: 1_790_000_000_000,
+    items: observations.length + rejected_items,
+    rejected: {},
+    masked: 0,
+    ...about,
+    records: {
+      observations,
+      traces: [],
+      events: [],
+      links: [],
+      correlations: [],
+      ...about.records,
+    },
+  }
+}
+
+/** An enqueuer whose durable messages are kept, or that publishes to `publish`. */
+function enqueuerOf(options: Partial<EnqueuerOptions> = {}) {
+  const messages: OutgoingMessage[] = []
+  const entries: LedgerEntry[] = []
+  const metrics = createMetrics()
+  const { publish = async () => undefined } = options
+  const defaults: EnqueuerOptions = {
+    message_bytes_max: 1024 * 1024,
+    inflight_bytes_max: 64 * 1024 * 1024,
+    clock: systemClock,
+    newId,
+    metrics,
+    logger: createLogger({ role: 'test', level: 'silent' }),
+    retry: { attempts_max: 2, delay_ms: 1 },
+    onAccepted: (told) => entries.push(...told),
+    ...options,
+    publish: async (message) => {
+      const copy = { ...message, data: Buffer.from(message.data) }
+      await publish(message)
+      messages.push(copy)
+    },
+  }
+  return { enqueuer: createEnqueuer(defaults), messages, entries, metrics }
+}
+
+function framesIn(messages: readonly OutgoingMessage[]) {
+  return messages.map(({ id, data }) => {
+    const frame = decodeRowFrame(data, decompressed_bytes_max)
+    const rows: { kind: string; receipt: number; bytes: Buffer }[] = []
+    frame.eachRow((kind, start, end, receipt) =>
+      rows.push({ kind, receipt, bytes: frame.bytes.subarray(start, end) }),
+    )
+    return { ...frame, id, rows }
+  })
+}
+
+function observationsIn(messages: readonly OutgoingMessage[]) {
+  return framesIn(messages).flatMap(({ rows }) =>
+    rows.filter(({ kind }) => kind === 'observations').map(({ bytes }) => readObservation(bytes)),
+  )
+}
+
+describe('small requests', () => {
+  test('of a project share a message, and are answered when it is durable', async () => {
+    const { enqueuer, messages, entries } = enqueuerOf()
+    const [first, second] = [observation(), observation()]
+    const one = requestOf([first], { masked: 1, rejected: { sampled: 2 } })
+    const two = requestOf([second])
+    two.records.events.push(eventOf(second.observation_id))
+    const other = requestOf([observation({ project_id: projects[1] ?? '' })], {
+      project_id: projects[1] ?? '',
+    })
+    const answers = await Promise.all([one, two, other].map((each) => enqueuer.enqueue(each)))
+    expect(answers).toEqual([1, 1, 1])
+    expect(messages.map(({ subject }) => subject)).toEqual(projects.map((id) => `ingest.${id}`))
+    const [frame] = framesIn(messages)
+    const ids = { path: 'otlp', received_at_ms: one.received_at_ms }
+    const counts = { observations: 1, traces: 0, events: 0, links: 0, correlations: 0 }
+    expect(frame?.receipts).toEqual([
+      {
+        ...{ ...ids, ingest_request_id: one.ingest_request_id, items: 1, rows: 1 },
+        ...{ records: counts, masked: 1, rejected: { sampled: 2 } },
+      },
+      {
+        ...{ ...ids, ingest_request_id: two.ingest_request_id, items: 1, rows: 2 },
+        ...{ records: { ...counts, events: 1 }, masked: 0, rejected: {} },
+      },
+    ])
+    expect(frame?.rows.map(({ kind, receipt }) => [kind, receipt])).toEqual([
+      ['observations', 0],
+      ['observations', 1],
+      ['events', 1],
+    ])
+    const [read] = observationsIn(messages)
+    expect(read).toEqual({
+      ...first,
+      ...{ output: 'out', attributes: { a: 'b' }, metadata: {}, message_id: messages[0]?.id },
+    })
+    const told = entries.map((entry) => [
+      entry.ingest_request_id,
+      entry.message_id,
+      entry.items,
+      entry.rejected,
+    ])
+    expect(told.toSorted()).toEqual(
+      [
+        [one.ingest_request_id, messages[0]?.id, 1, {}],
+        [two.ingest_request_id, messages[0]?.id, 1, {}],
+        [one.ingest_request_id, '', 2, { sampled: 2 }],
+        [other.ingest_request_id, messages[1]?.id, 1, {}],
+      ].toSorted(),
+    )
+  })
+
+  test('without records are answered at once, and the ledger has their items', async () => {
+    const { enqueuer, messages, entries } = enqueuerOf()
+    expect(await enqueuer.enqueue(requestOf([], { items: 3, rejected: { sampled: 2 } }))).toBe(0)
+    expect(messages).toEqual([])
+    expect(entries).toMatchObject([
+      { message_id: '', items: 3, rejected: { sampled: 2, no_records: 1 } },
+    ])
+  })
+
+  test('a request whose items are no observations has them on its first message', async () => {
+    const { enqueuer, messages } = enqueuerOf()
+    const request = requestOf([], { items: 2 })
+    request.records.events.push(eventOf(''), eventOf(''))
+    await enqueuer.enqueue(request)
+    expect(framesIn(messages)[0]?.receipts).toMatchObject([{ items: 2, rows: 2 }])
+  })
+})
+
+describe('a request that goes alone', () => {
+  test('shares no message, and is the same messages when it comes again', async () => {
+    const observations = Array.from({ length: 40 }, () => observation({ input: 'x'.repeat(300) }))
+    const request = requestOf(observations)
+    const runs = await Promise.all(
+      [1, 2].map(async () => {
+        const { enqueuer, messages } = enqueuerOf({ frame_bytes: 4_000 })
+        const others = [enqueuer.enqueue(requestOf([observation()]))]
+        const count = await enqueuer.enqueue(request, { alone: true })
+        others.push(enqueuer.enqueue(requestOf([observation()])))
+        await Promise.all(others)
+        const own = messages.filter(({ data }) => data.includes(request.ingest_request_id))
+        expect(own).toHaveLength(count)
+        for (const frame of framesIn(own)) expect(frame.receipts).toHaveLength(1)
+        return own.map(({ id, data }) => `${id} ${data.toString('latin1')}`).toSorted()
+      }),
+    )
+    expect(runs[0]?.length).toBeGreaterThan(3)
+    expect(runs[0]).toEqual(runs[1])
+  })
+})
+
+describe('a row that is larger than a frame', () => {
+  test('goes compressed in a message of its own', async () => {
+    const { enqueuer, messages } = enqueuerOf()
+    const large = observation({ input: 'large '.repeat(500_000) })
+    const request = requestOf([observation(), large, observation()])
+    expect(await enqueuer.enqueue(request, { alone: true })).toBe(2)
+    expect(messages.map(({ data }) => data[1]).toSorted()).toEqual([0, 1])
+    const read = observationsIn(messages)
+    expect(read.find(({ observation_id }) => observation_id === large.observation_id)?.input).toBe(
+      large.input,
+    )
+    for (const frame of framesIn(messages)) {
+      for (const { bytes } of frame.rows) expect(readObservation(bytes).message_id).toBe(frame.id)
+    }
+    expect(
+      framesIn(messages)
+        .map(({ receipts }) => receipts[0]?.items)
+        .toSorted(),
+    ).toEqual([1, 2])
+  })
+
+  const noise = () => randomBytes(60_000).toString('base64')
+
+  test.each([
+    ['its content', { input: noise() }, true],
+    ['tool calls too', { tool_calls: [{ id: '1', name: 'f', arguments: noise() }] }, false],
+  ])('loses %s when it does not fit even so', async (_, about, keepsCalls) => {
+    const { enqueuer, messages, metrics } = enqueuerOf({ message_bytes_max: 20_000 })
+    const calls = [{ id: '1', name: 'f', arguments: '{}' }]
+    await enqueuer.enqueue(requestOf([observation({ tool_calls: calls, ...about })]))
+    const [read] = observationsIn(messages)
+    expect(read).toMatchObject({ input: '', output: '', content_state: 'dropped' })
+    expect(read?.tool_calls).toEqual(keepsCalls ? calls : [])
+    expect((await metrics.expose()).body).toContain('looptrace_enqueue_content_dropped_total 1')
+  })
+
+  test('is refused when the rest does not fit either; the others are taken', async () => {
+    const { enqueuer, messages, entries } = enqueuerOf({ message_bytes_max: 20_000 })
+    const refused: unknown[] = []
+    const huge = observation({ attributes: ['a', noise()] })
+    await enqueuer.enqueue(requestOf([huge, observation()]), {
+      on_refused: (...about) => refused.push(about),
+    })
+    expect(refused).toEqual([['observations', 0, 'too_large']])
+    expect(observationsIn(messages)).toHaveLength(1)
+    expect(entries.map(({ items, rejected }) => [items, rejected])).toEqual([
+      [1, {}],
+      [1, { too_large: 1 }],
+    ])
+  })
+})
+
+test('a row with a value that its column can not take is refused alone', async () => {
+  const { enqueuer, messages, entries } = enqueuerOf()
+  const refused: unknown[] = []
+  const [good, bad] = [observation(), observation({ trace_id: 'no uuid' })]
+  await enqueuer.enqueue(requestOf([good, bad, observation({ request_bytes: -1 }), good]), {
+    on_refused: (...about) => refused.push(about),
+  })
+  expect(refused).toEqual([
+    ['observations', 1, 'not_encodable'],
+    ['observations', 2, 'not_encodable'],
+  ])
+  expect(observationsIn(messages)).toHaveLength(2)
+  expect(entries.at(-1)).toMatchObject({ items: 2, rejected: { not_encodable: 2 } })
+})
+
+describe('a publish that fails', () => {
+  test.each([
+    ['QueueUnavailable', new QueueUnavailable('full', { reason: 'full' }), 2],
+    ['MessageTooLarge', new MessageTooLarge('no'), 1],
+  ])('%s refuses the requests with rows in it, and only those', async (_, failure, tries) => {
+    let tried = 0
+    const { enqueuer, entries } = enqueuerOf({
+      publish: async ({ subject }) => {
+        if (!subject.includes(projects[0] ?? '')) return
+        tried += 1
+        throw failure
+      },
+    })
+    const lost = [requestOf([observation()]), requestOf([observation()])]
+    const kept = requestOf([observation()], { project_id: projects[1] ?? '' })
+    const answers = await Promise.allSettled([...lost, kept].map((each) => enqueuer.enqueue(each)))
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+    const [first] = answers
+    const error = first?.status === 'rejected' ? first.reason : undefined
+    expect(error).toBeInstanceOf(Problem)
+    expect(error).toMatchObject({ code: 'overloaded', retry_after_s: 2, cause: failure })
+    expect(tried).toBe(tries)
+    expect(entries.map(({ ingest_request_id }) => ingest_request_id)).toEqual([
+      kept.ingest_request_id,
+    ])
+  })
+})
+
+describe('a queue that stalls', () => {
+  test('holds no more than the window, and all that waited goes on afterwards', async () => {
+    const stalled = Promise.withResolvers<void>()
+    let waiting_bytes = 0
+    let waiting = 0
+    const { enqueuer, messages } = enqueuerOf({
+      frame_bytes: 8_000,
+      window: { messages_max: 4, bytes_max: 1_000_000 },
+      publish: async ({ data }) => {
+        waiting += 1
+        waiting_bytes += data.length
+        await stalled.promise
+      },
+    })
+    const requests = Array.from({ length: 6 }, () =>
+      requestOf(Array.from({ length: 100 }, () => observation({ input: 'y'.repeat(500) }))),
+    )
+    const answers = Promise.all(requests.map((each) => enqueuer.enqueue(each)))
+    await sleep(30)
+    expect(waiting).toBeLessThanOrEqual(5)
+    expect(waiting_bytes).toBeLessThanOrEqual(5 * 8_000)
+    stalled.resolve()
+    await answers
+    expect(observationsIn(messages)).toHaveLength(600)
+  })
+
+  test('what is over the bound is refused at once; one large request alone is not', async () => {
+    const stalled = Promise.withResolvers<void>()
+    const { enqueuer, metrics } = enqueuerOf({
+      inflight_bytes_max: 10_000,
+      publish: () => stalled.promise,
+    })
+    const large = enqueuer.enqueue(requestOf([observation({ input: 'z'.repeat(20_000) })]))
+    await expect(enqueuer.enqueue(requestOf([observation()]))).rejects.toMatchObject({
+      code: 'overloaded',
+      retry_after_s: 2,
+    })
+    expect((await metrics.expose()).body).toMatch(/looptrace_enqueue_inflight_bytes 2\d{4}/)
+    stalled.resolve()
+    await large
+    expect((await metrics.expose()).body).toContain('looptrace_enqueue_inflight_bytes 0')
+    expect(await enqueuer.enqueue(requestOf([observation()]))).toBe(1)
+  })
+})
+
+describe('close', () => {
+  test('publishes what is open without waiting for its age, then refuses', async () => {
+    const { enqueuer, messages } = enqueuerOf({ frame_age_ms: 60_000 })
+    const answers = [1, 2].map(() => enqueuer.enqueue(requestOf([observation()])))
+    await enqueuer.close()
+    expect(messages).toHaveLength(1)
+    expect(await Promise.all(answers)).toEqual([1, 1])
+    await expect(enqueuer.enqueue(requestOf([observation()]))).rejects.toMatchObject({
+      code: 'shutting_down',
+    })
+  })
+
+  test('flush answers at once when nothing is on its way', async () => {
+    await enqueuerOf().enqueuer.flush()
+  })
+})
+
+const traffic = fc.record({
+  frame_bytes: fc.integer({ min: 1_500, max: 12_000 }),
+  messages_max: fc.integer({ min: 1, max: 4 }),
+  /** Which publishes fail, and how long each takes. */
+  failures: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 20 }),
+  requests: fc.array(
+    fc.record({
+      project: fc.nat({ max: 1 }),
+      alone: fc.boolean(),
+      sizes: fc.array(fc.integer({ min: 0, max: 4_000 }), { maxLength: 12 }),
+      pause: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 12 },
+  ),
+})
+
+test('a request is answered well exactly when all its rows are durable, each once', async () => {
+  const message_bytes_max = 6_000
+  await fc.assert(
+    fc.asyncProperty(traffic, async ({ frame_bytes, messages_max, failures, requests }) => {
+      let publishes = 0
+      let underWay = 0
+      const { enqueuer, messages, entries } = enqueuerOf({
+        ...{ frame_bytes, message_bytes_max, frame_age_ms: 1 },
+        window: { messages_max, bytes_max: 20_000 },
+        retry: { attempts_max: 1, delay_ms: 1 },
+        publish: async ({ data }) => {
+          expect(data.length).toBeLessThanOrEqual(message_bytes_max)
+          underWay += 1
+          const fate = failures[publishes++ % failures.length] ?? 0
+          await (fate % 3 === 0 ? Promise.resolve() : new Promise(setImmediate))
+          underWay -= 1
+          if (fate === 9) throw new QueueUnavailable('away')
+        },
+      })
+      const sent: { request: IngestRequest; answer: Promise<boolean> }[] = []
+      for (const { project, alone, sizes, pause } of requests) {
+        const request = requestOf(
+          sizes.map((size) => observation({ input: randomBytes(size).toString('base64') })),
+          { project_id: projects[project] ?? '' },
+        )
+        const answer = enqueuer.enqueue(request, { alone }).then(
+          () => true,
+          () => false,
+        )
+        sent.push({ request, answer })
+        if (pause) await new Promise(setImmediate)
+      }
+      await enqueuer.close()
+      expect(underWay).toBe(0)
+      const frames = framesIn(messages)
+      const durable = observationsIn(messages).map(({ observation_id }) => observation_id)
+      expect(new Set(durable).size).toBe(durable.length)
+      for (const { request, answer } of sent) {
+        const ids = request.records.observations.map(({ observation_id }) => observation_id)
+        const found = ids.filter((id) => durable.includes(id))
+        expect(await answer).toBe(found.length === ids.length)
+        const receipts = frames.flatMap((frame) =>
+          frame.receipts.filter((one) => one.ingest_request_id === request.ingest_request_id),
+        )
+        expect(receipts.reduce((sum, { items }) => sum + items, 0)).toBe(found.length)
+        const told = entries.filter((one) => one.ingest_request_id === request.ingest_request_id)
+        expect(told.reduce((sum, { items }) => sum + items, 0)).toBe(found.length)
+        for (const frame of frames) assertInOrder(frame, ids)
+      }
+      for (const { receipts } of frames) {
+        const named = receipts.map(({ ingest_request_id }) => ingest_request_id)
+        expect(new Set(named).size).toBe(named.length)
+      }
+    }),
+    { numRuns: 150 },
+  )
+})
+
+function assertInOrder(frame: { rows: { bytes: Buffer }[] }, ids: readonly string[]): void {
+  const places = frame.rows
+    .map(({ bytes }) => ids.indexOf(readObservation(bytes).observation_id))
+    .filter((place) => place >= 0)
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+}
