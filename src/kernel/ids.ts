@@ -22,10 +22,14 @@ export function isUuid(value: string): boolean {
 }
 
 const hex32 = /^[0-9a-f]{32}$/i
+const dashed = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Takes a trace id as UUID or as the 32 hex digits of W3C; answers the UUID, or undefined. */
+/**
+ * Takes a trace id as UUID or as the 32 hex digits of W3C; answers the UUID, or undefined. W3C's
+ * ids are any 16 bytes, so the version and variant that other UUIDs have are not asked for.
+ */
 export function traceIdFrom(value: string): string | undefined {
-  if (isUuid(value)) return value.toLowerCase()
+  if (dashed.test(value)) return value.toLowerCase()
   if (!hex32.test(value)) return undefined
   return value.toLowerCase().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

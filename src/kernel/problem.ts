@@ -19,6 +19,7 @@ export const problemCatalogue = {
   route_not_found: { status: 404, title: 'There is no such path' },
   task_not_found: { status: 404, title: 'There is no such task' },
   ingest_request_not_found: { status: 404, title: 'There is no such ingest request' },
+  trace_not_found: { status: 404, title: 'There is no such trace' },
   conversation_not_found: { status: 404, title: 'There is no such conversation' },
   organization_not_found: { status: 404, title: 'There is no such organization' },
   project_not_found: { status: 404, title: 'There is no such project' },

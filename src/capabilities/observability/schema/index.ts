@@ -1,4 +1,4 @@
-export type { CorrelationRecord } from './2026-02-23/correlation-record.ts'
+export { type CorrelationRecord, correlationRecord } from './2026-02-23/correlation-record.ts'
 export type { EventRecord } from './2026-02-23/event-record.ts'
 export { traceparent as traceparentField } from './2026-02-23/fields.ts'
 export type { LinkRecord } from './2026-02-23/link-record.ts'

@@ -1,0 +1,5 @@
+export { positionIn } from './position-cursor.ts'
+export { pageFields, recordFields, textOrNull } from './record-fields.ts'
+export type { TraceDeps } from './trace-deps.ts'
+export { checkTraceExists, tracePath } from './trace-path.ts'
+export { traceRoutes } from './trace-routes.ts'

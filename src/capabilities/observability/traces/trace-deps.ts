@@ -1,0 +1,4 @@
+import type { RecordStore } from '../stores/index.ts'
+
+/** What the routes of traces need. */
+export type TraceDeps = { records: RecordStore }
