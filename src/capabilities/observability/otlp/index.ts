@@ -1,5 +1,7 @@
+export { jsonDecoder } from './decode/json/decoder.ts'
+export { protobufDecoder } from './decode/protobuf/decoder.ts'
 export type {
-  CapturePolicy,
+  CaptureRecords,
   OtlpDependencies,
   OtlpGrpcServer,
   OtlpReceiver,

@@ -3,7 +3,7 @@ import type { Clock } from '../../../../kernel/time.ts'
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { Logger, Metrics } from '../../../../platform/telemetry/index.ts'
 import type { KeyCache } from '../../../access/index.ts'
-import type { Enqueuer } from '../../enqueue/contract.ts'
+import type { Enqueuer } from '../../enqueue/index.ts'
 import type { OtlpDecoder } from '../contract.ts'
 import type { OtlpEncoding, OtlpSignal } from '../decode/answer/export-response.ts'
 import type { OtlpMapper } from '../mapping/mapper-contract.ts'
@@ -23,13 +23,21 @@ export type OtlpSettings = {
 }
 
 /**
- * What a project lets in of the records that its clients export. `rejected` are items that its
- * policy keeps out, by reason; `masked` is how many had content taken out.
+ * What a project lets in of the records that its clients export. `item_kind` are the records that
+ * the client sent as items: `rejected` counts those that the project's policy keeps out, by reason,
+ * and `masked` those that had content taken out. It never throws or rejects.
  */
-export type CapturePolicy = (
+export type CaptureRecords = (
   records: IngestRecords,
   project_id: string,
-) => { records: IngestRecords; rejected: Readonly<Record<string, number>>; masked: number }
+  item_kind: 'observations' | 'events',
+) => CapturedRecords | Promise<CapturedRecords>
+
+export type CapturedRecords = {
+  records: IngestRecords
+  rejected: Readonly<Record<string, number>>
+  masked: number
+}
 
 export type OtlpDependencies = {
   keys: Pick<KeyCache, 'authenticate'>
@@ -37,7 +45,7 @@ export type OtlpDependencies = {
   decoders: Readonly<Record<OtlpEncoding, OtlpDecoder>>
   mapper: OtlpMapper
   /** Everything passes when there is none. */
-  capture?: CapturePolicy
+  capture?: CaptureRecords
   settings: OtlpSettings
   clock: Clock
   metrics: Metrics

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { newId } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
+import type { IngestRequest } from '../../enqueue/index.ts'
 import { OtlpDecodeError, type OtlpRequest } from '../contract.ts'
 import type { OtlpEncoding, OtlpSignal } from '../decode/answer/export-response.ts'
 import type { Mapped, MappedRequest } from '../mapping/mapper-contract.ts'
@@ -43,16 +44,17 @@ export function createPipeline(
 ): Pipeline {
   async function run<Item>(
     request: ExportRequest,
-    { decode, map }: ItemKind<Item>,
+    { decode, map, item_kind }: ItemKind<Item>,
   ): Promise<ExportResult> {
     const found = decodedBy(decode, request.body)
     meters.warned(found.warnings)
     if (found.items === 0) return nothing
     const mapped = await mappedInSlices(request, found, map)
-    const kept = capture?.(mapped.records, request.project_id)
+    const asked = capture?.(mapped.records, request.project_id, item_kind)
+    const kept = asked instanceof Promise ? await asked : asked
     const ingest_request_id = newId()
     const refused = sumOf(Object.fromEntries(found.rejected), mapped.rejected)
-    await enqueuer.enqueue({
+    const ingest: IngestRequest = {
       project_id: request.project_id,
       path: 'otlp',
       ingest_request_id,
@@ -61,6 +63,13 @@ export function createPipeline(
       rejected: sumOf(refused, Object.entries(kept?.rejected ?? {})),
       masked: kept?.masked ?? 0,
       records: kept?.records ?? mapped.records,
+      // A log record becomes one event and nothing else.
+      ...(item_kind === 'events' && { every_record_is_an_item: true }),
+    }
+    await enqueuer.enqueue(ingest, {
+      on_refused: (kind, _index, reason) => {
+        if (kind === item_kind) refused[reason] = (refused[reason] ?? 0) + 1
+      },
     })
     meters.took(request.signal, found.items, refused)
     return { ...rejectionOf(refused, found), ingest_request_id }
@@ -68,15 +77,16 @@ export function createPipeline(
   return (request) => {
     const decoder = decoders[request.encoding]
     return request.signal === 'traces'
-      ? run(request, { decode: decoder.traces, map: mapper.traces })
-      : run(request, { decode: decoder.logs, map: mapper.logs })
+      ? run(request, { decode: decoder.traces, map: mapper.traces, item_kind: 'observations' })
+      : run(request, { decode: decoder.logs, map: mapper.logs, item_kind: 'events' })
   }
 }
 
 type PipelineParts = Pick<OtlpDependencies, 'decoders' | 'mapper' | 'capture' | 'enqueuer'>
 
-/** How items of one signal are read and mapped. */
+/** How items of one signal are read and mapped, and which records they become. */
 type ItemKind<Item> = {
+  item_kind: 'observations' | 'events'
   decode: (body: Buffer) => OtlpRequest<Item>
   map: (request: OtlpRequest<Item>, about: MappedRequest) => Mapped
 }
@@ -125,7 +135,7 @@ function append(all: IngestRecords, more: IngestRecords): void {
 
 type Counts = Readonly<Record<string, number>>
 
-function sumOf(counts: Counts, more: Iterable<readonly [string, number]>): Counts {
+function sumOf(counts: Counts, more: Iterable<readonly [string, number]>): Record<string, number> {
   const sum = { ...counts }
   for (const [reason, items] of more) sum[reason] = (sum[reason] ?? 0) + items
   return sum

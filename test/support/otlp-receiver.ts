@@ -1,0 +1,166 @@
+import type { IngestRequest } from '../../src/capabilities/observability/enqueue/index.ts'
+import {
+  type CaptureRecords,
+  createOtlpReceiver,
+  jsonDecoder,
+  type OtlpDependencies,
+  type OtlpGrpcServer,
+  type OtlpReceiver,
+  type OtlpSettings,
+  otlpRoutes,
+  protobufDecoder,
+} from '../../src/capabilities/observability/otlp/index.ts'
+import { type Problem, problem } from '../../src/kernel/problem.ts'
+import type { KeyScope } from '../../src/kernel/scopes.ts'
+import { systemClock } from '../../src/kernel/time.ts'
+import type { ObservationDraft } from '../../src/model/ingest-records.ts'
+import { createHttpServer } from '../../src/platform/http/index.ts'
+import { createLogger, createMetrics, type Metrics } from '../../src/platform/telemetry/index.ts'
+
+export const otlpProject = '01900000-0000-7000-8000-000000000001'
+
+/** A receiver on real sockets, over both transports, in front of a queue that a test plays. */
+export type TestReceiver = AsyncDisposable & {
+  receiver: OtlpReceiver
+  grpc: OtlpGrpcServer
+  url: string
+  grpcAddress: string
+  metrics: Metrics
+  /** What reached the queue. */
+  requests: IngestRequest[]
+  /** The names of all spans in them. */
+  names(): string[]
+  /** A number of `/metrics`; undefined when it was never counted. */
+  counted(line: string): Promise<number | undefined>
+}
+
+export type TestReceiverOptions = {
+  settings?: Partial<OtlpSettings>
+  /** Rejects each request with this. */
+  refusal?: Problem
+  /** The observation of this name fits into no message. */
+  too_large?: string
+  /** Requests wait for this in front of the queue. */
+  gate?: Promise<void>
+  capture?: CaptureRecords
+}
+
+const mebibyte_bytes = 1024 * 1024
+
+const settings: OtlpSettings = {
+  body_bytes_max: 4 * mebibyte_bytes,
+  inflight_bytes_max: 32 * mebibyte_bytes,
+  body_idle_timeout_ms: 10_000,
+  requests_per_minute: 0,
+}
+
+/** Starts one. */
+export async function testReceiver(options: TestReceiverOptions = {}): Promise<TestReceiver> {
+  const requests: IngestRequest[] = []
+  const metrics = createMetrics()
+  const logger = createLogger({ role: 'test', level: 'silent' })
+  const receiver = createOtlpReceiver({
+    keys: testKeys,
+    enqueuer: {
+      enqueue: async (request, enqueueOptions) => {
+        if (options.gate) await options.gate
+        if (options.refusal) throw options.refusal
+        request.records.observations.forEach(({ name }, index) => {
+          if (name !== options.too_large) return
+          enqueueOptions?.on_refused?.('observations', index, 'too_large')
+        })
+        requests.push(request)
+        return 1
+      },
+    },
+    decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },
+    mapper: namesOnly,
+    ...(options.capture && { capture: options.capture }),
+    settings: { ...settings, ...options.settings },
+    clock: systemClock,
+    metrics,
+    logger,
+  })
+  const server = await createHttpServer({
+    ...bareServer,
+    routes: otlpRoutes(receiver),
+    metrics,
+    logger,
+  })
+  const port = await server.listen({ host: '127.0.0.1', port: 0 })
+  const grpc = await receiver.listenGrpc({
+    host: '127.0.0.1',
+    port: 0,
+    streams_max: 100,
+    keepalive_ms: 60_000,
+  })
+  return {
+    receiver,
+    grpc,
+    url: `http://127.0.0.1:${port}`,
+    grpcAddress: `127.0.0.1:${grpc.port}`,
+    metrics,
+    requests,
+    names: () => requests.flatMap(({ records }) => records.observations.map(({ name }) => name)),
+    counted: async (line) => valueIn((await metrics.expose()).body, line),
+    [Symbol.asyncDispose]: async () => {
+      await grpc.close(0)
+      await server.close()
+    },
+  }
+}
+
+/** Keeps the name of each item: the mapping has tests of its own. */
+const namesOnly: OtlpDependencies['mapper'] = {
+  traces: ({ groups }) => mapped(groups.flatMap(({ items }) => items.map(({ name }) => name))),
+  logs: ({ groups }) => mapped(groups.flatMap(({ items }) => items.map((i) => i.event_name))),
+}
+
+function mapped(names: string[]) {
+  const observations = names.map((name) => ({ name }) as ObservationDraft)
+  const records = { traces: [], observations, events: [], links: [], correlations: [] }
+  return { records, rejected: new Map<string, number>() }
+}
+
+const keys = new Map([
+  ['lt_writer', keyOf('key-1', 'ingest:write')],
+  ['lt_reader', keyOf('key-2', 'traces:read')],
+])
+
+function keyOf(key_id: string, scope: KeyScope) {
+  const scopes = new Set([scope])
+  return { key_id, project_id: otlpProject, scopes, service_account_id: null }
+}
+
+/** `lt_away` can't be looked up, `lt_slow` takes a moment. */
+const testKeys = {
+  authenticate(key: string) {
+    if (key === 'lt_away') throw problem('store_unavailable', { retry_after_s: 2 })
+    if (key !== 'lt_slow') return keys.get(key)
+    return new Promise<ReturnType<typeof keyOf> | undefined>((resolve) =>
+      setImmediate(resolve, keys.get('lt_writer')),
+    )
+  },
+}
+
+const bareServer = {
+  authorize: async () => {
+    throw problem('credentials_invalid')
+  },
+  idempotency: {
+    claim: async () => ({ state: 'new' as const }),
+    keep: async () => undefined,
+    release: async () => undefined,
+  },
+  clock: systemClock,
+  body_bytes_max: mebibyte_bytes,
+  header_bytes_max: 32 * 1024,
+  rate_per_minute_max: 0,
+  request_timeout_ms: 60_000,
+  keep_alive_ms: 5_000,
+}
+
+function valueIn(exposition: string, line: string): number | undefined {
+  const found = exposition.split('\n').find((candidate) => candidate.startsWith(`${line} `))
+  return found === undefined ? undefined : Number(found.slice(line.length + 1))
+}
