@@ -22,7 +22,10 @@ export function startProxy(config: RoleConfig<'proxy'>): Promise<Running> {
       },
     })
     parts.defer(close)
-    const queue = await withFileSpool(context, config, await openClusterQueue(context, config))
+    const queue = await withFileSpool(context, config, {
+      queue: await openClusterQueue(context, config),
+      role: 'proxy',
+    })
     const recorder = openRecorder(context, config, queue)
     const proxy = openProxy(context, config, { keys, recorder })
     checks.push({ name: 'queue', check: async () => ((await queue.ready()) ? null : 'full') })

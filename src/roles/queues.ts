@@ -59,15 +59,18 @@ export async function openFileQueue(
   return queue
 }
 
-/** Puts a bounded disk spool in front of a queue across the network. */
+/**
+ * Puts a bounded disk spool in front of a queue across the network. The file is named for the role:
+ * roles that share a data directory must not share a spool.
+ */
 export async function withFileSpool(
   context: RoleContext,
   config: Pick<RoleConfig<'proxy'>, 'data_directory' | 'spool_bytes_max'>,
-  queue: Queue,
+  { queue, role }: { queue: Queue; role: 'proxy' | 'api' },
 ): Promise<SpooledPublisher> {
   const { logger, metrics, parts } = context
   const spool = await openSqliteQueue({
-    path: join(config.data_directory, 'spool', 'spool.sqlite'),
+    path: join(config.data_directory, 'spool', `${role}.sqlite`),
     bytes_max: config.spool_bytes_max,
     logger,
   })
@@ -79,7 +82,7 @@ export async function withFileSpool(
   const publisher: SpooledPublisher = await withSpool({
     queue,
     spool,
-    kinds: ['ingest'],
+    kinds: ['ingest', 'ledger'],
     logger,
     on_spooled: () => spooled.inc({ moved: 'in' }),
     on_replayed: (messages) => spooled.inc({ moved: 'out' }, messages),

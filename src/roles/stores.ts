@@ -11,6 +11,8 @@ import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { HealthCheck } from '../platform/http/index.ts'
 import {
   type AccessTables,
+  type CaptureTables,
+  type IngestTables,
   isRelationalUnavailable,
   openRelational,
   type Relational,
@@ -20,7 +22,7 @@ import {
 import type { RoleContext } from './running.ts'
 
 /** All tables of PostgreSQL. */
-export type Tables = AccessTables & TaskTables
+export type Tables = AccessTables & TaskTables & IngestTables & CaptureTables
 
 type RelationalConfig = Pick<
   RoleConfig<'worker'>,

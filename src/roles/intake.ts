@@ -1,0 +1,67 @@
+import {
+  applyCapture,
+  type CapturePolicies,
+  createCapturePolicies,
+} from '../capabilities/observability/capture/index.ts'
+import { createEnqueuer, type Enqueuer } from '../capabilities/observability/enqueue/index.ts'
+import {
+  createLedgerReporter,
+  type LedgerReporter,
+} from '../capabilities/observability/ledger/index.ts'
+import { newId } from '../kernel/ids.ts'
+import type { RoleConfig } from '../platform/config/index.ts'
+import type { Queue } from '../platform/queue/index.ts'
+import type { CaptureTables, Kysely } from '../platform/relational/index.ts'
+import type { RoleContext } from './running.ts'
+
+type IntakeConfig = Pick<RoleConfig<'proxy'>, 'record_frame_bytes' | 'record_inflight_bytes_max'>
+
+/** What every way in shares: the way into the queue, the ledger's reporter, the capture policies. */
+export type Intake = {
+  enqueuer: Enqueuer
+  reporter: LedgerReporter
+  policies: CapturePolicies
+  /** What a project lets be recorded of a request's records; see `applyCapture`. */
+  capture(
+    records: Parameters<typeof applyCapture>[1],
+    project_id: string,
+    item_kinds: Parameters<typeof applyCapture>[2],
+  ): ReturnType<typeof applyCapture> | Promise<ReturnType<typeof applyCapture>>
+}
+
+/** Opens what the ways in share; flushed when the role ends, the ledger last. */
+export function openIntake(
+  { metrics, clock, logger, parts }: RoleContext,
+  config: IntakeConfig,
+  { queue, db }: { queue: Pick<Queue, 'publish' | 'message_bytes_max'>; db: Kysely<CaptureTables> },
+): Intake {
+  const publish: Queue['publish'] = (message) => queue.publish(message)
+  const reporter = createLedgerReporter({ publish, newId, clock, metrics, logger })
+  parts.defer(() => reporter.close())
+  const enqueuer = createEnqueuer({
+    publish,
+    frame_bytes: config.record_frame_bytes,
+    get message_bytes_max() {
+      return queue.message_bytes_max
+    },
+    inflight_bytes_max: config.record_inflight_bytes_max,
+    onAccepted: (entries) => reporter.accepted(entries),
+    clock,
+    newId,
+    metrics,
+    logger,
+  })
+  parts.defer(() => enqueuer.close())
+  const policies = createCapturePolicies({ db, clock, metrics })
+  return {
+    enqueuer,
+    reporter,
+    policies,
+    capture: (records, project_id, item_kinds) => {
+      const policy = policies.policyOf(project_id)
+      return policy instanceof Promise
+        ? policy.then((known) => applyCapture(known, records, item_kinds))
+        : applyCapture(policy, records, item_kinds)
+    },
+  }
+}
