@@ -9,6 +9,11 @@ export type {
 export type { Provider } from './providers/contract.ts'
 export { createProxy } from './proxy.ts'
 export {
+  type CaptureWay,
+  type CaptureWayOptions,
+  createCaptureWay,
+} from './recorder/capture-way.ts'
+export {
   createRecorder,
   type Recorder,
   type RecorderOptions,

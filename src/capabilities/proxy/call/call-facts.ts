@@ -16,6 +16,7 @@ export type RecordedCall = Pick<
   ExchangeFacts,
   'trace_id' | 'observation_id' | 'parent_observation_id' | 'endpoint' | 'streamed'
 > &
+  Required<Pick<ExchangeFacts, 'ingest_request_id'>> &
   Pick<ExchangeFacts, 'response_type' | 'response_encoding'> & {
     readonly upstream: { readonly provider: string } | undefined
     readonly headers: Pick<RequestHeaders, 'traceparent' | 'tracestate' | 'baggage'>
@@ -39,6 +40,7 @@ export function factsOf(
 ): ExchangeFacts {
   const { capture, context } = call
   return {
+    ingest_request_id: call.ingest_request_id,
     project_id: key.project_id,
     trace_id: call.trace_id,
     observation_id: call.observation_id,

@@ -61,6 +61,7 @@ export class Call {
   readonly start_ms: number
   readonly #startedAt_ms: number
   #requestId = ''
+  #ingestRequestId = ''
 
   key: ProjectKey | undefined
   upstream: Upstream | undefined
@@ -122,6 +123,14 @@ export class Call {
     return this.#requestId
   }
 
+  /** The id under which the ledger knows this call, if it is recorded; made when needed first. */
+  get ingest_request_id(): string {
+    if (this.#ingestRequestId === '') {
+      this.#ingestRequestId = this.services.ids.uuid(this.start_ms)
+    }
+    return this.#ingestRequestId
+  }
+
   /** Says how the call ended; what is said first counts. */
   settle(ending: Ending): void {
     if (this.ending) return
@@ -179,6 +188,7 @@ export class Call {
       this.trace_id,
       'X-Request-ID',
       this.requestId,
+      ...(this.key === undefined ? [] : ['X-Ingest-Request-ID', this.ingest_request_id]),
       ...(fault.retry_after_s === undefined ? [] : ['Retry-After', String(fault.retry_after_s)]),
       ...headers,
     ])

@@ -6,6 +6,7 @@ import {
   writeExchange,
 } from '../../../model/exchange-frame.ts'
 import type { FramePool } from '../../../platform/queue/index.ts'
+import type { LedgerRequest } from '../../observability/ledger/index.ts'
 
 /** An exchange with its facts as JSON text, and the bytes it takes in a frame. */
 export type PackedExchange = Omit<Exchange, 'facts'> & { facts: string; bytes: number }
@@ -20,7 +21,8 @@ export function packed({ facts, request, response }: Exchange): PackedExchange {
 /** A frame that is being filled, in a buffer of the pool. */
 export class OpenFrame {
   readonly project_id: string
-  records = 0
+  /** The calls in it, as the ledger knows them. */
+  readonly calls: LedgerRequest[] = []
   readonly #buffer: Buffer
   #end: number
 
@@ -40,9 +42,9 @@ export class OpenFrame {
   }
 
   /** Copies an exchange in; there must be room for it. */
-  append(exchange: PackedExchange): void {
+  append(exchange: PackedExchange, call: LedgerRequest): void {
     this.#end = writeExchange(this.#buffer, this.#end, exchange)
-    this.records += 1
+    this.calls.push(call)
   }
 
   /**

@@ -79,7 +79,7 @@ test('records of a project share a frame, published when it is old', async () =>
   const { recorder, messages, exchanges } = recorderOf()
   const sent = [exchangeOf(), exchangeOf(), exchangeOf({ project: 1 })]
   for (const exchange of sent) recorder.record(exchange)
-  expect(recorder.stats()).toEqual({ seen: 3, published: 0, lost: 0, pending: 3 })
+  expect(recorder.stats()).toEqual({ seen: 3, published: 0, refused: 0, lost: 0, pending: 3 })
   for (let i = 0; i < 200 && messages.length < 2; i += 1) await sleep(5)
   expect(messages.map(({ subject }) => subject)).toEqual(projects.map((id) => `ingest.${id}`))
   expect(messages[0]?.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
@@ -89,7 +89,7 @@ test('records of a project share a frame, published when it is old', async () =>
   expect(exchanges().map(({ request }) => Buffer.from(request).toString())).toEqual(
     sent.map(({ request }) => Buffer.from(request).toString()),
   )
-  expect(recorder.stats()).toEqual({ seen: 3, published: 3, lost: 0, pending: 0 })
+  expect(recorder.stats()).toEqual({ seen: 3, published: 3, refused: 0, lost: 0, pending: 0 })
 })
 
 test('a frame is published when it is full, and is never larger', async () => {
@@ -139,7 +139,7 @@ describe('an exchange that is larger than a frame', () => {
     const { recorder } = recorderOf({ message_bytes_max: 100 })
     recorder.record(exchangeOf())
     await recorder.flush()
-    expect(recorder.stats()).toEqual({ seen: 1, published: 0, lost: 1, pending: 0 })
+    expect(recorder.stats()).toEqual({ seen: 1, published: 0, refused: 0, lost: 1, pending: 0 })
   })
 })
 
@@ -156,7 +156,7 @@ describe('a publish that fails', () => {
     await recorder.flush()
     expect(ids).toHaveLength(3)
     expect(new Set(ids).size).toBe(1)
-    expect(recorder.stats()).toEqual({ seen: 1, published: 1, lost: 0, pending: 0 })
+    expect(recorder.stats()).toEqual({ seen: 1, published: 1, refused: 0, lost: 0, pending: 0 })
   })
 
   test('is given up after so many tries, and counted', async () => {
@@ -171,7 +171,7 @@ describe('a publish that fails', () => {
     recorder.record(exchangeOf())
     await recorder.flush()
     expect(tries).toBe(3)
-    expect(recorder.stats()).toEqual({ seen: 2, published: 0, lost: 2, pending: 0 })
+    expect(recorder.stats()).toEqual({ seen: 2, published: 0, refused: 0, lost: 2, pending: 0 })
     expect((await metrics.expose()).body).toContain(
       'looptrace_proxy_records_total{result="lost",reason="not_published"} 2',
     )
@@ -206,7 +206,7 @@ test('what waits is bounded in bytes; what is over the bound is lost and counted
   expect((await metrics.expose()).body).toContain(`reason="inflight_full"} ${lost}`)
   held.resolve()
   await recorder.flush()
-  expect(recorder.stats()).toEqual({ seen: 20, published: 20 - lost, lost, pending: 0 })
+  expect(recorder.stats()).toEqual({ seen: 20, published: 20 - lost, refused: 0, lost, pending: 0 })
   recorder.record(exchangeOf())
   await recorder.flush()
   expect(recorder.stats().published).toBe(21 - lost)
@@ -218,7 +218,7 @@ test('after close nothing is taken, and that is counted', async () => {
   await recorder.close()
   recorder.record(exchangeOf())
   expect(exchanges()).toHaveLength(1)
-  expect(recorder.stats()).toEqual({ seen: 2, published: 1, lost: 1, pending: 0 })
+  expect(recorder.stats()).toEqual({ seen: 2, published: 1, refused: 0, lost: 1, pending: 0 })
 })
 
 test('the limit of a message is read each time', async () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../kernel/time.ts'
-import type { Exchange } from '../../../model/exchange.ts'
+import type { Exchange, ExchangeFacts } from '../../../model/exchange.ts'
 import { frameHeader_bytes } from '../../../model/exchange-frame.ts'
+import type { LedgerEntry } from '../../../model/ledger-entry.ts'
 import {
   FramePool,
   type OutgoingMessage,
@@ -13,8 +14,16 @@ import {
   type Metrics,
   type QuietLog,
 } from '../../../platform/telemetry/index.ts'
+import type { CapturePolicy } from '../../observability/capture/index.ts'
+import {
+  acceptedEntry,
+  type LedgerRequest,
+  lostEntry,
+  rejectedEntry,
+} from '../../observability/ledger/index.ts'
 import { type Listed, SlotList } from '../call/slot-list.ts'
 import type { ExchangeRecorder } from '../contract.ts'
+import type { CaptureWay } from './capture-way.ts'
 import { fittingFrame } from './large-exchange.ts'
 import { OpenFrame, type PackedExchange, packed } from './open-frame.ts'
 import {
@@ -44,6 +53,10 @@ export type RecorderOptions = {
   logger: Logger
   /** How often a publish is tried, and the first delay between tries; it doubles. */
   retry?: RetryLimits
+  /** Told of calls whose records are durable, refused or lost; must not throw. */
+  onAccepted?(entries: readonly LedgerEntry[]): void
+  /** What projects let be recorded; left out, everything is, as it came. */
+  capture?: CaptureWay
 }
 
 export type Recorder = ExchangeRecorder & {
@@ -56,8 +69,9 @@ export type Recorder = ExchangeRecorder & {
 
 /**
  * Packs the records of each project into frames and publishes those. A record that is larger than
- * a frame goes alone, compressed. Nothing here waits for the queue: what it does not take in time
- * is bounded in bytes, and what is over the bound is counted as lost.
+ * a frame goes alone, compressed. Of a project that does not let everything be recorded nothing
+ * goes raw: its records take the way of `capture`. Nothing here waits for the queue: what it does
+ * not take in time is bounded in bytes, and what is over the bound is counted as lost.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
   return new FramingRecorder(options)
@@ -100,15 +114,15 @@ class FramingRecorder implements Recorder {
 
   record(exchange: Exchange): void {
     this.#ledger.seen()
-    const bytes = facts_bytes + exchange.request.length + exchange.response.length
-    if (this.#closed) this.#lose('closed', 1)
+    const bytes = heldAtFirst(exchange)
+    if (this.#closed) this.#lose('closed', [requestOf(exchange.facts)])
     else if (this.#ledger.inflightBytes() + bytes > this.#options.inflight_bytes_max) {
-      this.#lose('inflight_full', 1)
+      this.#lose('inflight_full', [requestOf(exchange.facts)])
     } else {
       this.#ledger.hold(bytes)
       this.#waiting.push(exchange)
       this.#waiting_bytes += bytes
-      this.#timer ??= setTimeout(() => this.#sendAll(), this.#options.frame_age_ms).unref()
+      this.#sendSoon()
       if (
         this.#waiting.length >= batch_exchanges ||
         this.#waiting_bytes >= this.#options.frame_bytes
@@ -118,9 +132,12 @@ class FramingRecorder implements Recorder {
     }
   }
 
+  /** Calls that waited for their project's policy are packed in the second round. */
   async flush(): Promise<void> {
-    this.#sendAll()
-    await Promise.all(this.#underWay.all().map(({ work }) => work))
+    for (let round = 1; round <= 2; round += 1) {
+      this.#sendAll()
+      await Promise.all(this.#underWay.all().map(({ work }) => work))
+    }
   }
 
   async close(): Promise<void> {
@@ -132,17 +149,36 @@ class FramingRecorder implements Recorder {
     const waiting = this.#waiting
     this.#waiting = []
     this.#waiting_bytes = 0
-    const frame_bytes_max = Math.min(this.#options.frame_bytes, this.#options.message_bytes_max)
+    const { capture } = this.#options
     for (const exchange of waiting) {
-      const entry = packed(exchange)
-      this.#ledger.hold(entry.bytes - facts_bytes - entry.request.length - entry.response.length)
-      const isLarge = entry.bytes + frameHeader_bytes > frame_bytes_max
-      if (isLarge) this.#run(this.#sendAlone(exchange, entry.bytes))
-      else this.#append(exchange.facts.project_id, entry, frame_bytes_max)
+      const policy = capture?.policyOf(exchange.facts.project_id)
+      if (policy instanceof Promise) this.#run(policy.then((known) => this.#take(exchange, known)))
+      else void this.#take(exchange, policy)
     }
   }
 
-  #append(project_id: string, entry: PackedExchange, frame_bytes_max: number): void {
+  #take(exchange: Exchange, policy: CapturePolicy | undefined): Promise<void> | undefined {
+    const { capture } = this.#options
+    if (capture === undefined || policy === undefined || policy.keeps_all) {
+      this.#pack(exchange)
+      return undefined
+    }
+    const work = this.#capture(capture, exchange, policy)
+    this.#run(work)
+    return work
+  }
+
+  #pack(exchange: Exchange): void {
+    const frame_bytes_max = Math.min(this.#options.frame_bytes, this.#options.message_bytes_max)
+    const entry = packed(exchange)
+    this.#ledger.hold(entry.bytes - heldAtFirst(exchange))
+    const isLarge = entry.bytes + frameHeader_bytes > frame_bytes_max
+    if (isLarge) this.#run(this.#sendAlone(exchange, entry.bytes))
+    else this.#append(entry, requestOf(exchange.facts), frame_bytes_max)
+  }
+
+  #append(entry: PackedExchange, call: LedgerRequest, frame_bytes_max: number): void {
+    const { project_id } = call
     let frame = this.#frames.get(project_id)
     if (frame && !frame.hasRoomFor(entry.bytes, frame_bytes_max)) {
       this.#send(frame)
@@ -153,7 +189,23 @@ class FramingRecorder implements Recorder {
       frame = new OpenFrame(project_id, this.#pool.take())
       this.#frames.set(project_id, frame)
     }
-    frame.append(entry)
+    frame.append(entry, call)
+    this.#sendSoon()
+  }
+
+  async #capture(way: CaptureWay, exchange: Exchange, policy: CapturePolicy): Promise<void> {
+    const call = requestOf(exchange.facts)
+    const outcome = await way.take(exchange, { policy, call })
+    if (outcome.state === 'lost') this.#lose(outcome.reason, [call], outcome.cause)
+    else if (outcome.state === 'refused') {
+      this.#ledger.refused(outcome.reason)
+      this.#options.onAccepted?.([rejectedEntry(call, { [outcome.reason]: 1 })])
+    } else this.#ledger.published(1)
+    this.#ledger.release(heldAtFirst(exchange))
+  }
+
+  #sendSoon(): void {
+    this.#timer ??= setTimeout(() => this.#sendAll(), this.#options.frame_age_ms).unref()
   }
 
   #sendAll(): void {
@@ -168,14 +220,14 @@ class FramingRecorder implements Recorder {
   }
 
   #send(frame: OpenFrame): void {
-    const { project_id, records, held_bytes } = frame
+    const { project_id, calls, held_bytes } = frame
     this.#frames.delete(project_id)
     const { data, buffer } = frame.seal(this.#pool)
-    this.#run(this.#publish(project_id, data, { records, held_bytes, buffer }))
+    this.#run(this.#publish(project_id, data, { calls, held_bytes, buffer }))
   }
 
   async #sendAlone(exchange: Exchange, held_bytes: number): Promise<void> {
-    const about: Held = { records: 1, held_bytes, buffer: undefined }
+    const about: Held = { calls: [requestOf(exchange.facts)], held_bytes, buffer: undefined }
     try {
       const frame = await fittingFrame(exchange, this.#options.message_bytes_max)
       if (frame) await this.#publish(exchange.facts.project_id, frame, about)
@@ -194,18 +246,20 @@ class FramingRecorder implements Recorder {
       return
     }
     this.#ledger.release(about.held_bytes)
-    this.#ledger.published(about.records)
+    this.#ledger.published(about.calls.length)
+    this.#options.onAccepted?.(about.calls.map((call) => acceptedEntry(call, message.id, 1)))
     if (about.buffer) this.#pool.give(about.buffer)
   }
 
-  #release({ records, held_bytes }: Held, reason: LossReason, cause?: unknown): void {
+  #release({ calls, held_bytes }: Held, reason: LossReason, cause?: unknown): void {
     this.#ledger.release(held_bytes)
-    this.#lose(reason, records, cause)
+    this.#lose(reason, calls, cause)
   }
 
-  #lose(reason: LossReason, records: number, cause?: unknown): void {
-    this.#ledger.lost(records, reason)
-    this.#log('records of calls were lost', { reason, records, err: cause })
+  #lose(reason: LossReason, calls: readonly LedgerRequest[], cause?: unknown): void {
+    this.#ledger.lost(calls.length, reason)
+    this.#options.onAccepted?.(calls.map((call) => lostEntry(call, { [reason]: 1 })))
+    this.#log('records of calls were lost', { reason, records: calls.length, err: cause })
   }
 
   #run(work: Promise<void>): void {
@@ -218,4 +272,19 @@ class FramingRecorder implements Recorder {
 type UnderWay = Listed & { work: Promise<void> }
 
 /** `buffer` goes back to the pool once published; when that fails, somebody may still read it. */
-type Held = { records: number; held_bytes: number; buffer: Buffer | undefined }
+type Held = { calls: LedgerRequest[]; held_bytes: number; buffer: Buffer | undefined }
+
+/** A call as the ledger knows it. It came in when it began; nanoseconds are cut to milliseconds. */
+function requestOf({
+  project_id,
+  ingest_request_id = '',
+  start_time,
+}: ExchangeFacts): LedgerRequest {
+  const received_at_ms = Number(start_time.slice(0, -6))
+  return { project_id, ingest_request_id, path: 'proxy', received_at_ms }
+}
+
+/** What an exchange is taken for until it is packed. */
+function heldAtFirst({ request, response }: Exchange): number {
+  return facts_bytes + request.length + response.length
+}

@@ -39,7 +39,7 @@ export class AnswerWriter {
       if (this.#content_length !== -1) dropContentLength(head)
       this.#content_length = -1
     }
-    head.push('X-Trace-ID', call.trace_id)
+    head.push('X-Trace-ID', call.trace_id, 'X-Ingest-Request-ID', call.ingest_request_id)
     if (headers.request_id === '') head.push('X-Request-ID', call.requestId)
     call.response.writeHead(call.status_code, message, head)
     this.#body = new ChunkedBody(call.response)

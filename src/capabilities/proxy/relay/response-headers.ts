@@ -30,6 +30,7 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
     'trailer',
     'transfer-encoding',
     'upgrade',
+    'x-ingest-request-id',
     'x-trace-id',
   ].map((name): [string, Role] => [name, 'strip']),
 ])
