@@ -2,10 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import {
+  eventOf,
+  observation,
+  projects,
+  requestOf,
+} from '../../../../test/support/ingest-requests.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { Problem } from '../../../kernel/problem.ts'
 import { systemClock } from '../../../kernel/time.ts'
-import type { EventDraft, ObservationDraft } from '../../../model/ingest-records.ts'
 import type { LedgerEntry } from '../../../model/ledger-entry.ts'
 import { decodeRowFrame } from '../../../model/row-frame.ts'
 import {
@@ -18,112 +23,13 @@ import { readObservation } from '../stores/row-format/index.ts'
 import type { IngestRequest } from './contract.ts'
 import { createEnqueuer, type EnqueuerOptions } from './enqueuer.ts'
 
+const otherProject = projects[1] ?? ''
 const decompressed_bytes_max = 64 * 1024 * 1024
-const projects = ['01900000-0000-7000-8000-000000000001', '01900000-0000-7000-8000-000000000002']
-const trace_id = '01900000-0000-7000-8000-0000000000aa'
-
-function observation(about: Partial<ObservationDraft> = {}): ObservationDraft {
-  return {
-    project_id: projects[0] ?? '',
-    trace_id,
-    observation_id: newId().slice(-16),
-    parent_observation_id: '',
-    type: 'generation',
-    name: 'chat',
-    start_time: 1_790_000_000_000_000_000n,
-    end_time: 1_790_000_000_100_000_000n,
-    status: 'ok',
-    status_code: 0,
-    outcome: '',
-    error_type: '',
-    error_message: '',
-    source: 'otlp',
-    contract_version: 'phase9-otlp-v1',
-    provider: 'openai',
-    model_requested: 'm',
-    model: 'm',
-    endpoint: '',
-    task_id: trace_id,
-    task_name: '',
-    task_implicit: true,
-    conversation_id: '',
-    conversation_external_id: '',
-    user_id: '',
-    environment: '',
-    release: '',
-    service_name: '',
-    agent_name: '',
-    span_kind: 'client',
-    level: '',
-    input: 'in',
-    output: Buffer.from('out'),
-    content_state: 'full',
-    tool_calls: [],
-    tool_results: [],
-    streamed: false,
-    finish_reason: 'stop',
-    input_uncached_tokens: 1,
-    cache_read_tokens: null,
-    cache_write_tokens: null,
-    output_visible_tokens: 2,
-    reasoning_tokens: null,
-    usage_source: 'provider',
-    usage_semantics: 'inclusive',
-    cost_usd: null,
-    price_version: '',
-    time_to_first_token_ms: null,
-    request_bytes: 0,
-    response_bytes: 0,
-    attributes: ['a', Buffer.from('b')],
-    metadata: [],
-    mapped_from: '',
-    ...about,
-  }
-}
-
-function eventOf(observation_id: string): EventDraft {
-  return {
-    project_id: projects[0] ?? '',
-    trace_id,
-    observation_id,
-    event_id: '0',
-    time: 1_790_000_000_000_000_000n,
-    name: 'gen_ai.choice',
-    level: '',
-    source: 'otlp',
-    body: 'said',
-    attributes: [],
-  }
-}
-
-function requestOf(
-  observations: ObservationDraft[],
-  about: Partial<IngestRequest> = {},
-): IngestRequest {
-  const rejected_items = Object.values(about.rejected ?? {}).reduce((a, b) => a + b, 0)
-  return {
-    project_id: projects[0] ?? '',
-    path: 'otlp',
-    ingest_request_id: newId(),
-    received_at_ms: 1_790_000_000_000,
-    items: observations.length + rejected_items,
-    rejected: {},
-    masked: 0,
-    ...about,
-    records: {
-      observations,
-      traces: [],
-      events: [],
-      links: [],
-      correlations: [],
-      ...about.records,
-    },
-  }
-}
+type KeptMessage = OutgoingMessage & { data: Buffer }
 
 /** An enqueuer whose durable messages are kept, or that publishes to `publish`. */
 function enqueuerOf(options: Partial<EnqueuerOptions> = {}) {
-  const messages: OutgoingMessage[] = []
+  const messages: KeptMessage[] = []
   const entries: LedgerEntry[] = []
   const metrics = createMetrics()
   const { publish = async () => undefined } = options
@@ -146,7 +52,7 @@ function enqueuerOf(options: Partial<EnqueuerOptions> = {}) {
   return { enqueuer: createEnqueuer(defaults), messages, entries, metrics }
 }
 
-function framesIn(messages: readonly OutgoingMessage[]) {
+function framesIn(messages: readonly KeptMessage[]) {
   return messages.map(({ id, data }) => {
     const frame = decodeRowFrame(data, decompressed_bytes_max)
     const rows: { kind: string; receipt: number; bytes: Buffer }[] = []
@@ -157,7 +63,7 @@ function framesIn(messages: readonly OutgoingMessage[]) {
   })
 }
 
-function observationsIn(messages: readonly OutgoingMessage[]) {
+function observationsIn(messages: readonly KeptMessage[]) {
   return framesIn(messages).flatMap(({ rows }) =>
     rows.filter(({ kind }) => kind === 'observations').map(({ bytes }) => readObservation(bytes)),
   )
@@ -170,8 +76,8 @@ describe('small requests', () => {
     const one = requestOf([first], { masked: 1, rejected: { sampled: 2 } })
     const two = requestOf([second])
     two.records.events.push(eventOf(second.observation_id))
-    const other = requestOf([observation({ project_id: projects[1] ?? '' })], {
-      project_id: projects[1] ?? '',
+    const other = requestOf([observation({ project_id: otherProject })], {
+      project_id: otherProject,
     })
     const answers = await Promise.all([one, two, other].map((each) => enqueuer.enqueue(each)))
     expect(answers).toEqual([1, 1, 1])
@@ -336,7 +242,7 @@ describe('a publish that fails', () => {
       },
     })
     const lost = [requestOf([observation()]), requestOf([observation()])]
-    const kept = requestOf([observation()], { project_id: projects[1] ?? '' })
+    const kept = requestOf([observation()], { project_id: otherProject })
     const answers = await Promise.allSettled([...lost, kept].map((each) => enqueuer.enqueue(each)))
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
     const [first] = answers
