@@ -22,11 +22,15 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
   return run('all', given, async (context) => {
     const secret_key = await secretKeyOf(given)
     const config = { ...(await startServers(context, given)), secret_key }
-    const { db, store, ...stores } = openStores(context, config)
+    const { db, store, records, ledger, ...stores } = openStores(context, config)
     const firstLogin = await migrateHere(context, config, stores)
 
     const queue = await openQueue(context, config)
-    const ingest = await startIngest({ ...context, db, store, queue, settings: ingestOf(config) })
+    const ingest = await startIngest({
+      ...context,
+      ...{ db, store, records, ledger, queue },
+      settings: ingestOf(config),
+    })
     context.parts.defer(() => ingest.stop())
 
     const { access, routes } = openControl(context, config, { db, store })

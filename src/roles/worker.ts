@@ -11,9 +11,13 @@ import { openStores } from './stores.ts'
 /** Writes what the queue brings into the stores. */
 export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
   return run('worker', config, async (context) => {
-    const { db, store } = openStores(context, config)
+    const { db, store, records, ledger } = openStores(context, config)
     const queue = await openClusterQueue(context, config)
-    const ingest = await startIngest({ ...context, db, store, queue, settings: ingestOf(config) })
+    const ingest = await startIngest({
+      ...context,
+      ...{ db, store, records, ledger, queue },
+      settings: ingestOf(config),
+    })
     context.parts.defer(() => ingest.stop())
   })
 }
@@ -28,5 +32,7 @@ export function ingestOf(config: RoleConfig<'worker'>): IngestSettings {
     ack_wait_ms: config.ingest_ack_wait_ms,
     attempts_max: config.ingest_attempts_max,
     insert_rows_max: config.ingest_insert_rows_max,
+    suspect_attempts: config.ingest_suspect_attempts,
+    batches_max: config.ingest_batches_max,
   }
 }

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { taskRollupOf } from '../../src/capabilities/observability/ingest/roll-up/rollup-of-rows.ts'
 import {
-  type ObservationStore,
+  openClickHouseLedgerStore,
+  openClickHouseRecordStore,
   openClickHouseStore,
 } from '../../src/capabilities/observability/stores/index.ts'
 import { nanoDollarsFrom } from '../../src/kernel/dollars.ts'
@@ -11,17 +12,21 @@ import { conversationIdFrom } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'
-import { openIngestBench, start_ms, type ToldCall } from '../support/ingest.ts'
+import { openIngestBench, start_ms, type ToldCall, type WorkerStore } from '../support/ingest.ts'
 import { observationOf } from '../support/observations.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 let columnar: Columnar
-let store: ObservationStore
+let store: WorkerStore
 const url = await testPostgres()
 
 beforeAll(async () => {
   columnar = await migratedClickHouse()
-  store = openClickHouseStore({ columnar })
+  store = {
+    ...openClickHouseStore({ columnar }),
+    ...openClickHouseRecordStore({ columnar }),
+    ...openClickHouseLedgerStore({ columnar }),
+  }
 })
 afterAll(() => columnar.close())
 

@@ -88,7 +88,7 @@ test('calls become observations, a task and a conversation; the queue is empty t
     },
   ])
   expect(await eventsOf(bench, project_id)).toEqual([['t-1', 'created', at(0), 'call']])
-  expect(await worker.metric('looptrace_ingest_rows_stored_total')).toBe(4)
+  expect(await worker.metric('looptrace_ingest_rows_stored_total{kind="observations"}')).toBe(4)
   expect(await worker.metric('looptrace_ingest_lag_seconds_count')).toBe(4)
 })
 

@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   defaultIngestSettings,
+  type IngestOptions,
   type IngestSettings,
   startIngest,
 } from '../../src/capabilities/observability/ingest/index.ts'
-import type { ObservationStore } from '../../src/capabilities/observability/stores/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { ExchangeFacts } from '../../src/model/exchange.ts'
 import { exchangeParts, frameOf } from '../../src/model/exchange-frame.ts'
+import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import { openSqliteQueue, type Queue } from '../../src/platform/queue/index.ts'
 import {
   openRelational,
@@ -100,11 +101,17 @@ export type IngestBench = AsyncDisposable & {
 }
 type RunningWorker = { stop(): Promise<void>; metric(name: string): Promise<number> }
 
+/** All that a worker does with ClickHouse. */
+export type WorkerStore = IngestOptions['store'] &
+  IngestOptions['records'] &
+  IngestOptions['ledger']
+
 /** Makes one; the store and the way to the database are the test's. */
 export async function openIngestBench(given: {
-  store: ObservationStore
+  store: WorkerStore
   url: string
   wrapQueue?: (queue: Queue) => Queue
+  settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
 }): Promise<IngestBench> {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-ingest-'))
   const logger = createLogger({ role: 'test', level: 'silent' })
@@ -134,6 +141,9 @@ export async function openIngestBench(given: {
       const consumer = await startIngest({
         queue,
         store: given.store,
+        records: given.store,
+        ledger: given.store,
+        ...(given.settleRequests && { settleRequests: given.settleRequests }),
         db: relational.db,
         clock: systemClock,
         logger,

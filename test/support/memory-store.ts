@@ -1,13 +1,27 @@
 import type {
   CallSums,
   ConversationRollup,
+  LedgerStore,
   ObservationStore,
+  RecordKind,
+  RecordStore,
   TaskRollup,
 } from '../../src/capabilities/observability/stores/index.ts'
+import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { observationsIn, rowBounds } from './decode-rows.ts'
 
-/** A store of observations in memory, with places where a test can make it fail or wait. */
+/**
+ * A store of observations, records and the ledger in memory, with places where a test can make it
+ * fail or wait. It answers what the worker asks, no more.
+ */
 export type MemoryStore = ObservationStore & {
+  insertRows: RecordStore['insertRows']
+  insertEntries: LedgerStore['insertEntries']
+  /** Rows of other kinds that were given to insertRows, repetitions included. */
+  others: Map<RecordKind, number>
+  /** Every entry of the ledger once: of each side of a request and message the newest. */
+  entries(): LedgerEntry[]
   /** Every stored observation once, as it was written last. */
   rows(): Observation[]
   /** Rows given to insert, repetitions included. */
@@ -15,11 +29,17 @@ export type MemoryStore = ObservationStore & {
   /** Called before and after rows are kept and roll-ups are made; a throw is the answer. */
   at: (moment: StoreMoment, rows: readonly Observation[]) => void | Promise<void>
 }
-export type StoreMoment = 'before insert' | 'after insert' | 'before rollup' | 'after rollup'
+export type StoreMoment =
+  | 'before ledger'
+  | 'before insert'
+  | 'after insert'
+  | 'before rollup'
+  | 'after rollup'
 
 /** Makes an empty one. It keeps an observation once by its identity, as the real ones do. */
 export function memoryStore(): MemoryStore {
   const byIdentity = new Map<string, Observation>()
+  const ledger = new Map<string, LedgerEntry>()
   const rows = () => [...byIdentity.values()]
   const store: MemoryStore = {
     rows,
@@ -30,6 +50,20 @@ export function memoryStore(): MemoryStore {
       store.inserted += observations.length
       for (const row of observations) byIdentity.set(identityOf(row), row)
       await store.at('after insert', observations)
+    },
+    others: new Map(),
+    entries: () => [...ledger.values()],
+    insertRows: async (kind, rows, options) => {
+      const bytes = Buffer.concat(rows)
+      if (kind === 'observations') return store.insert(observationsIn(bytes), options)
+      store.others.set(kind, (store.others.get(kind) ?? 0) + rowBounds(kind, bytes).length)
+    },
+    insertEntries: async (entries) => {
+      await store.at('before ledger', [])
+      for (const entry of entries) {
+        const { project_id, ingest_request_id, message_id, side } = entry
+        ledger.set([project_id, ingest_request_id, message_id, side].join(' '), entry)
+      }
     },
     taskRollups: async (project_id, tasks) => {
       await store.at('before rollup', [])

@@ -1,27 +1,38 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../../kernel/time.ts'
-import type { Observation } from '../../../model/observation.ts'
-import type { Consumer, Delivery, Queue } from '../../../platform/queue/index.ts'
+import type { LedgerEntry } from '../../../model/ledger-entry.ts'
+import type { ConsumeOptions, Consumer, Delivery, Queue } from '../../../platform/queue/index.ts'
 import type { Kysely, TaskTables } from '../../../platform/relational/index.ts'
 import { inSpan, type Logger, type Metrics } from '../../../platform/telemetry/index.ts'
-import { countTokens, type MappingContext } from '../exchanges/index.ts'
+import { countTokens } from '../exchanges/index.ts'
+import { ledgerMeters } from '../ledger/index.ts'
 import { createPricing } from '../pricing/index.ts'
-import type { ObservationStore } from '../stores/index.ts'
+import type { LedgerStore, ObservationStore, RecordStore } from '../stores/index.ts'
 import { failureKind } from './failure-kind.ts'
-import { type IngestMeters, ingestMeters } from './meters.ts'
-import { type ReadMessage, readMessage } from './read-messages.ts'
-import { rollUp } from './roll-up/roll-up.ts'
-import { touchedBy } from './roll-up/touched.ts'
+import { ledgerBatches } from './ledger-batches.ts'
+import { ingestMeters } from './meters.ts'
+import { type ReadingContext, type ReadMessage, readMessage } from './read-messages.ts'
 import type { IngestSettings } from './settings.ts'
-import { settleMessages } from './settle-messages.ts'
+import {
+  recordSettlement,
+  type SettlePorts,
+  settleMessages,
+  settlementOf,
+} from './settle-messages.ts'
+import { Tries } from './tries.ts'
 import { whileStoresAreAway } from './while-stores-are-away.ts'
 import { type Refused, writeMessages } from './write-messages.ts'
+import { type WritePorts, writeRows } from './write-rows.ts'
 
 /** What the recording works on. */
 export type IngestOptions = {
   queue: Queue
   store: ObservationStore
+  records: Pick<RecordStore, 'insertRows'>
+  ledger: Pick<LedgerStore, 'insertEntries'>
   db: Kysely<TaskTables>
+  /** Told of settled entries of canonical batches, before their messages are acknowledged. */
+  settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
   clock: Clock
   logger: Logger
   metrics: Metrics
@@ -29,50 +40,63 @@ export type IngestOptions = {
 }
 
 /**
- * Starts writing what the queue brings: exchanges become observations, and their tasks and
- * conversations are rolled up; then, and only then, a message is acknowledged. What can not be
- * stored is set apart with its reason; while a store is away, messages wait. `stop` lets the
- * running batch end (one that waits for a store goes back to the queue) and resolves.
+ * Starts writing what the queue brings: rows as they are, exchanges as observations; then their
+ * tasks and conversations are rolled up and the ledger is written; then, and only then, a message
+ * is acknowledged. What can not be stored is set apart with its reason; while a store is away,
+ * messages wait. A few batches are under way at once, so that one is read while another is stored.
+ * `stop` lets the running batches end (one that waits for a store goes back) and resolves.
  */
 export async function startIngest(options: IngestOptions): Promise<Consumer> {
   const { queue, settings } = options
   const stopping = new AbortController()
   const worker: Worker = {
     ...options,
+    settleRequests: options.settleRequests,
     meters: ingestMeters(options.metrics),
-    mapping: { ...settings, pricing: createPricing(), countTokens },
+    items: ledgerMeters(options.metrics),
+    reading: { ...settings, pricing: createPricing(), countTokens },
+    tries: new Tries(),
     storeWorks: false,
   }
-  const consumer = await queue.consume(
-    {
-      kind: 'ingest',
-      batch_messages_max: settings.batch_messages_max,
-      batch_bytes_max: settings.batch_bytes_max,
-      batch_wait_ms: settings.batch_wait_ms,
-      ack_wait_ms: settings.ack_wait_ms,
-      attempts_max: settings.attempts_max,
-      backoff_ms_min: settings.retry_delay_ms,
-      backoff_ms_max: settings.retry_delay_ms_max,
-    },
-    (batch, signal) =>
-      inSpan('ingest batch', { 'messaging.batch.message_count': batch.length }, () =>
-        takeBatch(worker, batch, AbortSignal.any([signal, stopping.signal])),
-      ),
+  const takeRows = (batch: readonly Delivery[], signal: AbortSignal) =>
+    inSpan('ingest batch', { 'messaging.batch.message_count': batch.length }, () =>
+      takeBatch(worker, batch, AbortSignal.any([signal, stopping.signal])),
+    )
+  const takeEntries = ledgerBatches(worker, stopping.signal)
+  const rows = Array.from({ length: settings.batches_max }, () =>
+    queue.consume(consumeOptions('ingest', settings), takeRows),
   )
+  const entries = queue.consume(consumeOptions('ledger', settings), takeEntries)
+  const consumers = await Promise.all([...rows, entries])
   return {
     stop: async () => {
       stopping.abort()
-      await consumer.stop()
+      await Promise.all(consumers.map((consumer) => consumer.stop()))
     },
   }
 }
 
-type Worker = IngestOptions & {
-  meters: IngestMeters
-  mapping: MappingContext & { frame_bytes_max: number }
-  /** Whether rows went in since a write failed for a reason that nobody can name. */
-  storeWorks: boolean
+function consumeOptions(kind: string, settings: IngestSettings): ConsumeOptions {
+  return {
+    kind,
+    batch_messages_max: settings.batch_messages_max,
+    batch_bytes_max: settings.batch_bytes_max,
+    batch_wait_ms: settings.batch_wait_ms,
+    ack_wait_ms: settings.ack_wait_ms,
+    attempts_max: settings.attempts_max,
+    backoff_ms_min: settings.retry_delay_ms,
+    backoff_ms_max: settings.retry_delay_ms_max,
+  }
 }
+
+type Worker = WritePorts &
+  SettlePorts & {
+    settings: IngestSettings
+    reading: ReadingContext
+    tries: Tries
+    /** Whether rows went in since a write failed for a reason that nobody can name. */
+    storeWorks: boolean
+  }
 
 async function takeBatch(
   worker: Worker,
@@ -80,10 +104,7 @@ async function takeBatch(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    for await (const part of partsOf(worker, batch)) {
-      const refused = await writeHolding(worker, part, signal)
-      await settleMessages(worker, part, refused)
-    }
+    for await (const part of partsOf(worker, batch)) await takePart(worker, part, signal)
     worker.meters.batches.inc({ result: 'stored' })
   } catch (error) {
     worker.meters.batches.inc({ result: 'given_back' })
@@ -94,17 +115,17 @@ async function takeBatch(
 
 /** Reads messages until there is enough for one insert, so that no batch can fill the memory. */
 async function* partsOf(
-  { settings, mapping }: Worker,
+  { settings, reading }: Worker,
   batch: readonly Delivery[],
 ): AsyncGenerator<ReadMessage[]> {
   let part: ReadMessage[] = []
   let rows = 0
   let bytes = 0
   for (const delivery of batch) {
-    const message = readMessage(delivery, mapping)
+    const message = readMessage(delivery, reading)
     part.push(message)
-    rows += message.rows.length
-    bytes += message.content_bytes
+    rows += message.rows.kinds.length
+    bytes += message.rows.bytes.length
     if (rows >= settings.insert_rows_max || bytes >= settings.insert_bytes_max) {
       yield part
       part = []
@@ -117,35 +138,41 @@ async function* partsOf(
   if (part.length > 0) yield part
 }
 
-async function writeHolding(
+async function takePart(
+  worker: Worker,
+  part: readonly ReadMessage[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const refused = await writePart(worker, part, signal)
+    const settlement = settlementOf(part, refused, worker.clock)
+    await whileStoresAreAway(worker, signal, () => recordSettlement(worker, settlement))
+    await settleMessages(worker, settlement)
+    for (const { delivery } of part) worker.tries.settled(delivery.id)
+  } catch (error) {
+    if (failureKind(error) !== 'outage') {
+      for (const { delivery } of part) worker.tries.failed(delivery.id)
+    }
+    throw error
+  }
+}
+
+async function writePart(
   worker: Worker,
   part: readonly ReadMessage[],
   signal: AbortSignal,
 ): Promise<Refused[]> {
-  const attempt = Math.max(...part.map(({ delivery }) => delivery.attempt))
-  const isolates = attempt >= worker.settings.suspect_attempts
+  const tries = Math.max(...part.map(({ delivery }) => worker.tries.of(delivery.id) + 1))
+  const isolates = tries >= worker.settings.suspect_attempts
+  const inserted = new Set<string>()
   return whileStoresAreAway(worker, signal, () =>
-    writeMessages(part, (rows, token) => writeRows(worker, rows, token), {
-      isolates,
-      storeWorks: worker.storeWorks,
-    }),
+    writeMessages(
+      part,
+      async (batch) => {
+        await writeRows(worker, batch, inserted)
+        worker.storeWorks = true
+      },
+      { isolates, storeWorks: worker.storeWorks },
+    ),
   )
 }
-
-async function writeRows(
-  worker: Worker,
-  rows: readonly Observation[],
-  token: string,
-): Promise<void> {
-  const { db, store, clock, meters } = worker
-  await store.insert(rows, { token })
-  await rollUp({ db, store }, touchedBy(rows))
-  worker.storeWorks = true
-  meters.rows.inc(rows.length)
-  const now_ms = clock.now_ms()
-  for (const { end_time } of rows) {
-    meters.lag.observe(Math.max(0, now_ms - Number(end_time / nsPerMs)) / 1000)
-  }
-}
-
-const nsPerMs = 1_000_000n

@@ -8,7 +8,8 @@ export function ingestMeters(metrics: Metrics) {
   return {
     rows: metrics.counter({
       name: 'looptrace_ingest_rows_stored_total',
-      help: 'Observations written to the store, a redelivered one each time.',
+      help: 'Rows written to the store, by kind; a redelivered one counts each time.',
+      labels: ['kind'],
     }),
     batches: metrics.counter({
       name: 'looptrace_ingest_batches_total',
@@ -18,6 +19,11 @@ export function ingestMeters(metrics: Metrics) {
     poisoned: metrics.counter({
       name: 'looptrace_ingest_poisoned_messages_total',
       help: 'Queue messages set apart because something in them can not be stored.',
+    }),
+    ledger_entries: metrics.counter({
+      name: 'looptrace_ingest_ledger_entries_total',
+      help: 'Entries of the ledger written to the store, by the side that told them.',
+      labels: ['side'],
     }),
     lag: metrics.histogram({
       name: 'looptrace_ingest_lag_seconds',

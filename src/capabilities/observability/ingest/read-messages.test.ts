@@ -1,5 +1,6 @@
 import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { observationsIn } from '../../../../test/support/decode-rows.ts'
 import type { ExchangeFacts } from '../../../model/exchange.ts'
 import { compressedFrameOf, exchangeParts, frameOf } from '../../../model/exchange-frame.ts'
 import { createPricing } from '../pricing/index.ts'
@@ -65,20 +66,22 @@ function read(data: Uint8Array, given: { countTokens?: typeof countTokens } = {}
 
 test('every exchange of a frame is a row that names its message', () => {
   const frame = frameOf([...partsOf({}), ...partsOf({ observation_id: 'o2' })])
-  const { rows, faults, content_bytes } = read(frame)
-  expect(rows.map((row) => [row.observation_id, row.message_id])).toEqual([
+  const { rows, faults } = read(frame)
+  const stored = observationsIn(rows.bytes)
+  expect(stored.map((row) => [row.observation_id, row.message_id])).toEqual([
     ['o1', 'm1'],
     ['o2', 'm1'],
   ])
   expect(faults).toEqual([])
-  expect(content_bytes).toBe(8)
 })
 
 test('a compressed frame is read, one that grows too much is not', () => {
   const small = Buffer.concat(partsOf({}))
-  expect(read(compressedFrameOf(zstdCompressSync(small))).rows).toHaveLength(1)
+  expect(read(compressedFrameOf(zstdCompressSync(small))).rows.kinds).toEqual(['observations'])
   const large = zstdCompressSync(Buffer.alloc(200_000))
-  expect(read(compressedFrameOf(large)).faults).toEqual(['the frame does not decompress'])
+  expect(read(compressedFrameOf(large)).faults).toEqual([
+    { reason: 'the frame does not decompress' },
+  ])
 })
 
 test.each([
@@ -92,8 +95,8 @@ test.each([
   ],
 ])('%s: no rows, one fault', (_name, data, fault) => {
   const message = read(data)
-  expect(message.rows).toEqual([])
-  expect(message.faults).toEqual([expect.stringMatching(fault)])
+  expect(message.rows.kinds).toEqual([])
+  expect(message.faults).toEqual([{ reason: expect.stringMatching(fault) }])
 })
 
 describe('facts that can not be stored', () => {
@@ -117,8 +120,10 @@ describe('facts that can not be stored', () => {
     ['attributes', { attributes: [] }],
   ])('%s: the neighbours are read', (field, given) => {
     const { rows, faults } = read(frameOf([...partsOf(given), ...partsOf({})]))
-    expect(rows).toHaveLength(1)
-    expect(faults).toEqual([expect.stringMatching(new RegExp(`^exchange 0: ${field}: `))])
+    expect(rows.kinds).toEqual(['observations'])
+    expect(faults).toEqual([
+      { reason: expect.stringMatching(new RegExp(`^exchange 0: ${field}: `)) },
+    ])
   })
 })
 
@@ -128,7 +133,7 @@ test('when reading the content fails, the call is recorded without it', () => {
   }
   const { rows, faults } = read(frameOf(partsOf({})), { countTokens: failing })
   expect(faults).toEqual([])
-  expect(rows[0]).toMatchObject({
+  expect(observationsIn(rows.bytes)[0]).toMatchObject({
     input: '',
     content_state: 'dropped',
     usage_source: 'none',

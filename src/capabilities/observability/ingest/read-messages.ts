@@ -1,53 +1,37 @@
-import type { Exchange } from '../../../model/exchange.ts'
-import { decodeFrame } from '../../../model/exchange-frame.ts'
-import type { Observation } from '../../../model/observation.ts'
+import { isRowFrame, type RowKind } from '../../../model/row-frame.ts'
 import type { Delivery } from '../../../platform/queue/index.ts'
-import { exchangeToObservation, factsFault, type MappingContext } from '../exchanges/index.ts'
+import type { MappingContext } from '../exchanges/index.ts'
+import { type EncodedRows, emptyRows, type MessageReceipt } from './encoded-rows.ts'
+import { readExchanges } from './read-exchanges.ts'
+import { readRows } from './read-rows.ts'
 
 /** A queue message as rows. What could not become a row is in `faults`: it is to be set apart. */
 export type ReadMessage = {
   delivery: Delivery
-  rows: Observation[]
-  faults: string[]
-  /** What the rows' content takes, about. */
-  content_bytes: number
+  receipts: MessageReceipt[]
+  rows: EncodedRows
+  faults: MessageFault[]
 }
+
+/**
+ * Why something of the message can not be stored, and which receipt counts it, if any does: a row
+ * of a kind, or all that the receipt tells of.
+ */
+export type MessageFault = { reason: string; receipt?: number; kind?: RowKind }
+
+/** What reading needs beside the message. */
+export type ReadingContext = MappingContext & { frame_bytes_max: number }
 
 /** Reads a queue message. Never throws; a message that is no frame is all fault. */
-export function readMessage(
-  delivery: Delivery,
-  context: MappingContext & { frame_bytes_max: number },
-): ReadMessage {
-  const rows: Observation[] = []
-  const faults: string[] = []
-  let content_bytes = 0
+export function readMessage(delivery: Delivery, context: ReadingContext): ReadMessage {
+  const message: ReadMessage = { delivery, receipts: [], rows: emptyRows(), faults: [] }
   try {
-    const exchanges = decodeFrame(delivery.data, context.frame_bytes_max)
-    for (const [at, exchange] of exchanges.entries()) {
-      const fault = factsFault(exchange.facts)
-      if (fault === undefined) {
-        const row = rowOf(exchange, delivery.id, context)
-        content_bytes += row.input.length + row.output.length
-        rows.push(row)
-      } else faults.push(`exchange ${at}: ${fault}`)
-    }
+    if (isRowFrame(delivery.data)) readRows(message, context.frame_bytes_max)
+    else readExchanges(message, context)
   } catch (error) {
-    faults.push(error instanceof Error ? error.message : String(error))
+    const reason = error instanceof Error ? error.message : String(error)
+    const faults: MessageFault[] = message.receipts.map((_, receipt) => ({ reason, receipt }))
+    return { ...message, rows: emptyRows(), faults: faults.length > 0 ? faults : [{ reason }] }
   }
-  return { delivery, rows, faults, content_bytes }
-}
-
-const nothing = new Uint8Array(0)
-
-/** A body that makes the mapping fail costs the content, not the record of the call. */
-function rowOf(exchange: Exchange, message_id: string, context: MappingContext): Observation {
-  try {
-    return exchangeToObservation(exchange, message_id, context)
-  } catch (error) {
-    const facts = { ...exchange.facts, content_state: 'dropped' as const }
-    const bare = { facts, request: nothing, response: nothing }
-    const row = exchangeToObservation(bare, message_id, context)
-    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-    return { ...row, attributes: { ...row.attributes, 'mapping.error': reason.slice(0, 512) } }
-  }
+  return message
 }

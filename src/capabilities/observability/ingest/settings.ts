@@ -9,7 +9,12 @@ export type IngestSettings = {
   ack_wait_ms: number
   /** Deliveries of a message, for whatever reason, before the queue sets it apart. */
   attempts_max: number
-  /** From this delivery on, a failure that nobody can name is looked for message by message. */
+  /** Batches under way at once: while one is stored, another is read. */
+  batches_max: number
+  /**
+   * From this try on, a failure that nobody can name is looked for message by message, and the one
+   * at fault is set apart. An outage of a store is no try.
+   */
   suspect_attempts: number
   /** What a compressed queue message may grow to. */
   frame_bytes_max: number
@@ -35,6 +40,7 @@ export const defaultIngestSettings: IngestSettings = {
   batch_wait_ms: 250,
   ack_wait_ms: 60_000,
   attempts_max: 10_000,
+  batches_max: 2,
   suspect_attempts: 5,
   frame_bytes_max: 64 * 1024 * 1024,
   insert_rows_max: 10_000,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { problem } from '../../../kernel/problem.ts'
-import type { Observation } from '../../../model/observation.ts'
 import { ColumnarError } from '../../../platform/columnar/index.ts'
 import type { ReadMessage } from './read-messages.ts'
+import type { RowBatch } from './row-batch.ts'
 import { writeMessages } from './write-messages.ts'
 
 const nothing = async () => {}
@@ -20,11 +20,26 @@ function messageOf(id: string, ...rowIds: string[]): ReadMessage {
       retry: nothing,
       bury: nothing,
     },
-    rows: rowIds.map((observation_id) => ({ trace_id: 't', observation_id }) as Observation),
+    receipts: [],
+    rows: rowsOf(rowIds),
     faults: [],
-    content_bytes: 0,
   }
 }
+
+/** Rows that are nothing but their ids, each with a comma behind it. */
+function rowsOf(rowIds: readonly string[]): ReadMessage['rows'] {
+  const ends = rowIds.map((_, at) => rowIds.slice(0, at + 1).join(',').length + 1)
+  return {
+    bytes: Buffer.from(rowIds.map((id) => `${id},`).join('')),
+    kinds: rowIds.map(() => 'observations'),
+    starts: [0, ...ends.slice(0, -1)].slice(0, rowIds.length),
+    ends,
+    receipts: rowIds.map(() => 0),
+    heads: rowIds.map(() => undefined),
+  }
+}
+
+const idsIn = (bytes: Buffer) => bytes.toString().split(',').slice(0, -1)
 
 /** A store that refuses rows with an error of their own, and keeps the others. */
 function storeThat(refuses: (rowId: string) => Error | undefined) {
@@ -33,13 +48,14 @@ function storeThat(refuses: (rowId: string) => Error | undefined) {
   return {
     stored,
     tokens,
-    write: async (rows: readonly Observation[], token: string) => {
+    write: async ({ rows, token }: RowBatch) => {
       tokens.push(token)
-      for (const { observation_id } of rows) {
-        const error = refuses(observation_id)
+      const ids = rows.flatMap(({ bytes }) => idsIn(bytes))
+      for (const id of ids) {
+        const error = refuses(id)
         if (error !== undefined) throw error
       }
-      stored.push(...rows.map(({ observation_id }) => observation_id))
+      stored.push(...ids)
     },
   }
 }
@@ -159,7 +175,7 @@ test('any bad rows anywhere: the good ones are stored once, the messages of the 
       const store = storeThat((id) => (id.startsWith('bad') ? refusal : undefined))
       const refused = await writeAll(store, messages)
       const good = messages
-        .flatMap(({ rows }) => rows.map((row) => row.observation_id))
+        .flatMap(({ rows }) => idsIn(rows.bytes))
         .filter((id) => id.startsWith('good'))
       expect(store.stored).toEqual(good)
       expect(new Set(refused.map(({ message }) => message.delivery.id))).toEqual(

@@ -1,13 +1,16 @@
-import { createHash } from 'node:crypto'
-import type { Observation } from '../../../model/observation.ts'
 import { failureKind } from './failure-kind.ts'
 import type { ReadMessage } from './read-messages.ts'
+import { batchOf, type RowBatch, type RowUnit } from './row-batch.ts'
 
 /** Writes rows for good; the same token brings the same rows. Rejects with a store's error. */
-export type WriteRows = (rows: readonly Observation[], token: string) => Promise<void>
+export type WriteRows = (batch: RowBatch) => Promise<void>
 
-/** A message of which rows could not be written, and why. */
-export type Refused = { message: ReadMessage; reason: string }
+/** Rows of a message that could not be written, and why. */
+export type Refused = RowUnit & {
+  reason: string
+  /** Whether the store refused a value in them; else nobody can name what is wrong with them. */
+  by_store: boolean
+}
 
 /**
  * Writes the rows of messages together. When the store refuses a value, the batch is halved until
@@ -22,7 +25,9 @@ export async function writeMessages(
   { isolates, storeWorks }: { isolates: boolean; storeWorks: boolean },
 ): Promise<Refused[]> {
   const run: Run = { write, isolates, storeWorks, refused: [], unknown: undefined }
-  const units = messages.filter(({ rows }) => rows.length > 0)
+  const units = messages
+    .filter(({ rows }) => rows.kinds.length > 0)
+    .map((message) => ({ message, from: 0, to: message.rows.kinds.length }))
   if (units.length > 0) await writeUnits(run, units)
   if (run.unknown !== undefined && !run.storeWorks) throw run.unknown
   return run.refused
@@ -38,52 +43,41 @@ type Run = {
   unknown: unknown
 }
 
-async function writeUnits(run: Run, units: readonly ReadMessage[]): Promise<void> {
-  const rows = units.flatMap((unit) => unit.rows)
+async function writeUnits(run: Run, units: readonly RowUnit[]): Promise<void> {
   try {
-    await run.write(rows, tokenOf(units))
+    await run.write(batchOf(units))
     run.storeWorks = true
   } catch (error) {
     const kind = failureKind(error)
     if (kind === 'outage' || (kind === 'unknown' && !run.isolates)) throw error
     if (kind === 'unknown') run.unknown = error
-    const isSearchedOut = rows.length === 1 || run.refused.length >= refusals_max
+    const halves = halvesOf(units)
+    const isSearchedOut = halves === undefined || run.refused.length >= refusals_max
     if (isSearchedOut) refuse(run, units, error)
-    else for (const half of halvesOf(units)) await writeUnits(run, half)
+    else for (const half of halves) await writeUnits(run, half)
   }
 }
 
 /** After so many refused rows the search ends: the rest of the messages at fault goes as it is. */
 const refusals_max = 100
 
-function refuse(run: Run, units: readonly ReadMessage[], error: unknown): void {
-  if (failureKind(error) === 'unknown' && !run.storeWorks && units.length > 1) throw error
-  for (const message of units) run.refused.push({ message, reason: reasonOf(error) })
+function refuse(run: Run, units: readonly RowUnit[], error: unknown): void {
+  const by_store = failureKind(error) === 'refused'
+  if (!by_store && !run.storeWorks && units.length > 1) throw error
+  for (const unit of units) run.refused.push({ ...unit, reason: reasonOf(error), by_store })
 }
 
-/** Halves of the messages; one message alone is halved by its rows. */
-function halvesOf(units: readonly ReadMessage[]): ReadMessage[][] {
+/** Halves of the messages; one message alone is halved by its rows; one row has none. */
+function halvesOf(units: readonly RowUnit[]): [RowUnit[], RowUnit[]] | undefined {
   const [only] = units
   if (units.length > 1 || only === undefined) {
     const middle = Math.ceil(units.length / 2)
     return [units.slice(0, middle), units.slice(middle)]
   }
-  const middle = Math.ceil(only.rows.length / 2)
-  return [
-    [{ ...only, rows: only.rows.slice(0, middle) }],
-    [{ ...only, rows: only.rows.slice(middle) }],
-  ]
-}
-
-/** The same for the same messages whatever their order; another one for a part of a message. */
-function tokenOf(units: readonly ReadMessage[]): string {
-  const names = units.map(({ delivery, rows }) => {
-    const { trace_id = '', observation_id = '' } = rows[0] ?? {}
-    return `${delivery.id} ${trace_id} ${observation_id} ${rows.length}`
-  })
-  const hash = createHash('sha256')
-  for (const name of names.toSorted()) hash.update(name).update('\n')
-  return hash.digest('hex')
+  const { message, from, to } = only
+  if (to - from === 1) return undefined
+  const middle = Math.ceil((from + to) / 2)
+  return [[{ message, from, to: middle }], [{ message, from: middle, to }]]
 }
 
 const reason_chars_max = 300

@@ -39,6 +39,21 @@ export const workerSettings = {
     reason:
       'Deliveries before a message goes to the dead letters. High, because an outage of a store also costs deliveries; what can not be decoded is set apart at once.',
   }),
+  ingest_suspect_attempts: integer({
+    unit: 'tries',
+    default: 5,
+    min: 1,
+    max: 1_000,
+    reason:
+      'Failed tries before a message that can not be stored goes to the dead letters; an outage of a store is no try.',
+  }),
+  ingest_batches_max: integer({
+    unit: 'batches',
+    default: 2,
+    min: 1,
+    max: 8,
+    reason: 'Batches under way at once: while one is stored, another is read. Each takes memory.',
+  }),
   ingest_insert_rows_max: integer({
     unit: 'rows',
     default: 10_000,

@@ -29,9 +29,9 @@ export async function rollUp(
   stores: { db: Kysely<TaskTables>; store: ObservationStore },
   touched: Touched,
 ): Promise<void> {
-  if (touched.tasks.length === 0) return
+  if (touched.tasks.length === 0 && touched.conversations.length === 0) return
   await stores.db.transaction().execute(async (trx) => {
-    const tasks = await putTasks(trx, touched.tasks.map(newTask))
+    const tasks = touched.tasks.length === 0 ? [] : await putTasks(trx, touched.tasks.map(newTask))
     const conversations =
       touched.conversations.length === 0 ? [] : await lockConversations(trx, touched.conversations)
     await rollUpTasks(trx, stores.store, { locked: tasks, touched: touched.tasks })

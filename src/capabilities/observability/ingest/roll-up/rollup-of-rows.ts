@@ -1,13 +1,16 @@
 import { dollarsFrom, nanoDollarsFrom } from '../../../../kernel/dollars.ts'
-import type { Observation } from '../../../../model/observation.ts'
 import type { CallSums, TaskRollup } from '../../stores/index.ts'
+import type { ObservationHead } from '../../stores/row-format/index.ts'
 
 /**
  * The roll-up of a task whose observations are all at hand: what the store would answer if it had
  * no others (a contract test holds the two against each other). A new task needs no question to
  * the store then, which is most of the work where every trace is a task of its own.
  */
-export function taskRollupOf(task_id: string, observations: readonly Observation[]): TaskRollup {
+export function taskRollupOf(
+  task_id: string,
+  observations: readonly ObservationHead[],
+): TaskRollup {
   const rows = observations.length > 1 ? latestVersions(observations) : observations
   const [first] = rows
   const rollup: TaskRollup = {
@@ -56,20 +59,20 @@ const noSums: CallSums = {
 }
 
 /** Each observation once, the one written last, in the order that "latest" means. */
-function latestVersions(observations: readonly Observation[]): Observation[] {
-  const versions = new Map<string, Observation>()
+function latestVersions(observations: readonly ObservationHead[]): ObservationHead[] {
+  const versions = new Map<string, ObservationHead>()
   for (const row of observations) {
     versions.set(`${row.start_time} ${row.trace_id} ${row.observation_id}`, row)
   }
   return [...versions.values()].toSorted(byPosition)
 }
 
-function byPosition(a: Observation, b: Observation): number {
+function byPosition(a: ObservationHead, b: ObservationHead): number {
   if (a.start_time !== b.start_time) return a.start_time < b.start_time ? -1 : 1
   return a.observation_id < b.observation_id ? -1 : 1
 }
 
-function isCall({ type }: Observation): boolean {
+function isCall({ type }: ObservationHead): boolean {
   return type === 'generation' || type === 'embedding'
 }
 
@@ -81,7 +84,7 @@ function distinct(texts: readonly string[]): string[] {
 }
 
 /** The rows come by position: a later non-empty name or id takes the place of an earlier one. */
-function addPlace(rollup: TaskRollup, row: Observation): void {
+function addPlace(rollup: TaskRollup, row: ObservationHead): void {
   if (row.start_time < rollup.first_start) rollup.first_start = row.start_time
   if (row.end_time > rollup.last_end) rollup.last_end = row.end_time
   rollup.name = row.task_name || rollup.name
@@ -100,7 +103,7 @@ const buckets = [
   'reasoning_tokens',
 ] as const
 
-function addCall(rollup: TaskRollup, row: Observation): void {
+function addCall(rollup: TaskRollup, row: ObservationHead): void {
   rollup.calls++
   if (row.status === 'error') rollup.errors++
   if (row.status === 'cancelled') rollup.cancelled++

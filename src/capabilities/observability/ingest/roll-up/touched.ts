@@ -1,4 +1,4 @@
-import type { Observation } from '../../../../model/observation.ts'
+import type { ObservationHead } from '../../stores/row-format/index.ts'
 
 /** A task that a batch has rows of, and what the batch says of it. Milliseconds since 1970. */
 export type TouchedTask = {
@@ -7,10 +7,10 @@ export type TouchedTask = {
   started_ms: number
   /** Start of each row. */
   starts_ms: number[]
-  rows: Observation[]
+  rows: ObservationHead[]
   /** End and status of the call that ended last. */
   ended_ms: number
-  last_status: Observation['status']
+  last_status: ObservationHead['status']
 }
 
 /** A conversation that a batch has rows of. */
@@ -29,14 +29,18 @@ export function isoFromMs(instant_ms: number): string {
   return new Date(instant_ms).toISOString()
 }
 
-/** Which tasks and conversations the rows belong to. */
-export function touchedBy(rows: readonly Observation[]): Touched {
+/**
+ * Which tasks and conversations the rows belong to. A plain span without a task of its own makes no
+ * task and counts in none: what it times is told by the calls in it, and traces of nothing but
+ * spans are not work that somebody gave an agent.
+ */
+export function touchedBy(rows: readonly ObservationHead[]): Touched {
   const tasks = new Map<string, TouchedTask>()
   const conversations = new Map<string, TouchedConversation>()
   for (const row of rows) {
     const started_ms = Number(row.start_time / nsPerMs)
     const ended_ms = Number(row.end_time / nsPerMs)
-    addToTask(tasks, row, { started_ms, ended_ms })
+    if (countsInTask(row)) addToTask(tasks, row, { started_ms, ended_ms })
     if (row.conversation_id !== '') addToConversation(conversations, row, { started_ms, ended_ms })
   }
   return { tasks: inKeyOrder(tasks), conversations: inKeyOrder(conversations) }
@@ -44,9 +48,13 @@ export function touchedBy(rows: readonly Observation[]): Touched {
 
 const nsPerMs = 1_000_000n
 
+function countsInTask({ type, task_implicit, task_id }: ObservationHead): boolean {
+  return task_id !== '' && !(task_implicit && type === 'span')
+}
+
 type Times = { started_ms: number; ended_ms: number }
 
-function addToTask(tasks: Map<string, TouchedTask>, row: Observation, times: Times): void {
+function addToTask(tasks: Map<string, TouchedTask>, row: ObservationHead, times: Times): void {
   const { project_id, task_id } = row
   const key = `${project_id} ${task_id}`
   const known = tasks.get(key)
@@ -69,7 +77,7 @@ function addToTask(tasks: Map<string, TouchedTask>, row: Observation, times: Tim
 
 function addToConversation(
   conversations: Map<string, TouchedConversation>,
-  row: Observation,
+  row: ObservationHead,
   times: Times,
 ): void {
   const { project_id, conversation_id } = row

@@ -1,0 +1,52 @@
+import type { Clock } from '../../../kernel/time.ts'
+import type { Kysely, TaskTables } from '../../../platform/relational/index.ts'
+import type { ObservationStore, RecordStore } from '../stores/index.ts'
+import type { ObservationHead } from '../stores/row-format/index.ts'
+import type { IngestMeters } from './meters.ts'
+import { rollUp } from './roll-up/roll-up.ts'
+import { touchedBy } from './roll-up/touched.ts'
+import type { RowBatch } from './row-batch.ts'
+
+/** What rows are written with. */
+export type WritePorts = {
+  records: Pick<RecordStore, 'insertRows'>
+  store: ObservationStore
+  db: Kysely<TaskTables>
+  clock: Clock
+  meters: IngestMeters
+}
+
+/**
+ * Writes a batch for good: rows of each kind by one insert, then the roll-ups of the tasks and
+ * conversations that it touched. `inserted` remembers by their tokens which batches are in, so that
+ * waiting for PostgreSQL does not insert them again and again. Rejects with a store's error.
+ */
+export async function writeRows(
+  ports: WritePorts,
+  batch: RowBatch,
+  inserted: Set<string>,
+): Promise<void> {
+  if (!inserted.has(batch.token)) {
+    await insertRows(ports, batch)
+    inserted.add(batch.token)
+  }
+  await rollUp(ports, touchedBy(batch.heads))
+  for (const { kind, count } of batch.rows) ports.meters.rows.inc({ kind }, count)
+  observeLag(ports, batch.heads)
+}
+
+/** Waits for all of them: a repeat must not run beside an insert that is still under way. */
+async function insertRows({ records }: WritePorts, { rows, token }: RowBatch): Promise<void> {
+  const inserts = rows.map(({ kind, bytes }) => records.insertRows(kind, [bytes], { token }))
+  const failed = (await Promise.allSettled(inserts)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}
+
+const nsPerMs = 1_000_000n
+
+function observeLag({ clock, meters }: WritePorts, heads: readonly ObservationHead[]): void {
+  const now_ms = clock.now_ms()
+  for (const { end_time } of heads) {
+    meters.lag.observe(Math.max(0, now_ms - Number(end_time / nsPerMs)) / 1000)
+  }
+}
