@@ -109,7 +109,10 @@ export function tokenOf(role: string, project_id?: string): Record<string, strin
 }
 
 /** Grants what the credentials themselves say; the real authorizer has tests of its own. */
-const authorize: Authorize = async ({ auth, scope }, { api_key, authorization, project }) => {
+export const authorize: Authorize = async (
+  { auth, scope },
+  { api_key, authorization, project },
+) => {
   if (auth !== 'jwt_or_key' || scope.level !== 'project') throw new Error('expected jwt_or_key')
   if (api_key !== undefined) {
     const [project_id = '', ...scopes] = api_key.slice(3).split(' ')

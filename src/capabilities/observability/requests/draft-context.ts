@@ -30,8 +30,13 @@ export function conversationOf(context: DraftContext, named: string): Conversati
 
 const noConversation: Conversation = { conversation_id: '', external_id: null }
 
+/** A text that may be left out; what is not known is empty. */
+export function shown<Value extends string>(value: Value | null | undefined): Value | '' {
+  return value ?? ''
+}
+
 /** Content as it is stored: text stays text, other JSON is JSON text, nothing is empty. */
-export function textOf(value: unknown): Text {
+export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)
 }

@@ -1,7 +1,7 @@
 import type { ObservationDraft } from '../../../model/ingest-records.ts'
 import type { ToolCall, ToolResult } from '../../../model/observation.ts'
 import type { ObservationRecord, TraceRecord } from '../schema/index.ts'
-import { conversationOf, type DraftContext, pairsOf, textOf } from './draft-context.ts'
+import { conversationOf, type DraftContext, pairsOf, shown, textOf } from './draft-context.ts'
 import { usageColumns } from './usage-columns.ts'
 
 /** Version of this mapping; it stands in every row that it made. */
@@ -17,34 +17,34 @@ export function observationDraft(
     project_id: context.project_id,
     trace_id: record.trace_id,
     observation_id: record.observation_id,
-    parent_observation_id: record.parent_observation_id ?? '',
+    parent_observation_id: shown(record.parent_observation_id),
     type: record.type ?? 'span',
-    name: record.name ?? '',
+    name: shown(record.name),
     start_time,
     end_time: record.end_time ?? start_time,
-    status: record.status ?? (tellsOfError(record) ? 'error' : 'ok'),
+    status: statusOf(record),
     status_code: record.status_code ?? 0,
-    outcome: record.outcome ?? '',
-    error_type: record.error_type ?? '',
-    error_message: record.error_message ?? '',
+    outcome: shown(record.outcome),
+    error_type: shown(record.error_type),
+    error_message: shown(record.error_message),
     source: 'api',
     contract_version,
-    provider: record.provider ?? '',
-    model_requested: record.model_requested ?? '',
-    model: record.model ?? '',
-    endpoint: record.endpoint ?? '',
+    provider: shown(record.provider),
+    model_requested: shown(record.model_requested),
+    model: shown(record.model),
+    endpoint: shown(record.endpoint),
     ...ownerColumns(record, context.traces.get(record.trace_id), context),
-    service_name: record.service_name ?? '',
-    agent_name: record.agent_name ?? '',
-    span_kind: record.span_kind ?? '',
-    level: record.level ?? '',
+    service_name: shown(record.service_name),
+    agent_name: shown(record.agent_name),
+    span_kind: shown(record.span_kind),
+    level: shown(record.level),
     input: textOf(record.input),
     output: textOf(record.output),
     content_state: record.content_state ?? 'full',
     tool_calls: toolCallsOf(record),
     tool_results: toolResultsOf(record),
     streamed: record.streamed ?? false,
-    finish_reason: record.finish_reason ?? '',
+    finish_reason: shown(record.finish_reason),
     ...usageColumns(record, context),
     time_to_first_token_ms: record.time_to_first_token_ms ?? null,
     request_bytes: record.request_bytes ?? 0,
@@ -53,6 +53,10 @@ export function observationDraft(
     metadata: pairsOf(record.metadata),
     mapped_from: '',
   }
+}
+
+function statusOf(record: ObservationRecord): ObservationDraft['status'] {
+  return record.status ?? (tellsOfError(record) ? 'error' : 'ok')
 }
 
 function tellsOfError({ error_type, error_message, status_code }: ObservationRecord): boolean {
@@ -89,7 +93,7 @@ function toolCallsOf({ tool_calls }: ObservationRecord): ToolCall[] {
   return tool_calls.map((call) => ({
     id: call.id,
     name: call.name,
-    arguments: jsonText(call.arguments),
+    arguments: textOf(call.arguments),
   }))
 }
 
@@ -97,11 +101,6 @@ function toolResultsOf({ tool_results }: ObservationRecord): ToolResult[] {
   if (tool_results == null || tool_results.length === 0) return noResults
   return tool_results.map((result) => ({
     tool_call_id: result.tool_call_id,
-    content: jsonText(result.content),
+    content: textOf(result.content),
   }))
-}
-
-function jsonText(value: unknown): string {
-  if (typeof value === 'string') return value
-  return value === undefined || value === null ? '' : JSON.stringify(value)
 }

@@ -5,24 +5,24 @@ import type {
   TraceDraft,
 } from '../../../model/ingest-records.ts'
 import type { CorrelationRecord, EventRecord, LinkRecord, TraceRecord } from '../schema/index.ts'
-import { conversationOf, type DraftContext, pairsOf, textOf } from './draft-context.ts'
+import { conversationOf, type DraftContext, pairsOf, shown, textOf } from './draft-context.ts'
 
 /** A trace as it is stored. */
 export function traceDraft(record: TraceRecord, context: DraftContext): TraceDraft {
-  const { conversation_id, external_id } = conversationOf(context, record.conversation_id ?? '')
+  const { conversation_id, external_id } = conversationOf(context, shown(record.conversation_id))
   return {
     project_id: context.project_id,
     trace_id: record.trace_id,
     time: record.time ?? context.received_at,
-    name: record.name ?? '',
+    name: shown(record.name),
     source: 'api',
-    task_id: record.task_id ?? '',
-    task_name: record.task_name ?? '',
+    task_id: shown(record.task_id),
+    task_name: shown(record.task_name),
     conversation_id,
     conversation_external_id: external_id ?? '',
-    user_id: record.user_id ?? '',
-    environment: record.environment ?? '',
-    release: record.release ?? '',
+    user_id: shown(record.user_id),
+    environment: shown(record.environment),
+    release: shown(record.release),
     input: textOf(record.input),
     output: textOf(record.output),
     metadata: pairsOf(record.metadata),
@@ -34,11 +34,11 @@ export function eventDraft(record: EventRecord, context: DraftContext, place: nu
   return {
     project_id: context.project_id,
     trace_id: record.trace_id,
-    observation_id: record.observation_id ?? '',
+    observation_id: shown(record.observation_id),
     event_id: record.event_id || `${record.time}-${place}`,
     time: record.time,
     name: record.name,
-    level: record.level ?? '',
+    level: shown(record.level),
     source: 'api',
     body: textOf(record.body),
     attributes: pairsOf(record.attributes),
@@ -51,7 +51,7 @@ export function linkDraft(
   context: DraftContext,
   start: bigint | undefined,
 ): LinkDraft {
-  const linked_observation_id = record.linked_observation_id ?? ''
+  const linked_observation_id = shown(record.linked_observation_id)
   return {
     project_id: context.project_id,
     trace_id: record.trace_id,
@@ -73,7 +73,7 @@ export function correlationDraft(
   return {
     project_id: context.project_id,
     trace_id: record.trace_id,
-    observation_id: record.observation_id ?? '',
+    observation_id: shown(record.observation_id),
     correlation_type: record.correlation_type,
     correlation_value: record.correlation_value,
     time: record.time ?? context.received_at,

@@ -129,6 +129,7 @@ async function publish(context: RequestContext, taken: Taken): Promise<Published
   // What W3C contexts add are records of their own, so the ledger counts them as items too.
   const added = recordsIn(drafts) - (batch.items - read.rejected)
   const captured = context.capture?.(drafts, request.project_id) ?? uncaptured(drafts)
+  const leftOut: Record<string, number> = { ...captured.rejected }
   const messages_total = await context.enqueuer.enqueue(
     {
       ...request,
@@ -139,15 +140,19 @@ async function publish(context: RequestContext, taken: Taken): Promise<Published
       records: captured.records,
       every_record_is_an_item: true,
     },
-    { alone: true },
+    {
+      alone: true,
+      on_refused: (_kind, _index, reason) => {
+        leftOut[reason] = (leftOut[reason] ?? 0) + 1
+      },
+    },
   )
-  const leftOut = sumOf(captured.rejected)
   return {
     messages_total,
-    rejected: read.rejected + leftOut,
+    rejected: read.rejected + sumOf(leftOut),
     errors: read.errors,
     errors_left_out: read.errors_left_out,
-    error_reason: reasonOf(taken, captured.rejected),
+    error_reason: reasonOf(taken, leftOut),
   }
 }
 

@@ -10,37 +10,42 @@ type UsageColumns = Pick<
 
 /** The columns of tokens and money of a record whose counts fit each other. */
 export function usageColumns(record: ObservationRecord, { pricing }: DraftContext): UsageColumns {
-  const { input_tokens, output_tokens } = record
+  const columns = countsOf(record)
+  const isKnown = isCounted(columns)
+  if (isKnown) {
+    columns.usage_source = record.usage_source ?? 'provider'
+    columns.usage_semantics = record.input_tokens == null ? 'exclusive' : 'inclusive'
+  }
+  if (record.cost_usd != null) columns.cost_usd = dollarText(record.cost_usd)
+  else if (isKnown && (record.model || record.model_requested)) {
+    columns.cost_usd = pricing(pricedCall(record), bucketsOf(columns))
+    columns.price_version = priceVersion
+  }
+  return columns
+}
+
+function countsOf(record: ObservationRecord): UsageColumns {
   const cache_read_tokens = record.cache_read_tokens ?? null
   const cache_write_tokens = record.cache_write_tokens ?? null
   const reasoning_tokens = record.reasoning_tokens ?? null
-  const columns: UsageColumns = {
+  const cached = (cache_read_tokens ?? 0) + (cache_write_tokens ?? 0)
+  return {
     input_uncached_tokens:
-      input_tokens == null
-        ? (record.input_uncached_tokens ?? null)
-        : input_tokens - (cache_read_tokens ?? 0) - (cache_write_tokens ?? 0),
+      rest(record.input_tokens, cached) ?? record.input_uncached_tokens ?? null,
     cache_read_tokens,
     cache_write_tokens,
     output_visible_tokens:
-      output_tokens == null
-        ? (record.output_visible_tokens ?? null)
-        : output_tokens - (reasoning_tokens ?? 0),
+      rest(record.output_tokens, reasoning_tokens ?? 0) ?? record.output_visible_tokens ?? null,
     reasoning_tokens,
     usage_source: 'none',
     usage_semantics: '',
     cost_usd: null,
     price_version: '',
   }
-  if (isCounted(columns)) {
-    columns.usage_source = record.usage_source ?? 'provider'
-    columns.usage_semantics = input_tokens == null ? 'exclusive' : 'inclusive'
-  }
-  if (record.cost_usd != null) columns.cost_usd = dollarText(record.cost_usd)
-  else if (isCounted(columns) && (record.model || record.model_requested)) {
-    columns.cost_usd = pricing(pricedCall(record), bucketsOf(columns))
-    columns.price_version = priceVersion
-  }
-  return columns
+}
+
+function rest(total: number | null | undefined, parts: number): number | undefined {
+  return total == null ? undefined : total - parts
 }
 
 function isCounted(columns: UsageColumns): boolean {
