@@ -30,6 +30,8 @@ export type MappingLevel<Name extends string> = { fields: Readonly<Record<Name, 
 /** How one field is found. */
 export type FieldRule = {
   reads: ValueKind
+  /** A longer text is cut; left out, `limits.text_chars_max`. */
+  chars_max?: number
   sources: readonly Source[]
 }
 
@@ -59,6 +61,8 @@ export type Source = SourcePlace & {
   gives?: string
   /** Only when the value is one of these. */
   only?: readonly string[]
+  /** A value that does not fit says nothing here, and is no fault. */
+  silent?: true
   /** Texts that say nothing. */
   except?: readonly string[]
 }
@@ -67,8 +71,8 @@ export type SourcePlace =
   | { from: 'attribute'; key: string }
   /** Several attributes put together as the transform says; any of them makes it present. */
   | { from: 'attributes'; keys: readonly string[] }
-  /** Attributes `<key>.N.<rest>`, gathered to a list. */
-  | { from: 'indexed'; key: string }
+  /** Attributes `<key>.N.<rest>`, gathered to a list; those whose last part is in `without` not. */
+  | { from: 'indexed'; key: string; without?: readonly string[] }
   /** Any attribute whose key begins so. */
   | { from: 'prefix'; key: string }
   | { from: 'resource'; key: string }
@@ -89,7 +93,6 @@ export const transformNames = [
   'first_of_list',
   'json_string',
   'sum_of_values',
-  'before_dot',
   'system_then_messages',
   'messages',
   'tool_calls',
@@ -108,6 +111,13 @@ export type MappingLimits = {
   /** A longer value of an attribute is cut. */
   attribute_bytes_max: number
   attributes_max: number
+  /** Of a field that reads text. */
+  text_chars_max: number
+  /** Longer JSON is not looked into for tool calls and single values. */
+  json_bytes_max: number
+  tool_calls_max: number
+  /** A longer argument or result of a tool is cut. */
+  tool_bytes_max: number
   /** N of indexed keys stays below. */
   index_end: number
   /** Keys, and parts of keys between dots, that are refused. */

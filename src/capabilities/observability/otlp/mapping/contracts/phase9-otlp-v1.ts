@@ -1,0 +1,69 @@
+import type { MappingContract } from './contract-shape.ts'
+import { callFields } from './phase9/call-fields.ts'
+import { contentFields } from './phase9/content-fields.ts'
+import { endingFields } from './phase9/ending-fields.ts'
+import { traceFields } from './phase9/trace-fields.ts'
+import { usageFields } from './phase9/usage-fields.ts'
+import { valueTables } from './phase9/value-tables.ts'
+
+/** The first contract. Rows name it, so it never changes what a source means: add a version. */
+export const phase9OtlpV1: MappingContract = {
+  version: 'phase9-otlp-v1',
+  direction: 'otlp_to_observability',
+  trace_level: { fields: traceFields },
+  span_level: {
+    fields: { ...callFields, ...contentFields, ...usageFields, ...endingFields },
+    metadata_prefixes: [
+      'langfuse.observation.metadata.',
+      'langfuse.trace.metadata.',
+      'langfuse.metadata.',
+      'traceloop.association.properties.',
+      'ai.telemetry.metadata.',
+      'langsmith.metadata.',
+    ],
+    content_prefixes: [
+      'embedding.embeddings.',
+      'gen_ai.completion.',
+      'gen_ai.prompt.',
+      'llm.choices.',
+      'llm.input_messages.',
+      'llm.output_messages.',
+      'llm.prompts.',
+      'reranker.input_documents.',
+      'reranker.output_documents.',
+      'retrieval.documents.',
+    ],
+    resource_attributes: [
+      'service.*',
+      'deployment.*',
+      'k8s.*',
+      'host.name',
+      'telemetry.sdk.*',
+      'cloud.region',
+      'container.name',
+    ],
+    genai_events: [
+      'gen_ai.client.inference.operation.details',
+      'gen_ai.evaluation.result',
+      'gen_ai.*.message',
+      'gen_ai.choice',
+      'gen_ai.content.*',
+    ],
+  },
+  tables: valueTables,
+  limits: {
+    attribute_bytes_max: 65_536,
+    attributes_max: 256,
+    text_chars_max: 256,
+    json_bytes_max: 262_144,
+    tool_calls_max: 128,
+    tool_bytes_max: 4_096,
+    index_end: 1_000,
+    forbidden_keys: ['__proto__', 'constructor', 'prototype'],
+  },
+  w3c_propagation: {
+    traceparent: 'obs_correlations.correlation_type=w3c_traceparent',
+    tracestate: 'obs_correlations.correlation_type=w3c_tracestate',
+    baggage: 'obs_correlations.correlation_type=w3c_baggage',
+  },
+}

@@ -1,0 +1,80 @@
+import type { FieldRule, SpanFieldName } from '../contract-shape.ts'
+import { attribute, attributes, otherwise, rule } from '../sources.ts'
+
+type Name = Extract<
+  SpanFieldName,
+  'type' | 'model' | 'model_requested' | 'provider' | 'endpoint' | 'agent_name' | 'service_name'
+>
+
+/** What the operation is and who did it. */
+export const callFields: Record<Name, FieldRule> = {
+  type: rule(
+    'text',
+    attribute('langfuse.observation.type', { table: 'langfuse_types' }),
+    attribute('openinference.span.kind', { table: 'openinference_kinds' }),
+    attribute('gen_ai.operation.name', { table: 'operation_names' }),
+    attribute('ai.operationId', { in_scopes: ['ai'], table: 'ai_operations' }),
+    { from: 'span', key: 'name', table: 'claude_code_spans' },
+    attribute('mlflow.spanType', { transform: 'json_string', table: 'mlflow_types' }),
+    attribute('genkit:metadata:subtype', { table: 'genkit_subtypes' }),
+    attribute('langsmith.span.kind', { table: 'langsmith_kinds' }),
+    attribute('traceloop.span.kind', { table: 'traceloop_kinds' }),
+    attribute('llm.request.type', { table: 'llm_request_types' }),
+    attribute('mcp.method.name', { table: 'mcp_methods' }),
+    attribute('gen_ai.tool.name', { gives: 'tool' }),
+    attribute('gen_ai.tool.call.id', { gives: 'tool' }),
+    attribute('gen_ai.tool.call.arguments', { gives: 'tool' }),
+    attribute('gen_ai.tool.call.result', { gives: 'tool' }),
+    attribute('gen_ai.tool.type', { gives: 'tool' }),
+    attribute('gen_ai.tool.description', { gives: 'tool' }),
+    { from: 'prefix', key: 'retrieval.', gives: 'retriever' },
+    { from: 'prefix', key: 'gen_ai.retrieval.', gives: 'retriever' },
+    { from: 'prefix', key: 'db.vector.', gives: 'retriever' },
+    { from: 'fields', present: ['model', 'input_tokens'], gives: 'generation' },
+    { from: 'fields', present: ['model', 'output_tokens'], gives: 'generation' },
+    { from: 'fields', present: ['model_requested', 'input_tokens'], gives: 'generation' },
+    { from: 'fields', present: ['model_requested', 'output_tokens'], gives: 'generation' },
+    otherwise('span'),
+  ),
+  model: rule(
+    'text',
+    attributes('langfuse.observation.model.name', 'gen_ai.response.model'),
+    attributes('llm.response.model_name', 'ai.response.model'),
+  ),
+  model_requested: rule(
+    'text',
+    attributes('gen_ai.request.model', 'llm.request.model_name', 'llm.model_name', 'ai.model.id'),
+    attribute('mlflow.llm.model', { transform: 'json_string' }),
+    attributes(
+      'traceloop.association.properties.ls_model_name',
+      'langsmith.metadata.ls_model_name',
+    ),
+    attributes('embedding.model_name', 'reranker.model_name'),
+    attribute('model', { in_scopes: ['com.anthropic.claude_code*'] }),
+  ),
+  provider: rule(
+    'text',
+    attribute('gen_ai.provider.name', { table: 'providers' }),
+    attribute('llm.provider', { table: 'providers' }),
+    attribute('llm.system', { table: 'providers' }),
+    attribute('gen_ai.system', { table: 'providers' }),
+    attribute('ai.model.provider', { table: 'providers' }),
+    attribute('traceloop.association.properties.ls_provider', { table: 'providers' }),
+    attribute('langsmith.metadata.ls_provider', { table: 'providers' }),
+    attribute('mlflow.llm.provider', { transform: 'json_string', table: 'providers' }),
+    attribute('server.address', { table: 'provider_hosts', silent: true }),
+    { from: 'span', key: 'name', only: ['claude_code.llm_request'], gives: 'anthropic' },
+  ),
+  endpoint: rule(
+    'text',
+    attribute('openai.api.type', { table: 'openai_api_types' }),
+    attribute('gen_ai.openai.api.type', { table: 'openai_api_types' }),
+  ),
+  agent_name: rule(
+    'text',
+    attributes('gen_ai.agent.name', 'gen_ai.agent.id', 'agent.name'),
+    attributes('graph.node.name', 'graph.node.display_name', 'graph.node.id'),
+    attributes('agent_name'),
+  ),
+  service_name: rule('text', { from: 'resource', key: 'service.name' }),
+}

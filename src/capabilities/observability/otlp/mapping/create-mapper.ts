@@ -1,0 +1,155 @@
+import { conversationIdFrom } from '../../../../kernel/ids.ts'
+import type { IngestRecords } from '../../../../model/ingest-records.ts'
+import type { OtlpGroup, OtlpLogRecord, OtlpSpan } from '../contract.ts'
+import { compileContract } from './compile-contract.ts'
+import { logEvent, logName, spanEvents, spanLinks } from './event-drafts.ts'
+import { createKeyPlans } from './key-plans.ts'
+import { mapSpan } from './map-span.ts'
+import { createMappedFrom } from './mapped-from.ts'
+import type { MappedRequest, MapperOptions, OtlpMapper } from './mapper-contract.ts'
+import {
+  type Conversation,
+  type MapperTools,
+  type RequestContext,
+  startGroup,
+} from './request-context.ts'
+import { createState } from './span-state.ts'
+import {
+  beginTrace,
+  noteSpan,
+  type TraceOnItsWay,
+  traceCorrelations,
+  traceDraftOf,
+} from './trace-records.ts'
+import { saysOfTrace, shareWords } from './trace-words.ts'
+import { globPattern } from './value-table.ts'
+
+/** Makes a mapper that executes the contract; one serves any number of requests, one at a time. */
+export function createMapper(options: MapperOptions): OtlpMapper {
+  const compiled = compileContract(options.contract)
+  const genAiEvents = options.contract.span_level.genai_events.map(globPattern)
+  const tools: MapperTools = {
+    compiled,
+    plans: createKeyPlans(compiled),
+    mappedFrom: createMappedFrom(compiled),
+    options: { content_bytes_max: 1_048_576, ...options },
+    state: createState(compiled.shape),
+    conversationOf: rememberedConversations(),
+    isGenAiEvent: (name) => genAiEvents.some((one) => one.test(name)),
+  }
+  return {
+    traces: (request, about) => {
+      const context = contextOf(about)
+      const traces = new Map<string, TraceOnItsWay>()
+      for (const group of request.groups) mapGroup(tools, context, group, traces)
+      for (const trace of traces.values()) settleTrace(tools, context, trace)
+      return { records: context.records, rejected: new Map() }
+    },
+    logs: (request, about) => {
+      const context = contextOf(about)
+      const rejected = new Map<string, number>()
+      for (const { items } of request.groups) mapLogs(tools, context, items, rejected)
+      return { records: context.records, rejected }
+    },
+  }
+}
+
+function contextOf(about: MappedRequest): RequestContext {
+  const records: IngestRecords = {
+    traces: [],
+    observations: [],
+    events: [],
+    links: [],
+    correlations: [],
+  }
+  return { about, received_at: BigInt(about.received_at_ms) * 1_000_000n, records }
+}
+
+function mapGroup(
+  tools: MapperTools,
+  context: RequestContext,
+  group: OtlpGroup<OtlpSpan>,
+  traces: Map<string, TraceOnItsWay>,
+): void {
+  const start = startGroup(tools, context, group)
+  let trace: TraceOnItsWay | undefined
+  for (const span of group.items) {
+    const mapped = mapSpan(tools, context, start, span)
+    const { draft } = mapped
+    if (trace === undefined || trace.first.trace_id !== span.trace_id) {
+      trace = traces.get(span.trace_id) ?? beginTrace(draft, span.flags)
+      traces.set(span.trace_id, trace)
+    }
+    noteSpan(trace, span, mapped)
+    if (!trace.says) trace.says = saysOfTrace(draft)
+    trace.trace ??= traceDraftOf(tools, context, draft)
+    context.records.observations.push(draft)
+    addParts(tools, context.records, draft, span)
+  }
+}
+
+function addParts(
+  tools: MapperTools,
+  records: IngestRecords,
+  place: { project_id: string; start_time: bigint },
+  span: OtlpSpan,
+): void {
+  if (span.events.length > 0) {
+    for (const event of spanEvents(tools, place, span)) records.events.push(event)
+  }
+  if (span.links.length > 0) {
+    for (const link of spanLinks(tools, place, span)) records.links.push(link)
+  }
+}
+
+function settleTrace(
+  { compiled }: MapperTools,
+  { about, records }: RequestContext,
+  trace: TraceOnItsWay,
+): void {
+  if (trace.says && trace.drafts.length > 1) shareWords(trace.drafts)
+  if (trace.trace) records.traces.push(trace.trace)
+  const drafts = traceCorrelations(compiled.contract, trace, about.baggage ?? '')
+  for (const draft of drafts) records.correlations.push(draft)
+}
+
+function mapLogs(
+  tools: MapperTools,
+  { about, received_at, records }: RequestContext,
+  items: readonly OtlpLogRecord[],
+  rejected: Map<string, number>,
+): void {
+  for (const record of items) {
+    const name = logName(record)
+    const reason = refusalOf(tools, name, record)
+    if (reason !== '') rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
+    else {
+      const { project_id } = about
+      records.events.push(logEvent(tools, { project_id, received_at, name }, record))
+    }
+  }
+}
+
+function refusalOf(tools: MapperTools, name: string, { trace_id }: OtlpLogRecord): string {
+  if (!tools.isGenAiEvent(name)) return 'not_a_genai_event'
+  return trace_id === '' ? 'no_trace_id' : ''
+}
+
+/** Conversations remembered, at most; then all are forgotten. A new one costs a hash. */
+const conversations_max = 10_000
+
+function rememberedConversations(): MapperTools['conversationOf'] {
+  const known = new Map<string, Conversation>()
+  const nobody: Conversation = { conversation_id: '', external_id: '' }
+  return (projectId, value) => {
+    if (value === '') return nobody
+    const key = `${projectId} ${value}`
+    const remembered = known.get(key)
+    if (remembered !== undefined) return remembered
+    const { conversation_id, external_id } = conversationIdFrom(projectId, value)
+    const conversation = { conversation_id, external_id: external_id ?? '' }
+    if (known.size >= conversations_max) known.clear()
+    known.set(key, conversation)
+    return conversation
+  }
+}

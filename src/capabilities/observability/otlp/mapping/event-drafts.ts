@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto'
+import type { EventDraft, LinkDraft, Text } from '../../../../model/ingest-records.ts'
+import type { Observation } from '../../../../model/observation.ts'
+import type { OtlpAttributes, OtlpEvent, OtlpLogRecord, OtlpSpan } from '../contract.ts'
+import type { MapperTools } from './request-context.ts'
+import { addAttribute, drop, type RowAttributes, tellLosses } from './row-attributes.ts'
+import { cutText, decoded, plainOf, stringOf, textOf } from './value-text.ts'
+
+type Place = { project_id: string; start_time: bigint }
+
+/** The events of a span. */
+export function spanEvents(
+  tools: MapperTools,
+  { project_id, start_time }: Place,
+  span: OtlpSpan,
+): EventDraft[] {
+  return span.events.map((event, at): EventDraft => {
+    const isSaid = tools.isGenAiEvent(event.name)
+    const { pairs, said } = eventAttributes(tools, event, isSaid)
+    return {
+      project_id,
+      trace_id: span.trace_id,
+      observation_id: span.span_id,
+      event_id: `${at}`,
+      time: event.time === 0n ? start_time : event.time,
+      name: event.name,
+      level: event.name === 'exception' ? 'error' : '',
+      source: 'otlp',
+      body: bodyOf(tools, said, undefined),
+      attributes: pairs,
+    }
+  })
+}
+
+/** The event that a log record is; its id is the same when it is sent again. */
+export function logEvent(
+  tools: MapperTools,
+  about: { project_id: string; received_at: bigint; name: string },
+  record: OtlpLogRecord,
+): EventDraft {
+  const { pairs, said } = eventAttributes(tools, record, true)
+  const body = bodyOf(tools, said, record.body)
+  const sent = record.time > 0n ? record.time : record.observed_time
+  return {
+    project_id: about.project_id,
+    trace_id: record.trace_id,
+    observation_id: record.span_id,
+    event_id: hashOf([`${record.time}`, about.name, body, ...pairs]),
+    time: sent > 0n ? sent : about.received_at,
+    name: about.name,
+    level: levelOf(record.severity_number),
+    source: 'otlp',
+    body,
+    attributes: pairs,
+  }
+}
+
+export function spanLinks(
+  tools: MapperTools,
+  { project_id, start_time }: Place,
+  span: OtlpSpan,
+): LinkDraft[] {
+  return span.links.map((link, at): LinkDraft => {
+    const row = emptyRow()
+    addAll(tools, row, link.attributes)
+    if (link.trace_state !== '') row.attributes.push('otel.trace_state', link.trace_state)
+    tellDropped(tools, row, link.dropped_attributes_count)
+    return {
+      project_id,
+      trace_id: span.trace_id,
+      observation_id: span.span_id,
+      link_id: `${at}`,
+      time: start_time,
+      linked_trace_id: link.trace_id,
+      linked_observation_id: link.span_id,
+      source: 'otlp',
+      attributes: row.attributes,
+    }
+  })
+}
+
+function emptyRow(): RowAttributes {
+  return { attributes: [], metadata: [], cut: 0, dropped: 0, dropped_names: '' }
+}
+
+function addAll({ plans, compiled }: MapperTools, row: RowAttributes, given: OtlpAttributes) {
+  for (const [at, key] of given.keys.entries()) {
+    if (plans(key).refused !== '') drop(row, key)
+    else addAttribute(row, key, given.values[at] ?? null, compiled.contract.limits)
+  }
+}
+
+function tellDropped({ compiled }: MapperTools, row: RowAttributes, count: number) {
+  const { limits } = compiled.contract
+  if (count > 0) addAttribute(row, 'otel.dropped_attributes_count', count, limits)
+  tellLosses(row)
+}
+
+/** Keys of events that hold what was said, beside those that do so in spans. */
+const saidKeys = new Set([
+  'content',
+  'message',
+  'tool_calls',
+  'gen_ai.event.content',
+  'gen_ai.output.messages',
+  'gen_ai.input.messages',
+])
+
+/** Attributes apart from what was said. */
+function eventAttributes(
+  tools: MapperTools,
+  event: Pick<OtlpEvent, 'attributes' | 'dropped_attributes_count'>,
+  isSaid: boolean,
+): { pairs: readonly Text[]; said: OtlpAttributes } {
+  const { keys, values } = event.attributes
+  const said: OtlpAttributes = { keys: [], values: [] }
+  const rest: OtlpAttributes = { keys: [], values: [] }
+  for (const [at, key] of keys.entries()) {
+    const to = (isSaid && saidKeys.has(key)) || tools.plans(key).is_content ? said : rest
+    to.keys.push(key)
+    to.values.push(values[at] ?? null)
+  }
+  const row = emptyRow()
+  addAll(tools, row, rest)
+  tellDropped(tools, row, event.dropped_attributes_count)
+  return { pairs: row.attributes, said }
+}
+
+/** The body itself, the one thing said, or all that was said as JSON. */
+function bodyOf(
+  { options }: MapperTools,
+  said: OtlpAttributes,
+  body: OtlpLogRecord['body'] | undefined,
+): Text {
+  return cutText(wholeBody(said, body ?? null), options.content_bytes_max)
+}
+
+function wholeBody(said: OtlpAttributes, body: OtlpLogRecord['body']): Text {
+  if (said.keys.length === 0) return textOf(body)
+  const isAlone = said.keys.length === 1 && body === null
+  if (isAlone) return textOf(said.values[0])
+  const map = plainOf({ map: said }) as Record<string, unknown>
+  return JSON.stringify(body === null ? map : { ...map, body: plainOf(body) })
+}
+
+function hashOf(parts: readonly Text[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(`${part.length}:`).update(part)
+  return hash.digest('hex').slice(0, 32)
+}
+
+/** Severity numbers as OpenTelemetry's log model has them: 9 is INFO, 13 WARN, 17 ERROR. */
+function levelOf(severity: number): Observation['level'] {
+  if (severity === 0) return ''
+  if (severity < 9) return 'debug'
+  if (severity < 13) return 'default'
+  return severity < 17 ? 'warning' : 'error'
+}
+
+/** The name of a log record, wherever its version of the protocol puts it. */
+export function logName({ event_name, attributes }: OtlpLogRecord): string {
+  if (event_name !== '') return event_name
+  const at = attributes.keys.indexOf('event.name')
+  return at === -1 ? '' : decoded(stringOf(attributes.values[at]))
+}

@@ -1,0 +1,161 @@
+import type { OtlpValue } from '../contract.ts'
+import type { FieldRule, MappingContract, Source } from './contracts/contract-shape.ts'
+import type { FieldValue, SpanState } from './span-state.ts'
+import { toolCallsIn, toolResultsIn } from './tool-traffic.ts'
+import { type TransformContext, transforms } from './transforms.ts'
+import type { TableLookup } from './value-table.ts'
+import { columnText, isMap, jsonIn, stringOf, textOf } from './value-text.ts'
+
+/** Reads a source's value; undefined when it is not usable. */
+export type Reader = (value: OtlpValue, state: SpanState) => FieldValue | undefined
+
+export type ReaderContext = {
+  contract: MappingContract
+  tables: ReadonlyMap<string, TableLookup>
+}
+
+/** Tokens of one call, at most: more is a fault, and sums stay exact. */
+const tokens_max = 1_000_000_000
+
+/** Compiles how one source of a field is read. */
+export function readerOf(source: Source, rule: FieldRule, context: ReaderContext): Reader {
+  const { limits } = context.contract
+  const prepare = preparation(source, context)
+  const table = source.table === undefined ? undefined : context.tables.get(source.table)
+  const chars_max = rule.chars_max ?? limits.text_chars_max
+  const read = kindReader(rule, chars_max, context)
+  const judge = judgement(source, table, read)
+  if (judge === undefined && prepare === undefined) return read
+  const finish = judge ?? read
+  return (value, state) => {
+    const prepared = prepare ? prepare(value, state) : value
+    return prepared === undefined || isEmpty(prepared) ? undefined : finish(prepared)
+  }
+}
+
+type Finish = (value: OtlpValue) => FieldValue | undefined
+
+/** What a source makes of the text of a value; undefined when it takes values as they are. */
+function judgement(source: Source, table: TableLookup | undefined, read: Finish) {
+  const { gives } = source
+  if (!source.only && !source.except && !table) {
+    return gives === undefined ? undefined : () => gives
+  }
+  const only = source.only && new Set(source.only)
+  const except = new Set(source.except)
+  const meaning = (text: string, value: OtlpValue) => {
+    if (gives !== undefined) return gives
+    if (!table) return read(value)
+    const found = table(text)
+    return found === '' ? undefined : read(found)
+  }
+  return (value: OtlpValue) => {
+    const text = stringOf(value)
+    const isFit = (only?.has(text) ?? true) && !except.has(text)
+    return isFit ? meaning(text, value) : undefined
+  }
+}
+
+type Preparation = (value: OtlpValue, state: SpanState) => OtlpValue | undefined
+
+/** The steps before a value is read as what it is. */
+function preparation(source: Source, context: ReaderContext): Preparation | undefined {
+  const { json_bytes_max } = context.contract.limits
+  const about: TransformContext = { json_bytes_max }
+  const transform = source.transform && transforms[source.transform]
+  const { path } = source
+  if (path === undefined) {
+    return transform && ((value, state) => transform(value, state.start_time, about))
+  }
+  return (value, state) => {
+    const found = valueAt(value, path, json_bytes_max)
+    return found !== undefined && transform ? transform(found, state.start_time, about) : found
+  }
+}
+
+function valueAt(value: OtlpValue, path: readonly string[], bytes_max: number) {
+  let at = jsonIn(value, bytes_max)
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined
+    at = (at as Record<string, unknown>)[step]
+  }
+  return typeof at === 'number' || typeof at === 'string' ? at : undefined
+}
+
+function isEmpty(value: OtlpValue): boolean {
+  if (value === null) return true
+  if (typeof value === 'string') return value.length === 0
+  if (typeof value !== 'object' || Buffer.isBuffer(value)) return false
+  if (isMap(value)) return value.map.keys.length === 0
+  return 'bytes' in value ? value.bytes.length === 0 : value.length === 0
+}
+
+function kindReader(
+  { reads }: FieldRule,
+  chars_max: number,
+  { contract }: ReaderContext,
+): (value: OtlpValue) => FieldValue | undefined {
+  const { limits } = contract
+  switch (reads) {
+    case 'text':
+      return (value) => textField(value, chars_max)
+    case 'content':
+      return (value) => (isEmpty(value) ? undefined : textOf(value))
+    case 'count':
+      return countFrom
+    case 'dollars':
+      return dollarsOf
+    case 'milliseconds':
+      return millisecondsFrom
+    case 'tool_calls':
+      return (value) => {
+        if (!mentions(value, 'ool')) return undefined
+        const calls = toolCallsIn(jsonIn(value, limits.json_bytes_max), limits)
+        return calls.length === 0 ? undefined : calls
+      }
+    case 'tool_results':
+      return (value) => {
+        if (!mentions(value, 'tool')) return undefined
+        const results = toolResultsIn(jsonIn(value, limits.json_bytes_max), limits)
+        return results.length === 0 ? undefined : results
+      }
+  }
+}
+
+/** Spares the parsing of texts in which there is nothing to find. */
+function mentions(value: OtlpValue, word: string): boolean {
+  return typeof value === 'string' || Buffer.isBuffer(value) ? value.includes(word) : true
+}
+
+function textField(value: OtlpValue, chars_max: number): string | undefined {
+  if (isEmpty(value)) return undefined
+  const text = columnText(stringOf(value), chars_max)
+  return text === '' ? undefined : text
+}
+
+function numberFrom(value: OtlpValue): number | undefined {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string' || value.trim() === '' || value.length > 40) return undefined
+  return Number(value)
+}
+
+function countFrom(value: OtlpValue): number | undefined {
+  const count = numberFrom(value)
+  if (count === undefined || !Number.isInteger(count)) return undefined
+  return count < 0 || count > tokens_max ? undefined : count
+}
+
+function millisecondsFrom(value: OtlpValue): number | undefined {
+  const duration = numberFrom(value)
+  return duration !== undefined && Number.isFinite(duration) && duration >= 0 ? duration : undefined
+}
+
+/** Dollars in all, at most, of one call: what the column holds. */
+const dollars_max = 999_999_999
+
+function dollarsOf(value: OtlpValue): string | undefined {
+  const amount = numberFrom(value)
+  if (amount === undefined || !(amount >= 0) || amount > dollars_max) return undefined
+  const text = amount.toFixed(9)
+  return text.replace(/\.?0+$/, '')
+}

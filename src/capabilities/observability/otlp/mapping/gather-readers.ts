@@ -1,0 +1,80 @@
+import type { GatherTarget } from './compiled-contract.ts'
+import type { FieldRule, MappingContract, Source } from './contracts/contract-shape.ts'
+import { type Gathered, messagesOf } from './gathered-messages.ts'
+import { toolCallsIn, toolResultsIn } from './tool-traffic.ts'
+import { decoded, plainOf, textOf } from './value-text.ts'
+
+/** Compiles how a field is read from gathered attributes. */
+export function gatherReader(
+  source: Source,
+  rule: FieldRule,
+  { limits }: MappingContract,
+): GatherTarget['read'] {
+  if (rule.reads === 'tool_calls') {
+    return (gathered) => unlessEmpty(toolCallsIn(messagesOf(gathered), limits))
+  }
+  if (rule.reads === 'tool_results') {
+    return (gathered) => unlessEmpty(toolResultsIn(messagesOf(gathered), limits))
+  }
+  if (source.transform === 'system_then_messages') return systemThenMessages
+  return (gathered) => {
+    const list = messagesOf(gathered)
+    return list.length === 0 ? undefined : JSON.stringify(list)
+  }
+}
+
+function unlessEmpty<Item>(list: readonly Item[]): readonly Item[] | undefined {
+  return list.length === 0 ? undefined : list
+}
+
+const system = 0
+
+/**
+ * The messages as they came; system instructions become a first message. Both are JSON texts, so
+ * they are joined as bytes.
+ */
+function systemThenMessages(gathered: Gathered): Buffer | string | undefined {
+  let instructions: string | Uint8Array = ''
+  let messages: string | Uint8Array = ''
+  for (let at = 0; at < gathered.length; at++) {
+    const text = textOf(gathered.values[at])
+    if (gathered.places[at] === system) instructions = text
+    else messages = text
+  }
+  if (instructions.length === 0) {
+    if (messages.length === 0) return undefined
+    return typeof messages === 'string'
+      ? messages
+      : Buffer.from(messages.buffer, messages.byteOffset, messages.byteLength)
+  }
+  const parts = isJsonList(instructions)
+    ? instructions
+    : JSON.stringify(plainOf(decoded(instructions)))
+  const head = Buffer.concat([
+    Buffer.from('[{"role":"system","parts":'),
+    bytesOf(parts),
+    Buffer.from('}'),
+  ])
+  if (!isJsonList(messages)) {
+    return messages.length === 0
+      ? Buffer.concat([head, Buffer.from(']')])
+      : Buffer.concat([
+          head,
+          Buffer.from(','),
+          bytesOf(JSON.stringify(decoded(messages))),
+          Buffer.from(']'),
+        ])
+  }
+  const rest = bytesOf(messages).subarray(1)
+  const comma = rest.toString('latin1', 0, 64).trimStart()[0] === ']' ? '' : ','
+  return Buffer.concat([head, Buffer.from(comma), rest])
+}
+
+function isJsonList(text: string | Uint8Array): boolean {
+  return typeof text === 'string' ? text[0] === '[' : text[0] === 0x5b
+}
+
+function bytesOf(text: string | Uint8Array): Buffer {
+  if (typeof text === 'string') return Buffer.from(text)
+  return Buffer.from(text.buffer, text.byteOffset, text.byteLength)
+}

@@ -1,0 +1,110 @@
+import type { CompiledContract, Target } from './compiled-contract.ts'
+import { type KeyPath, keyPath } from './gathered-messages.ts'
+
+/** What is done with an attribute of some key. */
+export type KeyPlan = {
+  readonly targets: readonly Target[]
+  /** The gathers that take it, and where in them it goes. */
+  readonly gathers: readonly GatherPlace[]
+  /** It holds what was said, and leaves the attributes. */
+  readonly is_content: boolean
+  /** Its name among the labels of the client's own; '' when it is none. */
+  readonly metadata_key: string
+  /** Why it is not taken; '' when it is. */
+  readonly refused: '' | 'forbidden_key' | 'index_too_large'
+  /** Nothing but an attribute: most are. */
+  readonly is_plain: boolean
+  /** Begins with `baggage.`. */
+  readonly is_baggage: boolean
+}
+export type GatherPlace = { gather: number; place: number; path: KeyPath }
+
+/** Finds plans; the same object for the same key while it is remembered. */
+export type KeyPlans = (key: string) => KeyPlan
+
+/** Plans kept in memory, at most; then all are forgotten. A program uses few keys. */
+const plans_max = 20_000
+/** Longer keys are planned each time. */
+const key_chars_max = 256
+
+export function createKeyPlans(compiled: CompiledContract): KeyPlans {
+  let known = new Map<string, KeyPlan>()
+  const contents = contentKeys(compiled)
+  return (key) => {
+    const remembered = known.get(key)
+    if (remembered !== undefined) return remembered
+    const plan = planOf(key, compiled, contents)
+    if (key.length > key_chars_max) return plan
+    if (known.size >= plans_max) known = new Map()
+    known.set(key, plan)
+    return plan
+  }
+}
+
+const contentKinds = new Set(['content', 'tool_calls', 'tool_results'])
+
+/** Keys that give content to a field. */
+function contentKeys({ contract }: CompiledContract): Set<string> {
+  const rules = { ...contract.trace_level.fields, ...contract.span_level.fields }
+  const sources = Object.values(rules)
+    .filter(({ reads }) => contentKinds.has(reads))
+    .flatMap((rule) => rule.sources)
+  const keys = sources.flatMap((source) => {
+    if (source.from === 'attribute') return [source.key]
+    return source.from === 'attributes' ? source.keys : []
+  })
+  return new Set(keys)
+}
+
+const noPlan = { targets: [], gathers: [], is_content: false, metadata_key: '' } as const
+
+function planOf(key: string, compiled: CompiledContract, contents: Set<string>): KeyPlan {
+  const { contract } = compiled
+  if (isForbidden(key, contract.limits.forbidden_keys)) {
+    return { ...noPlan, refused: 'forbidden_key', is_plain: false, is_baggage: false }
+  }
+  const gathers = gathersOf(key, compiled)
+  if (gathers === 'index_too_large') {
+    return { ...noPlan, refused: gathers, is_plain: false, is_baggage: false }
+  }
+  const { metadata_prefixes, content_prefixes } = contract.span_level
+  const exact = compiled.attributes.get(key) ?? []
+  const prefixed = compiled.prefixes.filter(({ prefix }) => key.startsWith(prefix))
+  const targets = [...exact, ...prefixed.map(({ target }) => target)]
+  const prefix = metadata_prefixes.find((one) => key.startsWith(one) && key.length > one.length)
+  const metadata_key = exact.length > 0 || prefix === undefined ? '' : key.slice(prefix.length)
+  const is_content = contents.has(key) || content_prefixes.some((one) => key.startsWith(one))
+  const is_baggage = key.startsWith('baggage.')
+  const is_plain =
+    targets.length + gathers.length === 0 && !is_content && metadata_key === '' && !is_baggage
+  return { targets, gathers, is_content, metadata_key, refused: '', is_plain, is_baggage }
+}
+
+function isForbidden(key: string, forbidden: readonly string[]): boolean {
+  const mayBe = forbidden.some((word) => key.includes(word))
+  return mayBe && key.split('.').some((part) => forbidden.includes(part))
+}
+
+function gathersOf(key: string, { gathers, contract }: CompiledContract) {
+  const places: GatherPlace[] = []
+  for (const [gather, { kind, keys, without }] of gathers.entries()) {
+    if (kind === 'attributes' && keys.includes(key)) {
+      places.push({ gather, place: keys.indexOf(key), path: [] })
+    }
+    const [prefix = ''] = keys
+    if (kind !== 'indexed' || !key.startsWith(`${prefix}.`)) continue
+    const indexed = indexedPlace(key.slice(prefix.length + 1), contract.limits.index_end)
+    if (indexed === 'index_too_large') return indexed
+    const last = key.slice(key.lastIndexOf('.') + 1)
+    if (indexed !== undefined && !without.includes(last)) places.push({ gather, ...indexed })
+  }
+  return places
+}
+
+function indexedPlace(rest: string, index_end: number) {
+  const [, digits, path = ''] = /^(\d+)(?:\.(.*))?$/s.exec(rest) ?? []
+  if (digits === undefined) return undefined
+  const place = Number(digits)
+  const steps = keyPath(path, index_end)
+  return place >= index_end || steps === undefined ? 'index_too_large' : { place, path: steps }
+}

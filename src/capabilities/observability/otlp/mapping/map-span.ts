@@ -1,0 +1,265 @@
+import type { ObservationDraft, Text } from '../../../../model/ingest-records.ts'
+import {
+  levels,
+  type Observation,
+  observationTypes,
+  spanKinds,
+  type ToolCall,
+  type ToolResult,
+} from '../../../../model/observation.ts'
+import type { OtlpSpan } from '../contract.ts'
+import type { FieldName } from './contracts/contract-shape.ts'
+import { readSpan, type SpanReading } from './read-span.ts'
+import type { GroupStart, MapperTools, RequestContext } from './request-context.ts'
+import { addAttribute, tellLosses } from './row-attributes.ts'
+import {
+  contentIn,
+  isPresent,
+  noteIn,
+  notes,
+  numberIn,
+  type SpanState,
+  textIn,
+} from './span-state.ts'
+import { type DisjointUsage, disjointUsage } from './usage-buckets.ts'
+import { cutText, decoded } from './value-text.ts'
+
+type Fields = Readonly<Record<FieldName, number>>
+
+/** What a span became; the state still holds what it said. */
+export type MappedSpan = { draft: ObservationDraft; reading: SpanReading }
+
+/** Beyond this a DateTime64(9) has no day. */
+const time_end = 9_223_372_036_854_775_807n
+
+/** Makes the observation of one span. */
+export function mapSpan(
+  tools: MapperTools,
+  context: RequestContext,
+  start: GroupStart,
+  span: OtlpSpan,
+): MappedSpan {
+  const { state, compiled } = tools
+  const isTimed = span.start_time > 0n && span.start_time < time_end
+  const start_time = isTimed ? span.start_time : context.received_at
+  const isEnded = span.end_time >= start_time && span.end_time < time_end
+  state.start_time = start_time
+  const reading = readSpan(tools, start, span)
+  if (!isTimed) noteIn(state, notes.start_time)
+  if (!isEnded) noteIn(state, notes.end_time)
+  const times = { start_time, end_time: isEnded ? span.end_time : start_time }
+  const draft = observationOf(tools, { context, span, times, reading })
+  tellCounts(reading, span, compiled.contract.limits)
+  tellLosses(reading)
+  return { draft, reading }
+}
+
+type About = {
+  context: RequestContext
+  span: OtlpSpan
+  times: { start_time: bigint; end_time: bigint }
+  reading: SpanReading
+}
+
+function observationOf(tools: MapperTools, about: About): ObservationDraft {
+  const { state, options } = tools
+  const { span, times, reading } = about
+  const f: Fields = tools.compiled.field
+  const { project_id } = about.context.about
+  const input = boundedContent(state, f.input, notes.input_cut, options.content_bytes_max)
+  const output = boundedContent(state, f.output, notes.output_cut, options.content_bytes_max)
+  const type = oneOf(observationTypes, textIn(state, f.type), 'span')
+  const usage = usageOf(state, f)
+  if (usage?.is_implied) noteIn(state, notes.usage_semantics)
+  const buckets = usage?.buckets
+  const hasInput = buckets !== undefined && isAnyPresent(state, f.input_tokens, f.cache_read_tokens)
+  const hasOutput =
+    buckets !== undefined && isAnyPresent(state, f.output_tokens, f.reasoning_tokens)
+  const cost_usd = costOf(tools, { type, usage, start_time: times.start_time })
+  const conversation = tools.conversationOf(project_id, textIn(state, f.conversation_id))
+  const task_id = textIn(state, f.task_id)
+  return {
+    project_id,
+    trace_id: span.trace_id,
+    observation_id: span.span_id,
+    parent_observation_id: span.parent_span_id,
+    type,
+    name: span.name,
+    start_time: times.start_time,
+    end_time: times.end_time,
+    status: oneOf(statusWords, textIn(state, f.status), 'ok'),
+    status_code: statusCodeOf(state, f),
+    outcome: '',
+    error_type: textIn(state, f.error_type),
+    error_message: textIn(state, f.error_message),
+    source: 'otlp',
+    contract_version: tools.compiled.contract.version,
+    provider: textIn(state, f.provider),
+    model_requested: textIn(state, f.model_requested),
+    model: textIn(state, f.model),
+    endpoint: textIn(state, f.endpoint),
+    task_id: task_id === '' ? span.trace_id : task_id,
+    task_name: textIn(state, f.task_name),
+    task_implicit: task_id === '',
+    conversation_id: conversation.conversation_id,
+    conversation_external_id: conversation.external_id,
+    user_id: textIn(state, f.user_id),
+    environment: textIn(state, f.environment),
+    release: textIn(state, f.release),
+    service_name: textIn(state, f.service_name),
+    agent_name: textIn(state, f.agent_name),
+    span_kind: spanKinds[span.kind] ?? '',
+    level: oneOf(levels, textIn(state, f.level), ''),
+    input,
+    output,
+    content_state: contentState(tools, input, output),
+    tool_calls: toolCallsOf(tools, type, input),
+    tool_results: toolResultsOf(tools, type, output),
+    streamed: textIn(state, f.streamed) === 'true',
+    finish_reason: textIn(state, f.finish_reason),
+    input_uncached_tokens: hasInput ? buckets.input_uncached_tokens : null,
+    cache_read_tokens: hasInput ? buckets.cache_read_tokens : null,
+    cache_write_tokens: hasInput ? buckets.cache_write_tokens : null,
+    output_visible_tokens: hasOutput ? buckets.output_visible_tokens : null,
+    reasoning_tokens: hasOutput ? buckets.reasoning_tokens : null,
+    usage_source: usage === undefined ? 'none' : 'provider',
+    usage_semantics: usage === undefined ? '' : usage.usage_semantics,
+    cost_usd,
+    price_version: priceVersionOf(tools, cost_usd),
+    time_to_first_token_ms: numberIn(state, f.time_to_first_token_ms) ?? null,
+    request_bytes: 0,
+    response_bytes: 0,
+    attributes: reading.attributes,
+    metadata: reading.metadata,
+    mapped_from: tools.mappedFrom(state),
+  }
+}
+
+const statusWords = ['ok', 'error', 'cancelled'] as const
+
+function oneOf<Word extends string>(words: readonly Word[], text: string, other: Word): Word {
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]
+    if (word === text) return word
+  }
+  return other
+}
+
+function statusCodeOf(state: SpanState, f: Fields): number {
+  const code = numberIn(state, f.status_code) ?? 0
+  return code <= 65_535 ? code : 0
+}
+
+function boundedContent(state: SpanState, field: number, note: number, bytes_max: number): Text {
+  const content = contentIn(state, field)
+  const kept = cutText(content, bytes_max)
+  if (kept !== content) noteIn(state, note)
+  return kept
+}
+
+function contentState(
+  { state }: MapperTools,
+  input: Text,
+  output: Text,
+): Observation['content_state'] {
+  const noted = state.words[state.words.length - 1] ?? 0
+  if ((noted & (notes.input_cut | notes.output_cut)) !== 0) return 'truncated'
+  return input.length + output.length === 0 ? 'dropped' : 'full'
+}
+
+function isAnyPresent(state: SpanState, a: number, b: number): boolean {
+  return isPresent(state, a) || isPresent(state, b)
+}
+
+function usageOf(state: SpanState, f: Fields): DisjointUsage | undefined {
+  const reported = {
+    input: numberIn(state, f.input_tokens),
+    output: numberIn(state, f.output_tokens),
+    cache_read: numberIn(state, f.cache_read_tokens),
+    cache_write: numberIn(state, f.cache_write_tokens),
+    reasoning: numberIn(state, f.reasoning_tokens),
+  }
+  const semantics = textIn(state, f.usage_semantics)
+  return disjointUsage(reported, semantics === 'exclusive' ? 'exclusive' : 'inclusive')
+}
+
+/** Reported, else computed for calls of models: what agents and chains report repeats those. */
+function costOf(
+  { state, compiled, options }: MapperTools,
+  about: {
+    type: Observation['type']
+    usage: DisjointUsage | undefined
+    start_time: bigint
+  },
+): string | null {
+  const f = compiled.field
+  const reported = textIn(state, f.cost_usd)
+  if (reported !== '') return reported
+  const { type, usage } = about
+  if (usage === undefined || (type !== 'generation' && type !== 'embedding')) return null
+  const call = {
+    provider: textIn(state, f.provider),
+    model: textIn(state, f.model) || textIn(state, f.model_requested),
+    model_requested: textIn(state, f.model_requested),
+    at_ms: Number(about.start_time / 1_000_000n),
+  }
+  return options.pricing(call, usage.buckets)
+}
+
+function priceVersionOf({ state, compiled, options }: MapperTools, cost: string | null): string {
+  if (cost === null) return ''
+  return isPresent(state, compiled.field.cost_usd) ? 'reported' : options.price_version
+}
+
+const none: readonly never[] = []
+
+/** Those that a model asked for; a tool's own span is the one call that it names. */
+function toolCallsOf(
+  { state, compiled }: MapperTools,
+  type: Observation['type'],
+  input: Text,
+): ToolCall[] {
+  const f = compiled.field
+  const found = state.values[f.tool_calls]
+  if (Array.isArray(found)) return found as ToolCall[]
+  const id = textIn(state, f.tool_call_id)
+  if (type !== 'tool' || id === '') return none as unknown as ToolCall[]
+  const name = textIn(state, f.tool_name)
+  return [{ id, name, arguments: shortContent(compiled.contract.limits.tool_bytes_max, input) }]
+}
+
+function toolResultsOf(
+  { state, compiled }: MapperTools,
+  type: Observation['type'],
+  output: Text,
+): ToolResult[] {
+  const f = compiled.field
+  const found = state.values[f.tool_results]
+  if (Array.isArray(found)) return found as ToolResult[]
+  const tool_call_id = textIn(state, f.tool_call_id)
+  if (type !== 'tool' || tool_call_id === '' || output.length === 0) {
+    return none as unknown as ToolResult[]
+  }
+  const { tool_bytes_max } = compiled.contract.limits
+  return [{ tool_call_id, content: shortContent(tool_bytes_max, output) }]
+}
+
+function shortContent(bytes_max: number, content: Text): string {
+  return decoded(cutText(content, bytes_max))
+}
+
+function tellCounts(
+  reading: SpanReading,
+  span: OtlpSpan,
+  limits: Parameters<typeof addAttribute>[3],
+): void {
+  if (span.dropped_attributes_count > 0) {
+    addAttribute(reading, 'otel.dropped_attributes_count', span.dropped_attributes_count, limits)
+  }
+  if (span.dropped_events_count > 0) {
+    addAttribute(reading, 'otel.dropped_events_count', span.dropped_events_count, limits)
+  }
+  if (span.dropped_links_count > 0) {
+    addAttribute(reading, 'otel.dropped_links_count', span.dropped_links_count, limits)
+  }
+}

@@ -1,0 +1,158 @@
+import type { OtlpEvent, OtlpSpan, OtlpValue } from '../contract.ts'
+import { type CompiledContract, offer, offerGathered } from './compiled-contract.ts'
+import type { Gathered } from './gathered-messages.ts'
+import type { GatherPlace, KeyPlan } from './key-plans.ts'
+import type { GroupStart, MapperTools } from './request-context.ts'
+import { addAttribute, addMetadata, drop, type RowAttributes } from './row-attributes.ts'
+import { isPresent, noSource, type SpanState } from './span-state.ts'
+
+/** The attributes of a span that are for others than its row. */
+export type SpanReading = RowAttributes & { baggage: string }
+
+/** Reads all that a span says into the state; answers its attributes. */
+export function readSpan(tools: MapperTools, start: GroupStart, span: OtlpSpan): SpanReading {
+  const { compiled, state } = tools
+  state.words.set(start.words)
+  for (let at = 0; at < start.values.length; at++) state.values[at] = start.values[at]
+  const row: SpanReading = {
+    attributes: start.attributes.slice(),
+    metadata: [],
+    cut: start.cut,
+    dropped: 0,
+    dropped_names: '',
+    baggage: '',
+  }
+  readAttributes(tools, span, row)
+  for (const target of compiled.span.name) offer(state, target, span.name)
+  if (span.status_code !== 0) {
+    for (const target of compiled.span.status) offer(state, target, `${span.status_code}`)
+  }
+  if (span.status_message !== '') {
+    for (const target of compiled.span.status_message) offer(state, target, span.status_message)
+  }
+  for (let at = 0; at < span.events.length; at++) readEvent(tools, span.events[at], at)
+  settleGathered(compiled, state)
+  settleDerived(compiled, state)
+  return row
+}
+
+function readAttributes({ compiled, plans, state }: MapperTools, span: OtlpSpan, row: SpanReading) {
+  const { keys, values } = span.attributes
+  const { limits } = compiled.contract
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at] ?? ''
+    const value = values[at] ?? null
+    const plan = plans(key)
+    if (plan.is_plain) {
+      addAttribute(row, key, value, limits)
+      continue
+    }
+    const { targets } = plan
+    for (let n = 0; n < targets.length; n++) {
+      const target = targets[n]
+      if (target !== undefined) offer(state, target, value)
+    }
+    if (plan.is_content) takeGathered(state.gathered, plan.gathers, value)
+    else placeAttribute(row, { key, value, plan }, compiled)
+  }
+}
+
+function placeAttribute(
+  row: SpanReading,
+  { key, value, plan }: { key: string; value: OtlpValue; plan: KeyPlan },
+  { contract }: CompiledContract,
+): void {
+  if (plan.refused !== '') {
+    drop(row, key)
+    return
+  }
+  if (plan.is_baggage) {
+    const text = `${key.slice('baggage.'.length)}=${encodeURIComponent(shortText(value))}`
+    row.baggage = row.baggage === '' ? text : `${row.baggage},${text}`
+  }
+  if (plan.metadata_key === '') addAttribute(row, key, value, contract.limits)
+  else addMetadata(row, plan.metadata_key, value, contract.limits)
+}
+
+/** Baggage is short by its specification; what is not is cut with the correlation. */
+function shortText(value: OtlpValue): string {
+  if (typeof value === 'string') return value.toWellFormed()
+  return Buffer.isBuffer(value) ? value.toString('utf8', 0, 2_048) : ''
+}
+
+function takeGathered(
+  gathered: readonly Gathered[],
+  places: readonly GatherPlace[],
+  value: OtlpValue,
+): void {
+  for (let at = 0; at < places.length; at++) {
+    const to = places[at]
+    const into = to && gathered[to.gather]
+    if (into === undefined || to === undefined) continue
+    into.places[into.length] = to.place
+    into.paths[into.length] = to.path
+    into.values[into.length] = value
+    into.length++
+  }
+}
+
+function readEvent({ compiled, state }: MapperTools, event: OtlpEvent | undefined, at: number) {
+  if (event === undefined) return
+  const { keys, values } = event.attributes
+  for (const { key, target } of compiled.events.get(event.name) ?? []) {
+    const place = keys.indexOf(key)
+    if (key === '') offer(state, target, event.time)
+    else if (place >= 0) offer(state, target, values[place] ?? null)
+  }
+  for (const [gather, { kind, matches }] of compiled.gathers.entries()) {
+    const into = state.gathered[gather]
+    if (kind === 'events' && into !== undefined && matches(event.name)) {
+      takeMessage(into, event, at)
+    }
+  }
+}
+
+const noMessage = new Set(['gen_ai.system', 'gen_ai.provider.name', 'event.name'])
+
+/** An event `gen_ai.user.message` is a message of the role `user`. */
+function takeMessage(into: Gathered, { name, attributes }: OtlpEvent, at: number): void {
+  const put = (key: string, value: OtlpValue) => {
+    into.places[into.length] = at
+    into.paths[into.length] = [key]
+    into.values[into.length] = value
+    into.length++
+  }
+  for (const [place, key] of attributes.keys.entries()) {
+    if (noMessage.has(key) || key === '__proto__') continue
+    put(key === 'gen_ai.event.content' ? 'content' : key, attributes.values[place] ?? null)
+  }
+  const role = name.split('.')[1] ?? ''
+  put('role', role === 'choice' ? 'assistant' : role)
+}
+
+function settleGathered({ gathers }: CompiledContract, state: SpanState): void {
+  for (let at = 0; at < gathers.length; at++) {
+    const gathered = state.gathered[at]
+    const gather = gathers[at]
+    if (gathered === undefined || gather === undefined || gathered.length === 0) continue
+    for (let n = 0; n < gather.targets.length; n++) {
+      const target = gather.targets[n]
+      if (target !== undefined) offerGathered(state, target, gathered)
+    }
+    gathered.length = 0
+    gathered.values.length = 0
+    gathered.messages = undefined
+  }
+}
+
+function settleDerived({ derived }: CompiledContract, state: SpanState): void {
+  for (let at = 0; at < derived.length; at++) {
+    const one = derived[at]
+    if (one === undefined || (state.words[one.target.field] ?? noSource) <= one.target.rank)
+      continue
+    if (one.present.every((field) => isPresent(state, field))) {
+      state.words[one.target.field] = one.target.rank
+      state.values[one.target.field] = one.value
+    }
+  }
+}

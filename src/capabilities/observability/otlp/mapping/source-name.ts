@@ -1,0 +1,32 @@
+import type { Source } from './contracts/contract-shape.ts'
+
+/** How `mapped_from` and explanations name a source; unique within its field. */
+export function sourceName(source: Source): string {
+  return `${placeName(source)}${source.path === undefined ? '' : `#${source.path.join('.')}`}`
+}
+
+function placeName(source: Source): string {
+  switch (source.from) {
+    case 'attribute':
+      return source.key
+    case 'attributes':
+      return source.keys.join('+')
+    case 'indexed':
+      return `${source.key}.N`
+    case 'prefix':
+      return `${source.key}*`
+    case 'resource':
+    case 'scope':
+    case 'span':
+    case 'request':
+      return `${source.from}:${source.key}`
+    case 'event':
+      return source.key === '' ? `event:${source.event}` : `event:${source.event}#${source.key}`
+    case 'events':
+      return `events:${source.event}`
+    case 'fields':
+      return `fields:${source.present.join('+')}`
+    case 'constant':
+      return 'constant'
+  }
+}

@@ -1,0 +1,106 @@
+import type { ToolCall, ToolResult } from '../../../../model/observation.ts'
+import { columnText, cutText, decoded } from './value-text.ts'
+
+export type ToolLimits = { tool_calls_max: number; tool_bytes_max: number; text_chars_max: number }
+
+/** Where a walk ends; messages, their parts and their calls are no deeper than this. */
+const depth_max = 6
+
+type JsonObject = Record<string, unknown>
+
+/**
+ * The tool calls in messages of any convention: parts of type tool_call, tool-call or tool_use,
+ * `tool_calls` lists of OpenAI's kind, and lists of calls themselves.
+ */
+export function toolCallsIn(json: unknown, limits: ToolLimits): ToolCall[] {
+  const found: ToolCall[] = []
+  walk(json, 0, (item) => {
+    if (found.length >= limits.tool_calls_max) return true
+    const call = callFrom(item, limits)
+    if (call) found.push(call)
+    return call !== undefined
+  })
+  return found
+}
+
+/** The results in messages: parts of type tool_call_response or tool-result, messages of a tool. */
+export function toolResultsIn(json: unknown, limits: ToolLimits): ToolResult[] {
+  const found: ToolResult[] = []
+  walk(json, 0, (item) => {
+    if (found.length >= limits.tool_calls_max) return true
+    const result = resultFrom(item, limits)
+    if (result) found.push(result)
+    return result !== undefined
+  })
+  return found
+}
+
+/** Visits objects from the outside in; a visit that answers true ends the walk into the object. */
+function walk(json: unknown, depth: number, visit: (item: JsonObject) => boolean): void {
+  if (typeof json !== 'object' || json === null || depth > depth_max) return
+  if (Array.isArray(json)) {
+    for (const item of json) walk(item, depth + 1, visit)
+    return
+  }
+  const object = json as JsonObject
+  if (visit(object)) return
+  for (const key of ['messages', 'message', 'parts', 'content', 'tool_calls', 'body']) {
+    walk(fromText(object[key]), depth + 1, visit)
+  }
+}
+
+/** Instrumentations put lists into texts. */
+function fromText(value: unknown): unknown {
+  if (typeof value !== 'string' || (value[0] !== '[' && value[0] !== '{')) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+function callFrom(item: JsonObject, limits: ToolLimits): ToolCall | undefined {
+  const inner = item['function']
+  const called = typeof inner === 'object' && inner !== null ? (inner as JsonObject) : item
+  const name = called['name'] ?? item['toolName']
+  if (typeof name !== 'string' || name === '' || !isCall(item, called)) return undefined
+  const given =
+    called['arguments'] ?? item['args'] ?? item['input'] ?? item['parameters'] ?? item['payload']
+  return {
+    id: columnText(idOf(item['id'] ?? item['toolCallId']), limits.text_chars_max),
+    name: columnText(name, limits.text_chars_max),
+    arguments: cut(given, limits),
+  }
+}
+
+const callTypes = new Set(['tool_call', 'tool-call', 'tool_use', 'function'])
+
+function isCall(item: JsonObject, called: JsonObject): boolean {
+  const type = item['type']
+  if (typeof type === 'string') return callTypes.has(type)
+  return called !== item || 'toolName' in item || 'arguments' in item
+}
+
+const resultTypes = new Set(['tool_call_response', 'tool-result', 'tool_result'])
+
+function resultFrom(item: JsonObject, limits: ToolLimits): ToolResult | undefined {
+  const isPart = typeof item['type'] === 'string' && resultTypes.has(item['type'])
+  const id = idOf(item['tool_call_id'] ?? item['toolCallId'] ?? item['tool_use_id'] ?? item['id'])
+  if (!isPart && (item['role'] !== 'tool' || id === '')) return undefined
+  const content =
+    item['response'] ?? item['result'] ?? item['output'] ?? item['content'] ?? item['body']
+  return {
+    tool_call_id: columnText(id, limits.text_chars_max),
+    content: cut(content, limits),
+  }
+}
+
+function idOf(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? `${value}` : ''
+}
+
+function cut(value: unknown, { tool_bytes_max }: ToolLimits): string {
+  if (value === undefined || value === null) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return decoded(cutText(text, tool_bytes_max))
+}

@@ -1,0 +1,110 @@
+import type {
+  CorrelationDraft,
+  ObservationDraft,
+  TraceDraft,
+} from '../../../../model/ingest-records.ts'
+import type { OtlpSpan } from '../contract.ts'
+import type { MappingContract } from './contracts/contract-shape.ts'
+import type { MappedSpan } from './map-span.ts'
+import type { MapperTools, RequestContext } from './request-context.ts'
+import { contentIn, isPresent, textIn } from './span-state.ts'
+import { cutText } from './value-text.ts'
+
+/** What is known of one trace of the request while its spans pass. */
+export type TraceOnItsWay = {
+  /** The root, else the first span. */
+  first: ObservationDraft
+  flags: number
+  has_root: boolean
+  drafts: ObservationDraft[]
+  trace_state: string
+  baggage: string
+  says: boolean
+  trace: TraceDraft | undefined
+}
+
+export function beginTrace(draft: ObservationDraft, flags: number): TraceOnItsWay {
+  const has_root = draft.parent_observation_id === ''
+  const said = { trace_state: '', baggage: '', says: false, trace: undefined }
+  return { first: draft, flags, has_root, drafts: [], ...said }
+}
+
+/** Notes what one span says of its trace; the first word holds. */
+export function noteSpan(
+  trace: TraceOnItsWay,
+  span: OtlpSpan,
+  { draft, reading }: MappedSpan,
+): void {
+  trace.drafts.push(draft)
+  if (!trace.has_root && draft.parent_observation_id === '') {
+    trace.first = draft
+    trace.flags = span.flags
+    trace.has_root = true
+  }
+  if (trace.trace_state === '') trace.trace_state = span.trace_state
+  if (trace.baggage === '') trace.baggage = reading.baggage
+}
+
+const value_chars_max = 2_048
+
+/** The names under which others know a trace: one of each kind. */
+export function traceCorrelations(
+  { w3c_propagation }: MappingContract,
+  trace: TraceOnItsWay,
+  baggage: string,
+): CorrelationDraft[] {
+  const { first } = trace
+  const hex = first.trace_id.replaceAll('-', '')
+  const flags = (trace.flags & 0xff).toString(16).padStart(2, '0')
+  const said = [
+    [w3c_propagation.traceparent, `00-${hex}-${first.observation_id}-${flags}`],
+    [w3c_propagation.tracestate, trace.trace_state],
+    [w3c_propagation.baggage, trace.baggage === '' ? baggage : trace.baggage],
+  ] as const
+  const drafts: CorrelationDraft[] = []
+  for (const [target, value] of said) {
+    if (value === '') continue
+    drafts.push({
+      project_id: first.project_id,
+      trace_id: first.trace_id,
+      observation_id: first.observation_id,
+      correlation_type: target.slice(target.indexOf('=') + 1),
+      correlation_value: value.slice(0, value_chars_max).toWellFormed(),
+      time: first.start_time,
+      source: 'otlp',
+      metadata: [],
+    })
+  }
+  return drafts
+}
+
+/** The record of the trace itself, where a span names it or says what went in or came out. */
+export function traceDraftOf(
+  { state, compiled, options }: MapperTools,
+  { about }: RequestContext,
+  draft: ObservationDraft,
+): TraceDraft | undefined {
+  const f = compiled.field
+  const isSaid =
+    isPresent(state, f.trace_name) ||
+    isPresent(state, f.trace_input) ||
+    isPresent(state, f.trace_output)
+  if (!isSaid) return undefined
+  return {
+    project_id: about.project_id,
+    trace_id: draft.trace_id,
+    time: draft.start_time,
+    name: textIn(state, f.trace_name),
+    source: 'otlp',
+    task_id: draft.task_id,
+    task_name: draft.task_name,
+    conversation_id: draft.conversation_id,
+    conversation_external_id: draft.conversation_external_id,
+    user_id: draft.user_id,
+    environment: draft.environment,
+    release: draft.release,
+    input: cutText(contentIn(state, f.trace_input), options.content_bytes_max),
+    output: cutText(contentIn(state, f.trace_output), options.content_bytes_max),
+    metadata: draft.metadata,
+  }
+}
