@@ -17,7 +17,7 @@ export type OtlpValue =
 /** A `bytesValue`; shown as base64. */
 export type OtlpBytes = { readonly bytes: Uint8Array }
 export type OtlpList = readonly OtlpValue[]
-/** A `kvlistValue`. */
+/** A `kvlistValue`. Tell lists first (`Array.isArray`): each has a method named `map`. */
 export type OtlpMap = { readonly map: OtlpAttributes }
 
 /** Attributes in the order of the wire: `keys[i]` has `values[i]`. A key may come twice. */

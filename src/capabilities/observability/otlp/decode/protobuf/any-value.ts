@@ -120,6 +120,7 @@ function readBytes(wire: WireReader): OtlpValue {
   return { bytes }
 }
 
+/** Own, as every array has a method of this name. */
 function isMap(value: OtlpValue): value is { map: OtlpAttributes } {
-  return typeof value === 'object' && value !== null && 'map' in value
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'map')
 }
