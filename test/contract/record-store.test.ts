@@ -40,6 +40,8 @@ const insert = <Kind extends RecordKind>(
 
 const wholePage: EventPage = { order: 'asc', limit: 100, bytes_max: 1_000_000 }
 
+const wholeList = { order: 'asc', limit: 10 } as const
+
 describe('events', () => {
   test('come back as they went in, in order, each once and in its latest version', async () => {
     const project_id = newId()
@@ -200,7 +202,7 @@ describe('links', () => {
 })
 
 describe('correlations', () => {
-  test('of a trace, sorted, each once and in its latest version', async () => {
+  test('of a trace, in order, each once and in its latest version', async () => {
     const project_id = newId()
     const trace_id = newId()
     const all = [
@@ -214,7 +216,7 @@ describe('correlations', () => {
       all.map((row) => ({ ...row, time: start + second, metadata: ['v', '2'] })),
       'm2',
     )
-    const rows = await store.traceCorrelations(project_id, trace_id, { limit: 10 })
+    const rows = await store.traceCorrelations(project_id, trace_id, wholeList)
     expect(rows).toMatchObject(
       all.map(({ project_id: _, ...row }) => ({
         ...row,
@@ -224,7 +226,8 @@ describe('correlations', () => {
     )
     const after = rows[0]
     expect(
-      after && (await store.traceCorrelations(project_id, trace_id, { after, limit: 1 })),
+      after &&
+        (await store.traceCorrelations(project_id, trace_id, { ...wholeList, after, limit: 1 })),
     ).toEqual(rows.slice(1, 2))
     const count = (about = {}) =>
       store.countTraceCorrelations(project_id, trace_id, { limit: 10, ...about })
@@ -328,7 +331,7 @@ describe('limits and isolation', () => {
       await store.countTraceEvents(project, ids.trace_id, { limit: 9 }),
       (await store.traceLinks(project, ids.trace_id, { order: 'asc', limit: 9 })).length,
       await store.countTraceLinks(project, ids.trace_id, { limit: 9 }),
-      (await store.traceCorrelations(project, ids.trace_id, { limit: 9 })).length,
+      (await store.traceCorrelations(project, ids.trace_id, wholeList)).length,
       await store.countTraceCorrelations(project, ids.trace_id, { limit: 9 }),
       (await store.searchCorrelations(project, { ...search, order: 'asc', limit: 9 })).length,
       await store.countCorrelations(project, { ...search, limit: 9 }),

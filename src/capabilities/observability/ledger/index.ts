@@ -1,3 +1,4 @@
+export type { LedgerDeps } from './ledger.ts'
 export { acceptedEntry, type LedgerRequest, lostEntry, rejectedEntry } from './ledger-entries.ts'
 export {
   type LedgerCount,
@@ -5,6 +6,7 @@ export {
   type LedgerOutcome,
   ledgerMeters,
 } from './ledger-meters.ts'
+export { ledgerRoutes } from './ledger-routes.ts'
 export {
   createLedgerReporter,
   type LedgerReporter,

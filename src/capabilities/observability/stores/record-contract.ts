@@ -31,7 +31,7 @@ export type RecordStore = {
   /** Links from the trace and to it, ordered by time, trace_id, observation_id, link_id. */
   traceLinks(projectId: string, traceId: string, page: LinkPage): Promise<LinkRow[]>
   countTraceLinks(projectId: string, traceId: string, filter: Counted<LinkFilter>): Promise<number>
-  /** Ordered by correlation_type, correlation_value, observation_id. */
+  /** Ordered by time, correlation_type, observation_id, value_digest. */
   traceCorrelations(
     projectId: string,
     traceId: string,
@@ -42,7 +42,7 @@ export type RecordStore = {
     traceId: string,
     filter: Counted<TraceCorrelationFilter>,
   ): Promise<number>
-  /** Ordered by time, correlation_value, trace_id, observation_id. */
+  /** Ordered by time, trace_id, observation_id, value_digest. */
   searchCorrelations(projectId: string, page: CorrelationSearchPage): Promise<CorrelationRow[]>
   countCorrelations(projectId: string, search: Counted<CorrelationSearch>): Promise<number>
   /** True when any record of the trace is stored, of whatever kind. */
@@ -65,7 +65,10 @@ type Read<Draft, Texts extends keyof Draft, Maps extends keyof Draft> = Omit<
 
 export type EventRow = Read<EventDraft, 'body', 'attributes'>
 export type LinkRow = Read<LinkDraft, never, 'attributes'>
-export type CorrelationRow = Read<CorrelationDraft, never, 'metadata'>
+export type CorrelationRow = Read<CorrelationDraft, never, 'metadata'> & {
+  /** Stands for the value, which may be long, in positions: 32 hex digits. */
+  value_digest: string
+}
 
 export type EventFilter = TimeWindow & { observation_id?: string; name?: string }
 export type EventPage = EventFilter & {
@@ -94,7 +97,8 @@ export type LinkPage = LinkFilter & {
 
 export type TraceCorrelationFilter = { observation_id?: string; correlation_type?: string }
 export type TraceCorrelationPage = TraceCorrelationFilter & {
-  after?: Pick<CorrelationRow, 'correlation_type' | 'correlation_value' | 'observation_id'>
+  after?: Pick<CorrelationRow, 'time' | 'correlation_type' | 'observation_id' | 'value_digest'>
+  order: Order
   limit: number
 }
 
@@ -104,7 +108,7 @@ export type CorrelationSearch = Required<TimeWindow> & { correlation_type: strin
     | { prefix: string; value?: undefined }
   )
 export type CorrelationSearchPage = CorrelationSearch & {
-  after?: Pick<CorrelationRow, 'time' | 'correlation_value' | 'trace_id' | 'observation_id'>
+  after?: Pick<CorrelationRow, 'time' | 'trace_id' | 'observation_id' | 'value_digest'>
   order: Order
   limit: number
 }

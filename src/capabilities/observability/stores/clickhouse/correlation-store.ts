@@ -3,7 +3,6 @@ import type {
   CorrelationSearch,
   RecordStore,
   TraceCorrelationFilter,
-  TraceCorrelationPage,
 } from '../record-contract.ts'
 import {
   allOf,
@@ -27,10 +26,13 @@ type CorrelationReads = Pick<
 /** The reads of table `correlations`. */
 export function correlationReads(read: Read): CorrelationReads {
   return {
-    traceCorrelations: async (projectId, traceId, page) => {
-      const wanted = traceConditions(projectId, traceId, page)
-      const params = { ...wanted.params, limit: Math.min(page.limit, rows_max) }
-      return (await read<JsonRow>(ofTraceSql(wanted), params)).map(correlationFrom)
+    traceCorrelations: async (projectId, traceId, { after, order, limit, ...filter }) => {
+      const wanted = traceConditions(projectId, traceId, filter)
+      const position = allOf([behind(order, traceColumns, after)])
+      const sorted = sortedBy(['time', ...Object.keys(traceColumns)], order)
+      const sql = `${latestSql(wanted, position)} ORDER BY ${sorted} LIMIT {limit:UInt32}`
+      const params = { ...wanted.params, ...position.params, limit: Math.min(limit, rows_max) }
+      return (await read<JsonRow>(sql, params)).map(correlationFrom)
     },
     countTraceCorrelations: (projectId, traceId, { limit, ...filter }) => {
       const wanted = traceConditions(projectId, traceId, filter)
@@ -38,9 +40,9 @@ export function correlationReads(read: Read): CorrelationReads {
     },
     searchCorrelations: async (projectId, { after, order, limit, ...search }) => {
       const versions = searchConditions(projectId, search)
-      const position = allOf([inWindow(search), behind(order, positionColumns, after)])
-      const sorted = sortedBy(['time', ...Object.keys(positionColumns)], order)
-      const sql = `${searchSql(versions, position)} ORDER BY ${sorted} LIMIT {limit:UInt32}`
+      const position = allOf([inWindow(search), behind(order, searchColumns, after)])
+      const sorted = sortedBy(['time', ...Object.keys(searchColumns)], order)
+      const sql = `${latestSql(versions, position)} ORDER BY ${sorted} LIMIT {limit:UInt32}`
       const params = { ...versions.params, ...position.params, limit: Math.min(limit, rows_max) }
       return (await read<JsonRow>(sql, params)).map(correlationFrom)
     },
@@ -48,7 +50,7 @@ export function correlationReads(read: Read): CorrelationReads {
       const versions = searchConditions(projectId, search)
       const within = inWindow(search)
       const sql = `SELECT count() AS correlations FROM (
-        ${searchSql(versions, within)} LIMIT {limit:UInt32})`
+        ${latestSql(versions, within)} LIMIT {limit:UInt32})`
       return counted(read, sql, { ...versions.params, ...within.params, limit })
     },
   }
@@ -68,9 +70,8 @@ async function counted(read: Read, sql: string, params: Condition['params']): Pr
 function traceConditions(
   projectId: string,
   traceId: string,
-  filter: TraceCorrelationFilter & Pick<TraceCorrelationPage, 'after'>,
+  { observation_id, correlation_type }: TraceCorrelationFilter,
 ): Condition {
-  const { observation_id, correlation_type, after } = filter
   return allOf([
     ofTrace(projectId, traceId),
     when(observation_id, (observation) => ({
@@ -81,39 +82,26 @@ function traceConditions(
       sql: 'correlation_type = {type:String}',
       params: { type },
     })),
-    after && {
-      sql: `(correlation_type, correlation_value, observation_id) >
-        ({after_type:String}, {after_value:String}, {after_observation:String})`,
-      params: {
-        after_type: after.correlation_type,
-        after_value: after.correlation_value,
-        after_observation: after.observation_id,
-      },
-    },
   ])
 }
 
-/** In a trace. */
-const identityInTrace = 'correlation_type, correlation_value, observation_id'
-
-const readColumns = `trace_id, observation_id, correlation_type, correlation_value,
-  toUnixTimestamp64Nano(time) AS time_ns, source, metadata`
-
-const ofTraceSql = ({ sql }: Condition) => `
-SELECT ${readColumns} FROM correlations WHERE ${sql}
-ORDER BY ${identityInTrace}, ${latestFirst}
-LIMIT 1 BY ${identityInTrace}
-LIMIT {limit:UInt32}`
+const identity = 'correlation_type, correlation_value, trace_id, observation_id'
 
 const ofTraceCountSql = ({ sql }: Condition) => `
 SELECT count() AS correlations FROM (
-  SELECT 1 FROM correlations WHERE ${sql} LIMIT 1 BY ${identityInTrace} LIMIT {limit:UInt32}
+  SELECT 1 FROM correlations WHERE ${sql} LIMIT 1 BY ${identity} LIMIT {limit:UInt32}
 )`
 
-const positionColumns = {
-  correlation_value: 'String',
+/** What tells correlations of one instant apart, in a trace and in a search. */
+const traceColumns = {
+  correlation_type: 'String',
+  observation_id: 'String',
+  value_digest: 'String',
+} as const
+const searchColumns = {
   trace_id: 'UUID',
   observation_id: 'String',
+  value_digest: 'String',
 } as const
 
 /**
@@ -144,11 +132,15 @@ function searchConditions(projectId: string, search: CorrelationSearch): Conditi
   ])
 }
 
-const searchSql = (versions: Condition, among: Condition) => `
-SELECT ${readColumns} FROM (
-  SELECT trace_id, observation_id, correlation_type, correlation_value, time, source, metadata
+/** The latest versions, and of these some: the time is no part of the identity. */
+const latestSql = (versions: Condition, among: Condition) => `
+SELECT trace_id, observation_id, correlation_type, correlation_value, value_digest,
+  toUnixTimestamp64Nano(time) AS time_ns, source, metadata
+FROM (
+  SELECT trace_id, observation_id, correlation_type, correlation_value, time, source, metadata,
+    lower(hex(sipHash128(correlation_value))) AS value_digest
   FROM correlations WHERE ${versions.sql}
   ORDER BY ${latestFirst}
-  LIMIT 1 BY correlation_value, trace_id, observation_id
+  LIMIT 1 BY ${identity}
 )
 WHERE ${among.sql}`

@@ -1,0 +1,2 @@
+export type { CorrelationDeps } from './correlation-deps.ts'
+export { correlationRoutes } from './correlation-routes.ts'
