@@ -8,6 +8,7 @@ import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './control.ts'
 import { openProxy, openRecorder } from './edge.ts'
 import { secretKeyOf, startServers } from './embedded.ts'
+import { openIntake } from './intake.ts'
 import { listen } from './listen.ts'
 import { openClusterQueue, openFileQueue } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
@@ -34,7 +35,8 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
     context.parts.defer(() => ingest.stop())
 
     const { access, routes } = openControl(context, config, { db, store })
-    const recorder = openRecorder(context, config, queue)
+    const intake = openIntake(context, config, { queue, db })
+    const recorder = openRecorder(context, config, { queue, intake })
     const proxy = openProxy(context, config, { keys: access.keys, recorder })
     const port = await listen(context, config, {
       routes: [...proxyRoutes(proxy), ...routes],

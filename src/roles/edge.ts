@@ -1,5 +1,6 @@
 import {
   type CompletionProxy,
+  createCaptureWay,
   createProxy,
   createRecorder,
   type ProjectKeys,
@@ -8,15 +9,19 @@ import {
 import { newId } from '../kernel/ids.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
+import type { Intake } from './intake.ts'
 import type { RoleContext } from './running.ts'
 
 type EdgeConfig = Omit<RoleConfig<'proxy'>, 'nats_url'>
 
-/** Packs records into messages for the queue; flushed when the role ends. */
+/**
+ * Packs records into messages for the queue, or gives them to the intake where a project does not
+ * let everything be recorded; flushed when the role ends, before the intake.
+ */
 export function openRecorder(
   { metrics, clock, logger, parts }: RoleContext,
   config: EdgeConfig,
-  queue: Pick<Queue, 'publish' | 'message_bytes_max'>,
+  { queue, intake }: { queue: Pick<Queue, 'publish' | 'message_bytes_max'>; intake: Intake },
 ): Recorder {
   const recorder = createRecorder({
     publish: (message) => queue.publish(message),
@@ -30,6 +35,8 @@ export function openRecorder(
     newId,
     metrics,
     logger,
+    onAccepted: (entries) => intake.reporter.accepted(entries),
+    capture: createCaptureWay(intake),
   })
   parts.defer(() => recorder.close())
   return recorder

@@ -2,6 +2,7 @@ import { openKeys } from '../capabilities/access/index.ts'
 import { proxyRoutes } from '../capabilities/proxy/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openProxy, openRecorder } from './edge.ts'
+import { openIntake } from './intake.ts'
 import { listen } from './listen.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type Running, run } from './running.ts'
@@ -26,7 +27,8 @@ export function startProxy(config: RoleConfig<'proxy'>): Promise<Running> {
       queue: await openClusterQueue(context, config),
       role: 'proxy',
     })
-    const recorder = openRecorder(context, config, queue)
+    const intake = openIntake(context, config, { queue, db: relational.db })
+    const recorder = openRecorder(context, config, { queue, intake })
     const proxy = openProxy(context, config, { keys, recorder })
     checks.push({ name: 'queue', check: async () => ((await queue.ready()) ? null : 'full') })
     await listen(context, config, { routes: proxyRoutes(proxy), proxy })

@@ -9,8 +9,8 @@ import {
   refusalOf,
 } from '../../observability/capture/index.ts'
 import type { Enqueuer } from '../../observability/enqueue/index.ts'
-import { exchangeToRecords, type MappingContext } from '../../observability/exchanges/index.ts'
 import type { LedgerRequest } from '../../observability/ledger/index.ts'
+import { createEdgeMapping } from './edge-mapping.ts'
 import type { LossReason } from './record-ledger.ts'
 
 /** What became of a call that was not recorded as it came. */
@@ -33,7 +33,8 @@ export type CaptureWay = {
 export type CaptureWayOptions = {
   policies: Pick<CapturePolicies, 'policyOf'>
   enqueuer: Pick<Enqueuer, 'enqueue'>
-  mapping: MappingContext
+  /** What a compressed answer may grow to. 32 MiB when left out. */
+  response_bytes_max?: number
   /** How often a call is handed to the queue, and the first delay between tries; it doubles. */
   retry?: RetryLimits
 }
@@ -45,15 +46,17 @@ export type CaptureWayOptions = {
  */
 export function createCaptureWay(options: CaptureWayOptions): CaptureWay {
   const takeTurn = createTurns()
+  const mapping = createEdgeMapping(options.response_bytes_max ?? defaultResponse_bytes_max)
   return {
     policyOf: (project_id) => options.policies.policyOf(project_id),
     take: async (exchange, { policy, call }) => {
       const refusal = refusalOf(policy, exchange.facts.trace_id)
       if (refusal !== undefined) return { state: 'refused', reason: refusal }
-      await takeTurn()
       try {
+        const toRecords = await mapping()
+        await takeTurn()
         const before = masked(exchange, policy)
-        const after = applyCapture(policy, exchangeToRecords(before, options.mapping))
+        const after = applyCapture(policy, toRecords(before))
         const isMasked = before !== exchange || after.masked > 0
         const request = { ...call, ...after, items: 1, masked: isMasked ? 1 : 0 }
         return await enqueued(options, request)
@@ -64,6 +67,7 @@ export function createCaptureWay(options: CaptureWayOptions): CaptureWay {
   }
 }
 
+const defaultResponse_bytes_max = 32 * 1024 * 1024
 const turn_ms = 2
 
 /** Gives out turns: after 2 ms of work the event loop goes round once. */
