@@ -1,4 +1,4 @@
-import type { Http2Stream } from 'node:http2'
+import { constants, type Http2Stream } from 'node:http2'
 import { Duplex } from 'node:stream'
 import type { Metadata } from '@grpc/grpc-js'
 import { type Problem, problem } from '../../../../kernel/problem.ts'
@@ -6,7 +6,7 @@ import type { ProjectKey } from '../../../access/index.ts'
 import { type GrpcStatus, resultOf, statusOf } from './grpc-status.ts'
 import { BodyBytes } from './inflight-bytes.ts'
 import type { ReceiverServices } from './services.ts'
-import { problemOf } from './status-codes.ts'
+import { problemOf, rpcCodes } from './status-codes.ts'
 
 /** The part of grpc-js' call that is needed; its errors of its own go through `sendStatus` too. */
 export type CallSide = { sendStatus(status: GrpcStatus): void }
@@ -22,19 +22,24 @@ export class GrpcCall {
   key: ProjectKey | undefined
   readonly #services: ReceiverServices
   readonly #side: CallSide
+  readonly #stream: Http2Stream
   readonly #timer: NodeJS.Timeout
   #result = ''
 
-  constructor(services: ReceiverServices, side: CallSide) {
+  /** The call is in `open` until its stream is closed. */
+  constructor(services: ReceiverServices, side: CallSide, open: Set<GrpcCall>) {
     const { body_idle_timeout_ms } = services.settings
     const late = () => this.refuse(silent(body_idle_timeout_ms))
     this.held = new BodyBytes(services.inflight)
     this.#services = services
     this.#side = side
     this.#timer = setTimeout(late, body_idle_timeout_ms).unref()
+    this.#stream = streamOf(side)
     services.began()
+    open.add(this)
+    this.#stream.once('close', () => open.delete(this))
     this.#noteStatuses()
-    this.#watch(streamOf(side))
+    this.#watch(this.#stream)
   }
 
   /** Says how the call ends; what is said first counts. */
@@ -49,6 +54,11 @@ export class GrpcCall {
       this.#services.quietLog(`OTLP over gRPC: ${fault.code}`, { err: fault.cause ?? fault })
     }
     this.#side.sendStatus(statusOf(fault))
+  }
+
+  /** Closes the connection: there is no more time. */
+  abandon(): void {
+    this.#stream.session?.destroy()
   }
 
   #watch(stream: Http2Stream): void {
@@ -68,13 +78,17 @@ export class GrpcCall {
     }
   }
 
-  /** grpc-js answers what it can't read by itself, with codes that say too little. */
+  /**
+   * grpc-js answers what it can't read by itself, with codes that say too little, and leaves the
+   * stream to a client that may go on sending.
+   */
   #noteStatuses(): void {
     const send = this.#side.sendStatus.bind(this.#side)
     this.#side.sendStatus = (status) => {
       const { sent, result } = resultOf(status)
-      this.settle(result)
+      this.settle(this.#stream.aborted ? 'client_gone' : result)
       send(sent)
+      if (status.code !== rpcCodes.ok) this.#stream.close(constants.NGHTTP2_NO_ERROR)
     }
   }
 

@@ -1,11 +1,13 @@
 import {
   type handleUnaryCall,
+  logVerbosity,
   Metadata,
   Server,
   ServerCredentials,
   ServerInterceptingCall,
   type ServerInterceptor,
   type ServiceDefinition,
+  setLogVerbosity,
 } from '@grpc/grpc-js'
 import { sleep } from '../../../../kernel/time.ts'
 import { AddressUnavailable, requestIdFrom } from '../../../../platform/http/index.ts'
@@ -25,14 +27,17 @@ export async function startGrpc(
   services: ReceiverServices,
   { host, port, streams_max, keepalive_ms }: OtlpGrpcOptions,
 ): Promise<OtlpGrpcServer> {
+  // It would write lines of its own between those of our log; what matters is thrown or counted.
+  setLogVerbosity(logVerbosity.NONE)
   const admitted: AdmittedCalls = new WeakMap()
+  const open = new Set<GrpcCall>()
   const server = new Server({
     'grpc.max_receive_message_length': services.settings.body_bytes_max,
     'grpc.max_concurrent_streams': streams_max,
     'grpc.keepalive_time_ms': keepalive_ms,
     'grpc.keepalive_timeout_ms': keepaliveTimeout_ms,
     'grpc.enable_channelz': 0,
-    interceptors: [gate(services, admitted)],
+    interceptors: [gate(services, admitted, open)],
   })
   for (const signal of ['traces', 'logs'] as const) {
     server.addService(definitions[signal], { Export: exporter(services, signal, admitted) })
@@ -44,7 +49,8 @@ export async function startGrpc(
       const ended = new AbortController()
       const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
       await Promise.race([closed.then(() => ended.abort()), sleep(grace_ms, ended.signal)])
-      server.forceShutdown()
+      for (const call of open) call.abandon()
+      await closed
     },
   }
 }
@@ -81,9 +87,13 @@ const definitions: Record<OtlpSignal, ServiceDefinition> = {
 }
 
 /** Lets calls in by their metadata, before their message is read. */
-function gate(services: ReceiverServices, admitted: AdmittedCalls): ServerInterceptor {
+function gate(
+  services: ReceiverServices,
+  admitted: AdmittedCalls,
+  open: Set<GrpcCall>,
+): ServerInterceptor {
   return (_method, side) => {
-    const call = new GrpcCall(services, side)
+    const call = new GrpcCall(services, side, open)
     const decide = (admission: Admission, metadata: Metadata, pass: (of: Metadata) => void) => {
       if (admission.fault) return call.refuse(admission.fault)
       call.key = admission.key

@@ -40,6 +40,6 @@ const resultsByCode: ReadonlyMap<number, string> = new Map([
   [rpcCodes.ok, 'ok'],
   [rpcCodes.deadline_exceeded, 'request_timeout'],
   [rpcCodes.resource_exhausted, 'body_too_large'],
-  [rpcCodes.unimplemented, 'unsupported_media_type'],
+  [rpcCodes.unimplemented, 'invalid_request'],
   [rpcCodes.internal, 'internal_error'],
 ])

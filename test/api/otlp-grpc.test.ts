@@ -1,0 +1,353 @@
+import { connect } from 'node:http2'
+import {
+  Client,
+  type ClientUnaryCall,
+  credentials,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js'
+import { describe, expect, test } from 'vitest'
+import { problem } from '../../src/kernel/problem.ts'
+import { eventually } from '../support/eventually.ts'
+import { type TestSpan, tracesProtobuf } from '../support/otlp-message.ts'
+import { type TestReceiver, testReceiver } from '../support/otlp-receiver.ts'
+
+const traces = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+const logs = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
+const good = { 'x-api-key': 'lt_writer' }
+const two: TestSpan[] = [{ name: 'first' }, { name: 'second' }]
+const asIs = (bytes: Buffer) => bytes
+
+type Answer = { error: ServiceError | null; message: Buffer | undefined; trailer: Metadata }
+
+/** A client of grpc-js; `gzip` packs what it sends. */
+function grpcClient({ grpcAddress }: TestReceiver, { gzip = false } = {}) {
+  const client = new Client(grpcAddress, credentials.createInsecure(), {
+    'grpc.default_compression_algorithm': gzip ? 2 : 0,
+    'grpc.max_send_message_length': -1,
+    'grpc.use_local_subchannel_pool': 1,
+  })
+  return {
+    send(body: Buffer, headers: Record<string, string> = good, path = traces): Promise<Answer> {
+      return this.begin(body, headers, path).answer
+    },
+    begin(body: Buffer, headers: Record<string, string> = good, path = traces) {
+      const metadata = new Metadata()
+      for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
+      const answered = Promise.withResolvers<Answer>()
+      let ended: Pick<Answer, 'error' | 'message'> | undefined
+      const call: ClientUnaryCall = client.makeUnaryRequest(
+        path,
+        asIs,
+        asIs,
+        body,
+        metadata,
+        (error, message) => {
+          ended = { error, message }
+        },
+      )
+      call.on('status', ({ metadata: trailer }) => {
+        queueMicrotask(() => {
+          if (ended) answered.resolve({ ...ended, trailer })
+        })
+      })
+      return { call, answer: answered.promise }
+    },
+    [Symbol.dispose]: () => client.close(),
+  }
+}
+
+const requestsOf = (result: string) =>
+  `looptrace_otlp_requests_total{transport="grpc",encoding="protobuf",result="${result}"}`
+
+describe('a call that is taken', () => {
+  test.each([
+    ['as it is', false],
+    ['with gzip', true],
+  ])('%s', async (_, gzip) => {
+    await using receiver = await testReceiver()
+    using client = grpcClient(receiver, { gzip })
+    const spans = [...two, { attributes: { note: 'x'.repeat(100_000) } }]
+    const { error, message, trailer } = await client.send(tracesProtobuf(spans), {
+      ...good,
+      'x-request-id': 'r-1',
+    })
+    expect(error).toBeNull()
+    expect(message).toHaveLength(0)
+    expect(receiver.names()).toEqual(['first', 'second', 'span 2'])
+    expect(trailer.get('x-request-id')).toEqual(['r-1'])
+    expect(trailer.get('x-ingest-request-id')).toEqual([receiver.requests[0]?.ingest_request_id])
+    await eventually('its count', async () => (await receiver.counted(requestsOf('ok'))) === 1)
+    expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
+    const packed = 'looptrace_otlp_received_bytes_total{transport="grpc",state="packed"}'
+    expect(((await receiver.counted(packed)) ?? 0) < 5_000).toBe(gzip)
+  })
+
+  test('with a bearer token, and with a key that is looked up first', async () => {
+    await using receiver = await testReceiver()
+    using client = grpcClient(receiver)
+    const body = tracesProtobuf(two)
+    expect((await client.send(body, { authorization: 'Bearer lt_writer' })).error).toBeNull()
+    expect((await client.send(body, { 'x-api-key': 'lt_slow' })).error).toBeNull()
+    expect(receiver.names()).toHaveLength(4)
+  })
+
+  test('that holds nothing', async () => {
+    await using receiver = await testReceiver()
+    using client = grpcClient(receiver)
+    const { error, trailer } = await client.send(Buffer.alloc(0))
+    expect(error).toBeNull()
+    expect(trailer.get('x-ingest-request-id')).toEqual([])
+    expect((await client.send(Buffer.alloc(0), good, logs)).error).toBeNull()
+  })
+
+  test('beyond the 4 MiB that grpc-js takes by itself', async () => {
+    const settings = { body_bytes_max: 16 * 1024 * 1024 }
+    await using receiver = await testReceiver({ settings })
+    using client = grpcClient(receiver)
+    const spans = [{ name: 'large', attributes: { note: 'x'.repeat(6 * 1024 * 1024) } }]
+    expect((await client.send(tracesProtobuf(spans))).error).toBeNull()
+    expect(receiver.names()).toEqual(['large'])
+  })
+
+  test('in part: bad spans are counted, their neighbours are taken', async () => {
+    await using receiver = await testReceiver()
+    using client = grpcClient(receiver)
+    const mixed = [...two, { trace_id: '0'.repeat(32) }]
+    const { error, message } = await client.send(tracesProtobuf(mixed))
+    expect(error).toBeNull()
+    // partial_success = 1 { rejected_spans = 1 varint, error_message = 2 }
+    expect([...(message?.subarray(2, 4) ?? [])]).toEqual([0x08, 1])
+    expect(message?.toString()).toContain('1 of 3 rejected: 1 invalid_trace_id')
+    expect(receiver.names()).toEqual(['first', 'second'])
+    await eventually('its count', async () => (await receiver.counted(requestsOf('partial'))) === 1)
+  })
+})
+
+describe('a refusal', () => {
+  test.each<[string, Record<string, string>, number, RegExp]>([
+    ['without a key', {}, 16, /x-api-key/i],
+    ['with a key of nobody', { 'x-api-key': 'lt_nobody' }, 16, /no project key/],
+    ['without the scope', { 'x-api-key': 'lt_reader' }, 7, /ingest:write/],
+  ])('%s', async (_, headers, code, message) => {
+    await using receiver = await testReceiver()
+    using client = grpcClient(receiver)
+    const { error, trailer } = await client.send(tracesProtobuf(two), headers)
+    expect(error?.code).toBe(code)
+    expect(error?.details).toMatch(message)
+    expect(trailer.get('grpc-status-details-bin')).toEqual([])
+    expect(receiver.requests).toHaveLength(0)
+  })
+
+  test('comes before the message is read', async () => {
+    await using receiver = await testReceiver()
+    using client = grpcClient(receiver)
+    const spans = [{ attributes: { note: 'x'.repeat(3 * 1024 * 1024) } }]
+    expect((await client.send(tracesProtobuf(spans), {})).error?.code).toBe(16)
+    const packed = 'looptrace_otlp_received_bytes_total{transport="grpc",state="packed"}'
+    expect(await receiver.counted(packed)).toBeUndefined()
+    await eventually('nothing held', async () => {
+      return (await receiver.counted('looptrace_otlp_inflight_bytes')) === 0
+    })
+  })
+
+  test('of what is no request', async () => {
+    await using receiver = await testReceiver()
+    using client = grpcClient(receiver)
+    const { error, trailer } = await client.send(Buffer.from([0x0a, 0xff, 0xff]))
+    expect(error?.code).toBe(3)
+    expect(trailer.get('grpc-status-details-bin')).toEqual([])
+  })
+
+  test('of what is too long, packed or unpacked, is for good', async () => {
+    await using receiver = await testReceiver({ settings: { body_bytes_max: 100_000 } })
+    using plain = grpcClient(receiver)
+    using packed = grpcClient(receiver, { gzip: true })
+    const body = tracesProtobuf([{ attributes: { note: 'x'.repeat(200_000) } }])
+    for (const client of [plain, packed]) {
+      const { error, trailer } = await client.send(body)
+      expect(error?.code).toBe(8)
+      expect(trailer.get('grpc-status-details-bin')).toEqual([])
+    }
+    await eventually('their count', async () => {
+      return (await receiver.counted(requestsOf('body_too_large'))) === 2
+    })
+  })
+
+  test('of a key that comes too often says when to come back', async () => {
+    await using receiver = await testReceiver({ settings: { requests_per_minute: 1 } })
+    using client = grpcClient(receiver)
+    expect((await client.send(tracesProtobuf(two))).error).toBeNull()
+    const { error, trailer } = await client.send(tracesProtobuf(two))
+    expect(error?.code).toBe(8)
+    expect(retryInfoIn(trailer)).toBe(true)
+  })
+
+  test.each([
+    ['while keys can’t be looked up', { headers: { 'x-api-key': 'lt_away' } }],
+    ['while the queue has no room', { refusal: problem('overloaded', { retry_after_s: 3 }) }],
+    ['while too much is in flight', { settings: { inflight_bytes_max: 1_000 } }],
+  ])('%s says when to come back', async (_, { headers = good, ...options }: Refused) => {
+    await using receiver = await testReceiver(options)
+    using client = grpcClient(receiver)
+    const spans = [{ attributes: { note: 'x'.repeat(10_000) } }]
+    const { error, trailer } = await client.send(tracesProtobuf(spans), headers)
+    expect(error?.code).toBe(14)
+    expect(retryInfoIn(trailer)).toBe(true)
+    await eventually('nothing held', async () => {
+      return (await receiver.counted('looptrace_otlp_inflight_bytes')) === 0
+    })
+  })
+
+  test('of a bomb that unpacks to more than all requests may hold', async () => {
+    const settings = { inflight_bytes_max: 1_000_000 }
+    await using receiver = await testReceiver({ settings })
+    using client = grpcClient(receiver, { gzip: true })
+    const body = tracesProtobuf([{ attributes: { note: 'x'.repeat(2_000_000) } }])
+    const { error, trailer } = await client.send(body)
+    expect(error?.code).toBe(14)
+    expect(retryInfoIn(trailer)).toBe(true)
+  })
+
+  test('of metrics, and of anything else', async () => {
+    await using receiver = await testReceiver()
+    using client = grpcClient(receiver)
+    const path = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export'
+    expect((await client.send(Buffer.alloc(0), good, path)).error?.code).toBe(12)
+  })
+
+  test('of a fault of ours says nothing of it', async () => {
+    const capture = () => {
+      throw new Error('a secret')
+    }
+    await using receiver = await testReceiver({ capture })
+    using client = grpcClient(receiver)
+    const { error } = await client.send(tracesProtobuf(two))
+    expect(error?.code).toBe(13)
+    expect(error?.details).toBe('Something went wrong on our side')
+  })
+})
+
+type Refused = Parameters<typeof testReceiver>[0] & { headers?: Record<string, string> }
+
+describe('bytes of no good client', () => {
+  test('a message that says gzip and is none', async () => {
+    await using receiver = await testReceiver()
+    await using stream = rawStream(receiver, { 'grpc-encoding': 'gzip' })
+    stream.end(framed(Buffer.from('plain'), 1))
+    expect(await stream.status).toBe('3')
+  })
+
+  test('a message in an encoding of others', async () => {
+    await using receiver = await testReceiver()
+    await using stream = rawStream(receiver, { 'grpc-encoding': 'snappy' })
+    stream.end(framed(Buffer.from('plain'), 1))
+    expect(await stream.status).toBe('12')
+  })
+
+  test('silence in the middle of a message', async () => {
+    await using receiver = await testReceiver({ settings: { body_idle_timeout_ms: 100 } })
+    await using stream = rawStream(receiver)
+    stream.write(framed(tracesProtobuf(two), 0).subarray(0, 20))
+    expect(await stream.status).toBe('4')
+    await eventually('its end', () => receiver.counted(requestsOf('request_timeout')))
+    expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
+  })
+
+  test('a client that leaves in the middle of a message', async () => {
+    await using receiver = await testReceiver()
+    const stream = rawStream(receiver)
+    stream.write(framed(tracesProtobuf(two), 0).subarray(0, 20))
+    await eventually('its bytes', async () => {
+      return (await receiver.counted('looptrace_otlp_inflight_bytes')) === 20
+    })
+    await stream[Symbol.asyncDispose]()
+    await eventually('its end', () => receiver.counted(requestsOf('client_gone')))
+    expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
+    await receiver.receiver.drain()
+  })
+})
+
+describe('the end of the process', () => {
+  test('lets the calls in flight end and takes no others', async () => {
+    const open = Promise.withResolvers<void>()
+    await using receiver = await testReceiver({ gate: open.promise })
+    using client = grpcClient(receiver)
+    const first = client.send(tracesProtobuf(two))
+    await eventually('the call', async () => {
+      return ((await receiver.counted('looptrace_otlp_inflight_bytes')) ?? 0) > 0
+    })
+    const drained = receiver.receiver.drain()
+    const closed = receiver.grpc.close(10_000)
+    open.resolve()
+    expect((await first).error).toBeNull()
+    await drained
+    await closed
+    using late = grpcClient(receiver)
+    expect((await late.send(tracesProtobuf(two))).error?.code).toBe(14)
+    expect(receiver.names()).toEqual(['first', 'second'])
+  })
+
+  test('does not wait for ever', async () => {
+    await using receiver = await testReceiver({ gate: new Promise(() => undefined) })
+    using client = grpcClient(receiver)
+    const call = client.send(tracesProtobuf(two))
+    await eventually('the call', async () => {
+      return ((await receiver.counted('looptrace_otlp_inflight_bytes')) ?? 0) > 0
+    })
+    await receiver.grpc.close(50)
+    expect((await call).error).not.toBeNull()
+  })
+})
+
+test('an address that is taken is named', async () => {
+  await using receiver = await testReceiver()
+  const options = { host: '127.0.0.1', port: receiver.grpc.port, streams_max: 1, keepalive_ms: 1e5 }
+  await expect(receiver.receiver.listenGrpc(options)).rejects.toThrow(
+    new RegExp(`127.0.0.1:${receiver.grpc.port}.*EADDRINUSE`),
+  )
+})
+
+function retryInfoIn(trailer: Metadata): boolean {
+  const [details] = trailer.get('grpc-status-details-bin')
+  return details?.toString().includes('google.rpc.RetryInfo') ?? false
+}
+
+/** A gRPC message: whether it is packed, its length, itself. */
+function framed(message: Buffer, packed: 0 | 1): Buffer {
+  const prefix = Buffer.alloc(5)
+  prefix[0] = packed
+  prefix.writeUInt32BE(message.length, 1)
+  return Buffer.concat([prefix, message])
+}
+
+/** A call whose bytes a test writes itself. */
+function rawStream({ grpcAddress }: TestReceiver, headers: Record<string, string> = {}) {
+  const session = connect(`http://${grpcAddress}`)
+  session.on('error', () => undefined)
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': traces,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...good,
+    ...headers,
+  })
+  const status = Promise.withResolvers<string>()
+  const note = (from: Record<string, unknown>) => {
+    if (from['grpc-status'] !== undefined) status.resolve(String(from['grpc-status']))
+  }
+  stream
+    .on('response', note)
+    .on('trailers', note)
+    .on('error', () => undefined)
+  stream.resume()
+  return {
+    write: (bytes: Buffer) => void stream.write(bytes),
+    end: (bytes: Buffer) => void stream.end(bytes),
+    status: status.promise,
+    [Symbol.asyncDispose]: async () => {
+      session.destroy()
+    },
+  }
+}
