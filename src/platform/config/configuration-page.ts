@@ -9,6 +9,7 @@ const headings: Record<keyof typeof groups, string> = {
   httpSettings: 'HTTP',
   proxySettings: 'Proxy',
   otlpSettings: 'OTLP receiver',
+  ingestSettings: 'Canonical ingest',
   recordingSettings: 'Recording',
   relationalSettings: 'PostgreSQL',
   columnarSettings: 'ClickHouse',

@@ -4,6 +4,7 @@ import {
   columnarSettings,
   embeddedSettings,
   httpSettings,
+  ingestSettings,
   otlpSettings,
   processSettings,
   proxySettings,
@@ -35,6 +36,7 @@ export const roleSchemas = {
     ...columnarSettings,
     ...accessSettings,
     ...taskSettings,
+    ...ingestSettings,
     ...recordingSettings,
     ...queueSettings,
     ...spoolDirectory,
@@ -65,6 +67,7 @@ export const roleSchemas = {
     ...workerSettings,
     ...accessSettings,
     ...taskSettings,
+    ...ingestSettings,
     ...embeddedSettings,
   }),
 } as const
