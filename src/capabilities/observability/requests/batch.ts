@@ -20,7 +20,10 @@ export type Batch = {
   schema: SchemaVersion
   lists: Record<RecordKind, readonly unknown[]>
   items: number
+  /** Of its fields, and of the headers where it has none. */
   w3c: W3cContext
+  /** Of its fields alone: a repeated call has other headers, and is the same batch. */
+  w3c_of_body: W3cContext
 }
 
 /** What makes a body a batch. Its records are validated one by one, so that good ones are taken. */
@@ -63,9 +66,11 @@ export function batchFrom(body: z.output<typeof batchSchema>, headers: RequestHe
     lists,
     items,
     w3c: w3cOfBatch(body, headers),
+    w3c_of_body: w3cOfBatch(body, noHeaders),
   }
 }
 
+const noHeaders: RequestHeaders = {}
 const keyPattern = /^[^\p{C}]{1,256}$/u
 
 function keyFrom(

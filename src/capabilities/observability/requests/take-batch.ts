@@ -76,7 +76,7 @@ function tooMuch(detail: string) {
 async function hashOf(batch: Batch): Promise<{ body_hash: Buffer; too_deep: Set<string> }> {
   const hash = createBodyHash()
   const too_deep = new Set<string>()
-  hash.add([batch.schema.version, batch.w3c.traceparent, batch.w3c.tracestate, batch.w3c.baggage])
+  hash.add([batch.schema.version, batch.w3c_of_body])
   for (const kind of recordKinds) {
     const list = batch.lists[kind]
     hash.add([kind, list.length])
