@@ -1,3 +1,4 @@
+import { ingestPaths } from '../../../model/ingest-records.ts'
 import type { Metrics } from '../../../platform/telemetry/index.ts'
 import type { SealedFrame } from './open-frame.ts'
 
@@ -57,11 +58,15 @@ export function createEnqueueMeters(metrics: Metrics, inflight_bytes: () => numb
       messages.inc()
       bytes.inc(data.length)
       let rowsInFrame = 0
+      const itemsByPath = { proxy: 0, otlp: 0, api: 0 }
       for (const receipt of receipts) {
         rowsInFrame += receipt.rows
-        items.inc({ path: receipt.path }, receipt.items)
+        itemsByPath[receipt.path] += receipt.items
       }
       rows.inc(rowsInFrame)
+      for (const path of ingestPaths) {
+        if (itemsByPath[path] > 0) items.inc({ path }, itemsByPath[path])
+      }
     },
     failed: (reason) => failures.inc({ reason }),
     contentDropped: () => dropped.inc(),

@@ -77,6 +77,8 @@ class FramingEnqueuer implements Enqueuer {
   readonly #publisher: FramePublisher
   /** The open frames that requests share, by project. */
   readonly #frames = new Map<string, OpenFrame>()
+  /** The open frames of requests that go alone. */
+  readonly #ownFrames = new Map<PendingRequest, OpenFrame>()
   #timer: NodeJS.Timeout | undefined
   #pending = 0
   #inflight_bytes = 0
@@ -139,7 +141,8 @@ class FramingEnqueuer implements Enqueuer {
       this.#meters.failed('failed')
       this.#publisher.log(error, 'records of a request could not be framed')
     }
-    if (pending.ownFrame) this.#seal(pending.ownFrame, pending)
+    const ownFrame = this.#ownFrames.get(pending)
+    if (ownFrame) this.#seal(ownFrame, pending)
     if (this.#flushes.length > 0) this.#sealAll()
     pending.isEncoded = true
     this.#publisher.window.pass()
@@ -216,7 +219,7 @@ class FramingEnqueuer implements Enqueuer {
 
   #frameFor(pending: PendingRequest): OpenFrame {
     const { project_id } = pending.request
-    const open = pending.options.alone ? pending.ownFrame : this.#frames.get(project_id)
+    const open = pending.options.alone ? this.#ownFrames.get(pending) : this.#frames.get(project_id)
     if (open && !open.isInterruptedFor(pending)) return open
     if (open) this.#seal(open, pending)
     const frame = new OpenFrame(
@@ -224,7 +227,7 @@ class FramingEnqueuer implements Enqueuer {
       this.#messageIdFor(pending),
       this.#publisher.pool.take(),
     )
-    if (pending.options.alone) pending.ownFrame = frame
+    if (pending.options.alone) this.#ownFrames.set(pending, frame)
     else {
       if (this.#frames.size >= openFrames_max) this.#sealAll()
       this.#frames.set(project_id, frame)
@@ -246,7 +249,7 @@ class FramingEnqueuer implements Enqueuer {
   }
 
   #seal(frame: OpenFrame, owner?: PendingRequest): void {
-    if (owner?.ownFrame === frame) owner.ownFrame = undefined
+    if (owner?.options.alone) this.#ownFrames.delete(owner)
     else this.#frames.delete(frame.project_id)
     const sealed = frame.seal(this.#publisher.pool)
     if (sealed) void this.#publisher.publish(sealed)

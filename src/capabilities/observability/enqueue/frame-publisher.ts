@@ -37,7 +37,7 @@ export class FramePublisher {
 
   constructor(options: FramePublisherOptions) {
     this.#options = options
-    this.pool = new FramePool(options.buffer_bytes)
+    this.pool = new FramePool(options.buffer_bytes, options.window.messages_max)
     this.window = new PublishWindow(options.window)
   }
 

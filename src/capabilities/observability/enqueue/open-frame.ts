@@ -46,7 +46,7 @@ export class OpenFrame {
 
   /** True when others' rows came after those of the request: its rows have to stand together. */
   isInterruptedFor(pending: PendingRequest): boolean {
-    return pending.lastFrame === this && this.#requests.at(-1) !== pending
+    return pending.lastMessageId === this.message_id && this.#requests.at(-1) !== pending
   }
 
   /** Encodes a row at the end; returns where it starts. Throws as the row writers do. */
@@ -66,7 +66,7 @@ export class OpenFrame {
 
   /** Whether the row that was written last leaves it within its size. */
   fits(pending: PendingRequest, frame_bytes_max: number): boolean {
-    const receipt_bytes = pending.lastFrame === this ? 0 : pending.receipt_bytes
+    const receipt_bytes = pending.lastMessageId === this.message_id ? 0 : pending.receipt_bytes
     return this.#writer.at + this.#trailer_bytes + receipt_bytes <= frame_bytes_max
   }
 
@@ -79,7 +79,7 @@ export class OpenFrame {
       this.#requests.push(pending)
       this.#trailer_bytes += pending.receipt_bytes
       pending.join(receipt)
-      pending.lastFrame = this
+      pending.lastMessageId = this.message_id
     }
     pending.count(receipt, kind)
   }

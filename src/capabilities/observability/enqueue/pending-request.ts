@@ -1,6 +1,5 @@
 import type { FrameReceipt, RowKind } from '../../../model/row-frame.ts'
 import type { EnqueueOptions, IngestRequest } from './contract.ts'
-import type { OpenFrame } from './open-frame.ts'
 
 const receipt_bytes = 400
 
@@ -14,10 +13,8 @@ export class PendingRequest {
   readonly receipt_bytes: number
   /** Resolves with the number of messages. */
   readonly settled: Promise<number>
-  /** The open frame that nobody else writes to, of a request that goes alone. */
-  ownFrame: OpenFrame | undefined
-  /** The frame that took its latest row. */
-  lastFrame: OpenFrame | undefined
+  /** Of the frame that took its latest row. */
+  lastMessageId = ''
   /** Messages of it so far: frames that it joined. */
   messages = 0
   /** Of those, the ones that are not durable and have not failed. */

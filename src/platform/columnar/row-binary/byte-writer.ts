@@ -2,7 +2,7 @@ import { decimalTicks } from './decimal.ts'
 import { putUuid } from './uuid-text.ts'
 
 /** Up to so many characters a loop over char codes is quicker than a call into the runtime. */
-const loopChars_max = 24
+const loopChars_max = 64
 const bytesPerChar_max = 3
 /** No head of a text, and no number, takes more. */
 const number_bytes_max = 8

@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ByteReader, MalformedRow } from './byte-reader.ts'
+import { ByteWriter } from './byte-writer.ts'
+import { decimalTicks } from './decimal.ts'
+
+function writerOf(size_bytes = 4): ByteWriter {
+  return new ByteWriter(Buffer.alloc(size_bytes))
+}
+
+function readerOf(writer: ByteWriter): ByteReader {
+  const reader = new ByteReader()
+  reader.moveTo(Buffer.from(writer.written()), 0)
+  return reader
+}
+
+test.each(['0', '0.5', '12', '-0.25', '999999.999999999', '1000000', '123456789.000000001'])(
+  'the amount %s is written exactly',
+  (amount) => {
+    const writer = writerOf()
+    writer.decimal9OrNull(amount)
+    const bytes = writer.written()
+    expect(bytes[0]).toBe(0)
+    expect(bytes.readBigInt64LE(1)).toBe(decimalTicks(amount, 18, 9))
+  },
+)
+
+test.each(['', '.', '1.', '.5', 'x', '1x', '1.5x', '1.2.3', '1e3', '0.0000000001', '1234567890'])(
+  'the amount "%s" is refused',
+  (amount) => {
+    expect(() => writerOf().decimal9OrNull(amount)).toThrow(RangeError)
+  },
+)
+
+test.each([
+  ['a UUID that is too short', (out: ByteWriter) => out.uuid('0190')],
+  ['a UUID without dashes', (out: ByteWriter) => out.uuid('0'.repeat(36))],
+  ['a UUID with other digits', (out: ByteWriter) => out.uuid(`g${uuidText.slice(1)}`)],
+  ['a UUID beyond Latin-1', (out: ByteWriter) => out.uuid(`${uuidText.slice(1)}\u0130`)],
+  ['a negative count', (out: ByteWriter) => out.u53(-1)],
+  ['half a count', (out: ByteWriter) => out.u53(0.5)],
+  ['a count that is not exact', (out: ByteWriter) => out.u53(2 ** 53)],
+  ['a status that is no number', (out: ByteWriter) => out.u32(Number.NaN)],
+  ['a time beyond 64 bits', (out: ByteWriter) => out.i64(2n ** 63n)],
+  ['a key without its value', (out: ByteWriter) => out.pairs(['a'])],
+])('%s is refused', (_, write) => {
+  expect(() => write(writerOf())).toThrow()
+})
+
+const uuidText = '01900000-0000-7000-8000-0000000000af'
+
+test('a UUID is read in lower case, also when the same one follows', () => {
+  fc.assert(
+    fc.property(fc.array(fc.uuid(), { minLength: 1, maxLength: 4 }), (ids) => {
+      const writer = writerOf()
+      for (const id of ids) {
+        writer.uuid(id.toUpperCase())
+        writer.uuid(id)
+      }
+      const reader = readerOf(writer)
+      for (const id of ids) expect([reader.uuid(), reader.uuid()]).toEqual([id, id])
+    }),
+  )
+})
+
+test('a UUID that is refused does not spoil the next one', () => {
+  const writer = writerOf()
+  writer.uuid(uuidText)
+  expect(() => writer.uuid(`${uuidText.slice(0, -1)}x`)).toThrow(TypeError)
+  writer.uuid(uuidText)
+  const reader = readerOf(writer)
+  expect([reader.uuid(), reader.uuid()]).toEqual([uuidText, uuidText])
+})
+
+test('words and strings are read as they were written, whatever was read before', () => {
+  const word = fc.string({ unit: 'binary', maxLength: 80 })
+  fc.assert(
+    fc.property(fc.array(word), (words) => {
+      const writer = writerOf()
+      for (const one of words) {
+        writer.string(one)
+        writer.text(Buffer.from(one))
+      }
+      const reader = readerOf(writer)
+      for (const one of words) expect([reader.word(), reader.string()]).toEqual([one, one])
+    }),
+  )
+})
+
+test('rewind and another buffer leave what came before', () => {
+  const writer = writerOf()
+  const place = writer.skip(4)
+  writer.string('kept')
+  const end = writer.at
+  writer.string('x'.repeat(10_000))
+  writer.rewind(end)
+  const other = Buffer.alloc(1024)
+  other.set(writer.written())
+  writer.moveTo(other, writer.at)
+  writer.putU32(place, 7)
+  writer.string('more')
+  expect(writer.buffer).toBe(other)
+  const reader = readerOf(writer)
+  expect([reader.u32(), reader.string(), reader.string()]).toEqual([7, 'kept', 'more'])
+})
+
+test('a length of more than five bytes is no length', () => {
+  const reader = new ByteReader()
+  reader.moveTo(Buffer.alloc(10, 0xff), 0)
+  expect(() => reader.varint()).toThrow(MalformedRow)
+})
