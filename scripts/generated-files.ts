@@ -1,3 +1,4 @@
+import { currentContract, mappingPage } from '../src/capabilities/observability/otlp/index.ts'
 import { problemCatalogue } from '../src/kernel/problem.ts'
 import { configurationPage } from '../src/platform/config/index.ts'
 import {
@@ -17,6 +18,7 @@ export function generatedFiles(): { path: string; content: string }[] {
     { path: 'docs/reference/openapi.json', content: `${JSON.stringify(document, null, 2)}\n` },
     { path: 'docs/reference/configuration.md', content: configurationPage() },
     { path: 'docs/reference/errors.md', content: errorsPage() },
+    { path: 'docs/reference/otlp-mapping.md', content: mappingPage(currentContract) },
     { path: 'docs/reference/routes.md', content: routesPage(routes) },
   ]
 }

@@ -1,5 +1,11 @@
 export { jsonDecoder } from './decode/json/decoder.ts'
 export { protobufDecoder } from './decode/protobuf/decoder.ts'
+export type { MappingContract } from './mapping/contracts/contract-shape.ts'
+export { currentContract, currentContract } from './mapping/contracts/registry.ts'
+export { createMapper, createMapper } from './mapping/create-mapper.ts'
+export type { MappedRequest, MapperOptions, OtlpMapper } from './mapping/mapper-contract.ts'
+export { mappingPage } from './mapping/mapping-page.ts'
+export { mappingRoutes } from './mappings/mapping-routes.ts'
 export type {
   CaptureRecords,
   OtlpDependencies,

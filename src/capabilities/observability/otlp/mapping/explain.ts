@@ -1,0 +1,150 @@
+import { problem } from '../../../../kernel/problem.ts'
+import type { Observation } from '../../../../model/observation.ts'
+import { compileContract } from './compile-contract.ts'
+import type { CompiledContract, CompiledField } from './compiled-contract.ts'
+import { type FieldName, traceFieldNames } from './contracts/contract-shape.ts'
+import { contractOf } from './contracts/registry.ts'
+import { type ReadMappedFrom, readMappedFrom } from './mapped-from.ts'
+import { implicitTask, shownValues } from './shown-values.ts'
+
+/** Why an observation looks as it does. */
+export type Explanation = {
+  contract_version: string
+  /** False when this build does not have the contract; then places and reasons are not known. */
+  is_contract_known: boolean
+  fields: ExplainedField[]
+  /** Keys that held what was said, lost, and so are nowhere in the row. */
+  dropped_content_keys: string[]
+  /** Fields that the client did not send and that were set. */
+  defaults: string[]
+  /** Fields that were cut. */
+  cut: string[]
+  /** Fields of which the values themselves told more than the contract. */
+  implied: string[]
+  attributes: { cut: number; dropped: number; dropped_keys: string[] }
+}
+
+export type ExplainedField = {
+  field: string
+  level: 'trace' | 'span'
+  /** Cut to 200 characters; null when there is none, or it is not shown by itself. */
+  value: string | null
+  /** Null when nothing gave it. */
+  source: string | null
+  /** `rule`: a source of the list; `default`: its last word; `trace`: another span of the trace. */
+  given_by: 'rule' | 'default' | 'trace' | 'nothing'
+  /** The place of the source in the field's list, from 1. */
+  place: number | null
+  lost: { key: string; place: number; reason: 'lower_priority' | 'not_usable' }[]
+}
+
+/** Says which source gave each field. Throws problem('not_mapped_from_otlp'). */
+export type Explain = (row: Observation) => Explanation
+
+/** Makes an explainer for rows of every contract in the registry. */
+export function createExplain(): Explain {
+  const compiled = new Map<string, CompiledContract>()
+  const compiledOf = (version: string): CompiledContract | undefined => {
+    const known = compiled.get(version)
+    if (known !== undefined) return known
+    const contract = contractOf(version)
+    if (contract === undefined) return undefined
+    const made = compileContract(contract)
+    compiled.set(version, made)
+    return made
+  }
+  return (row) => {
+    if (row.source !== 'otlp') {
+      const detail = `got a row of "${row.contract_version}", expected one that came as OTLP`
+      throw problem('not_mapped_from_otlp', { detail })
+    }
+    return explanation(row, compiledOf(row.contract_version))
+  }
+}
+
+function explanation(row: Observation, compiled: CompiledContract | undefined): Explanation {
+  const from = readMappedFrom(row.mapped_from)
+  const values = shownValues(row)
+  const fields = compiled
+    ? compiled.fields.map((field) => explained(field, from, values[field.name]))
+    : [...from.given].map(([field, source]) => unplaced(field, source, values))
+  return {
+    contract_version: row.contract_version,
+    is_contract_known: compiled !== undefined,
+    fields,
+    dropped_content_keys: compiled ? droppedContent(compiled, fields) : [],
+    defaults: from.defaults,
+    cut: from.cut,
+    implied: from.implied,
+    attributes: {
+      cut: Number(row.attributes['mapping.cut'] ?? 0),
+      dropped: Number(row.attributes['mapping.dropped'] ?? 0),
+      dropped_keys: (row.attributes['mapping.dropped_keys'] ?? '').split(',').filter(Boolean),
+    },
+  }
+}
+
+const traceFields: ReadonlySet<string> = new Set(traceFieldNames)
+
+function explained(field: CompiledField, from: ReadMappedFrom, value: string): ExplainedField {
+  const source = from.given.get(field.name)
+  const rank = field.sources.findIndex(({ name }) => name === source)
+  const given = { field: field.name, level: levelOf(field.name), value: shown(value) }
+  const lost = lostOf(field, rank === -1 ? field.sources.length : rank, from)
+  if (rank !== -1) {
+    return { ...given, source: source ?? null, given_by: 'rule', place: rank + 1, lost }
+  }
+  if (value === '') return { ...given, source: null, given_by: 'nothing', place: null, lost }
+  const last = field.sources.findIndex(({ is_default }) => is_default)
+  const isOfTrace = levelOf(field.name) === 'trace' && !isDefaultValue(field, value)
+  if (isOfTrace || last === -1) {
+    return { ...given, source: null, given_by: isOfTrace ? 'trace' : 'nothing', place: null, lost }
+  }
+  const name = field.sources[last]?.name ?? null
+  return { ...given, source: name, given_by: 'default', place: last + 1, lost }
+}
+
+/** A trace's word that no source of this span gave came with the request, or from another span. */
+function isDefaultValue(field: CompiledField, value: string): boolean {
+  if (field.name === 'environment' || field.name === 'release') return true
+  return field.name === 'task_id' && value.endsWith(implicitTask)
+}
+
+function lostOf(field: CompiledField, rank: number, from: ReadMappedFrom): ExplainedField['lost'] {
+  const isUngiven = rank === field.sources.length
+  return field.sources.flatMap(({ name, hit }, place) => {
+    if (hit === -1 || place === rank || !from.lost.includes(name)) return []
+    const reason = place < rank || isUngiven ? 'not_usable' : 'lower_priority'
+    return [{ key: name, place: place + 1, reason }]
+  })
+}
+
+function unplaced(
+  field: string,
+  source: string,
+  values: Readonly<Record<string, string>>,
+): ExplainedField {
+  const value = shown(values[field] ?? '')
+  return { field, level: levelOf(field), value, source, given_by: 'rule', place: null, lost: [] }
+}
+
+function levelOf(field: string): 'trace' | 'span' {
+  return traceFields.has(field) ? 'trace' : 'span'
+}
+
+const value_chars_max = 200
+
+function shown(value: string): string | null {
+  if (value === '') return null
+  return value.length <= value_chars_max ? value : `${value.slice(0, value_chars_max)}…`
+}
+
+/** Lost keys of fields that hold content, but those that gave another field. */
+function droppedContent({ contract }: CompiledContract, fields: readonly ExplainedField[]) {
+  const rules = { ...contract.trace_level.fields, ...contract.span_level.fields }
+  const used = new Set(fields.map(({ source }) => source))
+  const lost = fields
+    .filter(({ field }) => rules[field as FieldName].reads === 'content')
+    .flatMap((field) => field.lost.map(({ key }) => key))
+  return [...new Set(lost)].filter((key) => !used.has(key))
+}
