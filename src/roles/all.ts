@@ -2,6 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { authorizer, type BootstrapSecrets } from '../capabilities/access/index.ts'
 import { startIngest } from '../capabilities/observability/ingest/index.ts'
+import { otlpRoutes } from '../capabilities/observability/otlp/index.ts'
+import { settleRequests } from '../capabilities/observability/requests/index.ts'
 import { proxyRoutes } from '../capabilities/proxy/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
@@ -10,6 +12,7 @@ import { openProxy, openRecorder } from './edge.ts'
 import { secretKeyOf, startServers } from './embedded.ts'
 import { openIntake } from './intake.ts'
 import { listen } from './listen.ts'
+import { openOtlp } from './otlp.ts'
 import { openClusterQueue, openFileQueue } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
 import { playSample } from './sample.ts'
@@ -30,17 +33,21 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
     const ingest = await startIngest({
       ...context,
       ...{ db, store, records, ledger, queue },
+      settleRequests: (entries) => settleRequests(db, entries),
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())
 
-    const { access, routes } = openControl(context, config, { db, store })
     const intake = openIntake(context, config, { queue, db })
+    const parts = { db, store, records, ledger, queue, intake }
+    const { access, routes } = openControl(context, config, parts)
     const recorder = openRecorder(context, config, { queue, intake })
     const proxy = openProxy(context, config, { keys: access.keys, recorder })
+    const otlp = await openOtlp(context, config, { keys: access.keys, intake })
     const port = await listen(context, config, {
-      routes: [...proxyRoutes(proxy), ...routes],
+      routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
       proxy,
+      otlp,
       authorize: authorizer(access),
       idempotency: openIdempotencyStore(db),
     })

@@ -1,10 +1,16 @@
+import type { KeyCache } from '../capabilities/access/index.ts'
 import {
+  createMapper,
   createOtlpReceiver,
-  type OtlpDependencies,
+  currentContract,
+  jsonDecoder,
   type OtlpGrpcServer,
   type OtlpReceiver,
+  protobufDecoder,
 } from '../capabilities/observability/otlp/index.ts'
+import { createPricing, priceVersion } from '../capabilities/observability/pricing/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import type { Intake } from './intake.ts'
 import type { RoleContext } from './running.ts'
 
 type OtlpConfig = Pick<
@@ -19,8 +25,6 @@ type OtlpConfig = Pick<
   | 'otlp_requests_per_minute_max'
 >
 
-type OtlpParts = Pick<OtlpDependencies, 'keys' | 'enqueuer' | 'decoders' | 'mapper' | 'capture'>
-
 /** What a role serves OTLP with; `grpc` is absent where it is switched off. */
 export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undefined }
 
@@ -28,10 +32,18 @@ export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undef
 export async function openOtlp(
   { metrics, clock, logger, parts }: RoleContext,
   config: OtlpConfig,
-  built: OtlpParts,
+  { keys, intake }: { keys: KeyCache; intake: Intake },
 ): Promise<OtlpService> {
   const receiver = createOtlpReceiver({
-    ...built,
+    keys,
+    enqueuer: intake.enqueuer,
+    decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },
+    mapper: createMapper({
+      contract: currentContract,
+      pricing: createPricing(),
+      price_version: priceVersion,
+    }),
+    capture: (...records) => intake.capture(...records),
     settings: {
       body_bytes_max: config.otlp_body_bytes_max,
       inflight_bytes_max: config.otlp_inflight_bytes_max,

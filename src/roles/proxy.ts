@@ -1,9 +1,11 @@
 import { openKeys } from '../capabilities/access/index.ts'
+import { otlpRoutes } from '../capabilities/observability/otlp/index.ts'
 import { proxyRoutes } from '../capabilities/proxy/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openProxy, openRecorder } from './edge.ts'
 import { openIntake } from './intake.ts'
 import { listen } from './listen.ts'
+import { openOtlp } from './otlp.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openPostgres } from './stores.ts'
@@ -31,6 +33,8 @@ export function startProxy(config: RoleConfig<'proxy'>): Promise<Running> {
     const recorder = openRecorder(context, config, { queue, intake })
     const proxy = openProxy(context, config, { keys, recorder })
     checks.push({ name: 'queue', check: async () => ((await queue.ready()) ? null : 'full') })
-    await listen(context, config, { routes: proxyRoutes(proxy), proxy })
+    const otlp = await openOtlp(context, config, { keys, intake })
+    const routes = [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver)]
+    await listen(context, config, { routes, proxy, otlp })
   })
 }

@@ -1,6 +1,6 @@
 import type { Access } from '../capabilities/access/index.ts'
+import { type OtlpReceiver, type OtlpReceiver, otlpRoutes, otlpRoutes } from '../capabilities/observability/otlp/index.ts'
 import { type CompletionProxy, proxyRoutes } from '../capabilities/proxy/index.ts'
-import type { TaskDeps } from '../capabilities/tasks/index.ts'
 import { openapiRoute, type RawRoute, type Route } from '../platform/http/index.ts'
 import { controlRoutes } from './control.ts'
 import { version } from './version.ts'
@@ -13,7 +13,9 @@ export function routeCatalogue(): (Route | RawRoute)[] {
   const absent: object = new Proxy({}, { get: () => absent })
   const routes: (Route | RawRoute)[] = [
     ...proxyRoutes(absent as CompletionProxy),
-    ...controlRoutes(absent as Access, absent as TaskDeps),
+    ...otlpRoutes(absent as OtlpReceiver),
+    ...otlpRoutes(absent as OtlpReceiver),
+    ...controlRoutes(absent as Access, absent as Parameters<typeof controlRoutes>[1]),
   ]
   routes.push(openapiRoute(() => routes, version))
   return routes

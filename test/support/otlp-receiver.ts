@@ -1,9 +1,10 @@
 import type { IngestRequest } from '../../src/capabilities/observability/enqueue/index.ts'
 import {
   type CaptureRecords,
+  createMapper,
   createOtlpReceiver,
+  currentContract,
   jsonDecoder,
-  type OtlpDependencies,
   type OtlpGrpcServer,
   type OtlpReceiver,
   type OtlpSettings,
@@ -13,7 +14,6 @@ import {
 import { type Problem, problem } from '../../src/kernel/problem.ts'
 import type { KeyScope } from '../../src/kernel/scopes.ts'
 import { systemClock } from '../../src/kernel/time.ts'
-import type { ObservationDraft } from '../../src/model/ingest-records.ts'
 import { createHttpServer } from '../../src/platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../../src/platform/telemetry/index.ts'
 
@@ -28,7 +28,7 @@ export type TestReceiver = AsyncDisposable & {
   metrics: Metrics
   /** What reached the queue. */
   requests: IngestRequest[]
-  /** The names of all spans in them. */
+  /** The names of all spans and log records in them. */
   names(): string[]
   /** A number of `/metrics`; undefined when it was never counted. */
   counted(line: string): Promise<number | undefined>
@@ -74,7 +74,7 @@ export async function testReceiver(options: TestReceiverOptions = {}): Promise<T
       },
     },
     decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },
-    mapper: namesOnly,
+    mapper: createMapper({ contract: currentContract, pricing: () => null, price_version: '' }),
     ...(options.capture && { capture: options.capture }),
     settings: { ...settings, ...options.settings },
     clock: systemClock,
@@ -101,25 +101,16 @@ export async function testReceiver(options: TestReceiverOptions = {}): Promise<T
     grpcAddress: `127.0.0.1:${grpc.port}`,
     metrics,
     requests,
-    names: () => requests.flatMap(({ records }) => records.observations.map(({ name }) => name)),
+    names: () =>
+      requests.flatMap(({ records }) =>
+        [...records.observations, ...records.events].map(({ name }) => name),
+      ),
     counted: async (line) => valueIn((await metrics.expose()).body, line),
     [Symbol.asyncDispose]: async () => {
       await grpc.close(0)
       await server.close()
     },
   }
-}
-
-/** Keeps the name of each item: the mapping has tests of its own. */
-const namesOnly: OtlpDependencies['mapper'] = {
-  traces: ({ groups }) => mapped(groups.flatMap(({ items }) => items.map(({ name }) => name))),
-  logs: ({ groups }) => mapped(groups.flatMap(({ items }) => items.map((i) => i.event_name))),
-}
-
-function mapped(names: string[]) {
-  const observations = names.map((name) => ({ name }) as ObservationDraft)
-  const records = { traces: [], observations, events: [], links: [], correlations: [] }
-  return { records, rejected: new Map<string, number>() }
 }
 
 const keys = new Map([

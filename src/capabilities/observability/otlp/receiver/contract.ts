@@ -23,14 +23,14 @@ export type OtlpSettings = {
 }
 
 /**
- * What a project lets in of the records that its clients export. `item_kind` are the records that
- * the client sent as items: `rejected` counts those that the project's policy keeps out, by reason,
+ * What a project lets in of the records that its clients export. `item_kinds` are the records
+ * that the client sent as items: `rejected` counts those that the project's policy keeps out, by reason,
  * and `masked` those that had content taken out. It never throws or rejects.
  */
 export type CaptureRecords = (
   records: IngestRecords,
   project_id: string,
-  item_kind: 'observations' | 'events',
+  item_kinds: readonly (keyof IngestRecords)[],
 ) => CapturedRecords | Promise<CapturedRecords>
 
 export type CapturedRecords = {

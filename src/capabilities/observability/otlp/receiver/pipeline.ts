@@ -42,7 +42,7 @@ export function createPipeline(
   { decoders, mapper, capture, enqueuer }: PipelineParts,
   meters: OtlpMeters,
 ): Pipeline {
-  async function run<Item>(
+  async function run<Item extends { trace_id: string }>(
     request: ExportRequest,
     { decode, map, item_kind }: ItemKind<Item>,
   ): Promise<ExportResult> {
@@ -50,7 +50,7 @@ export function createPipeline(
     meters.warned(found.warnings)
     if (found.items === 0) return nothing
     const mapped = await mappedInSlices(request, found, map)
-    const asked = capture?.(mapped.records, request.project_id, item_kind)
+    const asked = capture?.(mapped.records, request.project_id, [item_kind])
     const kept = asked instanceof Promise ? await asked : asked
     const ingest_request_id = newId()
     const refused = sumOf(Object.fromEntries(found.rejected), mapped.rejected)
@@ -102,7 +102,7 @@ function decodedBy<Item>(decode: ItemKind<Item>['decode'], body: Buffer): OtlpRe
   }
 }
 
-async function mappedInSlices<Item>(
+async function mappedInSlices<Item extends { trace_id: string }>(
   request: ExportRequest,
   found: OtlpRequest<Item>,
   map: ItemKind<Item>['map'],
