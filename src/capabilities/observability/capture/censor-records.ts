@@ -182,7 +182,7 @@ function maskedPairs(pairs: TextPairs, masker: Masker): TextPairs {
     const key = pairs[at] ?? ''
     const value = pairs[at + 1] ?? ''
     const keyText = stringOf(key)
-    const keyNow = masker.withoutMatches(keyText)
+    const keyNow = maskText(keyText, masker)
     const valueNow = masker.replacementOf(keyText) ?? maskedText(value, masker)
     if (keyNow === keyText && valueNow === value) continue
     masked ??= [...pairs]

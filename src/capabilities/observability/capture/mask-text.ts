@@ -109,14 +109,25 @@ function endOfString(text: string, start: number): number {
 
 const backslash = 0x5c
 
-/** The value of a string with its quotes; as it stands when it is cut or no valid JSON. */
+/** The value of a string with its quotes; what is no valid escape stands for itself. */
 function decoded(string: string): string {
-  if (!string.includes('\\')) return string.slice(1, string.endsWith('"') ? -1 : undefined)
+  if (!string.includes('\\')) return string.slice(1, isClosed(string) ? -1 : undefined)
   try {
     return String(JSON.parse(string))
   } catch {
-    return string.slice(1)
+    const inner = string.slice(1, isClosed(string) ? -1 : undefined)
+    return inner.replace(escapes, (_, code: string | undefined, char: string) =>
+      code === undefined ? (escaped[char] ?? char) : String.fromCharCode(Number.parseInt(code, 16)),
+    )
   }
+}
+
+const escapes = /\\(?:u([0-9a-fA-F]{4})|(.))/gs
+const escaped: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** A string of two characters or more that is not cut; an escaped quote at its end does no harm. */
+function isClosed(string: string): boolean {
+  return string.length > 1 && string.endsWith('"')
 }
 
 function skipSpace(text: string, start: number): number {
