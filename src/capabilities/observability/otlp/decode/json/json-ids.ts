@@ -34,7 +34,7 @@ export class JsonIds {
 /** What is wrong with an id: for the answer. */
 export function idFault(value: unknown, digits: number): string {
   if (value === undefined || value === null || value === '') return 'is missing'
-  if (typeof value !== 'string') return `is a ${typeof value}, not ${digits} hex digits`
+  if (typeof value !== 'string') return `is of type ${typeof value}, not ${digits} hex digits`
   if (value.length !== digits) return `has ${value.length} characters, not ${digits} hex digits`
   return 'is all zero, or not hex'
 }

@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { IdCache } from './id-cache.ts'
+import { cachedText_bytes_max, TextCache } from './text-cache.ts'
+
+test('texts are what their bytes say, whatever the cache holds', () => {
+  // Two places only: every text meets others in its place.
+  const cache = new TextCache(2)
+  const ascii = fc.string({ unit: fc.constantFrom('a', 'b', '.', '\0'), maxLength: 9 })
+  fc.assert(
+    fc.property(fc.array(ascii, { maxLength: 40 }), (texts) => {
+      const bytes = Buffer.from(texts.join(''))
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+      let at = 0
+      for (const text of texts) {
+        expect(cache.text(bytes, view, at, at + text.length)).toBe(text)
+        at += text.length
+      }
+    }),
+  )
+})
+
+test('text that is not ASCII is not told, wherever the byte is', () => {
+  const cache = new TextCache(16)
+  for (let length = 1; length <= cachedText_bytes_max; length++) {
+    for (let at = 0; at < length; at++) {
+      const bytes = Buffer.alloc(length, 'x')
+      bytes[at] = 0xe9
+      const view = new DataView(bytes.buffer, bytes.byteOffset, length)
+      expect(cache.text(bytes, view, 0, length)).toBeUndefined()
+    }
+  }
+})
+
+test('ids are what their bytes say, whatever came before', () => {
+  const ids = new IdCache()
+  const parts = fc.uint8Array({ minLength: 16, maxLength: 16, max: 2 })
+  fc.assert(
+    fc.property(fc.array(parts, { maxLength: 30 }), (all) => {
+      for (const id of all) {
+        const bytes = Buffer.from(id)
+        const view = new DataView(bytes.buffer, bytes.byteOffset, 16)
+        const hex = bytes.toString('hex')
+        expect(ids.traceId(bytes, view, 0).replaceAll('-', '')).toBe(noneIfZero(hex))
+        expect(ids.spanId(bytes, view, 8)).toBe(noneIfZero(hex.slice(16)))
+      }
+    }),
+  )
+})
+
+function noneIfZero(hex: string): string {
+  return /^0+$/.test(hex) ? '' : hex
+}
