@@ -14,7 +14,7 @@ import { protobufDecoder } from '../../src/capabilities/observability/otlp/decod
 import { anyTraces } from '../support/otlp-arbitrary.ts'
 import { comparable, comparableByProtobufjs } from '../support/otlp-comparable.ts'
 import { logsProtobuf, otlpJson, type PlainLogs, tracesProtobuf } from '../support/otlp-messages.ts'
-import { otlpRequest, randomNumbers } from '../support/otlp-spans.ts'
+import { otlpRequest, randomNumbers } from '../support/otlp-requests.ts'
 
 const fixedSeed = 20_260_105
 const randomSeed = Math.floor(Math.random() * 2 ** 31)
