@@ -102,8 +102,7 @@ export class PendingRequest {
 
   #isItem(kind: RowKind): boolean {
     const mayBe = kind === 'observations' || this.request.every_record_is_an_item === true
-    const untaken = this.messages === 0 ? this.#itemsWithoutRow : 0
-    return mayBe && this.#items_left > untaken
+    return mayBe && this.#items_left > 0
   }
 }
 
