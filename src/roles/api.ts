@@ -2,7 +2,9 @@ import { authorizer } from '../capabilities/access/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './control.ts'
+import { openIntake } from './intake.ts'
 import { listen } from './listen.ts'
+import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
 
@@ -10,7 +12,10 @@ import { openStores } from './stores.ts'
 export function startApi(config: RoleConfig<'api'>): Promise<Running> {
   return run('api', config, async (context) => {
     const stores = openStores(context, config)
-    const { access, routes } = openControl(context, config, stores)
+    const queue = await openClusterQueue(context, config)
+    const spooled = await withFileSpool(context, config, { queue, role: 'api' })
+    const intake = openIntake(context, config, { queue: spooled, db: stores.db })
+    const { access, routes } = openControl(context, config, { ...stores, queue, intake })
     await listen(context, config, {
       routes,
       authorize: authorizer(access),

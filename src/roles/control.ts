@@ -1,9 +1,12 @@
 import { type Access, accessRoutes, openAccess } from '../capabilities/access/index.ts'
 import { conversationRoutes } from '../capabilities/conversations/index.ts'
-import { taskRoutes } from '../capabilities/tasks/index.ts'
+import { deleteExpiredIngestRequests } from '../capabilities/observability/requests/index.ts'
+import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import { deleteExpiredIdempotencyKeys } from '../platform/relational/index.ts'
+import type { Intake } from './intake.ts'
+import { type ObservabilityParts, observabilityRoutes } from './observability.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
@@ -15,6 +18,8 @@ type ControlConfig = Pick<
   | 'oidc_issuer'
   | 'oidc_audience'
   | 'task_stalled_after_ms'
+  | 'ingest_body_bytes_max'
+  | 'ingest_inflight_records_max'
 >
 
 const housekeepingEvery_ms = 60 * 60 * 1000
@@ -23,26 +28,40 @@ const housekeepingEvery_ms = 60 * 60 * 1000
 export function openControl(
   context: RoleContext,
   config: ControlConfig,
-  { db, store }: Pick<Stores, 'db' | 'store'>,
+  built: Pick<Stores, 'db' | 'store' | 'records' | 'ledger'> & {
+    intake: Intake
+    queue: ObservabilityParts['queue']
+  },
 ): { access: Access; routes: Route[] } {
   const { logger, clock, parts } = context
   const { secret_key } = config
+  const { db } = built
   if (secret_key === undefined) {
     throw new ConfigError('LOOPTRACE_SECRET_KEY: missing, expected at least 32 characters')
   }
   const access = openAccess({ ...config, secret_key, db, clock, logger })
   parts.defer(() => access.close())
   const housekeeping = setInterval(() => {
-    deleteExpiredIdempotencyKeys(db).catch((error: unknown) => {
+    const deleted = [deleteExpiredIdempotencyKeys(db), deleteExpiredIngestRequests(db)]
+    Promise.all(deleted).catch((error: unknown) => {
       logger.warn({ err: error }, 'expired idempotency keys stay for now')
     })
   }, housekeepingEvery_ms).unref()
   parts.defer(() => clearInterval(housekeeping))
   const settings = { stalled_after_ms: config.task_stalled_after_ms }
-  return { access, routes: controlRoutes(access, { db, store, clock, settings }) }
+  const requests = {
+    body_bytes_max: config.ingest_body_bytes_max,
+    items_in_flight_max: config.ingest_inflight_records_max,
+  }
+  return { access, routes: controlRoutes(access, { ...built, clock, settings, requests }) }
 }
 
 /** The routes of the product APIs; nothing is read before one is called. */
-export function controlRoutes(access: Access, reading: Parameters<typeof taskRoutes>[0]): Route[] {
-  return [...accessRoutes(access), ...taskRoutes(reading), ...conversationRoutes(reading)]
+export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityParts): Route[] {
+  return [
+    ...accessRoutes(access),
+    ...taskRoutes(parts),
+    ...conversationRoutes(parts),
+    ...observabilityRoutes(parts),
+  ]
 }

@@ -1,5 +1,5 @@
 import type { Access } from '../capabilities/access/index.ts'
-import { type OtlpReceiver, type OtlpReceiver, otlpRoutes, otlpRoutes } from '../capabilities/observability/otlp/index.ts'
+import { type OtlpReceiver, otlpRoutes } from '../capabilities/observability/otlp/index.ts'
 import { type CompletionProxy, proxyRoutes } from '../capabilities/proxy/index.ts'
 import { openapiRoute, type RawRoute, type Route } from '../platform/http/index.ts'
 import { controlRoutes } from './control.ts'
@@ -13,7 +13,6 @@ export function routeCatalogue(): (Route | RawRoute)[] {
   const absent: object = new Proxy({}, { get: () => absent })
   const routes: (Route | RawRoute)[] = [
     ...proxyRoutes(absent as CompletionProxy),
-    ...otlpRoutes(absent as OtlpReceiver),
     ...otlpRoutes(absent as OtlpReceiver),
     ...controlRoutes(absent as Access, absent as Parameters<typeof controlRoutes>[1]),
   ]

@@ -3,6 +3,7 @@ import {
   type IngestSettings,
   startIngest,
 } from '../capabilities/observability/ingest/index.ts'
+import { settleRequests } from '../capabilities/observability/requests/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openClusterQueue } from './queues.ts'
 import { type Running, run } from './running.ts'
@@ -16,6 +17,7 @@ export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
     const ingest = await startIngest({
       ...context,
       ...{ db, store, records, ledger, queue },
+      settleRequests: (entries) => settleRequests(db, entries),
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())

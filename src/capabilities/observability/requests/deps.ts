@@ -10,7 +10,14 @@ import type { Gate } from './gate.ts'
 export type CaptureBatch = (
   records: IngestRecords,
   project_id: string,
-) => { records: IngestRecords; rejected: Readonly<Record<string, number>>; masked: number }
+  item_kinds: readonly (keyof IngestRecords)[],
+) => CapturedBatch | Promise<CapturedBatch>
+
+type CapturedBatch = {
+  records: IngestRecords
+  rejected: Readonly<Record<string, number>>
+  masked: number
+}
 
 /** What the routes of canonical ingest need. */
 export type IngestRequestDeps = {

@@ -128,7 +128,8 @@ async function publish(context: RequestContext, taken: Taken): Promise<Published
   const drafts = await toDrafts(read, about)
   // What W3C contexts add are records of their own, so the ledger counts them as items too.
   const added = recordsIn(drafts) - (batch.items - read.rejected)
-  const captured = context.capture?.(drafts, request.project_id) ?? uncaptured(drafts)
+  const captured =
+    (await context.capture?.(drafts, request.project_id, recordKinds)) ?? uncaptured(drafts)
   const leftOut: Record<string, number> = { ...captured.rejected }
   const messages_total = await context.enqueuer.enqueue(
     {

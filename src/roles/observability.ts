@@ -1,0 +1,49 @@
+import { captureRoutes } from '../capabilities/observability/capture/index.ts'
+import { correlationRoutes } from '../capabilities/observability/correlations/index.ts'
+import { deadLetterRoutes } from '../capabilities/observability/dead-letters/index.ts'
+import { ledgerRoutes } from '../capabilities/observability/ledger/index.ts'
+import { mappingRoutes } from '../capabilities/observability/otlp/index.ts'
+import { createPricing } from '../capabilities/observability/pricing/index.ts'
+import {
+  type IngestRequestSettings,
+  ingestRequestRoutes,
+} from '../capabilities/observability/requests/index.ts'
+import { schemaRoutes } from '../capabilities/observability/schema/index.ts'
+import { traceRoutes } from '../capabilities/observability/traces/index.ts'
+import type { Clock } from '../kernel/time.ts'
+import type { Route } from '../platform/http/index.ts'
+import type { Queue } from '../platform/queue/index.ts'
+import type { Intake } from './intake.ts'
+import type { Stores } from './stores.ts'
+
+/** What the routes under `/api/v2/observability` work on. */
+export type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger'> & {
+  intake: Intake
+  /** The queue itself, to ask what waits in it and what was set apart. */
+  queue: Pick<Queue, 'stats' | 'deadLetters' | 'replayDeadLetter'>
+  clock: Clock
+  requests: IngestRequestSettings
+}
+
+/** The routes under `/api/v2/observability`; nothing is read before one is called. */
+export function observabilityRoutes(parts: ObservabilityParts): Route[] {
+  const { db, store, records, ledger, intake, queue, clock, requests } = parts
+  const enqueue: Intake['enqueuer']['enqueue'] = (...about) => intake.enqueuer.enqueue(...about)
+  return [
+    ...schemaRoutes(),
+    ...ingestRequestRoutes({
+      ...{ db, clock },
+      enqueuer: intake.enqueuer,
+      pricing: createPricing(),
+      capture: intake.capture,
+      receipts: ledger,
+      settings: requests,
+    }),
+    ...mappingRoutes({ store }),
+    ...traceRoutes({ records }),
+    ...correlationRoutes({ records, ledger, enqueue, clock }),
+    ...ledgerRoutes({ ledger, queue, clock }),
+    ...deadLetterRoutes({ queue }),
+    ...captureRoutes({ db, clock, policies: intake.policies }),
+  ]
+}
