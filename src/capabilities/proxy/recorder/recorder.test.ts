@@ -6,8 +6,12 @@ import { newId } from '../../../kernel/ids.ts'
 import { systemClock } from '../../../kernel/time.ts'
 import type { Exchange, ExchangeFacts } from '../../../model/exchange.ts'
 import { decodeFrame } from '../../../model/exchange-frame.ts'
+import type { LedgerEntry } from '../../../model/ledger-entry.ts'
 import { MessageTooLarge, type OutgoingMessage } from '../../../platform/queue/index.ts'
 import { createLogger, createMetrics } from '../../../platform/telemetry/index.ts'
+import { compilePolicy } from '../../observability/capture/index.ts'
+import type { IngestRequest } from '../../observability/enqueue/index.ts'
+import { createCaptureWay } from './capture-way.ts'
 import { createRecorder, type RecorderOptions } from './recorder.ts'
 
 const decompressed_bytes_max = 64 * 1024 * 1024
@@ -17,6 +21,7 @@ function exchangeOf(
   about: { project?: number; request?: Buffer; response?: Buffer } = {},
 ): Exchange {
   const facts: ExchangeFacts = {
+    ingest_request_id: newId(),
     project_id: projects[about.project ?? 0] ?? '',
     trace_id: newId(),
     observation_id: '00f067aa0ba902b7',
@@ -250,8 +255,10 @@ test('whatever the queue does, seen = published + lost + pending, and nothing co
       fc.array(fc.boolean()),
       async (steps, fates) => {
         const stored = new Map<string, OutgoingMessage>()
+        const told: LedgerEntry[] = []
         let at = 0
         const { recorder } = recorderOf({
+          onAccepted: (entries) => told.push(...entries),
           frame_bytes: 3_000,
           message_bytes_max: 5_000,
           inflight_bytes_max: 30_000,
@@ -275,8 +282,154 @@ test('whatever the queue does, seen = published + lost + pending, and nothing co
         const { published, lost, pending } = recorder.stats()
         expect(frames.flat()).toHaveLength(published)
         expect([published + lost, pending]).toEqual([steps.length, 0])
+        const receipts = (entries: LedgerEntry[]) =>
+          entries.map((entry) => `${entry.message_id} ${entry.ingest_request_id}`).sort()
+        const durable = [...stored.values()].flatMap(({ id, data }) =>
+          decodeFrame(data, decompressed_bytes_max).map(
+            ({ facts }) => `${id} ${facts.ingest_request_id}`,
+          ),
+        )
+        expect(receipts(told.filter((entry) => entry.message_id !== ''))).toEqual(durable.sort())
+        expect(told.filter(({ message_id }) => message_id === '')).toHaveLength(lost)
+        expect(told.every(({ items, path }) => items === 1 && path === 'proxy')).toBe(true)
       },
     ),
     { numRuns: 60 },
   )
+})
+
+describe('the ledger', () => {
+  test('is told of each durable call, with its message and when it came in', async () => {
+    const told: LedgerEntry[] = []
+    const { recorder, messages } = recorderOf({ onAccepted: (entries) => told.push(...entries) })
+    const exchange = exchangeOf()
+    recorder.record(exchange)
+    await recorder.flush()
+    expect(told).toEqual([
+      expect.objectContaining({
+        project_id: projects[0],
+        ingest_request_id: exchange.facts.ingest_request_id,
+        message_id: messages[0]?.id,
+        side: 'accepted',
+        path: 'proxy',
+        received_at_ms: 1_790_000_000_000,
+        items: 1,
+        lost: {},
+        rejected: {},
+      }),
+    ])
+  })
+
+  test('is told why a call was lost', async () => {
+    const told: LedgerEntry[] = []
+    const { recorder } = recorderOf({
+      onAccepted: (entries) => told.push(...entries),
+      publish: () => Promise.reject(new Error('away')),
+    })
+    recorder.record(exchangeOf())
+    await recorder.close()
+    recorder.record(exchangeOf())
+    expect(told.map(({ lost, items, message_id }) => [lost, items, message_id])).toEqual([
+      [{ not_published: 1 }, 1, ''],
+      [{ closed: 1 }, 1, ''],
+    ])
+  })
+})
+
+describe('a project that does not let everything be recorded', () => {
+  const mail = { name: 'mail', pattern: '[a-z]+@[a-z.]+', keys: null, replacement: '[masked:mail]' }
+  const request = Buffer.from(
+    JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'I am a@b.example' }] }),
+  )
+
+  /** A recorder with a policy, whose requests to the queue are kept. */
+  function capturing(
+    rules: Partial<Parameters<typeof compilePolicy>[0]>,
+    about: { known?: 'later'; enqueue?: () => Promise<number> } = {},
+  ) {
+    const requests: IngestRequest[] = []
+    const told: LedgerEntry[] = []
+    const policy = compilePolicy({ content: 'full', sample_rate: 1, masks: [], ...rules })
+    const enqueue = async (sent: IngestRequest) => {
+      await about.enqueue?.()
+      requests.push(sent)
+      return 1
+    }
+    const policyOf = () => (about.known === 'later' ? Promise.resolve(policy) : policy)
+    const retry = { attempts_max: 2, delay_ms: 0 }
+    const made = recorderOf({
+      onAccepted: (entries) => told.push(...entries),
+      capture: createCaptureWay({ policies: { policyOf }, enqueuer: { enqueue }, retry }),
+    })
+    return { ...made, requests, told }
+  }
+
+  test.each([undefined, 'later' as const])(
+    'sends only what is left of a call (policy %s)',
+    async (known) => {
+      const { recorder, messages, requests, told } = capturing(
+        { masks: [mail] },
+        known ? { known } : {},
+      )
+      const exchange = exchangeOf({ request })
+      recorder.record(exchange)
+      await recorder.flush()
+      expect(messages).toEqual([])
+      const [sent] = requests
+      expect(sent).toMatchObject({ items: 1, masked: 1, rejected: {}, path: 'proxy' })
+      expect(sent?.ingest_request_id).toBe(exchange.facts.ingest_request_id)
+      expect(sent?.records.observations[0]).toMatchObject({
+        input: '[{"role":"user","content":"I am [masked:mail]"}]',
+        model_requested: 'gpt-4o',
+        content_state: 'full',
+      })
+      expect(recorder.stats()).toEqual({ seen: 1, published: 1, refused: 0, lost: 0, pending: 0 })
+      expect(told).toEqual([])
+    },
+  )
+
+  test('the default policy, learnt late, changes nothing', async () => {
+    const { recorder, exchanges, requests } = capturing({}, { known: 'later' })
+    recorder.record(exchangeOf({ request }))
+    await recorder.flush()
+    expect(exchanges().map((kept) => Buffer.from(kept.request))).toEqual([request])
+    expect(requests).toEqual([])
+  })
+
+  test.each([
+    [{ content: 'off' as const }, 'capture_off'],
+    [{ sample_rate: 0 }, 'sampled'],
+  ])('%j: nothing is sent, and the ledger knows why', async (rules, reason) => {
+    const { recorder, messages, requests, told } = capturing(rules)
+    recorder.record(exchangeOf({ request }))
+    await recorder.flush()
+    expect([messages, requests]).toEqual([[], []])
+    expect(told).toMatchObject([{ items: 1, rejected: { [reason]: 1 }, message_id: '' }])
+    expect(recorder.stats()).toEqual({ seen: 1, published: 0, refused: 1, lost: 0, pending: 0 })
+  })
+
+  test('a call that the queue does not take is tried again, then lost and told', async () => {
+    let tries = 0
+    const enqueue = () => {
+      tries += 1
+      return Promise.reject(new Error('away'))
+    }
+    const { recorder, told } = capturing({ content: 'metadata_only' }, { enqueue })
+    recorder.record(exchangeOf({ request }))
+    await recorder.flush()
+    expect(tries).toBe(2)
+    expect(told).toMatchObject([{ items: 1, lost: { not_published: 1 }, message_id: '' }])
+    expect(recorder.stats()).toEqual({ seen: 1, published: 0, refused: 0, lost: 1, pending: 0 })
+  })
+
+  test('a secret at the cut of a long text is gone before the cut', async () => {
+    const { recorder, requests } = capturing({ masks: [mail] })
+    const content = `${'x '.repeat(2_045)}secret@host.example`
+    const messages = [{ role: 'tool', tool_call_id: 't', content }]
+    recorder.record(exchangeOf({ request: Buffer.from(JSON.stringify({ messages })) }))
+    await recorder.flush()
+    expect(JSON.stringify(requests[0]?.records.observations[0]?.tool_results)).not.toContain(
+      'secret',
+    )
+  })
 })
