@@ -68,7 +68,9 @@ export function memoryStore(): MemoryStore {
     taskRollups: async (project_id, tasks) => {
       await store.at('before rollup', [])
       const rollups = tasks.flatMap(({ task_id, from }) => {
-        const found = rows().filter((row) => isOf(row, project_id, from) && row.task_id === task_id)
+        const found = rows().filter(
+          (row) => isOf(row, project_id, from) && row.task_id === task_id && !isPlainSpan(row),
+        )
         return found.length === 0 ? [] : [taskRollup(task_id, found)]
       })
       await store.at('after rollup', [])
@@ -96,6 +98,10 @@ export function memoryStore(): MemoryStore {
 
 function identityOf(row: Observation): string {
   return `${row.project_id} ${row.start_time} ${row.trace_id} ${row.observation_id}`
+}
+
+function isPlainSpan(row: Observation): boolean {
+  return row.task_implicit && row.type === 'span'
 }
 
 function isOf(row: Observation, project_id: string, from: bigint): boolean {

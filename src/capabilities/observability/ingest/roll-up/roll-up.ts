@@ -8,7 +8,7 @@ import {
   lockConversations,
   type NewTaskEvent,
   putTasks,
-  type TaskUpdate,
+  type TaskToPut,
   writeConversations,
   writeTaskEvents,
   writeTasks,
@@ -40,10 +40,11 @@ export async function rollUp(
 }
 
 /** The task as it is when no call of it was ever seen before. */
-function newTask(touched: TouchedTask): TaskUpdate {
+function newTask(touched: TouchedTask): TaskToPut {
   const { project_id, task_id, rows } = touched
   const rollup = taskRollupOf(task_id, rows)
-  return { project_id, rollup, ...taskStateAfter(newTaskState, touched, rollup) }
+  const state = taskStateAfter(newTaskState, touched, rollup)
+  return { project_id, event_id: newId(), rollup, ...state }
 }
 
 async function rollUpTasks(
@@ -51,10 +52,10 @@ async function rollUpTasks(
   store: ObservationStore,
   about: { locked: readonly LockedTask[]; touched: readonly TouchedTask[] },
 ): Promise<void> {
+  if (about.locked.length === 0) return
   const touchedByKey = new Map(about.touched.map((task) => [keyOf(task), task]))
-  const known = about.locked.filter(({ created }) => !created)
-  const events = about.locked.filter(({ created }) => created).map(creationOf)
-  for (const chunk of chunksByProject(known)) {
+  const events: NewTaskEvent[] = []
+  for (const chunk of chunksByProject(about.locked)) {
     const rollups = await taskRollups(store, chunk)
     const updates = chunk.flatMap((locked) => {
       const touched = touchedByKey.get(keyOf(locked))
@@ -76,10 +77,6 @@ async function taskRollups(
   const hints = chunk.map(({ task_id, started_at }) => ({ task_id, from: nsFrom(started_at) }))
   const rollups = await store.taskRollups(projectOf(chunk), hints)
   return new Map(rollups.map((rollup) => [rollup.task_id, rollup]))
-}
-
-function creationOf({ project_id, task_id, started_at }: LockedTask): NewTaskEvent {
-  return { id: newId(), project_id, task_id, kind: 'created', at: started_at, actor_kind: 'call' }
 }
 
 function lateActivityOf(locked: LockedTask, touched: TouchedTask): NewTaskEvent[] {

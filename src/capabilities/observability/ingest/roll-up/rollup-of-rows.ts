@@ -11,7 +11,7 @@ export function taskRollupOf(
   task_id: string,
   observations: readonly ObservationHead[],
 ): TaskRollup {
-  const rows = observations.length > 1 ? latestVersions(observations) : observations
+  const rows = latestVersions(observations)
   const [first] = rows
   const rollup: TaskRollup = {
     ...noSums,
@@ -19,25 +19,27 @@ export function taskRollupOf(
     first_start: first?.start_time ?? 0n,
     last_end: first?.end_time ?? 0n,
     observations: rows.length,
-    traces: new Set(rows.map(({ trace_id }) => trace_id)).size,
+    traces: tracesOf(rows),
     name: '',
     user_id: '',
     conversation_id: '',
     environment: '',
     release: '',
     implicit: true,
-    models: distinct(rows.filter(isCall).map((row) => row.model || row.model_requested)),
-    providers: distinct(rows.filter(isCall).map(({ provider }) => provider)),
+    models: [],
+    providers: [],
   }
   let nanoDollars = 0n
   for (const row of rows) {
     addPlace(rollup, row)
-    if (!isCall(row)) continue
+    if (row.type !== 'generation' && row.type !== 'embedding') continue
     addCall(rollup, row)
     if (row.cost_usd === null) rollup.unpriced_calls++
     else nanoDollars += nanoDollarsFrom(row.cost_usd)
   }
   rollup.cost_usd = dollarsFrom(nanoDollars)
+  rollup.models.sort()
+  rollup.providers.sort()
   return rollup
 }
 
@@ -59,28 +61,42 @@ const noSums: CallSums = {
 }
 
 /** Each observation once, the one written last, in the order that "latest" means. */
-function latestVersions(observations: readonly ObservationHead[]): ObservationHead[] {
-  const versions = new Map<string, ObservationHead>()
-  for (const row of observations) {
-    versions.set(`${row.start_time} ${row.trace_id} ${row.observation_id}`, row)
+function latestVersions(observations: readonly ObservationHead[]): readonly ObservationHead[] {
+  if (isInOrder(observations)) return observations
+  const sorted = observations.toSorted(comparePositions)
+  return sorted.filter((row, at) => {
+    const next = sorted[at + 1]
+    return next === undefined || comparePositions(row, next) !== 0
+  })
+}
+
+/** True when each row comes after the one before it, so that none is there twice. */
+function isInOrder(rows: readonly ObservationHead[]): boolean {
+  for (let at = 1; at < rows.length; at++) {
+    const [before, row] = [rows[at - 1], rows[at]]
+    if (before && row && comparePositions(before, row) >= 0) return false
   }
-  return [...versions.values()].toSorted(byPosition)
+  return true
 }
 
-function byPosition(a: ObservationHead, b: ObservationHead): number {
+/** 0 for the same observation. */
+function comparePositions(a: ObservationHead, b: ObservationHead): number {
   if (a.start_time !== b.start_time) return a.start_time < b.start_time ? -1 : 1
-  return a.observation_id < b.observation_id ? -1 : 1
+  if (a.observation_id !== b.observation_id) return a.observation_id < b.observation_id ? -1 : 1
+  if (a.trace_id !== b.trace_id) return a.trace_id < b.trace_id ? -1 : 1
+  return 0
 }
 
-function isCall({ type }: ObservationHead): boolean {
-  return type === 'generation' || type === 'embedding'
+function tracesOf(rows: readonly ObservationHead[]): number {
+  const first = rows[0]?.trace_id
+  if (rows.every(({ trace_id }) => trace_id === first)) return rows.length === 0 ? 0 : 1
+  return new Set(rows.map(({ trace_id }) => trace_id)).size
 }
 
 const listed_max = 100
 
-function distinct(texts: readonly string[]): string[] {
-  const found = [...new Set(texts)].filter((text) => text !== '')
-  return found.slice(0, listed_max).toSorted()
+function addTo(list: string[], text: string): void {
+  if (text !== '' && list.length < listed_max && !list.includes(text)) list.push(text)
 }
 
 /** The rows come by position: a later non-empty name or id takes the place of an earlier one. */
@@ -105,6 +121,8 @@ const buckets = [
 
 function addCall(rollup: TaskRollup, row: ObservationHead): void {
   rollup.calls++
+  addTo(rollup.models, row.model || row.model_requested)
+  addTo(rollup.providers, row.provider)
   if (row.status === 'error') rollup.errors++
   if (row.status === 'cancelled') rollup.cancelled++
   if (row.usage_source === 'estimated') rollup.estimated_calls++

@@ -1,7 +1,7 @@
 import { sql, type TaskTables, type Transaction } from '../../../../platform/relational/index.ts'
 import type { ConversationRollup, TaskRollup } from '../../stores/index.ts'
 import type { TaskState } from './task-state.ts'
-import { isoFromMs, type TouchedConversation } from './touched.ts'
+import { isoFromMs, msFromNs, type TouchedConversation } from './touched.ts'
 
 type Trx = Transaction<TaskTables>
 
@@ -13,24 +13,35 @@ export type LockedTask = TaskState & {
   project_id: string
   task_id: string
   started_at: string
-  /** True when this transaction made the row, of what it was given. */
-  created: boolean
 }
 
+/** A task that may be new; `event_id` is for the event that tells of its creation. */
+export type TaskToPut = TaskUpdate & { event_id: string }
+
 /**
- * Makes the rows of tasks that have none, as given, and locks those that were there, changing
- * nothing but what never goes back: the earliest start, and that a call had an X-Task-ID. Locks in
- * the order given.
+ * Makes the rows of tasks that have none, as given, and tells of their creation; locks those that
+ * were there, changing nothing but what never goes back: the earliest start, and that a call had an
+ * X-Task-ID. Locks in the order given. Answers those that were there: the new ones need no more.
  */
-export async function putTasks(trx: Trx, tasks: readonly TaskUpdate[]): Promise<LockedTask[]> {
+export async function putTasks(trx: Trx, tasks: readonly TaskToPut[]): Promise<LockedTask[]> {
   const { rows } = await sql<LockedTask>`
-    insert into tasks (project_id, task_id, ${names(taskColumns)})
-    select project_id, task_id, ${names(taskColumns)} from ${givenTasks(tasks)}
-    on conflict (project_id, task_id) do update set
-      started_at = least(tasks.started_at, excluded.started_at),
-      implicit = tasks.implicit and excluded.implicit
-    returning project_id, task_id, started_at, implicit, state, ended_at, ended_by,
-      late_activity, (xmax = 0) as created
+    with given as materialized (
+      select * from ${givenTasks(tasks)}
+    ), put as (
+      insert into tasks (project_id, task_id, ${names(taskColumns)})
+      select project_id, task_id, ${names(taskColumns)} from given
+      on conflict (project_id, task_id) do update set
+        started_at = least(tasks.started_at, excluded.started_at),
+        implicit = tasks.implicit and excluded.implicit
+      returning project_id, task_id, started_at, implicit, state, ended_at, ended_by,
+        late_activity, (xmax = 0) as created
+    ), told as (
+      insert into task_events (id, project_id, task_id, kind, at, actor_kind)
+      select given.event_id, project_id, task_id, 'created', put.started_at, 'call'
+      from put join given using (project_id, task_id) where put.created
+    )
+    select project_id, task_id, started_at, implicit, state, ended_at, ended_by, late_activity
+    from put where not created
   `.execute(trx)
   return rows
 }
@@ -56,8 +67,8 @@ export async function lockConversations(
   const given = conversations.map((conversation) => ({
     project_id: conversation.project_id,
     conversation_id: conversation.conversation_id,
-    started_at: isoFromMs(conversation.started_ms),
-    last_activity_at: isoFromMs(conversation.ended_ms),
+    started_at: isoFromMs(msFromNs(conversation.first_start)),
+    last_activity_at: isoFromMs(msFromNs(conversation.last_end)),
   }))
   const { rows } = await sql<LockedConversation>`
     insert into conversations (project_id, conversation_id, started_at, last_activity_at)
@@ -96,7 +107,7 @@ export type NewTaskEvent = {
   id: string
   project_id: string
   task_id: string
-  kind: 'created' | 'late_activity'
+  kind: 'late_activity'
   at: string
   actor_kind: 'call'
 }
@@ -174,34 +185,43 @@ const assignments = (columns: Columns) =>
   )
 
 /** One parameter carries all rows, whatever their number. */
-function givenTasks(tasks: readonly TaskUpdate[]) {
-  const given = tasks.map(({ project_id, rollup, ...state }) =>
-    recordOf({ ...rollup, name: '' }, { ...state, project_id, name: rollup.name }),
-  )
-  return sql`json_to_recordset(${JSON.stringify(given)}::json) as given (
-    project_id uuid, task_id text, ${definitions(taskColumns)}
+function givenTasks(tasks: readonly (TaskUpdate & { event_id?: string })[]) {
+  let text = '['
+  for (const [at, task] of tasks.entries()) text += at === 0 ? taskText(task) : `,${taskText(task)}`
+  return sql`json_to_recordset(${`${text}]`}::json) as given (
+    event_id uuid, project_id uuid, task_id text, ${definitions(taskColumns)}
   )`
 }
 
+/** A task as JSON, by hand: there may be ten thousand in a batch. What is not known is null. */
+function taskText({ project_id, event_id, rollup, ...state }: TaskUpdate & { event_id?: string }) {
+  const start_ms = msFromNs(rollup.first_start)
+  const end_ms = msFromNs(rollup.last_end)
+  return `{"project_id":"${project_id}","event_id":${textOrNull(event_id ?? '')},"task_id":${JSON.stringify(rollup.task_id)},"name":${JSON.stringify(rollup.name)},"user_id":${textOrNull(rollup.user_id)},"conversation_id":${textOrNull(rollup.conversation_id)},"environment":${textOrNull(rollup.environment)},"release":${textOrNull(rollup.release)},"implicit":${state.implicit},"state":"${state.state}","ended_at":${textOrNull(state.ended_at ?? '')},"ended_by":${textOrNull(state.ended_by ?? '')},"late_activity":${state.late_activity},"started_at":"${isoFromMs(start_ms)}","last_activity_at":"${isoFromMs(end_ms)}","duration_ms":${end_ms - start_ms},${sumsText(rollup)}}`
+}
+
+function sumsText(rollup: TaskRollup): string {
+  return `"calls":${rollup.calls},"errors":${rollup.errors},"cancelled":${rollup.cancelled},"input_uncached_tokens":${rollup.input_uncached_tokens},"cache_read_tokens":${rollup.cache_read_tokens},"cache_write_tokens":${rollup.cache_write_tokens},"output_visible_tokens":${rollup.output_visible_tokens},"reasoning_tokens":${rollup.reasoning_tokens},"total_tokens":${rollup.total_tokens},"estimated_calls":${rollup.estimated_calls},"cost_usd":${rollup.cost_usd},"unpriced_calls":${rollup.unpriced_calls},"models":${JSON.stringify(rollup.models)},"providers":${JSON.stringify(rollup.providers)}`
+}
+
+function textOrNull(text: string): string {
+  return text === '' ? 'null' : JSON.stringify(text)
+}
+
 /**
- * A roll-up as a record. What is not known is empty there and null here. Times are whole
- * milliseconds, as the columns hold them: a start never reads later than it was.
+ * A conversation's roll-up as a record. What is not known is empty there and null here. Times are
+ * whole milliseconds, as the columns hold them: a start never reads later than it was.
  */
-function recordOf(rollup: TaskRollup | ConversationRollup, more: object): object {
+function recordOf(rollup: ConversationRollup, more: object): object {
   const { first_start, last_end, ...columns } = rollup
-  const start_ms = Number(first_start / nsPerMs)
-  const end_ms = Number(last_end / nsPerMs)
   const known = Object.entries(columns).map(([column, value]) => [
     column,
     value === '' ? null : value,
   ])
   return {
     ...Object.fromEntries(known),
-    started_at: isoFromMs(start_ms),
-    last_activity_at: isoFromMs(end_ms),
-    duration_ms: end_ms - start_ms,
+    started_at: isoFromMs(msFromNs(first_start)),
+    last_activity_at: isoFromMs(msFromNs(last_end)),
     ...more,
   }
 }
-
-const nsPerMs = 1_000_000n

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { observationOf } from '../../../../../test/support/observations.ts'
 import { lateStart, type TaskState, taskStateAfter } from './task-state.ts'
 import type { TouchedTask } from './touched.ts'
 
@@ -17,15 +18,21 @@ const completed: TaskState = {
   ended_at: iso(10),
   ended_by: 'user:u',
 }
-const touched = (given: Partial<TouchedTask>): TouchedTask => ({
+const ns = (instant_ms: number) => BigInt(instant_ms) * 1_000_000n
+const touched = ({
+  starts_ms = [at(0)],
+  ended_ms = at(1),
+  last_status = 'ok',
+}: {
+  starts_ms?: number[]
+  ended_ms?: number
+  last_status?: TouchedTask['last_status']
+}): TouchedTask => ({
   project_id: 'p',
   task_id: 't',
-  started_ms: at(0),
-  ended_ms: at(1),
-  starts_ms: [at(0)],
-  rows: [],
-  last_status: 'ok',
-  ...given,
+  rows: starts_ms.map((start_ms) => observationOf({ project_id: 'p', start_time: ns(start_ms) })),
+  last_end: ns(ended_ms),
+  last_status,
 })
 
 test('a task with an id of its own runs until somebody ends it', () => {

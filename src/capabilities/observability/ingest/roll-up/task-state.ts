@@ -1,5 +1,5 @@
 import type { TaskRollup } from '../../stores/index.ts'
-import { isoFromMs, type TouchedTask } from './touched.ts'
+import { isoFromMs, msFromNs, type TouchedTask } from './touched.ts'
 
 /** The columns of a task that say where it stands. Instants are ISO 8601. */
 export type TaskState = {
@@ -41,12 +41,13 @@ export function taskStateAfter(
   const { late_activity } = locked
   if (!implicit)
     return { implicit, state: 'running', ended_at: null, ended_by: null, late_activity }
-  const isOlder = ended_at !== null && touched.ended_ms < Date.parse(ended_at)
+  const ended_ms = msFromNs(touched.last_end)
+  const isOlder = ended_at !== null && ended_ms < Date.parse(ended_at)
   if (isOlder) return { implicit, state, ended_at, ended_by, late_activity }
   return {
     implicit,
     state: touched.last_status === 'ok' ? 'completed' : 'failed',
-    ended_at: isoFromMs(touched.ended_ms),
+    ended_at: isoFromMs(ended_ms),
     ended_by: endedByCall,
     late_activity,
   }
@@ -57,6 +58,8 @@ export function lateStart(locked: TaskState, touched: TouchedTask): number | und
   const { ended_at, ended_by } = locked
   if (ended_at === null || ended_by === endedByCall) return undefined
   const ended_ms = Date.parse(ended_at)
-  const late = touched.starts_ms.filter((start_ms) => start_ms > ended_ms)
+  const late = touched.rows
+    .map(({ start_time }) => msFromNs(start_time))
+    .filter((start_ms) => start_ms > ended_ms)
   return late.length === 0 ? undefined : Math.min(...late)
 }

@@ -1,24 +1,21 @@
 import type { ObservationHead } from '../../stores/row-format/index.ts'
 
-/** A task that a batch has rows of, and what the batch says of it. Milliseconds since 1970. */
+/** A task that a batch has rows of, and what the batch says of it. */
 export type TouchedTask = {
   project_id: string
   task_id: string
-  started_ms: number
-  /** Start of each row. */
-  starts_ms: number[]
   rows: ObservationHead[]
-  /** End and status of the call that ended last. */
-  ended_ms: number
+  /** End, in nanoseconds since 1970, and status of the call that ended last. */
+  last_end: bigint
   last_status: ObservationHead['status']
 }
 
-/** A conversation that a batch has rows of. */
+/** A conversation that a batch has rows of. Nanoseconds since 1970. */
 export type TouchedConversation = {
   project_id: string
   conversation_id: string
-  started_ms: number
-  ended_ms: number
+  first_start: bigint
+  last_end: bigint
 }
 
 /** Both in the order of their keys: whoever locks them does so in one order. */
@@ -29,70 +26,81 @@ export function isoFromMs(instant_ms: number): string {
   return new Date(instant_ms).toISOString()
 }
 
+/** Nanoseconds since 1970 as whole milliseconds. */
+export function msFromNs(instant: bigint): number {
+  return Number(instant / nsPerMs)
+}
+
+const nsPerMs = 1_000_000n
+
 /**
  * Which tasks and conversations the rows belong to. A plain span without a task of its own makes no
  * task and counts in none: what it times is told by the calls in it, and traces of nothing but
  * spans are not work that somebody gave an agent.
  */
 export function touchedBy(rows: readonly ObservationHead[]): Touched {
-  const tasks = new Map<string, TouchedTask>()
-  const conversations = new Map<string, TouchedConversation>()
+  const tasks = new Map<string, Map<string, TouchedTask>>()
+  const conversations = new Map<string, Map<string, TouchedConversation>>()
   for (const row of rows) {
-    const started_ms = Number(row.start_time / nsPerMs)
-    const ended_ms = Number(row.end_time / nsPerMs)
-    if (countsInTask(row)) addToTask(tasks, row, { started_ms, ended_ms })
-    if (row.conversation_id !== '') addToConversation(conversations, row, { started_ms, ended_ms })
+    if (countsInTask(row)) addToTask(ofProject(tasks, row.project_id), row)
+    if (row.conversation_id !== '') addToConversation(ofProject(conversations, row.project_id), row)
   }
-  return { tasks: inKeyOrder(tasks), conversations: inKeyOrder(conversations) }
+  return {
+    tasks: inOrder(tasks, ({ task_id }) => task_id),
+    conversations: inOrder(conversations, ({ conversation_id }) => conversation_id),
+  }
 }
 
-const nsPerMs = 1_000_000n
-
-function countsInTask({ type, task_implicit, task_id }: ObservationHead): boolean {
+/** Whether a task's roll-up counts the observation; the store's roll-ups count the same ones. */
+export function countsInTask({ type, task_implicit, task_id }: ObservationHead): boolean {
   return task_id !== '' && !(task_implicit && type === 'span')
 }
 
-type Times = { started_ms: number; ended_ms: number }
+function ofProject<T>(byProject: Map<string, Map<string, T>>, project_id: string): Map<string, T> {
+  const known = byProject.get(project_id)
+  if (known !== undefined) return known
+  const fresh = new Map<string, T>()
+  byProject.set(project_id, fresh)
+  return fresh
+}
 
-function addToTask(tasks: Map<string, TouchedTask>, row: ObservationHead, times: Times): void {
-  const { project_id, task_id } = row
-  const key = `${project_id} ${task_id}`
-  const known = tasks.get(key)
+function addToTask(tasks: Map<string, TouchedTask>, row: ObservationHead): void {
+  const { project_id, task_id, end_time, status } = row
+  const known = tasks.get(task_id)
   if (known === undefined) {
-    tasks.set(key, {
-      project_id,
-      task_id,
-      ...times,
-      starts_ms: [times.started_ms],
-      rows: [row],
-      last_status: row.status,
-    })
+    const task = { project_id, task_id, rows: [row], last_end: end_time, last_status: status }
+    tasks.set(task_id, task)
     return
   }
-  known.starts_ms.push(times.started_ms)
   known.rows.push(row)
-  if (times.ended_ms >= known.ended_ms) known.last_status = row.status
-  extend(known, times)
+  if (end_time < known.last_end) return
+  known.last_end = end_time
+  known.last_status = status
 }
 
 function addToConversation(
   conversations: Map<string, TouchedConversation>,
   row: ObservationHead,
-  times: Times,
 ): void {
-  const { project_id, conversation_id } = row
-  const key = `${project_id} ${conversation_id}`
-  const known = conversations.get(key)
+  const { project_id, conversation_id, start_time, end_time } = row
+  const known = conversations.get(conversation_id)
   if (known === undefined) {
-    conversations.set(key, { project_id, conversation_id, ...times })
-  } else extend(known, times)
+    const conversation = {
+      project_id,
+      conversation_id,
+      first_start: start_time,
+      last_end: end_time,
+    }
+    conversations.set(conversation_id, conversation)
+    return
+  }
+  if (start_time < known.first_start) known.first_start = start_time
+  if (end_time > known.last_end) known.last_end = end_time
 }
 
-function extend(known: Times, times: Times): void {
-  known.started_ms = Math.min(known.started_ms, times.started_ms)
-  known.ended_ms = Math.max(known.ended_ms, times.ended_ms)
-}
-
-function inKeyOrder<T>(byKey: Map<string, T>): T[] {
-  return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value)
+function inOrder<T>(byProject: Map<string, Map<string, T>>, idOf: (item: T) => string): T[] {
+  const projects = [...byProject].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return projects.flatMap(([, items]) =>
+    [...items.values()].toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1)),
+  )
 }

@@ -199,6 +199,9 @@ const latest = (column: string) =>
 
 const sinceFrom = "start_time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')"
 
+/** A plain span counts in a task of its own, not in the one that its trace stands for. */
+const countsInTask = "NOT (task_implicit AND type = 'span')"
+
 const taskRollupsSql = `
 SELECT o.task_id AS task_id, ${sums},
   uniqExact(o.trace_id) AS traces,
@@ -208,7 +211,7 @@ SELECT o.task_id AS task_id, ${sums},
   ${latest('environment')} AS environment,
   ${latest('release')} AS release,
   CAST(countIf(NOT o.task_implicit) = 0, 'Bool') AS implicit
-FROM ${rolledUp(`${sinceFrom} AND task_id IN {ids:Array(String)}`)}
+FROM ${rolledUp(`${sinceFrom} AND task_id IN {ids:Array(String)} AND ${countsInTask}`)}
 GROUP BY o.task_id
 LIMIT ${ids_max}`
 
