@@ -67,6 +67,18 @@ describe('the same key', () => {
     expect([api.enqueued.length, api.published.length]).toEqual([1, 1])
   })
 
+  test('is enqueued no second time, however long ago the first was', async () => {
+    const batch = keyed()
+    const id = idOf(await api.post(batch))
+    await api.db
+      .updateTable('ingest_requests')
+      .set({ claimed_at: sql<string>`now() - interval '6 days'` })
+      .where('ingest_request_id', '=', id)
+      .execute()
+    expect((await api.post(batch)).body).toMatchObject({ ingest_request_id: id, replayed_hits: 1 })
+    expect(api.enqueued).toHaveLength(1)
+  })
+
   test('counts values, not their spelling', async () => {
     const key = randomUUID()
     const spelt = (text: string) => api.post(text.replace('KEY', key))
@@ -192,6 +204,8 @@ describe('when handing over goes wrong', () => {
     expect((await other.post(batch, { headers })).status).toBe(503)
     expect((await other.post({ ...batch, traces: [] }, { headers })).status).toBe(409)
     await died(31)
+    expect((await other.post({ ...batch, traces: [] }, { headers })).status).toBe(409)
+    expect(other.enqueued).toEqual([])
     const taken = await other.post(batch, { headers })
     expect([taken.status, idOf(taken)]).toEqual([202, id])
     expect(other.published.map((message) => message.id)).toEqual([published().id])
@@ -213,8 +227,12 @@ describe('when handing over goes wrong', () => {
     await eventually('the second has taken over', () => holds.length === 2)
     holds[0]?.(new Error('too late'))
     expect((await first).status).toBe(503)
-    const third = late.post({ ...batch, traces: [trace()] })
-    expect((await third).status).toBe(409)
+    const { claimed_at } = await late.db
+      .selectFrom('ingest_requests')
+      .select('claimed_at')
+      .where('idempotency_key', '=', batch.idempotency_key)
+      .executeTakeFirstOrThrow()
+    expect(claimed_at).not.toBeNull()
     holds[1]?.()
     expect((await second).status).toBe(202)
     expect(new Set(late.enqueued.map((request) => request.ingest_request_id)).size).toBe(1)

@@ -28,7 +28,7 @@ export function postIngest(context: RequestContext): Route {
     }),
     body: batchSchema,
     reply: statusRecordSchema,
-    errors: ['unknown_schema_version', 'idempotency_conflict', 'overloaded'],
+    errors: ['unknown_schema_version', 'idempotency_conflict', 'overloaded', 'shutting_down'],
     handle: async ({ body, query, headers, caller, signal }) => {
       const batch = batchFrom(body, headers)
       const { project_id } = caller

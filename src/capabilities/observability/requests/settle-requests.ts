@@ -28,7 +28,7 @@ export async function settleRequests(
   }
 }
 
-/** One statement can't write a row twice. In the order of the key, so that no two calls deadlock. */
+/** One statement can't write a row twice. */
 function latestOf(entries: readonly LedgerEntry[]): LedgerEntry[] {
   const latest = new Map<string, LedgerEntry>()
   for (const entry of entries) {
@@ -37,9 +37,10 @@ function latestOf(entries: readonly LedgerEntry[]): LedgerEntry[] {
     const known = latest.get(key)
     if (known === undefined || known.settled_at_ms <= entry.settled_at_ms) latest.set(key, entry)
   }
-  return [...latest].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry)
+  return [...latest.values()]
 }
 
+/** Rows are written in the order of their key, so that no two calls wait for each other. */
 async function write(db: Kysely<IngestTables>, entries: readonly LedgerEntry[]): Promise<void> {
   await sql`
     insert into ingest_request_messages as known
