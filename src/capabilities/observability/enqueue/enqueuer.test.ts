@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import {
+  assertWhole,
+  enqueuerOf,
+  framesIn,
+  observationsIn,
+} from '../../../../test/support/enqueuers.ts'
 import { eventually } from '../../../../test/support/eventually.ts'
 import {
   eventOf,
@@ -9,66 +14,11 @@ import {
   projects,
   requestOf,
 } from '../../../../test/support/ingest-requests.ts'
-import { newId } from '../../../kernel/ids.ts'
 import { Problem } from '../../../kernel/problem.ts'
-import { systemClock } from '../../../kernel/time.ts'
-import type { LedgerEntry } from '../../../model/ledger-entry.ts'
-import { decodeRowFrame } from '../../../model/row-frame.ts'
-import {
-  MessageTooLarge,
-  type OutgoingMessage,
-  QueueUnavailable,
-} from '../../../platform/queue/index.ts'
-import { createLogger, createMetrics } from '../../../platform/telemetry/index.ts'
+import { MessageTooLarge, QueueUnavailable } from '../../../platform/queue/index.ts'
 import { readObservation } from '../stores/row-format/index.ts'
-import type { IngestRequest } from './contract.ts'
-import { createEnqueuer, type EnqueuerOptions } from './enqueuer.ts'
 
 const otherProject = projects[1] ?? ''
-const decompressed_bytes_max = 64 * 1024 * 1024
-type KeptMessage = OutgoingMessage & { data: Buffer }
-
-/** An enqueuer whose durable messages are kept, or that publishes to `publish`. */
-function enqueuerOf(options: Partial<EnqueuerOptions> = {}) {
-  const messages: KeptMessage[] = []
-  const entries: LedgerEntry[] = []
-  const metrics = createMetrics()
-  const { publish = async () => undefined } = options
-  const defaults: EnqueuerOptions = {
-    message_bytes_max: 1024 * 1024,
-    inflight_bytes_max: 64 * 1024 * 1024,
-    clock: systemClock,
-    newId,
-    metrics,
-    logger: createLogger({ role: 'test', level: 'silent' }),
-    retry: { attempts_max: 2, delay_ms: 1 },
-    onAccepted: (told) => entries.push(...told),
-    ...options,
-    publish: async (message) => {
-      const copy = { ...message, data: Buffer.from(message.data) }
-      await publish(message)
-      messages.push(copy)
-    },
-  }
-  return { enqueuer: createEnqueuer(defaults), messages, entries, metrics }
-}
-
-function framesIn(messages: readonly KeptMessage[]) {
-  return messages.map(({ id, data }) => {
-    const frame = decodeRowFrame(data, decompressed_bytes_max)
-    const rows: { kind: string; receipt: number; bytes: Buffer }[] = []
-    frame.eachRow((kind, start, end, receipt) =>
-      rows.push({ kind, receipt, bytes: frame.bytes.subarray(start, end) }),
-    )
-    return { ...frame, id, rows }
-  })
-}
-
-function observationsIn(messages: readonly KeptMessage[]) {
-  return framesIn(messages).flatMap(({ rows }) =>
-    rows.filter(({ kind }) => kind === 'observations').map(({ bytes }) => readObservation(bytes)),
-  )
-}
 
 describe('small requests', () => {
   test('of a project share a message, and are answered when it is durable', async () => {
@@ -335,91 +285,3 @@ describe('close', () => {
     await enqueuerOf().enqueuer.flush()
   })
 })
-
-const traffic = fc.record({
-  frame_bytes: fc.integer({ min: 1_500, max: 12_000 }),
-  messages_max: fc.integer({ min: 1, max: 4 }),
-  /** Which publishes fail, and how long each takes. */
-  failures: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 20 }),
-  requests: fc.array(
-    fc.record({
-      project: fc.nat({ max: 1 }),
-      alone: fc.boolean(),
-      sizes: fc.array(fc.integer({ min: 0, max: 4_000 }), { maxLength: 12 }),
-      pause: fc.boolean(),
-    }),
-    { minLength: 1, maxLength: 12 },
-  ),
-})
-
-test('a request is answered well exactly when all its rows are durable, each once', async () => {
-  const message_bytes_max = 6_000
-  await fc.assert(
-    fc.asyncProperty(traffic, async ({ frame_bytes, messages_max, failures, requests }) => {
-      let publishes = 0
-      let underWay = 0
-      let largest = 0
-      const frame_max = Math.min(frame_bytes, message_bytes_max)
-      const { enqueuer, messages, entries } = enqueuerOf({
-        ...{ frame_bytes, message_bytes_max, frame_age_ms: 1 },
-        window: { messages_max, bytes_max: 20_000 },
-        retry: { attempts_max: 1, delay_ms: 1 },
-        publish: async ({ data }) => {
-          largest = Math.max(largest, data.length / (data[1] === 1 ? message_bytes_max : frame_max))
-          underWay += 1
-          const fate = failures[publishes++ % failures.length] ?? 0
-          await (fate % 3 === 0 ? Promise.resolve() : new Promise(setImmediate))
-          underWay -= 1
-          if (fate === 9) throw new QueueUnavailable('away')
-        },
-      })
-      const sent: { request: IngestRequest; answer: Promise<boolean> }[] = []
-      for (const { project, alone, sizes, pause } of requests) {
-        const request = requestOf(
-          sizes.map((size) => observation({ input: randomBytes(size).toString('base64') })),
-          { project_id: projects[project] ?? '' },
-        )
-        const answer = enqueuer.enqueue(request, { alone }).then(
-          () => true,
-          () => false,
-        )
-        sent.push({ request, answer })
-        if (pause) await new Promise(setImmediate)
-      }
-      await enqueuer.close()
-      expect(underWay).toBe(0)
-      expect(largest).toBeLessThanOrEqual(1)
-      const frames = framesIn(messages)
-      const durable = observationsIn(messages).map(({ observation_id }) => observation_id)
-      expect(new Set(durable).size).toBe(durable.length)
-      for (const { request, answer } of sent) {
-        const ids = request.records.observations.map(({ observation_id }) => observation_id)
-        const found = ids.filter((id) => durable.includes(id))
-        expect(await answer).toBe(found.length === ids.length)
-        const receipts = frames.flatMap((frame) =>
-          frame.receipts.filter((one) => one.ingest_request_id === request.ingest_request_id),
-        )
-        expect(receipts.reduce((sum, { items }) => sum + items, 0)).toBe(found.length)
-        const told = entries.filter((one) => one.ingest_request_id === request.ingest_request_id)
-        expect(told.reduce((sum, { items }) => sum + items, 0)).toBe(found.length)
-        for (const frame of frames) assertInOrder(frame, ids)
-      }
-      frames.forEach(assertWhole)
-    }),
-    { numRuns: 100 },
-  )
-})
-
-/** Rows name their message, and no request has two receipts in it. */
-function assertWhole({ id, rows, receipts }: ReturnType<typeof framesIn>[number]): void {
-  for (const { bytes } of rows) expect(readObservation(bytes).message_id).toBe(id)
-  const named = receipts.map(({ ingest_request_id }) => ingest_request_id)
-  expect(new Set(named).size).toBe(named.length)
-}
-
-function assertInOrder(frame: { rows: { bytes: Buffer }[] }, ids: readonly string[]): void {
-  const places = frame.rows
-    .map(({ bytes }) => ids.indexOf(readObservation(bytes).observation_id))
-    .filter((place) => place >= 0)
-  expect(places).toEqual(places.toSorted((a, b) => a - b))
-}
