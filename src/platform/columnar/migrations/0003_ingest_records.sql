@@ -93,8 +93,8 @@ settings {{durability}}
 -- statement
 {{distributed:correlations by cityHash64(project_id, trace_id)}}
 -- statement
--- What became of each request's items: src/model/ledger-entry.ts. An entry replaces itself under
--- (project, request, message, side): the one settled last stays, else the one written last.
+-- What became of each request's items: src/model/ledger-entry.ts. Of the entries of one request and
+-- message the one settled last stays when parts merge: an accepted one was settled never, in 1970.
 create table if not exists {{table:ingest_ledger}} {{on_cluster}}
 (
     project_id UUID,
@@ -117,7 +117,7 @@ create table if not exists {{table:ingest_ledger}} {{on_cluster}}
 )
 engine = {{engine:ReplacingMergeTree(settled_at)}}
 partition by toYYYYMM(received_at)
-order by (project_id, toStartOfHour(received_at), ingest_request_id, message_id, side)
+order by (project_id, toStartOfHour(received_at), ingest_request_id, message_id)
 settings {{durability}}
 -- statement
 {{distributed:ingest_ledger by cityHash64(project_id, ingest_request_id)}}
