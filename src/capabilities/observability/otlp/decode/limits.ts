@@ -10,7 +10,7 @@ export type DecodeLimits = {
   value_levels: number
   /** Spans or log records of one request; the rest is rejected with `too_many_items`. */
   items_per_request: number
-  /** Values, events and links of one request, each of which is an object in memory. */
+  /** Values of one request, wherever they are; an event, a link or a map counts as four. */
   values_per_request: number
 }
 
@@ -19,7 +19,7 @@ export type DecodeLimits = {
  * 32 levels hold any message of a provider and are far from the end of the stack.
  * 100,000 items are two hundred times the batch of an SDK; a Collector sends 8,192.
  * 4,000,000 values are 40 for each of those items, and bound what two bytes of a hostile body can
- * grow to: some 300 MB for the 64 MiB that the receiver takes.
+ * grow to: at most some 200 MB of heap for the 64 MiB that the receiver takes.
  */
 export const defaultDecodeLimits: DecodeLimits = {
   attributes_per_item: 1_000,

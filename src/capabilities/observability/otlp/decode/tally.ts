@@ -1,11 +1,14 @@
 import type { OtlpGroup, OtlpRequest } from '../contract.ts'
 import type { DecodeLimits } from './limits.ts'
 
+/** An event, a link or a map: itself, its attributes, their keys and their values. */
+const valuesOfCompound = 4
+
 /** Counts what is found in one export request while it is decoded, and holds it to the limits. */
 export class Tally {
   readonly limits: DecodeLimits
   items = 0
-  /** Values, events and links that may still be kept. */
+  /** Values that may still be kept. */
   valuesLeft: number
   firstRejection = ''
   readonly rejected = new Map<string, number>()
@@ -30,9 +33,15 @@ export class Tally {
     return false
   }
 
-  /** Takes one value, event or link out of what a request may hold; false when none is left. */
+  /** Takes one value out of what a request may hold; false when none is left. */
   takesValue(): boolean {
     return --this.valuesLeft >= 0
+  }
+
+  /** Takes an event, a link or a map, which are several objects each. */
+  takesCompound(): boolean {
+    this.valuesLeft -= valuesOfCompound
+    return this.valuesLeft >= 0
   }
 
   warn(name: string): void {

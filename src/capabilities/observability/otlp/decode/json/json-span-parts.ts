@@ -31,7 +31,7 @@ type JsonLink = {
 export function readEvents(raw: unknown, events: OtlpEvent[], tally: Tally): number {
   const items = listOf(raw, tally)
   for (let i = 0; i < items.length; i++) {
-    if (events.length >= tally.limits.events_per_span || !tally.takesValue()) {
+    if (events.length >= tally.limits.events_per_span || !tally.takesCompound()) {
       return items.length - i
     }
     const json = objectOf(items[i], tally)
@@ -44,7 +44,8 @@ export function readEvents(raw: unknown, events: OtlpEvent[], tally: Tally): num
 export function readLinks(raw: unknown, links: OtlpLink[], ids: JsonIds, tally: Tally): number {
   const items = listOf(raw, tally)
   for (let i = 0; i < items.length; i++) {
-    if (links.length >= tally.limits.links_per_span || !tally.takesValue()) return items.length - i
+    if (links.length >= tally.limits.links_per_span || !tally.takesCompound())
+      return items.length - i
     const json = objectOf(items[i], tally)
     if (json === undefined) continue
     const link = readLink(json, ids, tally)

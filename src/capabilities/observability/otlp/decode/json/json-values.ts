@@ -112,6 +112,7 @@ function readList(raw: unknown, level: number, tally: Tally): OtlpValue {
 
 function readMap(raw: unknown, level: number, tally: Tally): OtlpValue {
   const map = emptyAttributes()
+  tally.takesCompound()
   for (const pair of valuesOf(raw, tally)) {
     if (!tally.takesValue()) return cut({ map }, tally)
     readKeyValue(pair, map, level, tally)

@@ -93,6 +93,7 @@ function readList(wire: WireReader, level: number, before: OtlpValue): OtlpValue
 
 function readMap(wire: WireReader, level: number, before: OtlpValue): OtlpValue {
   const map = isMap(before) ? before : { map: emptyAttributes() }
+  wire.tally.takesCompound()
   const around = wire.enter('AnyValue.kvlist_value')
   while (wire.position < wire.end) {
     const tag = wire.tag('KeyValueList')

@@ -226,8 +226,8 @@ describe('unknown fields', () => {
 test.each([
   [
     'a length beyond the message',
-    Buffer.from([0x2a, 0x05, 0x61]),
-    /^Span\.name at byte 36: a length of 5 bytes, and 1 are left/,
+    Buffer.from([0x2a, 0x02, 0x61]),
+    /^Span\.name at byte 36: a length of 2 bytes, and 1 are left/,
   ],
   [
     'a length of 64 bits',
@@ -251,8 +251,8 @@ test.each([
   ],
   [
     'a time cut off',
-    Buffer.from([0x39, 1, 2, 3]),
-    /^Span\.start_time_unix_nano at byte 35: 8 bytes expected, 3 are left/,
+    Buffer.from([0x39, 1, 2, 3, 4, 5, 6, 7]),
+    /^Span\.start_time_unix_nano at byte 35: 8 bytes expected, 7 are left/,
   ],
   [
     'a name that is a number',
@@ -318,6 +318,19 @@ describe('limits', () => {
     expect(request.warnings).toEqual(new Map([['values_cut', 5]]))
     expect(request.rejected).toEqual(new Map([['too_many_items', 1]]))
   })
+})
+
+test('events, links and maps count as four values', () => {
+  const small = protobufDecoder({ ...defaultDecodeLimits, values_per_request: 10 })
+  const event = lengthFieldOf(11, '')
+  const map = attribute('a', lengthFieldOf(6, ''))
+  const request = small.traces(requestWith(spanWith(event, map, event), spanWith()))
+  expect(request.groups[0]?.items[0]).toMatchObject({
+    events: [{ name: '' }],
+    dropped_events_count: 1,
+    attributes: { keys: ['a'] },
+  })
+  expect(request.rejected).toEqual(new Map([['too_many_items', 1]]))
 })
 
 test('keys that reach a prototype are dropped', () => {

@@ -12,7 +12,7 @@ const linkFields = 0b111_1110
 /** Reads one of `Span.events` into the span. Returns how many the limits dropped: 1 or 0. */
 export function readEvent(wire: WireReader, span: OtlpSpan): 0 | 1 {
   const full = span.events.length >= wire.tally.limits.events_per_span
-  if (full || !wire.tally.takesValue()) {
+  if (full || !wire.tally.takesCompound()) {
     wire.position = wire.until('Span.events')
     return 1
   }
@@ -30,7 +30,7 @@ export function readEvent(wire: WireReader, span: OtlpSpan): 0 | 1 {
  */
 export function readLink(wire: WireReader, span: OtlpSpan): 0 | 1 {
   const full = span.links.length >= wire.tally.limits.links_per_span
-  if (full || !wire.tally.takesValue()) {
+  if (full || !wire.tally.takesCompound()) {
     wire.position = wire.until('Span.links')
     return 1
   }
