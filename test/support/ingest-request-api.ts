@@ -81,7 +81,6 @@ export async function openIngestRequestApi(
       close: () => enqueuer.close(),
     },
     pricing: createPricing(),
-    clock: systemClock,
     receipts: {
       receipt: async (project, id) => api.receipts.get(`${project} ${id}`) ?? [],
     },

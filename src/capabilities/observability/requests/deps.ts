@@ -1,4 +1,3 @@
-import type { Clock } from '../../../kernel/time.ts'
 import type { IngestRecords } from '../../../model/ingest-records.ts'
 import type { LedgerEntry } from '../../../model/ledger-entry.ts'
 import type { IngestTables, Kysely } from '../../../platform/relational/index.ts'
@@ -24,7 +23,6 @@ export type IngestRequestDeps = {
   db: Kysely<IngestTables>
   enqueuer: Enqueuer
   pricing: Pricing
-  clock: Clock
   /** Left out, everything is taken as it came. */
   capture?: CaptureBatch
   /** Receipts of the other ways in, as the LedgerStore gives them. */

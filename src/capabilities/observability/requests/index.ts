@@ -1,4 +1,4 @@
 export type { CaptureBatch, IngestRequestDeps, IngestRequestSettings } from './deps.ts'
 export { ingestRequestRoutes } from './ingest-request-routes.ts'
-export { deadLetterReason, markProcessing, settleRequests } from './settle-requests.ts'
+export { markProcessing, settleRequests } from './settle-requests.ts'
 export { deleteExpiredIngestRequests } from './store.ts'

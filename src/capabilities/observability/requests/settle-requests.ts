@@ -7,7 +7,7 @@ import {
 } from '../../../platform/relational/index.ts'
 
 /** The reason under which a settled entry counts the items of a dead letter. */
-export const deadLetterReason = 'dead_letter'
+const deadLetterReason = 'dead_letter'
 
 /** Entries that one statement writes. */
 const entries_max = 500

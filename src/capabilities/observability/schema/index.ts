@@ -5,7 +5,6 @@ export type { LinkRecord } from './2026-02-23/link-record.ts'
 export type { ObservationRecord } from './2026-02-23/observation-record.ts'
 export type { TraceRecord } from './2026-02-23/trace-record.ts'
 export {
-  batchJsonSchema,
   type CanonicalRecords,
   type RecordKind,
   recordKinds,

@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createBodyHash, depth_max } from './body-hash.ts'
+
+function hashOf(...values: unknown[]): string {
+  const hash = createBodyHash()
+  for (const value of values) expect(hash.add(value)).toBe(true)
+  return hash.digest().toString('hex')
+}
+
+const json = fc.jsonValue({ maxDepth: 4 })
+
+test('the same JSON value has the same hash, whatever the order of its keys', () => {
+  fc.assert(
+    fc.property(json, (value) => {
+      const copy: unknown = JSON.parse(JSON.stringify(value, null, 2))
+      expect(hashOf(reversed(copy))).toBe(hashOf(JSON.parse(JSON.stringify(value))))
+    }),
+  )
+})
+
+test('other JSON values have other hashes', () => {
+  fc.assert(
+    fc.property(json, json, (one, other) => {
+      const same = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
+      expect(hashOf(one) === hashOf(other)).toBe(same)
+    }),
+  )
+})
+
+describe('what could pass for something else does not', () => {
+  test.each([
+    [['a', 'b'], ['a"1:b']],
+    [
+      ['ab', 'c'],
+      ['a', 'bc'],
+    ],
+    [[1, 2], [12]],
+    [['1'], [1]],
+    [[null], ['null']],
+    [[true], ['true']],
+    [[[]], [{}]],
+    [[[], []], [[[]]]],
+    [{ a: { b: 1 } }, { a: {}, b: 1 }],
+    [{ a: 'b' }, { 'a"1:b': '' }],
+    [{ ab: 1 }, { a: 'b1' }],
+    [{}, { a: null }],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+  ])('%j and %j', (one, other) => {
+    expect(hashOf(one)).not.toBe(hashOf(other))
+  })
+})
+
+test('a value is read down to the deepest level that is taken, and says when there is more', () => {
+  const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
+  expect(createBodyHash().add(nested(depth_max))).toBe(true)
+  expect(createBodyHash().add(nested(depth_max + 1))).toBe(false)
+  expect(createBodyHash().add(nested(500_000))).toBe(false)
+})
+
+/** The same value with the keys of its objects in the other order. */
+function reversed(value: unknown): unknown {
+  return withKeys(value, (keys) => keys.toReversed())
+}
+
+function sorted(value: unknown): unknown {
+  return withKeys(value, (keys) => keys.toSorted())
+}
+
+function withKeys(value: unknown, order: (keys: string[]) => string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => withKeys(item, order))
+  if (typeof value !== 'object' || value === null) return value
+  const record = value as Record<string, unknown>
+  const made: Record<string, unknown> = Object.create(null)
+  for (const key of order(Object.keys(record))) made[key] = withKeys(record[key], order)
+  return made
+}
