@@ -1,222 +1,143 @@
-import type { PlainAttribute, PlainSpan, PlainTraces } from './otlp-messages.ts'
+import type {
+  OtlpEvent,
+  OtlpLink,
+  OtlpRequest,
+  OtlpSpan,
+  OtlpValue,
+} from '../../src/capabilities/observability/otlp/contract.ts'
+import { phase9OtlpV1 } from '../../src/capabilities/observability/otlp/mapping/contracts/phase9-otlp-v1.ts'
+import { createMapper } from '../../src/capabilities/observability/otlp/mapping/create-mapper.ts'
+import type {
+  Mapped,
+  MapperOptions,
+} from '../../src/capabilities/observability/otlp/mapping/mapper-contract.ts'
+import type { ObservationDraft, Text, TextPairs } from '../../src/model/ingest-records.ts'
+import type { Observation } from '../../src/model/observation.ts'
 
-/** What to generate. Everything but the number of spans may be left out. */
-export type OtlpRequestOptions = {
-  spans: number
-  /** Mean size of a span in protobuf, in bytes. */
-  span_bytes?: number
-  /** Another seed gives other ids and other content. */
-  seed?: number
-  /** When the first trace begins, in milliseconds since 1970. */
-  start_ms?: number
+/** What the mapper is told of a request. */
+export const mappedRequest = {
+  project_id: '0198c0de-0000-7000-8000-00000000000a',
+  environment: '',
+  release: '',
+  received_at_ms: 1_790_000_100_000,
 }
 
-const spansPerTrace = 6
-/** What a span takes beside its content. */
-const overhead_bytes = 1_110
-const start_ms_default = Date.UTC(2026, 0, 5)
+export const traceOne = '0198c0de-0000-7000-8000-000000000001'
+export const spanStart = 1_790_000_000_000_000_000n
 
-/**
- * An export request as an instrumented agent sends it: traces of an agent's run with generations
- * and tool calls below it, the ones that end first come first. About 25 attributes a span.
- */
-export function otlpRequest(options: OtlpRequestOptions): PlainTraces {
-  const random = randomNumbers(options.seed ?? 1)
-  const content_bytes = (options.span_bytes ?? 2_900) - overhead_bytes
-  const spans: PlainSpan[] = []
-  for (let i = 0; spans.length < options.spans; i++) {
-    const start_ms = (options.start_ms ?? start_ms_default) + i * 37
-    const trace = newTrace(random, start_ms, content_bytes)
-    spans.push(...trace.slice(0, options.spans - spans.length))
-  }
+type Attributes = Record<string, OtlpValue>
+
+export function otlpAttributes(given: Attributes) {
+  return { keys: Object.keys(given), values: Object.values(given) }
+}
+
+/** A span of one second, with whatever a test sets. */
+export function otlpSpan(
+  attributes: Attributes = {},
+  given: Partial<Omit<OtlpSpan, 'attributes'>> = {},
+): OtlpSpan {
   return {
-    resourceSpans: [
-      {
-        resource: { attributes: resourceAttributes() },
-        scopeSpans: [
-          { scope: { name: 'opentelemetry.instrumentation.openai_v2', version: '2.1b0' }, spans },
-        ],
-        schemaUrl: 'https://opentelemetry.io/schemas/1.37.0',
-      },
-    ],
-  }
-}
-
-type Random = () => number
-
-function newTrace(random: Random, start_ms: number, content_bytes: number): PlainSpan[] {
-  const traceId = hex(random, 32)
-  const root = hex(random, 16)
-  const conversation = `conv_${hex(random, 24)}`
-  const span = (i: number, name: string, attributes: PlainAttribute[]): PlainSpan => ({
-    traceId,
-    spanId: hex(random, 16),
-    parentSpanId: root,
-    flags: 257,
-    name,
+    trace_id: traceOne,
+    span_id: '00f067aa0ba902b7',
+    parent_span_id: '',
+    trace_state: '',
+    flags: 1,
+    name: 'a span',
     kind: 3,
-    startTimeUnixNano: nanos(start_ms + i * 800, i * 1_337),
-    endTimeUnixNano: nanos(start_ms + i * 800 + 750, i * 7_331),
-    attributes: [...attributes, ...sharedAttributes(conversation, i)],
-    status: {},
-  })
-  const steps = [0, 2, 4].flatMap((i) => [
-    span(i, 'chat gpt-5-mini', generationAttributes(random, content_bytes)),
-    span(i + 1, 'execute_tool search_flights', toolAttributes(random, content_bytes)),
-  ])
-  const agent: PlainSpan = {
-    ...span(0, 'invoke_agent travel-agent', agentAttributes(random, content_bytes)),
-    spanId: root,
-    kind: 1,
-    endTimeUnixNano: nanos(start_ms + 5_000, 0),
-    events: [{ timeUnixNano: nanos(start_ms + 4_000, 1), name: 'agent.finished' }],
+    start_time: spanStart,
+    end_time: spanStart + 1_000_000_000n,
+    attributes: otlpAttributes(attributes),
+    dropped_attributes_count: 0,
+    events: [],
+    dropped_events_count: 0,
+    links: [],
+    dropped_links_count: 0,
+    status_code: 0,
+    status_message: '',
+    ...given,
   }
-  delete agent.parentSpanId
-  return [...steps.slice(0, spansPerTrace - 1), agent]
 }
 
-function generationAttributes(random: Random, content_bytes: number): PlainAttribute[] {
-  const input = Math.floor(random() * 4_000) + 200
-  return [
-    text('gen_ai.operation.name', 'chat'),
-    text('gen_ai.provider.name', 'openai'),
-    text('gen_ai.request.model', 'gpt-5-mini'),
-    text('gen_ai.response.model', 'gpt-5-mini-2025-08-07'),
-    text('gen_ai.response.id', `chatcmpl-${hex(random, 28)}`),
-    text('gen_ai.output.type', 'text'),
-    double('gen_ai.request.temperature', 0.2),
-    double('gen_ai.request.top_p', 0.95),
-    int('gen_ai.request.max_tokens', 1_024),
-    int('gen_ai.usage.input_tokens', input),
-    int('gen_ai.usage.output_tokens', Math.floor(random() * 800)),
-    int('gen_ai.usage.cache_read.input_tokens', Math.floor(input / 2)),
-    { key: 'gen_ai.response.finish_reasons', value: { arrayValue: { values: [stop] } } },
-    text('gen_ai.input.messages', messages(random, 'user', content_bytes * 0.75)),
-    text('gen_ai.output.messages', messages(random, 'assistant', content_bytes * 0.25)),
-  ]
+export function otlpEvent(name: string, attributes: Attributes = {}, time = spanStart): OtlpEvent {
+  return { time, name, attributes: otlpAttributes(attributes), dropped_attributes_count: 0 }
 }
 
-const stop = { stringValue: 'stop' }
-
-function toolAttributes(random: Random, content_bytes: number): PlainAttribute[] {
-  return [
-    text('gen_ai.operation.name', 'execute_tool'),
-    text('gen_ai.tool.name', 'search_flights'),
-    text('gen_ai.tool.type', 'function'),
-    text('gen_ai.tool.call.id', `call_${hex(random, 24)}`),
-    text('gen_ai.tool.description', 'Searches flights between two cities on a day'),
-    text('code.function.name', 'travel.tools.search_flights'),
-    text('code.file.path', '/srv/travel/tools/search_flights.py'),
-    int('code.line.number', 42),
-    int('tool.results', Math.floor(random() * 40)),
-    { key: 'tool.cached', value: { boolValue: random() < 0.5 } },
-    text('tool.cache.key', hex(random, 32)),
-    text('retry.policy', 'exponential'),
-    int('retry.count', 0),
-    text('gen_ai.tool.call.arguments', sentences(random, content_bytes * 0.2)),
-    text('gen_ai.tool.call.result', sentences(random, content_bytes * 0.8)),
-  ]
+export function otlpLink(trace_id: string, span_id: string): OtlpLink {
+  const attributes = otlpAttributes({ why: 'retry' })
+  return { trace_id, span_id, trace_state: '', attributes, dropped_attributes_count: 0 }
 }
 
-function agentAttributes(random: Random, content_bytes: number): PlainAttribute[] {
-  return [
-    text('gen_ai.operation.name', 'invoke_agent'),
-    text('gen_ai.provider.name', 'openai'),
-    text('gen_ai.agent.name', 'travel-agent'),
-    text('gen_ai.agent.id', 'asst_5j66UpCpwteGg4YSxUnt7lPY'),
-    text('gen_ai.request.model', 'gpt-5-mini'),
-    int('gen_ai.aggregated_usage.input_tokens', Math.floor(random() * 9_000)),
-    int('gen_ai.aggregated_usage.output_tokens', Math.floor(random() * 2_000)),
-    text('gen_ai.system_instructions', sentences(random, content_bytes * 0.3)),
-    text('gen_ai.input.messages', messages(random, 'user', content_bytes * 0.4)),
-    text('gen_ai.output.messages', messages(random, 'assistant', content_bytes * 0.3)),
-  ]
-}
-
-function sharedAttributes(conversation: string, i: number): PlainAttribute[] {
-  return [
-    text('gen_ai.conversation.id', conversation),
-    text('session.id', conversation),
-    text('user.id', 'user-4711'),
-    text('looptrace.task.name', 'book-a-trip'),
-    text('server.address', 'api.openai.com'),
-    int('server.port', 443),
-    text('thread.name', 'MainThread'),
-    int('thread.id', 140_231),
-    int('agent.step', i),
-    text('feature.flag', 'planner-v2'),
-  ]
-}
-
-function resourceAttributes(): PlainAttribute[] {
-  return [
-    text('service.name', 'travel-agent'),
-    text('service.version', '3.4.1'),
-    text('service.instance.id', '0b9c6ac2-2a5c-4a51-9e61-3c2f1f3f6b8e'),
-    text('deployment.environment.name', 'production'),
-    text('telemetry.sdk.language', 'python'),
-    text('telemetry.sdk.name', 'opentelemetry'),
-    text('telemetry.sdk.version', '1.38.0'),
-    text('k8s.namespace.name', 'agents'),
-    text('k8s.pod.name', 'travel-agent-7d4b9c6f5-x2x7k'),
-  ]
-}
-
-function text(key: string, stringValue: string): PlainAttribute {
-  return { key, value: { stringValue } }
-}
-
-function int(key: string, value: number): PlainAttribute {
-  return { key, value: { intValue: String(value) } }
-}
-
-function double(key: string, doubleValue: number): PlainAttribute {
-  return { key, value: { doubleValue } }
-}
-
-function messages(random: Random, role: string, bytes: number): string {
-  return JSON.stringify([
-    { role, parts: [{ type: 'text', content: sentences(random, bytes - 60) }] },
-  ])
-}
-
-const words =
-  'the flight from Lisbon to Berlin leaves at nine and costs less when booked with a café voucher before Friday'.split(
-    ' ',
-  )
-
-/** Prose of about so many bytes. */
-function sentences(random: Random, bytes: number): string {
-  const said: string[] = []
-  for (let left = bytes; left > 0; ) {
-    const word = words[Math.floor(random() * words.length)] ?? 'the'
-    said.push(word)
-    left -= word.length + 1
+/** A request of items of one resource and scope. */
+export function otlpRequest<Item>(
+  items: Item[],
+  about: { resource?: Attributes; scope?: string } = {},
+): OtlpRequest<Item> {
+  const resource = {
+    attributes: otlpAttributes(about.resource ?? {}),
+    dropped_attributes_count: 0,
+    schema_url: '',
   }
-  return said.join(' ')
+  const attributes = otlpAttributes({})
+  const scope = { name: about.scope ?? '', version: '', attributes, schema_url: '' }
+  return {
+    groups: [{ resource, scope, items }],
+    items: items.length,
+    rejected: new Map(),
+    first_rejection: '',
+    warnings: new Map(),
+  }
 }
 
-function hex(random: Random, digits: number): string {
-  let id = ''
-  while (id.length < digits)
-    id += Math.floor(random() * 0x1000_0000)
-      .toString(16)
-      .padStart(7, '1')
-  return id.slice(0, digits)
+/** A mapper of the first contract that prices nothing, unless a test says otherwise. */
+export function testMapper(options: Partial<MapperOptions> = {}) {
+  const pricing = () => null
+  return createMapper({ contract: phase9OtlpV1, pricing, price_version: 'test', ...options })
 }
 
-/** Nanoseconds since 1970 as text. */
-function nanos(ms: number, ns: number): string {
-  return String(BigInt(ms) * 1_000_000n + BigInt(ns))
+const mapper = testMapper()
+
+export function mapSpans(
+  spans: OtlpSpan[],
+  about: { resource?: Attributes; scope?: string } = {},
+): Mapped['records'] {
+  return mapper.traces(otlpRequest(spans, about), mappedRequest).records
 }
 
-/** Numbers of 0 to 1, the same for the same seed (mulberry32). */
-export function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b_79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+/** The observation of a span with these attributes. */
+export function mapAttributes(
+  attributes: Attributes,
+  about: { resource?: Attributes; scope?: string; span?: Parameters<typeof otlpSpan>[1] } = {},
+): ObservationDraft {
+  return onlyOne(mapSpans([otlpSpan(attributes, about.span)], about).observations)
+}
+
+export function onlyOne<Item>(items: readonly Item[]): Item {
+  const [item] = items
+  if (item === undefined || items.length !== 1) throw new Error(`got ${items.length}, expected 1`)
+  return item
+}
+
+export function textFrom(text: Text): string {
+  return typeof text === 'string' ? text : Buffer.from(text).toString('utf8')
+}
+
+/** Pairs as an object. */
+export function pairsFrom(pairs: TextPairs): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (let at = 0; at < pairs.length; at += 2) {
+    found[textFrom(pairs[at] ?? '')] = textFrom(pairs[at + 1] ?? '')
+  }
+  return found
+}
+
+/** A draft as a store gives it back. */
+export function storedFrom(draft: ObservationDraft): Observation {
+  return {
+    ...draft,
+    input: textFrom(draft.input),
+    output: textFrom(draft.output),
+    attributes: pairsFrom(draft.attributes),
+    metadata: pairsFrom(draft.metadata),
+    message_id: 'm1',
   }
 }

@@ -71,10 +71,6 @@ function observationOf(tools: MapperTools, about: About): ObservationDraft {
   const type = oneOf(observationTypes, textIn(state, f.type), 'span')
   const usage = usageOf(state, f)
   if (usage?.is_implied) noteIn(state, notes.usage_semantics)
-  const buckets = usage?.buckets
-  const hasInput = buckets !== undefined && isAnyPresent(state, f.input_tokens, f.cache_read_tokens)
-  const hasOutput =
-    buckets !== undefined && isAnyPresent(state, f.output_tokens, f.reasoning_tokens)
   const cost_usd = costOf(tools, { type, usage, start_time: times.start_time })
   const conversation = tools.conversationOf(project_id, textIn(state, f.conversation_id))
   const task_id = textIn(state, f.task_id)
@@ -117,11 +113,11 @@ function observationOf(tools: MapperTools, about: About): ObservationDraft {
     tool_results: toolResultsOf(tools, type, output),
     streamed: textIn(state, f.streamed) === 'true',
     finish_reason: textIn(state, f.finish_reason),
-    input_uncached_tokens: hasInput ? buckets.input_uncached_tokens : null,
-    cache_read_tokens: hasInput ? buckets.cache_read_tokens : null,
-    cache_write_tokens: hasInput ? buckets.cache_write_tokens : null,
-    output_visible_tokens: hasOutput ? buckets.output_visible_tokens : null,
-    reasoning_tokens: hasOutput ? buckets.reasoning_tokens : null,
+    input_uncached_tokens: usage?.has_input ? usage.buckets.input_uncached_tokens : null,
+    cache_read_tokens: usage?.has_input ? usage.buckets.cache_read_tokens : null,
+    cache_write_tokens: usage?.has_input ? usage.buckets.cache_write_tokens : null,
+    output_visible_tokens: usage?.has_output ? usage.buckets.output_visible_tokens : null,
+    reasoning_tokens: usage?.has_output ? usage.buckets.reasoning_tokens : null,
     usage_source: usage === undefined ? 'none' : 'provider',
     usage_semantics: usage === undefined ? '' : usage.usage_semantics,
     cost_usd,
@@ -165,10 +161,6 @@ function contentState(
   const noted = state.words[state.words.length - 1] ?? 0
   if ((noted & (notes.input_cut | notes.output_cut)) !== 0) return 'truncated'
   return input.length + output.length === 0 ? 'dropped' : 'full'
-}
-
-function isAnyPresent(state: SpanState, a: number, b: number): boolean {
-  return isPresent(state, a) || isPresent(state, b)
 }
 
 function usageOf(state: SpanState, f: Fields): DisjointUsage | undefined {

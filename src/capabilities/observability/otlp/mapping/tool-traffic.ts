@@ -4,7 +4,7 @@ import { columnText, cutText, decoded } from './value-text.ts'
 export type ToolLimits = { tool_calls_max: number; tool_bytes_max: number; text_chars_max: number }
 
 /** Where a walk ends; messages, their parts and their calls are no deeper than this. */
-const depth_max = 6
+const depth_max = 7
 
 type JsonObject = Record<string, unknown>
 
@@ -14,9 +14,9 @@ type JsonObject = Record<string, unknown>
  */
 export function toolCallsIn(json: unknown, limits: ToolLimits): ToolCall[] {
   const found: ToolCall[] = []
-  walk(json, 0, (item) => {
+  walk(json, { depth: 0, within: '' }, (item, within) => {
     if (found.length >= limits.tool_calls_max) return true
-    const call = callFrom(item, limits)
+    const call = callFrom(item, within === 'tool_calls', limits)
     if (call) found.push(call)
     return call !== undefined
   })
@@ -26,7 +26,7 @@ export function toolCallsIn(json: unknown, limits: ToolLimits): ToolCall[] {
 /** The results in messages: parts of type tool_call_response or tool-result, messages of a tool. */
 export function toolResultsIn(json: unknown, limits: ToolLimits): ToolResult[] {
   const found: ToolResult[] = []
-  walk(json, 0, (item) => {
+  walk(json, { depth: 0, within: '' }, (item) => {
     if (found.length >= limits.tool_calls_max) return true
     const result = resultFrom(item, limits)
     if (result) found.push(result)
@@ -35,17 +35,21 @@ export function toolResultsIn(json: unknown, limits: ToolLimits): ToolResult[] {
   return found
 }
 
+type Place = { depth: number; within: string }
+type Visit = (item: JsonObject, within: string) => boolean
+
 /** Visits objects from the outside in; a visit that answers true ends the walk into the object. */
-function walk(json: unknown, depth: number, visit: (item: JsonObject) => boolean): void {
+function walk(json: unknown, place: Place, visit: Visit): void {
+  const depth = place.depth + 1
   if (typeof json !== 'object' || json === null || depth > depth_max) return
   if (Array.isArray(json)) {
-    for (const item of json) walk(item, depth + 1, visit)
+    for (const item of json) walk(item, { depth, within: place.within }, visit)
     return
   }
   const object = json as JsonObject
-  if (visit(object)) return
+  if (visit(object, place.within)) return
   for (const key of ['messages', 'message', 'parts', 'content', 'tool_calls', 'body']) {
-    walk(fromText(object[key]), depth + 1, visit)
+    walk(fromText(object[key]), { depth, within: key }, visit)
   }
 }
 
@@ -59,11 +63,12 @@ function fromText(value: unknown): unknown {
   }
 }
 
-function callFrom(item: JsonObject, limits: ToolLimits): ToolCall | undefined {
+function callFrom(item: JsonObject, isListed: boolean, limits: ToolLimits): ToolCall | undefined {
   const inner = item['function']
   const called = typeof inner === 'object' && inner !== null ? (inner as JsonObject) : item
   const name = called['name'] ?? item['toolName']
-  if (typeof name !== 'string' || name === '' || !isCall(item, called)) return undefined
+  if (typeof name !== 'string' || name === '') return undefined
+  if (!isListed && !isCall(item, called)) return undefined
   const given =
     called['arguments'] ?? item['args'] ?? item['input'] ?? item['parameters'] ?? item['payload']
   return {

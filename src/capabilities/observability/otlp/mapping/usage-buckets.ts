@@ -12,6 +12,9 @@ export type ReportedUsage = {
 
 export type DisjointUsage = {
   buckets: MappedBuckets
+  /** Whether anything was reported of what went in, and of what came out. */
+  has_input: boolean
+  has_output: boolean
   usage_semantics: Observation['usage_semantics']
   /** The counts themselves told other semantics than the contract's. */
   is_implied: boolean
@@ -46,6 +49,8 @@ export function disjointUsage(
       output_visible_tokens: reasoning > written ? written : written - reasoning,
       reasoning_tokens: reasoning,
     },
+    has_input: input !== undefined || cached > 0,
+    has_output: output !== undefined || reasoning > 0,
     usage_semantics: isInclusive ? 'inclusive' : 'exclusive',
     is_implied: cannotHold && semantics !== 'exclusive',
   }
