@@ -12,6 +12,8 @@ export type DecodeLimits = {
   items_per_request: number
   /** Values of one request, wherever they are; an event, a link or a map counts as four. */
   values_per_request: number
+  /** Braces and brackets that open in one JSON body, in its text too; more is no request. */
+  json_openings_per_request: number
 }
 
 /**
@@ -20,6 +22,8 @@ export type DecodeLimits = {
  * 100,000 items are two hundred times the batch of an SDK; a Collector sends 8,192.
  * 4,000,000 values are 40 for each of those items, and bound what two bytes of a hostile body can
  * grow to: at most some 200 MB of heap for the 64 MiB that the receiver takes.
+ * 8,000,000 openings are one for 8 bytes of such a body; prose that quotes JSON has one for 20. Each
+ * may be an object of 64 bytes once it is parsed, before anything else can be counted.
  */
 export const defaultDecodeLimits: DecodeLimits = {
   attributes_per_item: 1_000,
@@ -28,6 +32,7 @@ export const defaultDecodeLimits: DecodeLimits = {
   value_levels: 32,
   items_per_request: 100_000,
   values_per_request: 4_000_000,
+  json_openings_per_request: 8_000_000,
 }
 
 /** What stands in the place of a value that is nested deeper than `value_levels`. */

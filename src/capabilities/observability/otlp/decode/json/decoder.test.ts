@@ -317,6 +317,14 @@ describe('a body', () => {
     expect(decoder.traces(Buffer.from(text))).toMatchObject({ groups: [], items: 0 })
   })
 
+  test('opens no more objects and lists than memory is meant for', () => {
+    const small = jsonDecoder({ ...defaultDecodeLimits, json_openings_per_request: 7 })
+    expect(small.traces(bodyOf([ids])).items).toBe(1)
+    expect(() => small.traces(bodyOf([ids, ids]))).toThrow(
+      'at most 7 objects and lists expected, the body opens 8',
+    )
+  })
+
   test('may begin with a byte order mark, and is mended when it is no UTF-8', () => {
     const body = bodyOf([{ ...ids, name: 'caf?' }])
     const latin1 = Buffer.from(body.toString().replace('caf?', 'caf\u00e9'), 'latin1')

@@ -79,12 +79,28 @@ function decode<Item>(body: Buffer, tally: Tally, signal: Signal<Item>): OtlpReq
 
 function requestOf(body: Buffer, tally: Tally): JsonFields {
   if (!isUtf8(body)) tally.warn('invalid_utf8')
+  checkOpenings(body, tally.limits.json_openings_per_request)
   const text = body.toString('utf8')
   const request = parsed(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   if (typeof request === 'object' && request !== null && !Array.isArray(request)) {
     return request as JsonFields
   }
   throw new OtlpDecodeError('the body is JSON, but no object')
+}
+
+/** Bounds the memory that parsing takes: `{},` is three bytes here, and an object there. */
+function checkOpenings(body: Buffer, most: number): void {
+  if (body.length <= most) return
+  let openings = 0
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at]
+    if (byte === 0x7b || byte === 0x5b) openings++
+  }
+  if (openings > most) {
+    throw new OtlpDecodeError(
+      `at most ${most} objects and lists expected, the body opens ${openings}`,
+    )
+  }
 }
 
 function parsed(text: string): unknown {
