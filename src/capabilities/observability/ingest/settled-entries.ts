@@ -11,7 +11,7 @@ export type RejectReason = 'refused_by_store' | 'dead_letter'
 
 /**
  * The settled side of the ledger of a message, an entry for each of its receipts, and again what
- * the edge says that it refused: the same entry twice is one, and an edge that died told nobody.
+ * the edge says that it refused: an edge that died meanwhile told nobody else.
  */
 export function settledEntries(
   message: ReadMessage,
@@ -30,10 +30,17 @@ export function settledEntries(
   }
   const entries = books.map((book) => entryOf(message, book, about))
   for (const receipt of message.receipts) {
-    if (hasAny(receipt.rejected)) entries.push(rejectedEntry(receipt, receipt.rejected))
+    if (!hasAny(receipt.rejected)) continue
+    entries.push({ ...rejectedEntry(receipt, receipt.rejected), settled_at_ms: beforeTheEdge_ms })
   }
   return entries
 }
+
+/**
+ * What the edge itself says is newer than this and wins: it may have refused more by then than it
+ * knew when it sent the message.
+ */
+const beforeTheEdge_ms = -1
 
 /** What became of a receipt's items and records. */
 type Book = {
