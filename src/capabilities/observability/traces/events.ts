@@ -90,7 +90,11 @@ const eventSchema = z
     event_id: z.string().describe('Unique within its observation.'),
     ...recordFields,
     name: z.string().describe('What kind of event it is.'),
-    level: z.enum(levels).exclude(['']).nullable().describe('How grave it is, as far as it was said.'),
+    level: z
+      .enum(levels)
+      .exclude([''])
+      .nullable()
+      .describe('How grave it is, as far as it was said.'),
     body: z.string().nullable().describe('Text, or JSON as text; for GenAI events what was said.'),
     attributes: z.record(z.string(), z.string()).describe('As they came.'),
   })
