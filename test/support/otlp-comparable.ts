@@ -42,7 +42,7 @@ export function comparableByProtobufjs(body: Buffer): unknown {
 }
 
 /** One value in that form: `[type, content]`, so that no two different ones are equal. */
-export function comparableValue(value: OtlpValue): unknown {
+function comparableValue(value: OtlpValue): unknown {
   if (typeof value === 'string') return ['text', value]
   if (Buffer.isBuffer(value)) return ['text', value.toString('utf8')]
   if (typeof value === 'number') return ['number', value]

@@ -8,7 +8,7 @@ export function varintFieldOf(field: number, value: number): Buffer {
   return Buffer.concat([varintOf(field * 8), varintOf(value)])
 }
 
-export function varintOf(value: number): Buffer {
+function varintOf(value: number): Buffer {
   const bytes: number[] = []
   let rest = value
   for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80)
