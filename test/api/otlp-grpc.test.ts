@@ -8,6 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import { describe, expect, test } from 'vitest'
 import { problem } from '../../src/kernel/problem.ts'
+import { sleep } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestSpan, tracesProtobuf } from '../support/otlp-message.ts'
 import { type TestReceiver, testReceiver } from '../support/otlp-receiver.ts'
@@ -252,6 +253,19 @@ describe('bytes of no good client', () => {
     expect(await stream.status).toBe('4')
     await eventually('its end', () => receiver.counted(requestsOf('request_timeout')))
     expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
+  })
+
+  test('a client that is slow and goes on sending is left alone', async () => {
+    await using receiver = await testReceiver({ settings: { body_idle_timeout_ms: 500 } })
+    await using stream = rawStream(receiver)
+    const message = framed(tracesProtobuf(two), 0)
+    const step = Math.ceil(message.length / 10)
+    for (let at = 0; at < message.length; at += step) {
+      stream.write(message.subarray(at, at + step))
+      await sleep(75)
+    }
+    stream.end(Buffer.alloc(0))
+    expect(await stream.status).toBe('0')
   })
 
   test('a client that leaves in the middle of a message', async () => {

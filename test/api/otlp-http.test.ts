@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { CaptureRecords } from '../../src/capabilities/observability/otlp/index.ts'
 import { problem } from '../../src/kernel/problem.ts'
+import { sleep } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { logsJson, type TestSpan, tracesJson, tracesProtobuf } from '../support/otlp-message.ts'
 import { otlpProject, type TestReceiver, testReceiver } from '../support/otlp-receiver.ts'
@@ -351,6 +352,14 @@ describe('the limits', () => {
     expect(await answer.json()).toMatchObject({ code: 8, message: expect.stringMatching(/65536/) })
   })
 
+  test('of one request: a declared length is refused before a byte of it is read', async () => {
+    await using receiver = await testReceiver(limit)
+    await using client = await rawClient(receiver)
+    client.write(head(1_000_000_000))
+    await client.receives('HTTP/1.1 413')
+    await client.receives('Connection: close')
+  })
+
   test('stop a bomb long before it is unpacked', async () => {
     await using receiver = await testReceiver({ settings: { body_bytes_max: 1024 * 1024 } })
     const answer = await post(receiver, '/v1/traces', bomb, gzipped(asProtobuf))
@@ -397,13 +406,14 @@ describe('the limits', () => {
   })
 
   test('leave a slow client alone that goes on sending', async () => {
-    await using receiver = await testReceiver({ settings: { body_idle_timeout_ms: 1_000 } })
+    await using receiver = await testReceiver({ settings: { body_idle_timeout_ms: 500 } })
     const body = tracesJson(two)
     await using client = await rawClient(receiver)
     client.write(head(body.length))
-    for (let at = 0; at < body.length; at += 200) {
-      client.write(body.slice(at, at + 200))
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    const step = Math.ceil(body.length / 10)
+    for (let at = 0; at < body.length; at += step) {
+      client.write(body.slice(at, at + step))
+      await sleep(75)
     }
     await client.receives('HTTP/1.1 200 OK')
   })
