@@ -46,7 +46,7 @@ async function withQueue(config: Config, work: (queue: Queue) => Promise<number>
   const queue = await (config.nats_url === undefined
     ? openFileQueue(context, config)
     : openClusterQueue(context, config))
-  return work(queue)
+  return await work(queue)
 }
 
 function lineOf(letter: DeadLetter): object {

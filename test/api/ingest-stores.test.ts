@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { taskRollupOf } from '../../src/capabilities/observability/ingest/roll-up/rollup-of-rows.ts'
 import { touchedBy } from '../../src/capabilities/observability/ingest/roll-up/touched.ts'
+import { acceptedEntry, rejectedEntry } from '../../src/capabilities/observability/ledger/index.ts'
 import {
   openClickHouseLedgerStore,
   openClickHouseRecordStore,
@@ -16,6 +17,10 @@ import { migratedClickHouse } from '../support/clickhouse.ts'
 import { openIngestBench, start_ms, type ToldCall, type WorkerStore } from '../support/ingest.ts'
 import { observationOf } from '../support/observations.ts'
 import { testPostgres } from '../support/postgres.ts'
+import { observationRow, rowFrame } from '../support/row-frames.ts'
+
+/** When the requests of row frames came in. */
+const received_at_ms = start_ms
 
 let columnar: Columnar
 let store: WorkerStore
@@ -213,13 +218,44 @@ test('a roll-up made of rows is the one that the store makes of them', async () 
       const hints = [{ task_id: 't', from: 0n }]
       const [stored] = await store.taskRollups(project_id, hints)
       const [touched] = touchedBy(unique).tasks
-      if (touched === undefined) return expect(stored).toBeUndefined()
+      if (touched === undefined) {
+        expect(stored).toBeUndefined()
+        return
+      }
       const { cost_usd, ...made } = taskRollupOf('t', touched.rows)
       expect(stored).toEqual({ ...made, cost_usd: stored?.cost_usd })
       expect(nanoDollarsFrom(stored?.cost_usd ?? '')).toBe(nanoDollarsFrom(cost_usd))
     }),
     { numRuns: 40 },
   )
+})
+
+test('rows of a frame come out as they went in; what an edge says of refusals wins', async () => {
+  const ledger = openClickHouseLedgerStore({ columnar })
+  await using bench = await openIngestBench({ store, url })
+  const [project_id, ingest_request_id, trace_id] = [randomUUID(), randomUUID(), randomUUID()]
+  const observation_id = '00000000000000b7'
+  const row = observationRow({ project_id, trace_id, observation_id, input: '{"é":1}' })
+  const requests = [{ ingest_request_id, rows: [row], rejected: { invalid_trace_id: 1 } }]
+  const frame = { id: 'm', subject: `ingest.${project_id}` }
+  const data = rowFrame({ project_id, message_id: 'm', requests })
+  const request = { project_id, ingest_request_id, path: 'otlp', received_at_ms } as const
+  await ledger.insertEntries([acceptedEntry(request, 'm', 1)], { token: '1' })
+  const refused = rejectedEntry(request, { invalid_trace_id: 1, too_large: 2 })
+  await ledger.insertEntries([refused], { token: '2' })
+  await bench.queue.publish({ ...frame, data })
+  await bench.startWorker()
+  await bench.settled()
+  expect(await store.observation(project_id, { trace_id, observation_id })).toMatchObject({
+    ...{ input: '{"é":1}', model: 'm-1-2026', cost_usd: '0.001', message_id: 'm' },
+  })
+  const window = { from_ms: received_at_ms, to_ms: received_at_ms + 1 }
+  expect(await ledger.sums(project_id, { ...window, lost_before_ms: undefined })).toEqual([
+    {
+      ...{ path: 'otlp', requests: 1, accepted: 4, stored: 1, pending: 0, masked: 0, lost: {} },
+      rejected: { invalid_trace_id: 1, too_large: 2 },
+    },
+  ])
 })
 
 test('a version that came later in the batch counts', () => {
