@@ -21,7 +21,7 @@ import {
   traceCorrelations,
   traceDraftOf,
 } from './trace-records.ts'
-import { saysOfTrace, shareWords } from './trace-words.ts'
+import { shareWords } from './trace-words.ts'
 import { globPattern } from './value-table.ts'
 
 /** Makes a mapper that executes the contract; one serves any number of requests, one at a time. */
@@ -81,7 +81,6 @@ function mapGroup(
       traces.set(span.trace_id, trace)
     }
     noteSpan(trace, span, mapped)
-    if (!trace.says) trace.says = saysOfTrace(draft)
     trace.trace ??= traceDraftOf(tools, context, draft)
     context.records.observations.push(draft)
     addParts(tools, context.records, draft, span)
@@ -107,7 +106,7 @@ function settleTrace(
   { about, records }: RequestContext,
   trace: TraceOnItsWay,
 ): void {
-  if (trace.says && trace.drafts.length > 1) shareWords(trace.drafts)
+  if (trace.any_say !== trace.all_say) shareWords(trace.drafts)
   if (trace.trace) records.traces.push(trace.trace)
   const drafts = traceCorrelations(compiled.contract, trace, about.baggage ?? '')
   for (const draft of drafts) records.correlations.push(draft)

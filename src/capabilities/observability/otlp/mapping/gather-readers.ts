@@ -33,7 +33,7 @@ const system = 0
  * The messages as they came; system instructions become a first message. Both are JSON texts, so
  * they are joined as bytes.
  */
-function systemThenMessages(gathered: Gathered): Buffer | string | undefined {
+function systemThenMessages(gathered: Gathered): Uint8Array | string | undefined {
   let instructions: string | Uint8Array = ''
   let messages: string | Uint8Array = ''
   for (let at = 0; at < gathered.length; at++) {
@@ -43,9 +43,7 @@ function systemThenMessages(gathered: Gathered): Buffer | string | undefined {
   }
   if (instructions.length === 0) {
     if (messages.length === 0) return undefined
-    return typeof messages === 'string'
-      ? messages
-      : Buffer.from(messages.buffer, messages.byteOffset, messages.byteLength)
+    return messages
   }
   const parts = isJsonList(instructions)
     ? instructions

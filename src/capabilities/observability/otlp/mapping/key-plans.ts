@@ -14,6 +14,8 @@ export type KeyPlan = {
   readonly refused: '' | 'forbidden_key' | 'index_too_large'
   /** Nothing but an attribute: most are. */
   readonly is_plain: boolean
+  /** It stays an attribute, and is no label and no baggage. */
+  readonly is_kept: boolean
   /** Begins with `baggage.`. */
   readonly is_baggage: boolean
 }
@@ -56,7 +58,13 @@ function contentKeys({ contract }: CompiledContract): Set<string> {
   return new Set(keys)
 }
 
-const noPlan = { targets: [], gathers: [], is_content: false, metadata_key: '' } as const
+const noPlan = {
+  targets: [],
+  gathers: [],
+  is_content: false,
+  metadata_key: '',
+  is_kept: false,
+} as const
 
 function planOf(key: string, compiled: CompiledContract, contents: Set<string>): KeyPlan {
   const { contract } = compiled
@@ -75,9 +83,9 @@ function planOf(key: string, compiled: CompiledContract, contents: Set<string>):
   const metadata_key = exact.length > 0 || prefix === undefined ? '' : key.slice(prefix.length)
   const is_content = contents.has(key) || content_prefixes.some((one) => key.startsWith(one))
   const is_baggage = key.startsWith('baggage.')
-  const is_plain =
-    targets.length + gathers.length === 0 && !is_content && metadata_key === '' && !is_baggage
-  return { targets, gathers, is_content, metadata_key, refused: '', is_plain, is_baggage }
+  const is_kept = !is_content && metadata_key === '' && !is_baggage
+  const is_plain = targets.length + gathers.length === 0 && is_kept
+  return { targets, gathers, is_content, metadata_key, refused: '', is_plain, is_kept, is_baggage }
 }
 
 function isForbidden(key: string, forbidden: readonly string[]): boolean {

@@ -52,7 +52,8 @@ function readAttributes({ compiled, plans, state }: MapperTools, span: OtlpSpan,
       const target = targets[n]
       if (target !== undefined) offer(state, target, value)
     }
-    if (plan.is_content) takeGathered(state.gathered, plan.gathers, value)
+    if (plan.is_kept) addAttribute(row, key, value, limits)
+    else if (plan.is_content) takeGathered(state.gathered, plan.gathers, value)
     else placeAttribute(row, { key, value, plan }, compiled)
   }
 }

@@ -8,6 +8,7 @@ import type { MappingContract } from './contracts/contract-shape.ts'
 import type { MappedSpan } from './map-span.ts'
 import type { MapperTools, RequestContext } from './request-context.ts'
 import { contentIn, isPresent, textIn } from './span-state.ts'
+import { wordsSaid } from './trace-words.ts'
 import { cutText } from './value-text.ts'
 
 /** What is known of one trace of the request while its spans pass. */
@@ -19,13 +20,15 @@ export type TraceOnItsWay = {
   drafts: ObservationDraft[]
   trace_state: string
   baggage: string
-  says: boolean
+  /** Words that any span says, and that all say; where both are the same nobody needs one. */
+  any_say: number
+  all_say: number
   trace: TraceDraft | undefined
 }
 
 export function beginTrace(draft: ObservationDraft, flags: number): TraceOnItsWay {
   const has_root = draft.parent_observation_id === ''
-  const said = { trace_state: '', baggage: '', says: false, trace: undefined }
+  const said = { trace_state: '', baggage: '', any_say: 0, all_say: -1, trace: undefined }
   return { first: draft, flags, has_root, drafts: [], ...said }
 }
 
@@ -36,6 +39,9 @@ export function noteSpan(
   { draft, reading }: MappedSpan,
 ): void {
   trace.drafts.push(draft)
+  const said = wordsSaid(draft)
+  trace.any_say |= said
+  trace.all_say &= said
   if (!trace.has_root && draft.parent_observation_id === '') {
     trace.first = draft
     trace.flags = span.flags

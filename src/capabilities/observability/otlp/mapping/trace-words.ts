@@ -14,12 +14,13 @@ type Words = Pick<
 /** How far up a word is looked for; what is deeper takes the first word of its trace. */
 const steps_max = 64
 
-export function saysOfTrace(draft: ObservationDraft): boolean {
+/** Which words a span says, as bits: task, its name, conversation, user. */
+export function wordsSaid(draft: ObservationDraft): number {
   return (
-    !draft.task_implicit ||
-    draft.task_name !== '' ||
-    draft.conversation_id !== '' ||
-    draft.user_id !== ''
+    (draft.task_implicit ? 0 : 1) |
+    (draft.task_name === '' ? 0 : 2) |
+    (draft.conversation_id === '' ? 0 : 4) |
+    (draft.user_id === '' ? 0 : 8)
   )
 }
 
