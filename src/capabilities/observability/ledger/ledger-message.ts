@@ -43,10 +43,15 @@ function entryText(entry: LedgerEntry): string {
 const restOfPlain =
   '"records":{"traces":0,"observations":0,"events":0,"links":0,"correlations":0},"attempts":0,"settled_at_ms":0,"error_reason":""}'
 
-const plainId = /^[\w-]*$/
+/** A UUID has so many characters; whatever has others is written with care. */
+const uuid_chars = 36
 
 function isPlain({ rejected, lost, ingest_request_id, message_id, project_id }: LedgerEntry) {
   for (const _ in rejected) return false
   for (const _ in lost) return false
-  return plainId.test(ingest_request_id) && plainId.test(message_id) && plainId.test(project_id)
+  return (
+    ingest_request_id.length === uuid_chars &&
+    message_id.length === uuid_chars &&
+    project_id.length === uuid_chars
+  )
 }

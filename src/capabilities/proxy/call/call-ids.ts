@@ -3,10 +3,6 @@ import { randomFillSync } from 'node:crypto'
 /** Random bytes are drawn from the system this many at a time: single draws cost 2 µs a call. */
 const pool_bytes = 4_096
 
-const hexOf: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
-  byte.toString(16).padStart(2, '0'),
-)
-
 /** Makes the ids of calls; the same shapes as `newId` and `newObservationId` of the kernel. */
 export type CallIds = {
   /** A UUIDv7 (RFC 9562) of this instant. */
@@ -15,29 +11,59 @@ export type CallIds = {
   observationId(): string
 }
 
-/** Ids from a pool of random bytes, each byte used once. */
+/**
+ * Ids from a pool of random bytes, each byte used once. The text is written into a buffer first: a
+ * string put together of pieces stays in pieces, and costs a microsecond when it is made JSON.
+ */
 export function createCallIds(fill: (pool: Uint8Array) => void = randomFillSync): CallIds {
   const pool = new Uint8Array(pool_bytes)
   let at = pool.length
-  const hex = (bytes: number): string => {
-    if (at + bytes > pool.length) {
-      fill(pool)
-      at = 0
-    }
-    let text = ''
-    for (const end = at + bytes; at < end; at += 1) text += hexOf[pool[at] ?? 0]
-    return text
+  const uuid = Buffer.from('00000000-0000-7000-8000-000000000000')
+  const id = Buffer.alloc(16)
+  const random = (): number => pool[at++] ?? 0
+  const need = (bytes: number): void => {
+    if (at + bytes <= pool.length) return
+    fill(pool)
+    at = 0
   }
   const observationId = (): string => {
-    const id = hex(8)
-    return id === '0000000000000000' ? observationId() : id
+    need(8)
+    let sum = 0
+    for (let place = 0; place < 16; place += 2) sum += writeHex(id, place, random())
+    return sum === 0 ? observationId() : id.toString('latin1')
   }
-  return { uuid: (now_ms) => uuidV7(now_ms, hex(10)), observationId }
+  return {
+    uuid: (now_ms) => {
+      need(10)
+      writeTime(uuid, now_ms)
+      writeHex(uuid, 14, 0x70 | (random() & 0x0f))
+      writeHex(uuid, 16, random())
+      writeHex(uuid, 19, 0x80 | (random() & 0x3f))
+      writeHex(uuid, 21, random())
+      for (let place = 24; place < 36; place += 2) writeHex(uuid, place, random())
+      return uuid.toString('latin1')
+    },
+    observationId,
+  }
 }
 
-/** `random` is 20 hex digits, of which 74 bits are used. */
-function uuidV7(now_ms: number, random: string): string {
-  const time = now_ms.toString(16).padStart(12, '0')
-  const variant = '89ab'[Number.parseInt(random[3] ?? '0', 16) & 3]
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`
+/** Milliseconds as the 48 bits that a UUIDv7 begins with. */
+function writeTime(uuid: Buffer, now_ms: number): void {
+  const high = Math.floor(now_ms / 0x1_0000)
+  writeHex(uuid, 0, (high >>> 24) & 0xff)
+  writeHex(uuid, 2, (high >>> 16) & 0xff)
+  writeHex(uuid, 4, (high >>> 8) & 0xff)
+  writeHex(uuid, 6, high & 0xff)
+  const low = now_ms - high * 0x1_0000
+  writeHex(uuid, 9, (low >>> 8) & 0xff)
+  writeHex(uuid, 11, low & 0xff)
+}
+
+const digits = Buffer.from('0123456789abcdef')
+
+/** Writes a byte as two digits. Returns the byte. */
+function writeHex(text: Buffer, at: number, byte: number): number {
+  text[at] = digits[byte >>> 4] ?? 0
+  text[at + 1] = digits[byte & 0x0f] ?? 0
+  return byte
 }
