@@ -22,14 +22,15 @@ export function isUuid(value: string): boolean {
 }
 
 const hex32 = /^[0-9a-f]{32}$/i
-const dashed = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** How a trace id is spelled once it is read: the 16 bytes of W3C in the form of a UUID. */
+export const traceIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
  * Takes a trace id as UUID or as the 32 hex digits of W3C; answers the UUID, or undefined. W3C's
  * ids are any 16 bytes, so the version and variant that other UUIDs have are not asked for.
  */
 export function traceIdFrom(value: string): string | undefined {
-  if (dashed.test(value)) return value.toLowerCase()
+  if (traceIdPattern.test(value)) return value.toLowerCase()
   if (!hex32.test(value)) return undefined
   return value.toLowerCase().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

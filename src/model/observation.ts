@@ -1,4 +1,8 @@
 import { z } from 'zod'
+import { traceIdPattern } from '../kernel/ids.ts'
+
+/** A trace id in records and answers; see `traceIdPattern` of the kernel. */
+export const traceIdSchema = z.string().regex(traceIdPattern).meta({ format: 'uuid' })
 
 /** What kind of operation an observation is. */
 export const observationTypes = [
@@ -49,7 +53,7 @@ const tokens = z.int().nonnegative().nullable()
  */
 export const observationSchema = z.object({
   project_id: z.uuid(),
-  trace_id: z.uuid(),
+  trace_id: traceIdSchema,
   observation_id: z.string().min(1).max(64),
   parent_observation_id: z.string().max(64),
   type: z.enum(observationTypes),

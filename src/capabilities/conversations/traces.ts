@@ -11,7 +11,7 @@ import {
   limitParameter,
   orderParameter,
 } from '../../model/list-query.ts'
-import { statuses } from '../../model/observation.ts'
+import { statuses, traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { TracePage, TraceSummary } from '../observability/stores/index.ts'
 import {
@@ -75,7 +75,7 @@ const count = z.int().nonnegative()
 
 const traceSchema = z
   .strictObject({
-    trace_id: z.uuid().describe('The W3C trace id, as a UUID.'),
+    trace_id: traceIdSchema.describe('The W3C trace id, as a UUID.'),
     name: z.string().describe('The name of its root, else of its first observation.'),
     status: z.enum(statuses).describe('`error` when anything in it failed.'),
     started_at: instantSchema.describe('Start of its first observation.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { outcomes, statuses } from '../../model/observation.ts'
+import { outcomes, statuses, traceIdSchema } from '../../model/observation.ts'
 import { dollarsSchema, instantSchema } from './task-record.ts'
 
 /** What part an entry plays in a task. */
@@ -34,7 +34,7 @@ const anyEntry = {
 
 const ofObservation = {
   observation_id: z.string().describe('The observation this was seen in.'),
-  trace_id: z.uuid().describe('The trace of that observation.'),
+  trace_id: traceIdSchema.describe('The trace of that observation.'),
 }
 
 /** Text of a tool call or result, cut to the timeline's length. */
@@ -92,7 +92,7 @@ const toolCallEntrySchema = z.strictObject({
     .nullable()
     .describe('From the end of the asking call to the start of the call that brought the result.'),
   result_observation_id: z.string().nullable().describe('The call that brought the result.'),
-  result_trace_id: z.uuid().nullable().describe('The trace of that call.'),
+  result_trace_id: traceIdSchema.nullable().describe('The trace of that call.'),
 })
 
 const toolResultEntrySchema = z.strictObject({
@@ -106,7 +106,7 @@ const toolResultEntrySchema = z.strictObject({
   orphan: z.boolean().describe('No earlier call of the task asked for it.'),
   latency_ms: ms.nullable().describe("The same as its tool call's."),
   call_observation_id: z.string().nullable().describe('The call that asked for it.'),
-  call_trace_id: z.uuid().nullable().describe('The trace of that call.'),
+  call_trace_id: traceIdSchema.nullable().describe('The trace of that call.'),
 })
 
 const stateChangeSchema = z.strictObject({

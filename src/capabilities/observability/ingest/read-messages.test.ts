@@ -99,6 +99,13 @@ test.each([
   expect(message.faults).toEqual([{ reason: expect.stringMatching(fault) }])
 })
 
+test('a trace id may be any 16 bytes, whatever a UUID has in their place', () => {
+  const trace_id = '5b8efff7-9803-f103-0269-b633813fc60c'
+  const { rows, faults } = read(frameOf(partsOf({ trace_id })))
+  expect(observationsIn(rows.bytes).map((row) => row.trace_id)).toEqual([trace_id])
+  expect(faults).toEqual([])
+})
+
 describe('facts that can not be stored', () => {
   test.each([
     ['project_id', { project_id: 'p' }],

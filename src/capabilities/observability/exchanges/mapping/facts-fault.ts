@@ -1,4 +1,4 @@
-import { isUuid } from '../../../../kernel/ids.ts'
+import { isUuid, traceIdPattern } from '../../../../kernel/ids.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import { outcomes } from '../../../../model/observation.ts'
 import { objectFrom } from '../json-values.ts'
@@ -18,7 +18,7 @@ export function factsFault(facts: ExchangeFacts): string | undefined {
     if (!Number.isSafeInteger(value) || Number(value) < 0) return `${field}: expected a count`
   }
   if (!isUuid(facts.project_id)) return 'project_id: expected a UUID'
-  if (!isUuid(facts.trace_id)) return 'trace_id: expected a UUID'
+  if (!traceIdPattern.test(facts.trace_id)) return 'trace_id: expected 16 bytes spelled as a UUID'
   if (facts.observation_id === '' || facts.observation_id.length > id_chars_max) {
     return `observation_id: expected 1 to ${id_chars_max} characters`
   }

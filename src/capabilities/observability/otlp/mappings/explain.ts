@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { traceIdFrom } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
+import { traceIdSchema } from '../../../../model/observation.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { ObservationStore } from '../../stores/index.ts'
 import { createExplain } from '../mapping/explain.ts'
@@ -38,7 +39,7 @@ const fieldSchema = z.object({
 })
 
 const replySchema = z.object({
-  trace_id: z.uuid(),
+  trace_id: traceIdSchema,
   observation_id: z.string(),
   contract_version: z.string(),
   is_contract_known: z.boolean(),
