@@ -128,9 +128,10 @@ function receiptOf(facts: ExchangeFacts, correlations: number): MessageReceipt {
 const nsPerMs = 1_000_000n
 
 /** A proxy of an older version gives no id: one that is the same at each delivery stands in. */
-function requestIdOf({ ingest_request_id, trace_id, observation_id }: ExchangeFacts): string {
+function requestIdOf(facts: ExchangeFacts): string {
+  const { project_id, ingest_request_id, trace_id, observation_id } = facts
   if (ingest_request_id !== undefined && isUuid(ingest_request_id)) return ingest_request_id
-  return derivedId(trace_id, observation_id)
+  return derivedId(project_id, `${trace_id} ${observation_id}`)
 }
 
 /** The receipt of an exchange that can't be stored, if its facts are good enough for one. */
