@@ -352,6 +352,12 @@ describe('bounds', () => {
     expect(rest).toEqual({ 'mapping.cut': '1' })
   })
 
+  test('a long name is cut, and one with NUL is cleaned', () => {
+    expect(mapAttributes({}, { span: { name: `a\u0000${'b'.repeat(2_000)}` } }).name).toBe(
+      `a${'b'.repeat(1_023)}`,
+    )
+  })
+
   test('content beyond the setting is truncated', () => {
     const mapper = testMapper({ content_bytes_max: 10 })
     const { records } = mapper.traces(

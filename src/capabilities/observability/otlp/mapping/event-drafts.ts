@@ -4,7 +4,15 @@ import type { Observation } from '../../../../model/observation.ts'
 import type { OtlpAttributes, OtlpEvent, OtlpLogRecord, OtlpSpan } from '../contract.ts'
 import type { MapperTools } from './request-context.ts'
 import { addAttribute, drop, type RowAttributes, tellLosses } from './row-attributes.ts'
-import { cutText, decoded, plainOf, stringOf, textOf } from './value-text.ts'
+import {
+  columnText,
+  cutText,
+  decoded,
+  name_chars_max,
+  plainOf,
+  stringOf,
+  textOf,
+} from './value-text.ts'
 
 type Place = { project_id: string; start_time: bigint }
 
@@ -23,7 +31,7 @@ export function spanEvents(
       observation_id: span.span_id,
       event_id: `${at}`,
       time: event.time === 0n ? start_time : event.time,
-      name: event.name,
+      name: columnText(event.name, name_chars_max),
       level: event.name === 'exception' ? 'error' : '',
       source: 'otlp',
       body: bodyOf(tools, said, undefined),
@@ -47,7 +55,7 @@ export function logEvent(
     observation_id: record.span_id,
     event_id: hashOf([`${record.time}`, about.name, body, ...pairs]),
     time: sent > 0n ? sent : about.received_at,
-    name: about.name,
+    name: columnText(about.name, name_chars_max),
     level: levelOf(record.severity_number),
     source: 'otlp',
     body,

@@ -22,7 +22,7 @@ import {
   textIn,
 } from './span-state.ts'
 import { type DisjointUsage, disjointUsage } from './usage-buckets.ts'
-import { cutText, decoded } from './value-text.ts'
+import { columnText, cutText, decoded, name_chars_max } from './value-text.ts'
 
 type Fields = Readonly<Record<FieldName, number>>
 
@@ -80,7 +80,7 @@ function observationOf(tools: MapperTools, about: About): ObservationDraft {
     observation_id: span.span_id,
     parent_observation_id: span.parent_span_id,
     type,
-    name: span.name,
+    name: columnText(span.name, name_chars_max),
     start_time: times.start_time,
     end_time: times.end_time,
     status: oneOf(statusWords, textIn(state, f.status), 'ok'),

@@ -77,6 +77,9 @@ export function cutText(text: Text, bytes_max: number): Text {
   return text.subarray(0, end)
 }
 
+/** Of a span's or an event's name. */
+export const name_chars_max = 1_024
+
 /** A short text for a column that PostgreSQL reads too, which refuses NUL characters. */
 export function columnText(text: string, chars_max: number): string {
   const clean = text.includes('\u0000') ? text.replaceAll('\u0000', '') : text
