@@ -22,6 +22,9 @@ import { problemOf } from './status-codes.ts'
 /** Without a sign of life for so long after it was asked for, a connection is closed. */
 const keepaliveTimeout_ms = 20_000
 
+/** What a client may send ahead; the 64 KiB of HTTP/2 make it stop and wait in most requests. */
+const flowWindow_bytes = 256 * 1024
+
 /** Listens for exports over gRPC. Throws AddressUnavailable when it can't. */
 export async function startGrpc(
   services: ReceiverServices,
@@ -37,6 +40,7 @@ export async function startGrpc(
     'grpc.keepalive_time_ms': keepalive_ms,
     'grpc.keepalive_timeout_ms': keepaliveTimeout_ms,
     'grpc.enable_channelz': 0,
+    'grpc-node.flow_control_window': flowWindow_bytes,
     interceptors: [gate(services, admitted, open)],
   })
   for (const signal of ['traces', 'logs'] as const) {

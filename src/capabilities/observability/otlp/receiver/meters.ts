@@ -1,8 +1,15 @@
 import type { Metrics } from '../../../../platform/telemetry/index.ts'
-import type { OtlpSignal } from '../decode/answer/export-response.ts'
+import type { OtlpEncoding, OtlpSignal } from '../decode/answer/export-response.ts'
 import type { OtlpTransport } from './contract.ts'
 import type { InflightBytes } from './inflight-bytes.ts'
-import type { EndedExport } from './services.ts'
+
+/** One request that has ended, as it is counted. */
+export type EndedExport = {
+  transport: OtlpTransport
+  encoding: OtlpEncoding | 'none'
+  /** `ok`, `partial`, `client_gone` or a code of the catalogue. */
+  result: string
+}
 
 /** What the receiver counts. */
 export type OtlpMeters = {
