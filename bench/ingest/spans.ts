@@ -195,10 +195,10 @@ function spanId(seed: number, index: number): string {
 }
 
 function attributesOf(given: Given): PlainAttribute[] {
-  return Object.entries(given).map(([key, value]) => ({ key, value: valueOf(value) }))
+  return Object.entries(given).map(([key, value]) => ({ key, value: anyValue(value) }))
 }
 
-function valueOf(value: Given[string]): PlainValue {
+function anyValue(value: Given[string]): PlainValue {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
   if (typeof value === 'object') return value

@@ -14,6 +14,8 @@ const stop_timeout_ms = 10_000
 export type NatsServer = {
   readonly url: string
   readonly port: number
+  /** Of the process now; another one after `restart`. */
+  readonly pid: number
   /** Ends it with SIGTERM and waits. */
   stop(): Promise<void>
   /** Ends it with SIGKILL and waits. */
@@ -54,6 +56,9 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
+    get pid() {
+      return child.pid ?? 0
+    },
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
     tell: (subject) => tell(port, subject),

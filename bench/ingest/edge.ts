@@ -1,0 +1,145 @@
+import { Client, credentials, Metadata } from '@grpc/grpc-js'
+import { type Cluster, startCluster } from '../../test/support/cluster.ts'
+import { Connection } from '../load.ts'
+import { usageOf } from '../process-usage.ts'
+import { median } from '../rounds.ts'
+import { pin } from '../service.ts'
+import type { SpanShape } from './spans.ts'
+import { bodiesOf, requestSpans } from './stages.ts'
+
+/** Processor time per span of the whole `proxy` role, by way in; all threads. */
+export type EdgeRow = {
+  shape: SpanShape
+  way: Way
+  cpu_us: number
+  spread: readonly [number, number]
+  /** Spans a second while it was loaded, whoever was the bottleneck. */
+  spans_per_s: number
+}
+
+const ways = ['protobuf', 'json', 'gzip', 'grpc'] as const
+type Way = (typeof ways)[number]
+
+const slice_ms = 1_500
+const connections = 4
+const contentTypes = {
+  protobuf: 'application/x-protobuf',
+  json: 'application/json',
+  gzip: 'application/x-protobuf\r\nContent-Encoding: gzip',
+}
+const grpcMethod = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+
+/**
+ * Loads the real `proxy` role (PostgreSQL, capture policies, nats-server with JetStream, answers
+ * after the durable publish) with each way in by turns. The role is alone on processor 0.
+ */
+export async function measureEdge(
+  shapes: Readonly<Partial<Record<SpanShape, readonly Way[]>>>,
+  rounds: number,
+): Promise<EdgeRow[]> {
+  await using cluster = await startEdge()
+  const sides: Side[] = []
+  for (const [shape, asked] of Object.entries(shapes) as [SpanShape, readonly Way[]][]) {
+    const bodies = bodiesOf(shape)
+    for (const way of asked) {
+      const sent = way === 'grpc' ? bodies.protobuf : bodies[way]
+      const senders = Array.from({ length: connections }, () => senderOf(cluster, way, sent))
+      sides.push({ shape, way, senders, cpu_us: [], per_s: [] })
+    }
+  }
+  for (const side of sides) await slice(cluster, side)
+  for (let round = 0; round < rounds; round += 1) {
+    const at = round % sides.length
+    for (const side of [...sides.slice(at), ...sides.slice(0, at)]) {
+      const { cpu_us, per_s } = await slice(cluster, side)
+      side.cpu_us.push(cpu_us)
+      side.per_s.push(per_s)
+    }
+  }
+  for (const side of sides) for (const sender of side.senders) sender.close()
+  return sides.map(({ shape, way, cpu_us, per_s }) => ({
+    shape,
+    way,
+    cpu_us: median(cpu_us),
+    spread: [Math.min(...cpu_us), Math.max(...cpu_us)] as const,
+    spans_per_s: median(per_s),
+  }))
+}
+
+type Side = { shape: SpanShape; way: Way; senders: Sender[]; cpu_us: number[]; per_s: number[] }
+
+/** The role alone on processor 0; everything else stays on that of this process. */
+export async function startEdge(env: Record<string, string> = {}): Promise<Cluster> {
+  await pin(process.pid, 1)
+  const cluster = await startCluster({ env })
+  await cluster.worker.stop()
+  await cluster.api.stop()
+  await pin(cluster.proxy.pid, 0)
+  await pin(cluster.postgres.server().pid, 1)
+  return cluster
+}
+
+/** Keeps one request under way at a time. */
+type Sender = { send(): Promise<unknown>; close(): void }
+
+function senderOf(cluster: Cluster, way: Way, bodies: readonly Buffer[]): Sender {
+  let at = 0
+  const next = (): Buffer => bodies[at++ % bodies.length] ?? Buffer.alloc(0)
+  const key = cluster.login.project_key
+  if (way === 'grpc') return grpcSender(cluster.proxy.otlp_grpc_address, key, next)
+  const connection = new Connection(Number(new URL(cluster.proxy.base_url).port))
+  return {
+    send: () => {
+      const body = next()
+      const head = `POST /v1/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${key}\r\nContent-Type: ${contentTypes[way]}\r\nContent-Length: ${body.length}\r\n\r\n`
+      return connection.ask({ bytes: Buffer.concat([Buffer.from(head), body]), streamed: false })
+    },
+    close: () => connection.close(),
+  }
+}
+
+function grpcSender(address: string, key: string, next: () => Buffer): Sender {
+  const client = new Client(address, credentials.createInsecure(), {
+    'grpc.max_send_message_length': -1,
+    'grpc.use_local_subchannel_pool': 1,
+  })
+  const metadata = new Metadata()
+  metadata.set('x-api-key', key)
+  const asIs = (bytes: Buffer) => bytes
+  return {
+    send: () =>
+      new Promise((resolve, reject) => {
+        client.makeUnaryRequest(grpcMethod, asIs, asIs, next(), metadata, (error, answer) =>
+          error ? reject(error) : resolve(answer),
+        )
+      }),
+    close: () => client.close(),
+  }
+}
+
+/** Loads for a while; the queue is emptied afterwards, so that it is never full. */
+async function slice(
+  cluster: Cluster,
+  { senders }: Side,
+): Promise<{ cpu_us: number; per_s: number }> {
+  const { pid } = cluster.proxy
+  const before = await usageOf(pid)
+  const start_ms = performance.now()
+  const end_ms = start_ms + slice_ms
+  let spans = 0
+  await Promise.all(
+    senders.map(async (sender) => {
+      while (performance.now() < end_ms) {
+        await sender.send()
+        spans += requestSpans
+      }
+    }),
+  )
+  const took_ms = performance.now() - start_ms
+  const after = await usageOf(pid)
+  await cluster.nats.tell('$JS.API.STREAM.PURGE.looptrace_queue')
+  return {
+    cpu_us: ((after.cpu_ms - before.cpu_ms) * 1000) / spans,
+    per_s: (spans * 1000) / took_ms,
+  }
+}
