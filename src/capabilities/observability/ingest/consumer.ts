@@ -10,8 +10,9 @@ import { createPricing } from '../pricing/index.ts'
 import type { LedgerStore, ObservationStore, RecordStore } from '../stores/index.ts'
 import { failureKind } from './failure-kind.ts'
 import { ledgerBatches } from './ledger-batches.ts'
+import type { ReadingContext, ReadMessage } from './message-rows.ts'
 import { ingestMeters } from './meters.ts'
-import { type ReadingContext, type ReadMessage, readMessage } from './read-messages.ts'
+import { readMessage } from './read-messages.ts'
 import type { IngestSettings } from './settings.ts'
 import {
   recordSettlement,

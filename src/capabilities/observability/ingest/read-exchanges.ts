@@ -6,8 +6,12 @@ import type { Observation } from '../../../model/observation.ts'
 import { ByteWriter } from '../../../platform/columnar/row-binary/index.ts'
 import { exchangeToObservation, factsFault, type MappingContext } from '../exchanges/index.ts'
 import { rowWriters } from '../stores/row-format/index.ts'
-import { addRow, type MessageReceipt } from './encoded-rows.ts'
-import type { ReadingContext, ReadMessage } from './read-messages.ts'
+import {
+  addRow,
+  type MessageReceipt,
+  type ReadingContext,
+  type ReadMessage,
+} from './message-rows.ts'
 
 /**
  * Reads a frame of raw exchanges into the message: each becomes an observation, and correlations

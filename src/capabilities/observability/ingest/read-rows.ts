@@ -2,8 +2,7 @@ import { MalformedFrame } from '../../../model/exchange-frame.ts'
 import { decodeRowFrame, type RowFrame } from '../../../model/row-frame.ts'
 import { ByteWriter } from '../../../platform/columnar/row-binary/index.ts'
 import { type ObservationHead, readObservationHead, rowFormat } from '../stores/row-format/index.ts'
-import { addRow } from './encoded-rows.ts'
-import type { ReadMessage } from './read-messages.ts'
+import { addRow, type ReadMessage } from './message-rows.ts'
 
 /**
  * Reads a frame of encoded rows into the message: rows stay as they are, and of observations only

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type RowKind, rowKinds } from '../../../model/row-frame.ts'
 import type { ObservationHead } from '../stores/row-format/index.ts'
-import type { ReadMessage } from './read-messages.ts'
+import type { ReadMessage } from './message-rows.ts'
 
 /** Rows of a message that are written together, from one place to before another. */
 export type RowUnit = { message: ReadMessage; from: number; to: number }

@@ -2,8 +2,7 @@ import type { RecordCounts } from '../../../model/ingest-records.ts'
 import type { LedgerEntry } from '../../../model/ledger-entry.ts'
 import type { RowKind } from '../../../model/row-frame.ts'
 import { rejectedEntry } from '../ledger/index.ts'
-import type { MessageReceipt } from './encoded-rows.ts'
-import type { ReadMessage } from './read-messages.ts'
+import type { MessageReceipt, ReadMessage } from './message-rows.ts'
 import type { Refused } from './write-messages.ts'
 
 /** Why the ledger says that items were not stored. */

@@ -1,5 +1,5 @@
 import { failureKind } from './failure-kind.ts'
-import type { ReadMessage } from './read-messages.ts'
+import type { ReadMessage } from './message-rows.ts'
 import { batchOf, type RowBatch, type RowUnit } from './row-batch.ts'
 
 /** Writes rows for good; the same token brings the same rows. Rejects with a store's error. */

@@ -1,4 +1,6 @@
 import type { FrameReceipt, RowKind } from '../../../model/row-frame.ts'
+import type { Delivery } from '../../../platform/queue/index.ts'
+import type { MappingContext } from '../exchanges/index.ts'
 import type { ObservationHead } from '../stores/row-format/index.ts'
 
 /**
@@ -20,6 +22,23 @@ export type EncodedRows = {
 
 /** What a message brings of one request of one project. */
 export type MessageReceipt = FrameReceipt & { project_id: string }
+
+/** A queue message as rows. What could not become a row is in `faults`: it is to be set apart. */
+export type ReadMessage = {
+  delivery: Delivery
+  receipts: MessageReceipt[]
+  rows: EncodedRows
+  faults: MessageFault[]
+}
+
+/**
+ * Why something of the message can not be stored, and which receipt counts it, if any does: a row
+ * of a kind, or all that the receipt tells of.
+ */
+export type MessageFault = { reason: string; receipt?: number; kind?: RowKind }
+
+/** What reading needs beside the message. */
+export type ReadingContext = MappingContext & { frame_bytes_max: number }
 
 /** No rows yet. */
 export function emptyRows(): EncodedRows {
