@@ -273,6 +273,8 @@ describe('times and places', () => {
     const early = mapAttributes({}, { span: { end_time: spanStart - 1n } })
     expect(early.end_time).toBe(spanStart)
     expect(early.mapped_from).toContain('|default:end_time')
+    const ended = mapAttributes({}, { span: { start_time: 0n, end_time: 5n } })
+    expect(ended).toMatchObject({ start_time: 5n, end_time: 5n })
     const none = mapAttributes({}, { span: { start_time: 0n, end_time: 0n } })
     expect(none.start_time).toBe(BigInt(mappedRequest.received_at_ms) * 1_000_000n)
     expect(none.mapped_from).toContain('|default:start_time,end_time')

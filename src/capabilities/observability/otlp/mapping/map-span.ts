@@ -40,8 +40,8 @@ export function mapSpan(
   span: OtlpSpan,
 ): MappedSpan {
   const { state, compiled } = tools
-  const isTimed = span.start_time > 0n && span.start_time < time_end
-  const start_time = isTimed ? span.start_time : context.received_at
+  const isTimed = isTime(span.start_time)
+  const start_time = isTimed ? span.start_time : standInStart(span, context)
   const isEnded = span.end_time >= start_time && span.end_time < time_end
   state.start_time = start_time
   const reading = readSpan(tools, start, span)
@@ -52,6 +52,18 @@ export function mapSpan(
   tellCounts(reading, span, compiled.contract.limits)
   tellLosses(reading)
   return { draft, reading }
+}
+
+function isTime(time: bigint): boolean {
+  return time > 0n && time < time_end
+}
+
+/**
+ * A start for a span that tells none. It is a part of what the observation is known by, so that a
+ * span that is sent again should get the same: its end, and only without that its arrival.
+ */
+function standInStart(span: OtlpSpan, context: RequestContext): bigint {
+  return isTime(span.end_time) ? span.end_time : context.received_at
 }
 
 type About = {
