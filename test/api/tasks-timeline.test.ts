@@ -187,6 +187,36 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     })
   })
 
+  test('a trace of spans reads as calls, tools, results and operations', async () => {
+    await api.seedTask({ task_id: 'spans' })
+    const trace = { trace_id: newId(), source: 'otlp', outcome: '' } as const
+    const asked = { id: 'c1', name: 'find', arguments: '{}' }
+    const rows = [
+      call('spans', 0, { ...trace, type: 'agent', tool_calls: [asked] }),
+      call('spans', 1, { ...trace, tool_calls: [asked] }),
+      call('spans', 2, {
+        ...trace,
+        type: 'tool',
+        tool_calls: [asked],
+        tool_results: [{ tool_call_id: 'c1', content: '{"n":1}' }],
+      }),
+      call('spans', 3, { ...trace, type: 'span' }),
+      call('spans', 4, { ...trace, tool_results: [{ tool_call_id: 'c1', content: '1' }] }),
+    ]
+    await stores.store.insert(rows, { token: randomUUID() })
+    const entries = entriesOf(await api.get(path('spans')))
+    expect(entries.map((entry) => [entry.role, Number(entry['observation_id'])])).toEqual([
+      ['operation', 0],
+      ['model_call', 1],
+      ['tool_call', 1],
+      ['tool_result', 2],
+      ['model_call', 4],
+    ])
+    expect(entries[3]).toMatchObject({ content: '{"n":1}', status: 'ok', error: null })
+    const operations = entriesOf(await api.get(path('spans', 'role=operation')))
+    expect(operations).toEqual([entries[0]])
+  })
+
   test('pages put together are the whole, and running totals go on over them', async () => {
     await seedAgent('pages', 300)
     const whole = entriesOf(await api.get(path('pages', 'limit=1000')))

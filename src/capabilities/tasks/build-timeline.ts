@@ -8,7 +8,11 @@ import {
   changeDraft,
   type Draft,
   finishedTool,
+  isModelCall,
+  isShownOperation,
+  type ModelCallRow,
   msBetween,
+  operationDraft,
   resultDraft,
   type ToolDraft,
   toolDraft,
@@ -16,6 +20,7 @@ import {
 import type { RunningTotals, TimelineEntry } from './timeline-entry.ts'
 import { comparePositions, type TimelinePosition } from './timeline-position.ts'
 import { createToolJoins } from './tool-joins.ts'
+import { createToolRuns } from './tool-runs.ts'
 
 export type PlacedEntry = { position: TimelinePosition; entry: TimelineEntry }
 
@@ -28,9 +33,10 @@ export type TimelineBuilder = {
 
 /**
  * Builds the timeline of a task; pure. Model calls stand at their start, the tools they ask for at
- * their end, a tool's result at the start of the first call that brought it. Observations that are
- * no model calls (agents, chains, spans) are no entries: they enclose others, and the trace shows
- * them. Texts are cut to `text_length_max` characters; `gap_ms` stands from `gap_min_ms` on.
+ * their end, a tool's result at the end of the tool's own observation, else at the start of the
+ * first call that brought it. Operations stand at their start; a plain span is one when it failed.
+ * Tools and results that agents and chains report repeat those of the calls below them and are left
+ * out. Texts are cut to `text_length_max` characters; `gap_ms` stands from `gap_min_ms` on.
  */
 export function createTimelineBuilder(options: {
   gap_min_ms: number
@@ -43,17 +49,22 @@ export function createTimelineBuilder(options: {
     const is_cut = text.length > options.text_length_max
     return { text: is_cut ? text.slice(0, options.text_length_max) : text, is_cut }
   }
-  const addRow = (row: TimelineRow) => {
+  const runs = createToolRuns(joins, cut)
+  const addCall = (row: ModelCallRow) => {
     const { observation_id, trace_id, start_time: time } = row
     const brought = joins.answered(row.tool_results, { observation_id, trace_id, time })
     for (const [index, joined] of brought.entries()) {
       drafts.push(resultDraft(row, index - brought.length, joined, cut))
     }
-    const call = callDraft(row)
-    if (call) drafts.push(call)
+    drafts.push(callDraft(row))
     const asked = row.tool_calls.map((tool) => askedTool(row, tool, cut))
     joins.asked(asked)
     for (const [index, tool] of asked.entries()) tools.push(toolDraft(row, index, tool))
+  }
+  const addRow = (row: TimelineRow) => {
+    if (isModelCall(row)) addCall(row)
+    else if (row.type === 'tool') drafts.push(...runs.add(row))
+    else if (isShownOperation(row)) drafts.push(operationDraft(row))
   }
   return {
     add: (rows) => rows.forEach(addRow),

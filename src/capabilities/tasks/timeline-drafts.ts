@@ -26,10 +26,9 @@ export type Draft = {
 /** A tool call that waits for its result as well. */
 export type ToolDraft = { position: TimelinePosition; asked: AskedTool }
 
-/** The entry of a model call, or undefined for an observation that is none. */
-export function callDraft(row: TimelineRow): Draft | undefined {
+/** The entry of a model call. */
+export function callDraft(row: ModelCallRow): Draft {
   const { type } = row
-  if (type !== 'generation' && type !== 'embedding') return undefined
   const tokens = tokensOf(row)
   const failed = row.status === 'error'
   return {
@@ -59,6 +58,43 @@ export function callDraft(row: TimelineRow): Draft | undefined {
   }
 }
 
+type TypedRow<Type extends TimelineRow['type']> = TimelineRow & { type: Type }
+export type ModelCallRow = TypedRow<'generation' | 'embedding'>
+
+export function isModelCall(row: TimelineRow): row is ModelCallRow {
+  return row.type === 'generation' || row.type === 'embedding'
+}
+
+/** The entry of an operation; those that enclose others don't fill the time they take. */
+export function operationDraft(row: OperationRow): Draft {
+  const { type, start_time, end_time } = row
+  const encloses = type === 'agent' || type === 'chain' || type === 'span'
+  return {
+    position: positionOf(row, start_time, 0),
+    ...(!encloses && { end: end_time }),
+    body: {
+      role: 'operation',
+      observation_id: row.observation_id,
+      trace_id: row.trace_id,
+      end_time: isoFromNs(end_time),
+      type,
+      name: row.name,
+      agent_name: row.agent_name,
+      status: row.status,
+      error: errorOf(row),
+      latency_ms: msBetween(start_time, end_time),
+    },
+  }
+}
+
+type OperationRow = TypedRow<Extract<TimelineEntry, { role: 'operation' }>['type']>
+
+/** Plain spans are the work of the application around its agents: shown where it failed. */
+export function isShownOperation(row: TimelineRow): row is OperationRow {
+  if (isModelCall(row) || row.type === 'tool') return false
+  return row.type !== 'span' || row.status === 'error'
+}
+
 /** The tool call that stands at `index` among those a call asked for. */
 export function askedTool(row: TimelineRow, call: ToolCall, cut: Cut): AskedTool {
   const { observation_id, trace_id, end_time } = row
@@ -74,7 +110,7 @@ export function askedTool(row: TimelineRow, call: ToolCall, cut: Cut): AskedTool
 }
 
 export function toolDraft(row: TimelineRow, index: number, asked: AskedTool): ToolDraft {
-  return { position: positionOf(row, row.end_time, index + 1), asked }
+  return { position: positionOf(row, asked.time, index + 1), asked }
 }
 
 /** The entry of a tool call, once every call of the task has been seen. */
@@ -120,8 +156,35 @@ export function resultDraft(
       is_cut,
       orphan: asked === undefined,
       latency_ms: asked ? msBetween(asked.time, row.start_time) : null,
+      execution_ms: null,
+      status: null,
+      error: null,
       call_observation_id: asked?.observation_id ?? null,
       call_trace_id: asked?.trace_id ?? null,
+    },
+  }
+}
+
+/** The entry of what came of a tool that ran on an observation of its own. */
+export function runDraft(row: TimelineRow, asked: AskedTool, cut: Cut): Draft {
+  const { text, is_cut } = cut(row.tool_results[0]?.content ?? '')
+  return {
+    position: positionOf(row, row.end_time, 2),
+    body: {
+      role: 'tool_result',
+      observation_id: row.observation_id,
+      trace_id: row.trace_id,
+      tool_call_id: asked.tool_call_id,
+      tool_name: asked.tool_name,
+      content: text,
+      is_cut,
+      orphan: false,
+      latency_ms: msBetween(asked.time, row.end_time),
+      execution_ms: msBetween(row.start_time, row.end_time),
+      status: row.status,
+      error: errorOf(row),
+      call_observation_id: asked.observation_id,
+      call_trace_id: asked.trace_id,
     },
   }
 }

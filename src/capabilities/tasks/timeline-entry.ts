@@ -3,7 +3,13 @@ import { outcomes, statuses, traceIdSchema } from '../../model/observation.ts'
 import { dollarsSchema, instantSchema } from './task-record.ts'
 
 /** What part an entry plays in a task. */
-export const timelineRoles = ['model_call', 'tool_call', 'tool_result', 'state_change'] as const
+export const timelineRoles = [
+  'model_call',
+  'tool_call',
+  'tool_result',
+  'operation',
+  'state_change',
+] as const
 export type TimelineRole = (typeof timelineRoles)[number]
 
 const count = z.int().nonnegative()
@@ -13,7 +19,7 @@ const ms = z.number().nonnegative()
 export const runningTotalsSchema = z.strictObject({
   calls: count.describe('Model calls.'),
   errors: count.describe('Model calls that failed.'),
-  tool_calls: count.describe('Tool calls that models asked for.'),
+  tool_calls: count.describe('Tool calls: asked for by a model, or seen to run.'),
   total_tokens: count.describe('Tokens of all buckets.'),
   cost_usd: dollarsSchema,
   elapsed_ms: ms.describe('Since the first entry of the task.'),
@@ -26,8 +32,8 @@ const anyEntry = {
   gap_ms: ms
     .nullable()
     .describe(
-      'Time before it in which neither a model call nor an answered tool call was under way; ' +
-        'null when that was less than `gap_min_ms`.',
+      'Time before it in which no model call, no answered tool call and no operation but an ' +
+        'enclosing one was under way; null when that was less than `gap_min_ms`.',
     ),
   running: runningTotalsSchema.describe('Sums up to and including this entry.'),
 }
@@ -39,6 +45,13 @@ const ofObservation = {
 
 /** Text of a tool call or result, cut to the timeline's length. */
 const cutText = { is_cut: z.boolean().describe('The text is longer; the observation has it all.') }
+
+const errorSchema = z
+  .strictObject({
+    type: z.string().describe('The kind of error.'),
+    message: z.string().describe('What was said of it.'),
+  })
+  .nullable()
 
 const bucket = (what: string) => count.nullable().describe(`${what} null when nobody counted.`)
 
@@ -52,13 +65,7 @@ const modelCallSchema = z.strictObject({
   status: z.enum(statuses).describe('How it went.'),
   outcome: z.enum(outcomes).or(z.literal('')).describe('How a proxied call ended; else empty.'),
   status_code: count.describe('The HTTP status the client got; 0 when it is not known.'),
-  error: z
-    .strictObject({
-      type: z.string().describe('The kind of error.'),
-      message: z.string().describe('What the provider, or the proxy, said.'),
-    })
-    .nullable()
-    .describe('Set when the call failed or was cut.'),
+  error: errorSchema.describe('Set when the call failed or was cut.'),
   provider: z.string().describe('The provider that was called.'),
   model: z.string().describe('As answered, else as requested.'),
   streamed: z.boolean().describe('The answer came as a stream.'),
@@ -80,33 +87,66 @@ const modelCallSchema = z.strictObject({
 })
 
 const toolCallEntrySchema = z.strictObject({
-  role: z.literal('tool_call').describe('A tool that a model asked for.'),
+  role: z.literal('tool_call').describe('A tool that a model asked for, or that was seen to run.'),
   ...anyEntry,
   ...ofObservation,
   tool_call_id: z.string().describe('As the model gave it; may be empty.'),
-  tool_name: z.string().describe('The tool that was asked for.'),
+  tool_name: z.string().describe('The tool.'),
   arguments: z.string().describe('As the model wrote them.'),
   ...cutText,
-  orphan: z.boolean().describe('No later call brought a result.'),
+  orphan: z.boolean().describe('No later call brought a result, and nothing shows that it ran.'),
   latency_ms: ms
     .nullable()
-    .describe('From the end of the asking call to the start of the call that brought the result.'),
-  result_observation_id: z.string().nullable().describe('The call that brought the result.'),
-  result_trace_id: traceIdSchema.nullable().describe('The trace of that call.'),
+    .describe(
+      'From the end of the asking call to the end of the tool, where its own observation tells ' +
+        'that, else to the start of the call that brought the result.',
+    ),
+  result_observation_id: z
+    .string()
+    .nullable()
+    .describe("The tool's own observation, else the call that brought the result."),
+  result_trace_id: traceIdSchema.nullable().describe('The trace of that observation.'),
 })
 
 const toolResultEntrySchema = z.strictObject({
-  role: z.literal('tool_result').describe('A result that a client sent back.'),
+  role: z
+    .literal('tool_result')
+    .describe('What came of a tool: it ended, or a client sent its result.'),
   ...anyEntry,
   ...ofObservation,
-  tool_call_id: z.string().describe('As the client sent it.'),
+  tool_call_id: z.string().describe('As the tool or the client told it; may be empty.'),
   tool_name: z.string().nullable().describe('null when the asking call is not in the task.'),
-  content: z.string().describe('What the client sent to the model.'),
+  content: z.string().describe('What the tool gave, or the client sent to the model.'),
   ...cutText,
   orphan: z.boolean().describe('No earlier call of the task asked for it.'),
   latency_ms: ms.nullable().describe("The same as its tool call's."),
-  call_observation_id: z.string().nullable().describe('The call that asked for it.'),
-  call_trace_id: traceIdSchema.nullable().describe('The trace of that call.'),
+  execution_ms: ms
+    .nullable()
+    .describe('How long the tool ran, by its own observation; null when only a message told it.'),
+  status: z
+    .enum(statuses)
+    .nullable()
+    .describe('How the tool ended, by its own observation; null when only a message told it.'),
+  error: errorSchema.describe('Set when the tool failed.'),
+  call_observation_id: z.string().nullable().describe('The observation of its tool call.'),
+  call_trace_id: traceIdSchema.nullable().describe('The trace of that observation.'),
+})
+
+const operationSchema = z.strictObject({
+  role: z
+    .literal('operation')
+    .describe('A step that calls no model and no tool; a plain span only when it failed.'),
+  ...anyEntry,
+  ...ofObservation,
+  end_time: instantSchema.describe('When it was over.'),
+  type: z
+    .enum(['agent', 'chain', 'retriever', 'guardrail', 'evaluator', 'span'])
+    .describe('What it is; agents, chains and spans enclose other entries.'),
+  name: z.string().describe('The name of the observation.'),
+  agent_name: z.string().describe('The agent it belongs to; may be empty.'),
+  status: z.enum(statuses).describe('How it went.'),
+  error: errorSchema.describe('Set when it failed.'),
+  latency_ms: ms.describe('From its start to its end.'),
 })
 
 const stateChangeSchema = z.strictObject({
@@ -131,6 +171,7 @@ export const timelineEntrySchema = z
     modelCallSchema,
     toolCallEntrySchema,
     toolResultEntrySchema,
+    operationSchema,
     stateChangeSchema,
   ])
   .meta({ title: 'TimelineEntry' })

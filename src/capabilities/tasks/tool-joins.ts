@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { ToolResult } from '../../model/observation.ts'
 
 /** Where a tool call or its result was seen. */
-type Sighting = { observation_id: string; trace_id: string; time: bigint }
+export type Sighting = { observation_id: string; trace_id: string; time: bigint }
 
 /** A tool call, and where its result came from as soon as that is known. */
 export type AskedTool = Sighting & {
@@ -21,6 +21,8 @@ export type ToolJoins = {
   ): { result: ToolResult; asked: AskedTool | undefined }[]
   /** A call asked for tools, in this order. */
   asked(tools: readonly AskedTool[]): void
+  /** A tool ran and was over at `at`; the tool call it answers, where one waits for it. */
+  ran(tool: { tool_call_id: string; tool_name: string }, at: Sighting): AskedTool | undefined
 }
 
 /**
@@ -32,31 +34,45 @@ export type ToolJoins = {
  * than any before; and where tools that were asked for under an id still lack answers, the last
  * results under that id are the answers. A result answers the latest call that asked under its id
  * and has no answer, in the order asked. So each tool call is joined at most once.
+ *
+ * A tool that ran on an observation of its own is told by that one: the message that brings its
+ * result to a model later, in whatever shape, is no second result. It answers the tool call with
+ * its id; where either has none, the latest call of its trace that asked for its name.
  */
 export function createToolJoins(): ToolJoins {
   const seen = new Map<string, number>()
-  const open = new Map<string, AskedTool[][]>()
+  const open: Groups = new Map()
+  const openByName: Groups = new Map()
+  const ran = new Map<string, number>()
   return {
     answered(results, at) {
       const fresh = newOnes(results, seen)
       for (const [id, indexes] of Map.groupBy(results.keys(), (i) => results[i]?.tool_call_id)) {
-        const lacking = open.get(id ?? '')?.at(-1)?.length ?? 0
-        takeFromEnd(indexes, lacking, fresh)
+        takeFromEnd(indexes, latestWaiting(open, id ?? '').length, fresh)
       }
       return results
         .filter((_result, index) => fresh.has(index))
-        .map((result) => {
-          const asked = takeLatest(open, result.tool_call_id)
+        .flatMap((result) => {
+          const asked = latestWaiting(open, result.tool_call_id)[0]
+          if (asked === undefined && takeOne(ran, result.tool_call_id)) return []
           if (asked !== undefined) asked.result = at
-          return { result, asked }
+          return [{ result, asked }]
         })
     },
     asked(tools) {
-      for (const [id, group] of Map.groupBy(tools, idOf)) {
-        const waiting = open.get(id)
-        if (waiting === undefined) open.set(id, [group])
-        else waiting.push(group)
-      }
+      addGroups(open, Map.groupBy(tools, idOf))
+      addGroups(openByName, Map.groupBy(tools, nameInTrace))
+    },
+    ran(tool, at) {
+      const ofName = latestWaiting(openByName, nameInTrace({ ...tool, ...at }))
+      const asked =
+        tool.tool_call_id === ''
+          ? ofName[0]
+          : (latestWaiting(open, tool.tool_call_id)[0] ?? ofName.find(hasNoId))
+      if (asked !== undefined) asked.result = at
+      const id = tool.tool_call_id || asked?.tool_call_id
+      for (const told of id ? [id] : ['', tool.tool_name]) ran.set(told, (ran.get(told) ?? 0) + 1)
+      return asked
     },
   }
 }
@@ -92,6 +108,14 @@ function idOf({ tool_call_id, tool_name }: AskedTool): string {
   return tool_call_id === '' ? tool_name : tool_call_id
 }
 
+function hasNoId({ tool_call_id }: AskedTool): boolean {
+  return tool_call_id === ''
+}
+
+function nameInTrace({ trace_id, tool_name }: { trace_id: string; tool_name: string }): string {
+  return `${trace_id} ${tool_name}`
+}
+
 /** Longer contents are told apart by their digest, so that they needn't be held. */
 const contentLength_max = 256
 
@@ -100,11 +124,31 @@ function keyOf({ tool_call_id, content }: ToolResult): string {
   return `${tool_call_id}\n${told}`
 }
 
-function takeLatest(open: Map<string, AskedTool[][]>, id: string): AskedTool | undefined {
-  const waiting = open.get(id)
-  const group = waiting?.at(-1)
-  const asked = group?.shift()
-  if (group?.length === 0) waiting?.pop()
-  if (waiting?.length === 0) open.delete(id)
-  return asked
+/** Tool calls by id or name: the groups that were asked for together, the latest last. */
+type Groups = Map<string, AskedTool[][]>
+
+function addGroups(to: Groups, groups: ReadonlyMap<string, AskedTool[]>): void {
+  for (const [key, group] of groups) {
+    const waiting = to.get(key)
+    if (waiting === undefined) to.set(key, [group])
+    else waiting.push(group)
+  }
+}
+
+/** Those without an answer in the latest group that has some; later groups are forgotten. */
+function latestWaiting(groups: Groups, key: string): AskedTool[] {
+  const waiting = groups.get(key)
+  for (let group = waiting?.at(-1); group !== undefined; group = waiting?.at(-1)) {
+    const unanswered = group.filter(({ result }) => result === undefined)
+    if (unanswered.length > 0) return unanswered
+    waiting?.pop()
+  }
+  groups.delete(key)
+  return []
+}
+
+function takeOne(counts: Map<string, number>, key: string): boolean {
+  const count = counts.get(key) ?? 0
+  if (count > 0) counts.set(key, count - 1)
+  return count > 0
 }

@@ -227,8 +227,8 @@ function toolCallsOf(
   const found = state.values[f.tool_calls]
   if (Array.isArray(found)) return found as ToolCall[]
   const id = textIn(state, f.tool_call_id)
-  if (type !== 'tool' || id === '') return none as unknown as ToolCall[]
   const name = textIn(state, f.tool_name)
+  if (type !== 'tool' || (id === '' && name === '')) return none as unknown as ToolCall[]
   return [{ id, name, arguments: shortContent(compiled.contract.limits.tool_bytes_max, input) }]
 }
 
@@ -241,9 +241,7 @@ function toolResultsOf(
   const found = state.values[f.tool_results]
   if (Array.isArray(found)) return found as ToolResult[]
   const tool_call_id = textIn(state, f.tool_call_id)
-  if (type !== 'tool' || tool_call_id === '' || output.length === 0) {
-    return none as unknown as ToolResult[]
-  }
+  if (type !== 'tool' || output.length === 0) return none as unknown as ToolResult[]
   const { tool_bytes_max } = compiled.contract.limits
   return [{ tool_call_id, content: shortContent(tool_bytes_max, output) }]
 }
