@@ -7,6 +7,7 @@ import { generatedFiles } from '../scripts/generated-files.ts'
 import { problemCatalogue } from '../src/kernel/problem.ts'
 import { keyScopes } from '../src/kernel/scopes.ts'
 import { errorsOf, keyScopesOf } from '../src/platform/http/index.ts'
+import { metricCatalogue } from '../src/roles/metric-catalogue.ts'
 import { routeCatalogue } from '../src/roles/route-catalogue.ts'
 
 const run = promisify(execFile)
@@ -56,13 +57,29 @@ test('every route stands in a file that holds its whole URL', async () => {
   }
 })
 
-test.each(generatedFiles().map(({ path, content }) => [path, content]))(
+const generated = await generatedFiles()
+
+test.each(generated.map(({ path, content }) => [path, content]))(
   '%s is fresh (make generate)',
   async (path, content) => {
     expect(existsSync(path)).toBe(true)
     expect(await readFile(path, 'utf8')).toBe(content)
   },
 )
+
+test('every metric that the code names is in the catalogue, with words of its own', async () => {
+  const catalogue = await metricCatalogue()
+  const files = (await readdir('src', { recursive: true })).filter((name) => name.endsWith('.ts'))
+  const sources = await Promise.all(files.map((name) => readFile(`src/${name}`, 'utf8')))
+  const inCode = [...sources.join('\n').matchAll(/name: ['`](looptrace_\w+)['`]/g)].map(
+    ([, name]) => name,
+  )
+  const names = catalogue.map(({ name }) => name)
+  expect(names).toEqual([...new Set(names)])
+  expect(inCode.length).toBeGreaterThan(20)
+  expect(names).toEqual(expect.arrayContaining(inCode))
+  for (const { help } of catalogue) expect(help).toMatch(/^[A-Z].{9,}\.$/)
+})
 
 test('the arrows check sees the modules', async () => {
   const { stdout } = await run(

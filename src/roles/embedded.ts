@@ -47,7 +47,11 @@ async function clickHouseIn({ logger, metrics, parts }: RoleContext, config: All
   }
 }
 
-function restartCounter(metrics: RoleContext['metrics'], server: string): () => void {
+/** Counts the restarts of a server that the role started. */
+export function restartCounter(
+  metrics: RoleContext['metrics'],
+  server: 'postgres' | 'clickhouse',
+): () => void {
   const counter = metrics.counter({
     name: `looptrace_embedded_${server}_restarts_total`,
     help: `Times the embedded ${server} died and was started again.`,

@@ -74,11 +74,7 @@ export async function withFileSpool(
     bytes_max: config.spool_bytes_max,
     logger,
   })
-  const spooled = metrics.counter({
-    name: 'looptrace_spool_messages_total',
-    help: 'Messages that went to the spool because the queue was out of reach, and from there.',
-    labels: ['moved'],
-  })
+  const spooled = spoolCounter(metrics)
   const publisher: SpooledPublisher = await withSpool({
     queue,
     spool,
@@ -92,8 +88,20 @@ export async function withFileSpool(
   return publisher
 }
 
+/** Counts what goes in and out of the spool. */
+export function spoolCounter(metrics: RoleContext['metrics']) {
+  return metrics.counter({
+    name: 'looptrace_spool_messages_total',
+    help: 'Messages that went to the spool because the queue was out of reach, and from there.',
+    labels: ['moved'],
+  })
+}
+
 /** What waits in the spool, also what an earlier process put there. */
-function watchSpool(metrics: RoleContext['metrics'], publisher: SpooledPublisher): void {
+export function watchSpool(
+  metrics: RoleContext['metrics'],
+  publisher: Pick<SpooledPublisher, 'stats'>,
+): void {
   metrics.gauge({
     name: 'looptrace_spool_messages',
     help: 'Messages in the spool: pending, and refused by the queue for good.',
@@ -107,7 +115,10 @@ function watchSpool(metrics: RoleContext['metrics'], publisher: SpooledPublisher
 }
 
 /** What waits in the queue, as metrics; a queue that can't be asked reads NaN, which is no number. */
-function watchQueue({ metrics }: RoleContext, queue: Queue): void {
+export function watchQueue(
+  { metrics }: Pick<RoleContext, 'metrics'>,
+  queue: Pick<Queue, 'stats'>,
+): void {
   const gauge = metrics.gauge({
     name: 'looptrace_queue_messages',
     help: 'Messages in the queue: waiting or in flight, and dead letters.',

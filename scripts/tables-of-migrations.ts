@@ -1,0 +1,137 @@
+import type { Migration } from '../src/platform/migrations/index.ts'
+
+/** A table as the migrations leave it. `notes` are the comments above its first statement. */
+export type TableAbout = {
+  name: string
+  notes: string
+  columns: { name: string; type: string; rules: string }[]
+  /** Keys, indexes, engine: whatever else the statements say of the table. */
+  keys: string[]
+}
+
+/**
+ * The tables that migrations make, sorted by name. It reads the statements that our migrations are
+ * made of and throws for any other, so that a page made of it never leaves something out in silence.
+ */
+export function tablesOf(migrations: readonly Migration[]): TableAbout[] {
+  const tables = new Map<string, TableAbout>()
+  for (const { name, statements } of migrations) {
+    for (const { text } of statements) {
+      const reader = readers.find(({ pattern }) => pattern.test(withoutComments(text)))
+      if (reader === undefined) {
+        throw new Error(`${name}: can not be read for the page of tables: ${text.slice(0, 80)}`)
+      }
+      reader.read(tables, text)
+    }
+  }
+  return [...tables.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+type Reader = { pattern: RegExp; read(tables: Map<string, TableAbout>, text: string): void }
+
+const tableName = String.raw`(?:\{\{table:(\w+)\}\}|(\w+))`
+const createTable = new RegExp(`^create table (?:if not exists )?${tableName}`)
+const alterTable = new RegExp(`^alter table ${tableName}`)
+const createIndex = /^create (unique )?index \w+\s+on (\w+)\s*(.*)$/s
+const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
+
+const readers: readonly Reader[] = [
+  { pattern: /^\{\{distributed(_alter)?:/, read: () => undefined },
+  { pattern: createTable, read: readTable },
+  { pattern: alterTable, read: readAlteration },
+  { pattern: createIndex, read: readIndex },
+]
+
+function readTable(tables: Map<string, TableAbout>, text: string): void {
+  const sql = withoutComments(text)
+  const [, ours, plain] = createTable.exec(sql) ?? []
+  const name = ours ?? plain ?? ''
+  const open = sql.indexOf('(')
+  const close = closingOf(sql, open)
+  const table: TableAbout = { name, notes: commentsOf(text), columns: [], keys: [] }
+  for (const part of partsOf(sql.slice(open + 1, close))) {
+    if (/^(primary key|unique|check|index|constraint|foreign key)\b/.test(part)) {
+      table.keys.push(part)
+    } else table.columns.push(columnOf(part))
+  }
+  for (const line of sql.slice(close + 1).split('\n')) {
+    if (/^(engine|partition|order)\b/.test(line)) table.keys.push(plainEngine(line))
+  }
+  tables.set(name, table)
+}
+
+function readAlteration(tables: Map<string, TableAbout>, text: string): void {
+  const sql = withoutComments(text)
+  const [, ours, plain] = alterTable.exec(sql) ?? []
+  const table = known(tables, ours ?? plain ?? '')
+  for (const part of partsOf(sql.slice(sql.indexOf('add column')))) {
+    const [, name, rest] = addColumn.exec(part) ?? []
+    if (name === undefined) throw new Error(`can not be read for the page of tables: ${part}`)
+    table.columns.push(columnOf(`${name} ${rest}`))
+  }
+}
+
+function readIndex(tables: Map<string, TableAbout>, text: string): void {
+  const [, unique = '', table = '', rest = ''] = createIndex.exec(withoutComments(text)) ?? []
+  known(tables, table).keys.push(`${unique}index ${oneLine(rest)}`)
+}
+
+function known(tables: ReadonlyMap<string, TableAbout>, name: string): TableAbout {
+  const table = tables.get(name)
+  if (table === undefined) throw new Error(`no migration makes the table ${JSON.stringify(name)}`)
+  return table
+}
+
+/** Where a column's type ends and what is asked of it begins. */
+const rulesBegin = / (?=(?:not null|null|primary key|references|default|unique|check|codec)\b)/
+
+function columnOf(part: string): TableAbout['columns'][number] {
+  const space = part.indexOf(' ')
+  const [type = '', ...rules] = part.slice(space + 1).split(rulesBegin)
+  return { name: part.slice(0, space), type, rules: rules.join(' ') }
+}
+
+/** `{{engine:X}}` is X, replicated where there is a cluster. */
+function plainEngine(line: string): string {
+  return line.replace(/\{\{engine:(.*)\}\}/, '$1')
+}
+
+function commentsOf(text: string): string {
+  const lines = text.split('\n')
+  const end = lines.findIndex((line) => !line.startsWith('--'))
+  return lines
+    .slice(0, end)
+    .map((line) => line.slice(2).trim())
+    .join(' ')
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/^\s*--.*\n?/gm, '').trim()
+}
+
+/** What lies between commas that stand in no parentheses. */
+function partsOf(list: string): string[] {
+  const parts = ['']
+  let depth = 0
+  for (const char of list) {
+    if (char === '(') depth += 1
+    if (char === ')') depth -= 1
+    if (char === ',' && depth === 0) parts.push('')
+    else parts[parts.length - 1] += char
+  }
+  return parts.map(oneLine)
+}
+
+function closingOf(sql: string, open: number): number {
+  let depth = 0
+  for (let at = open; at < sql.length; at += 1) {
+    if (sql[at] === '(') depth += 1
+    if (sql[at] === ')') depth -= 1
+    if (depth === 0) return at
+  }
+  throw new Error(`a parenthesis is not closed: ${sql.slice(0, 80)}`)
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,98 @@
+import { startIngest } from '../capabilities/observability/ingest/index.ts'
+import { systemClock } from '../kernel/time.ts'
+import { loadConfig, type RoleConfig } from '../platform/config/index.ts'
+import { createHttpServer } from '../platform/http/index.ts'
+import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
+import { openProxy, openRecorder } from './edge.ts'
+import { restartCounter } from './embedded.ts'
+import { openIntake } from './intake.ts'
+import { openOtlp } from './otlp.ts'
+import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
+import type { RoleContext } from './running.ts'
+import { ingestOf } from './worker.ts'
+
+/** A metric as it was registered. */
+export type MetricAbout = {
+  name: string
+  type: 'counter' | 'gauge' | 'histogram'
+  labels: readonly string[]
+  help: string
+}
+
+/**
+ * Every metric of every role, sorted by name. The openers of the roles register them, with parts
+ * that are not there: nothing is read, and no port is opened.
+ */
+export async function metricCatalogue(): Promise<MetricAbout[]> {
+  const found: MetricAbout[] = []
+  await using parts = new AsyncDisposableStack()
+  const context: RoleContext = {
+    logger: createLogger({ role: 'metrics', level: 'silent' }),
+    metrics: noting(createMetrics(), found),
+    clock: systemClock,
+    parts,
+    checks: [],
+    whenReady: [],
+    fail: () => undefined,
+  }
+  await openAll(context, { ...loadConfig('all', {}), otlp_grpc_port: undefined })
+  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise<void> {
+  const { metrics, parts } = context
+  const intake = openIntake(context, config, { queue: absent, db: absent })
+  const recorder = openRecorder(context, config, { queue: absent, intake })
+  const proxy = openProxy(context, config, { keys: absent, recorder })
+  parts.defer(() => proxy.close())
+  await openOtlp(context, config, { keys: absent, intake })
+  const server = await createHttpServer({
+    ...context,
+    routes: [],
+    authorize: absent,
+    idempotency: absent,
+    body_bytes_max: config.http_body_bytes_max,
+    header_bytes_max: config.http_header_bytes_max,
+    rate_per_minute_max: config.http_rate_per_minute_max,
+    request_timeout_ms: config.http_request_timeout_ms,
+    keep_alive_ms: config.http_keep_alive_ms,
+  })
+  parts.defer(() => server.close())
+  const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
+  await startIngest({ ...context, ...stores, settings: ingestOf(config) })
+  watchQueue(context, absent)
+  spoolCounter(metrics)
+  watchSpool(metrics, absent)
+  restartCounter(metrics, 'postgres')
+  restartCounter(metrics, 'clickhouse')
+}
+
+/** Whatever is asked of it or called on it is absent too. */
+const absent = new Proxy(() => absent, {
+  get: (_, name) => (name === 'then' ? undefined : absent),
+  apply: () => absent,
+}) as never
+
+/** Registers as `metrics` does, and notes what was registered. */
+function noting(metrics: Metrics, found: MetricAbout[]): Metrics {
+  const note = (type: MetricAbout['type'], about: Omit<MetricAbout, 'type' | 'labels'>) => {
+    const { name, help } = about
+    const labels = 'labels' in about ? (about.labels as readonly string[]) : []
+    found.push({ name, type, labels, help })
+  }
+  return {
+    counter: (about) => {
+      note('counter', about)
+      return metrics.counter(about)
+    },
+    gauge: (about) => {
+      note('gauge', about)
+      return metrics.gauge(about)
+    },
+    histogram: (about) => {
+      note('histogram', about)
+      return metrics.histogram(about)
+    },
+    expose: () => metrics.expose(),
+  }
+}
