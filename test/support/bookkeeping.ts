@@ -6,6 +6,8 @@ import type { ClientCall } from './load.ts'
 export type RecordedRow = {
   trace_id: string
   observation_id: string
+  name: string
+  type: string
   task_id: string
   external_id: string
   outcome: string
@@ -22,7 +24,7 @@ export type Recorded = { rows: readonly RecordedRow[]; raw_rows: number }
 /** Reads all observations of the tasks whose names begin with the run's. */
 export async function recordedOf(columnar: Columnar, run: string): Promise<Recorded> {
   const rows = await columnar.query<RecordedRow>(
-    `select toString(trace_id) as trace_id, observation_id, task_id,
+    `select toString(trace_id) as trace_id, observation_id, name, type, task_id,
        conversation_external_id as external_id, outcome, status, input, output,
        toString(ifNull(input_uncached_tokens, 0) + ifNull(cache_read_tokens, 0)
          + ifNull(cache_write_tokens, 0) + ifNull(output_visible_tokens, 0)

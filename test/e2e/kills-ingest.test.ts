@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Columnar } from '../../src/platform/columnar/index.ts'
+import { type Cluster, startCluster } from '../support/cluster.ts'
+import { eventually } from '../support/eventually.ts'
+import { type IngestRun, type IngestRunOptions, startIngestRun } from '../support/ingest-run.ts'
+import { killsOfRun, msFor } from '../support/kills-of-run.ts'
+import { type Held, holdBeforeRollUp, holdInsert } from '../support/mid-batch.ts'
+import type { RestartableService } from '../support/restartable-service.ts'
+import { openTestColumnar } from '../support/single-machine.ts'
+
+/**
+ * kill -9 under load on every way in at once, each process of a cluster in turn. The long run is
+ * `KILLS=20 npx vitest run test/e2e/kills-ingest.test.ts`.
+ */
+const kills = killsOfRun(3)
+/** So much is taken between two kills. */
+const between = 60
+const back_ms_max = 30_000
+
+let cluster: Cluster
+let columnar: Columnar
+
+beforeAll(async () => {
+  cluster = await startCluster({
+    env: {
+      // Batches follow each other closely, so that a kill meets one in the making; what a killed
+      // worker held comes again soon.
+      LOOPTRACE_INGEST_BATCH_WAIT_MS: '20',
+      LOOPTRACE_INGEST_ACK_WAIT_MS: '2000',
+      LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0',
+    },
+    script: { steps: [{ match: { stream: true }, stream: { chunks: 4, delay_ms: 2 } }] },
+  })
+  columnar = openTestColumnar(cluster.clickhouse.server())
+})
+
+afterAll(async () => {
+  await columnar?.close()
+  await cluster?.stop()
+})
+
+function start(options: IngestRunOptions): IngestRun {
+  const { proxy, api, worker, login } = cluster
+  return startIngestRun(
+    {
+      otlp_url: () => proxy.base_url,
+      otlp_grpc_address: () => proxy.otlp_grpc_address,
+      api_url: () => api.base_url,
+      project_key: login.project_key,
+      processes: () => ({
+        edges: [proxy.management_url, api.management_url],
+        worker: worker.management_url,
+      }),
+      reader: () => ({ api_url: api.base_url, project_key: login.project_key }),
+      withColumnar: (work) => work(columnar),
+    },
+    options,
+  )
+}
+
+test(
+  'a killed worker: everything is stored once, and the ledger says so',
+  async () => {
+    // Without merges the rows of redelivered batches stay, and every reader has to do without them.
+    await columnar.command('system stop merges')
+    const load = start({ run: 'worker' })
+    const places: (() => Promise<Held>)[] = [
+      async () => ({ release: async () => undefined }),
+      () => holdBeforeRollUp(cluster.postgres.server().url),
+      () => holdInsert(cluster.clickhouse.server().pid(), () => load.until(between)),
+    ]
+    for (let kill = 0; kill < kills; kill += 1) {
+      await load.until(between)
+      const held = await places[kill % places.length]?.()
+      await cluster.worker.kill()
+      await held?.release()
+      await cluster.worker.start()
+    }
+    await load.until(between)
+    await load.expectBalance(`${kills} kills of the worker`)
+    await columnar.command('system start merges')
+  },
+  msFor(kills),
+)
+
+test(
+  'a killed edge: what was answered with 200 is stored, to the last span',
+  async () => {
+    // What the edge alone knows, exports without one valid span, it may take with it.
+    const load = start({ run: 'edge', all_bad: false, calls_may_be_lost: true })
+    await killAgainAndAgain(load, cluster.proxy)
+    await load.expectBalance(`${kills} kills of the edge`)
+  },
+  msFor(kills),
+)
+
+test(
+  'a killed api: what was answered with 202 is stored, and a key is one request',
+  async () => {
+    const clients = { protobuf: 1, grpc: 1, api: 4 }
+    const load = start({ run: 'api', all_bad: false, clients })
+    await killAgainAndAgain(load, cluster.api)
+    await load.expectBalance(`${kills} kills of the api`)
+  },
+  msFor(kills),
+)
+
+async function killAgainAndAgain(load: IngestRun, service: RestartableService): Promise<void> {
+  for (let kill = 0; kill < kills; kill += 1) {
+    await load.until(between)
+    await service.kill()
+    await service.start()
+  }
+  await load.until(between)
+}
+
+test(
+  'a killed nats-server: what it had not acknowledged comes again, once',
+  async () => {
+    const load = start({ run: 'nats' })
+    for (let kill = 0; kill < kills; kill += 1) {
+      await load.until(between)
+      // What it has been sent and has not acknowledged is gone with it.
+      cluster.nats.pause()
+      await load.until(between)
+      await cluster.nats.kill()
+      await load.until(between)
+      await cluster.nats.restart()
+    }
+    await load.until(between)
+    await load.expectBalance(`${kills} kills of nats-server`)
+  },
+  msFor(kills),
+)
+
+test(
+  'a killed ClickHouse: batches wait for it, and go in once',
+  async () => {
+    const load = start({ run: 'clickhouse' })
+    await killStores(load, () => cluster.clickhouse.server().pid())
+    await load.expectBalance(`${kills} kills of ClickHouse`)
+  },
+  msFor(kills),
+)
+
+test(
+  'a killed PostgreSQL: batches wait for it, and go in once',
+  async () => {
+    const load = start({ run: 'postgres' })
+    await killStores(load, () => cluster.postgres.server().pid)
+    await load.expectBalance(`${kills} kills of PostgreSQL`)
+  },
+  msFor(kills),
+)
+
+/** Kills a store's process and waits for the one that its supervisor starts. */
+async function killStores(load: IngestRun, pid: () => number | undefined): Promise<void> {
+  for (let kill = 0; kill < kills; kill += 1) {
+    await load.until(between)
+    const killed = await eventually('the store runs', pid, { timeout_ms: back_ms_max })
+    process.kill(killed, 9)
+    await eventually('the store is back', () => ![undefined, killed].includes(pid()), {
+      timeout_ms: back_ms_max,
+    })
+  }
+  await load.until(between)
+}
+
+test('the roles said nothing that they should not', () => {
+  expect(cluster.output()).not.toContain('ledger entries were dropped')
+})

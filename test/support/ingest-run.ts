@@ -1,0 +1,88 @@
+import { expect } from 'vitest'
+import type { Columnar } from '../../src/platform/columnar/index.ts'
+import { eventually } from './eventually.ts'
+import {
+  expectBalanced,
+  expectReceipts,
+  heldOf,
+  type PathAccount,
+  type Sent,
+} from './ingest-account.ts'
+import { type IngestLoadOptions, startIngestLoad } from './ingest-load.ts'
+import type { IngestTargets } from './ingest-senders.ts'
+import { type IngestProcesses, type LedgerPath, untilIngestQuiet } from './ledger-sums.ts'
+import { startLoad } from './load.ts'
+import type { Reader } from './roll-ups.ts'
+
+/** Where a load goes in and where its account is read. */
+export type IngestShape = IngestTargets & {
+  processes: () => IngestProcesses
+  reader: () => Reader
+  /** The tables, while the work runs. */
+  withColumnar<T>(work: (columnar: Columnar) => Promise<T>): Promise<T>
+}
+
+/** Clients of every way in, at work at the same time. */
+export type IngestRun = {
+  /** Waits for so many more parcels and calls that were accepted. */
+  until(more: number): Promise<void>
+  /** Ends the load, waits until all is through, and expects the account to balance. */
+  expectBalance(title: string): Promise<Record<LedgerPath, PathAccount>>
+  /** Ends the load. */
+  stop(): Promise<Sent>
+}
+
+export type IngestRunOptions = Partial<Pick<IngestLoadOptions, 'clients' | 'padding_bytes'>> & {
+  run: string
+  /**
+   * Whether some requests have nothing valid in them; they have, when left out. Of such requests
+   * the edge alone knows until it has told the ledger, within a second: a killed one tells nobody.
+   */
+  all_bad?: boolean
+  /** Clients of the proxy; 2 when left out. */
+  callers?: number
+  /** Completions that a killed edge may take with it: those of its last 20 ms. */
+  calls_may_be_lost?: boolean
+}
+
+const progress_ms_max = 60_000
+const parcels_max = 40_000
+
+/** Starts exporters, clients of canonical ingest and clients of the proxy. */
+export function startIngestRun(shape: IngestShape, options: IngestRunOptions): IngestRun {
+  const { run, all_bad = true, callers = 2, padding_bytes = 0 } = options
+  const from_ms = Date.now()
+  const { clients = { protobuf: 2, json: 1, grpc: 2, api: 2 } } = options
+  const parcels = startIngestLoad({ ...shape, run, clients, parcels_max, all_bad, padding_bytes })
+  const calls = startLoad({
+    base_url: shape.otlp_url,
+    project_key: shape.project_key,
+    run,
+    clients: callers,
+    calls_max: parcels_max,
+  })
+  const done = () => parcels.taken() + calls.calls.length
+  const stop = async (): Promise<Sent> => {
+    const sent = { run, parcels: await parcels.stop(), calls: await calls.stop() }
+    return { ...sent, window: { from_ms, to_ms: Date.now() + 1 } }
+  }
+  return {
+    until: async (more) => {
+      const enough = done() + more
+      const timeout_ms = progress_ms_max
+      await eventually(`${more} more are taken`, () => done() >= enough, { timeout_ms })
+    },
+    stop,
+    expectBalance: async (title) => {
+      const sent = await stop()
+      await untilIngestQuiet(shape.processes())
+      const reader = shape.reader()
+      const held = await shape.withColumnar((columnar) => heldOf(columnar, reader, sent))
+      const accounts = await expectBalanced(title, { sent, held, reader })
+      expect(sent.parcels.filter(({ told }) => told.length === 0)).toEqual([])
+      if (options.calls_may_be_lost !== true) expect(accounts.proxy.lost).toBe(0)
+      await expectReceipts(reader, sent)
+      return accounts
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import { Client, credentials, Metadata } from '@grpc/grpc-js'
+import type { Parcel } from './ingest-parcels.ts'
+import { otlpMessage } from './otlp-messages.ts'
+
+/**
+ * What a client was told of one request. `taken`: 200 or 202. `refused`: it may be sent again (429,
+ * 503, UNAVAILABLE). `unknown`: no answer came. `wrong`: an answer that no good request may get.
+ */
+export type Told = {
+  outcome: 'taken' | 'refused' | 'unknown' | 'wrong'
+  /** Items that the answer says were not taken. */
+  rejected: number
+  /** '' when nothing was told. */
+  ingest_request_id: string
+  /** Status and text of an answer other than `taken`. */
+  detail: string
+  /** Of an answer `refused` over HTTP, or RetryInfo over gRPC. */
+  may_retry_after: boolean
+  at_ms: number
+}
+
+/** Where things are; asked before each request, as a restarted process may be elsewhere. */
+export type IngestTargets = {
+  otlp_url: () => string
+  otlp_grpc_address: () => string
+  api_url: () => string
+  project_key: string
+}
+
+/** Sends a parcel once. Never rejects. */
+export type SendParcel = (parcel: Parcel) => Promise<Told>
+
+const answer_ms_max = 20_000
+const unavailable = 14
+
+/** Sends by HTTP what is no gRPC. */
+export function httpSender(targets: IngestTargets): SendParcel {
+  return async (parcel) => {
+    const isBatch = parcel.way === 'api'
+    const url = isBatch
+      ? `${targets.api_url()}/api/v2/observability/ingest`
+      : `${targets.otlp_url()}/v1/traces`
+    const type = parcel.way === 'protobuf' ? 'application/x-protobuf' : 'application/json'
+    try {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': type, 'x-api-key': targets.project_key },
+        body: Uint8Array.from(parcel.body),
+        signal: AbortSignal.timeout(answer_ms_max),
+      })
+      const body = Buffer.from(await answer.arrayBuffer())
+      return toldByHttp(parcel, answer, body)
+    } catch (error) {
+      return told('unknown', { detail: String(error) })
+    }
+  }
+}
+
+function toldByHttp(parcel: Parcel, answer: Response, body: Buffer): Told {
+  const { status, headers } = answer
+  if (status === (parcel.way === 'api' ? 202 : 200)) {
+    const ingest_request_id = headers.get('x-ingest-request-id') ?? ''
+    return told('taken', { ingest_request_id, rejected: rejectedIn(parcel, body) })
+  }
+  const detail = `${status} ${body.toString('latin1').slice(0, 300)}`
+  const may_retry_after = headers.has('retry-after')
+  return told([429, 503].includes(status) ? 'refused' : 'wrong', { detail, may_retry_after })
+}
+
+function rejectedIn({ way }: Parcel, body: Buffer): number {
+  if (way === 'api') return JSON.parse(body.toString()).result_payload.rejected
+  if (way === 'json') return Number(JSON.parse(body.toString()).partialSuccess?.rejectedSpans ?? 0)
+  const { partialSuccess } = otlpMessage('ExportTraceServiceResponse').decode(body).toJSON() as {
+    partialSuccess?: { rejectedSpans?: string }
+  }
+  return Number(partialSuccess?.rejectedSpans ?? 0)
+}
+
+const traceService = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+const asIs = (bytes: Buffer) => bytes
+
+/** Sends by gRPC, on one connection that comes back by itself. `close` ends it. */
+export function grpcSender(targets: IngestTargets): { send: SendParcel; close(): void } {
+  const clients = new Map<string, Client>()
+  const clientAt = (address: string) => {
+    const known = clients.get(address)
+    if (known) return known
+    const client = new Client(address, credentials.createInsecure(), {
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 500,
+    })
+    clients.set(address, client)
+    return client
+  }
+  return {
+    send: (parcel) => sendByGrpc(clientAt(targets.otlp_grpc_address()), parcel, targets),
+    close: () => {
+      for (const client of clients.values()) client.close()
+    },
+  }
+}
+
+function sendByGrpc(client: Client, parcel: Parcel, targets: IngestTargets): Promise<Told> {
+  const metadata = new Metadata()
+  metadata.set('x-api-key', targets.project_key)
+  const options = { deadline: Date.now() + answer_ms_max }
+  return new Promise((resolve) => {
+    let answer: { error: { code: number; details: string } | null; body: Buffer | undefined }
+    const call = client.makeUnaryRequest(
+      ...([traceService, asIs, asIs, parcel.body, metadata, options] as const),
+      (error, body) => {
+        answer = { error, body }
+      },
+    )
+    call.on('status', ({ metadata: trailer }) => {
+      queueMicrotask(() => resolve(toldByGrpc(parcel, answer, trailer)))
+    })
+  })
+}
+
+/** UNAVAILABLE may be an answer or the lack of one: only the edge's own says when to come again. */
+function toldByGrpc(
+  parcel: Parcel,
+  { error, body }: { error: { code: number; details: string } | null; body: Buffer | undefined },
+  trailer: Metadata,
+): Told {
+  if (error === null) {
+    const [id = ''] = trailer.get('x-ingest-request-id')
+    const rejected = rejectedIn(parcel, body ?? Buffer.alloc(0))
+    return told('taken', { ingest_request_id: String(id), rejected })
+  }
+  const detail = `${error.code} ${error.details}`
+  const may_retry_after = trailer.get('grpc-status-details-bin').length > 0
+  if (error.code === unavailable && may_retry_after) {
+    return told('refused', { detail, may_retry_after })
+  }
+  return told(lost.has(error.code) ? 'unknown' : 'wrong', { detail })
+}
+
+/** CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE: what grpc-js says of a broken pipe. */
+const lost = new Set([1, 2, 4, 13, unavailable])
+
+function told(outcome: Told['outcome'], about: Partial<Told>): Told {
+  const nothing = { rejected: 0, ingest_request_id: '', detail: '', may_retry_after: false }
+  return { outcome, ...nothing, ...about, at_ms: Date.now() }
+}
