@@ -186,7 +186,7 @@ function pythonSuite(setting: () => Setting): void {
 
 /** An answer's headers without those of the connection, which is another one, and without ours. */
 function ofProvider(headers: Iterable<[string, string]>): Record<string, string> {
-  const ours = ['x-trace-id', 'date', 'connection', 'keep-alive']
+  const ours = ['x-trace-id', 'x-ingest-request-id', 'date', 'connection', 'keep-alive']
   return Object.fromEntries([...headers].filter(([name]) => !ours.includes(name)))
 }
 
