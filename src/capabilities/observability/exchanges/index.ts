@@ -1,4 +1,4 @@
-export { exchangeToObservation, type MappingContext } from './mapping/exchange-to-observation.ts'
+export type { MappingContext } from './mapping/exchange-to-observation.ts'
 export { exchangeToRecords } from './mapping/exchange-to-records.ts'
 export { factsFault } from './mapping/facts-fault.ts'
 export { scrubbed } from './mapping/scrub.ts'

@@ -1,10 +1,9 @@
 import { derivedId, isUuid } from '../../../kernel/ids.ts'
-import type { Exchange, ExchangeFacts } from '../../../model/exchange.ts'
+import type { ExchangeFacts } from '../../../model/exchange.ts'
 import { decodeFrame } from '../../../model/exchange-frame.ts'
-import type { CorrelationDraft } from '../../../model/ingest-records.ts'
-import type { Observation } from '../../../model/observation.ts'
+import type { IngestRecords } from '../../../model/ingest-records.ts'
 import { ByteWriter } from '../../../platform/columnar/row-binary/index.ts'
-import { exchangeToObservation, factsFault, type MappingContext } from '../exchanges/index.ts'
+import { exchangeToRecords, factsFault } from '../exchanges/index.ts'
 import { rowWriters } from '../stores/row-format/index.ts'
 import {
   addRow,
@@ -32,9 +31,9 @@ export function readExchanges(message: ReadMessage, context: ReadingContext): vo
       })
       continue
     }
-    const row = rowOf(exchange, id, context)
+    const records = exchangeToRecords(exchange, context)
     try {
-      addObservation(message, { out, row, message_id, facts })
+      addRecords(message, { out, records, message_id, facts })
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       message.faults.push({
@@ -49,21 +48,22 @@ export function readExchanges(message: ReadMessage, context: ReadingContext): vo
 /** What the columns beside the content take, about. */
 const row_bytes = 1_024
 
-type ObservationToAdd = {
+type RecordsToAdd = {
   out: ByteWriter
-  row: Observation
+  records: IngestRecords
   message_id: Buffer
   facts: ExchangeFacts
 }
 
-function addObservation(message: ReadMessage, { out, row, message_id, facts }: ObservationToAdd) {
-  const correlations = correlationsOf(row)
+function addRecords(message: ReadMessage, { out, records, message_id, facts }: RecordsToAdd) {
+  const { observations, correlations } = records
   const start = out.at
   const ends: number[] = []
   try {
-    const draft = { ...row, attributes: pairsOf(row.attributes), metadata: pairsOf(row.metadata) }
-    rowWriters.observations(out, draft, message_id)
-    ends.push(out.at)
+    for (const observation of observations) {
+      rowWriters.observations(out, observation, message_id)
+      ends.push(out.at)
+    }
     for (const correlation of correlations) {
       rowWriters.correlations(out, correlation, message_id)
       ends.push(out.at)
@@ -75,44 +75,11 @@ function addObservation(message: ReadMessage, { out, row, message_id, facts }: O
   const receipt = message.receipts.push(receiptOf(facts, correlations.length)) - 1
   let from = start
   for (const [place, end] of ends.entries()) {
-    const kind = place === 0 ? 'observations' : 'correlations'
-    addRow(message.rows, { kind, start: from, end, receipt }, place === 0 ? row : undefined)
+    const head = observations[place]
+    const kind = head === undefined ? 'correlations' : 'observations'
+    addRow(message.rows, { kind, start: from, end, receipt }, head)
     from = end
   }
-}
-
-function pairsOf(record: Readonly<Record<string, string>>): string[] {
-  const pairs: string[] = []
-  for (const key in record) pairs.push(key, record[key] ?? '')
-  return pairs
-}
-
-const correlationTypes = [
-  ['w3c.traceparent', 'w3c_traceparent'],
-  ['w3c.tracestate', 'w3c_tracestate'],
-  ['w3c.baggage', 'w3c_baggage'],
-] as const
-
-const value_chars_max = 2_048
-
-function correlationsOf(row: Observation): CorrelationDraft[] {
-  const { project_id, trace_id, observation_id, start_time, attributes } = row
-  const correlations: CorrelationDraft[] = []
-  for (const [key, correlation_type] of correlationTypes) {
-    const correlation_value = attributes[key]?.slice(0, value_chars_max)
-    if (correlation_value === undefined || correlation_value === '') continue
-    correlations.push({
-      project_id,
-      trace_id,
-      observation_id,
-      correlation_type,
-      correlation_value,
-      time: start_time,
-      source: 'proxy',
-      metadata: [],
-    })
-  }
-  return correlations
 }
 
 function receiptOf(facts: ExchangeFacts, correlations: number): MessageReceipt {
@@ -147,18 +114,3 @@ function refusedReceipt(message: ReadMessage, facts: ExchangeFacts) {
     /^\d{1,19}$/.test(facts.start_time)
   return isKnown ? { receipt: message.receipts.push(receiptOf(facts, 0)) - 1 } : {}
 }
-
-/** A body that makes the mapping fail costs the content, not the record of the call. */
-function rowOf(exchange: Exchange, message_id: string, context: MappingContext): Observation {
-  try {
-    return exchangeToObservation(exchange, message_id, context)
-  } catch (error) {
-    const facts = { ...exchange.facts, content_state: 'dropped' as const }
-    const bare = { facts, request: nothing, response: nothing }
-    const row = exchangeToObservation(bare, message_id, context)
-    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-    return { ...row, attributes: { ...row.attributes, 'mapping.error': reason.slice(0, 512) } }
-  }
-}
-
-const nothing = new Uint8Array(0)

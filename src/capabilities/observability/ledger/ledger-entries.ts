@@ -32,8 +32,9 @@ export function acceptedEntry(
 export function rejectedEntry(
   request: LedgerRequest,
   rejected: Readonly<Record<string, number>>,
+  masked = 0,
 ): LedgerEntry {
-  return entryOf(request, { ...alone, items: sum(rejected), rejected, lost: none })
+  return entryOf(request, { message_id: '', masked, items: sum(rejected), rejected, lost: none })
 }
 
 /** The items of a request that the edge lost, by reason. */
@@ -41,10 +42,8 @@ export function lostEntry(
   request: LedgerRequest,
   lost: Readonly<Record<string, number>>,
 ): LedgerEntry {
-  return entryOf(request, { ...alone, items: sum(lost), rejected: none, lost })
+  return entryOf(request, { message_id: '', masked: 0, items: sum(lost), rejected: none, lost })
 }
-
-const alone = { message_id: '', masked: 0 } as const
 
 function entryOf(
   request: LedgerRequest,

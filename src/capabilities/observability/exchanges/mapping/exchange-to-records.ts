@@ -8,9 +8,9 @@ import type { Observation } from '../../../../model/observation.ts'
 import { exchangeToObservation, type MappingContext } from './exchange-to-observation.ts'
 
 /**
- * The records of a call, for an edge that maps it itself: its observation, and correlations for the
- * W3C headers that came with it. A body that makes the mapping fail costs the content, not the
- * record of the call.
+ * The records of a call: its observation, and correlations for the W3C headers that came with it. A
+ * body that makes the mapping fail costs the content, not the record of the call; only the kind of
+ * the failure is told, since its message may quote the body.
  */
 export function exchangeToRecords(exchange: Exchange, context: MappingContext): IngestRecords {
   const observation = mappedOrBare(exchange, context)
