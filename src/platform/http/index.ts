@@ -1,7 +1,7 @@
 export { discardRest } from './discard-rest.ts'
 export type { IdempotencyStore, KeptReply } from './idempotency.ts'
 export { createRateLimiter, type RateDecision, type RateLimiter } from './key-rate-limit.ts'
-export { AddressUnavailable } from './listen-error.ts'
+export { AddressUnavailable, addressTaken } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
 export { errorsOf, openapiDocument, openapiRoute } from './openapi.ts'
 export { requestIdFrom } from './request-id.ts'

@@ -15,7 +15,7 @@ export function encodingOf({ headers }: IncomingMessage): OtlpEncoding | undefin
 }
 
 /** Where a project key may stand. */
-export function credentialsOf({ headers }: IncomingMessage): ExportCredentials {
+export function credentialsOf({ headers }: Pick<IncomingMessage, 'headers'>): ExportCredentials {
   const api_key = headers['x-api-key']
   return {
     api_key: typeof api_key === 'string' ? api_key : undefined,
@@ -51,6 +51,6 @@ function packingOf({ headers }: IncomingMessage): string {
 }
 
 /** What a client sent, cut, so that an answer does not grow with it. */
-function quoted(value: string): string {
+export function quoted(value: string): string {
   return JSON.stringify(value.slice(0, 100))
 }

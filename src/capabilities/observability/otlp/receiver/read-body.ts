@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import { problem } from '../../../../kernel/problem.ts'
 import { type BodyBytes, tooLarge } from './inflight-bytes.ts'
 
@@ -7,17 +7,28 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }
 
+/** A request of HTTP/1.1 or a stream of HTTP/2; `aborted` once the client took it back. */
+export type BodySource = Readable & { readonly aborted: boolean }
+
+export type BodyLimits = {
+  bytes_max: number
+  idle_timeout_ms: number
+  /** Sees each piece as it comes; what it throws refuses the request. */
+  inspect?: (piece: Buffer) => void
+}
+
 /**
  * Reads a request's body to its end. Rejects with `body_too_large` at the first byte too many,
  * `overloaded` when there is no room, `request_timeout` after `idle_timeout_ms` of silence, and
  * ClientGone.
  */
 export function readBody(
-  request: IncomingMessage,
-  limits: { bytes_max: number; idle_timeout_ms: number },
+  request: BodySource,
+  limits: BodyLimits,
   held: BodyBytes,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    if (request.destroyed) return reject(new ClientGone('the client left before its request came'))
     const chunks: Buffer[] = []
     let length = 0
     const stop = (error: unknown) => {
@@ -32,6 +43,7 @@ export function readBody(
       length += chunk.length
       if (length > limits.bytes_max) return stop(tooLarge(limits.bytes_max))
       try {
+        limits.inspect?.(chunk)
         held.take(chunk.length)
       } catch (error) {
         return stop(error)
@@ -39,6 +51,8 @@ export function readBody(
       chunks.push(chunk)
     }
     const end = () => {
+      // HTTP/2 ends the stream of a call that was cancelled, too.
+      if (request.aborted) return gone()
       clearTimeout(timer)
       request.off('close', gone)
       const [only] = chunks

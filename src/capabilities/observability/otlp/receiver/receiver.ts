@@ -2,6 +2,7 @@ import { createRateLimiter } from '../../../../platform/http/index.ts'
 import { createQuietLog } from '../../../../platform/telemetry/index.ts'
 import { createAdmission } from './admission.ts'
 import type { OtlpDependencies, OtlpReceiver } from './contract.ts'
+import { startGrpc } from './grpc-server.ts'
 import { createHttpExport } from './http-export.ts'
 import { createInflightBytes } from './inflight-bytes.ts'
 import { createOtlpMeters } from './meters.ts'
@@ -41,10 +42,7 @@ export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver
   return {
     handle: answer,
     refuseMetrics: (request, response) => answer(request, response, 'metrics'),
-    listenGrpc: async (options) => {
-      const { startGrpc } = await import('./grpc-server.ts')
-      return startGrpc(services, options)
-    },
+    listenGrpc: (options) => startGrpc(services, options),
     drain: () => {
       stopping = true
       if (requests === 0) return Promise.resolve()
