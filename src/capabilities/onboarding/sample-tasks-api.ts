@@ -29,7 +29,7 @@ const entrySchema = z.looseObject({
   model: z.string().optional(),
   streamed: z.boolean().optional(),
   finish_reason: z.string().optional(),
-  status: z.string().optional(),
+  status: z.string().nullish(),
   tokens: z.looseObject({ total: count }).optional(),
   cost_usd: z.string().nullish(),
   tool_name: z.string().nullish(),
