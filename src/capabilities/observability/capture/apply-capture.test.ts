@@ -117,6 +117,32 @@ function observationWith(
   }
 }
 
+/** Records of which only what is content, or may quote it, has the text. */
+function quoting(text: Text, key: string): IngestRecords {
+  const string = typeof text === 'string' ? text : Buffer.from(text).toString()
+  const records = recordsWith('x')
+  const attributes = [key, text, 'http.method', 'POST']
+  const content = { input: text, output: text }
+  return {
+    traces: records.traces.map((trace) => ({ ...trace, ...content })),
+    observations: records.observations.map((observation) => ({
+      ...observation,
+      ...content,
+      attributes,
+      error_message: string,
+      tool_calls: [{ id: 'c', name: 'f', arguments: string }],
+      tool_results: [{ tool_call_id: 'c', content: string }],
+    })),
+    events: records.events.map((event) => ({ ...event, body: text, attributes })),
+    links: records.links.map((link) => ({ ...link, attributes })),
+    correlations: records.correlations.map((correlation) => ({
+      ...correlation,
+      correlation_type: 'w3c_baggage',
+      correlation_value: string,
+    })),
+  }
+}
+
 function policyOf(rules: Partial<CaptureRules>) {
   return compilePolicy({ content: 'full', sample_rate: 1, masks: [], ...rules })
 }
@@ -230,6 +256,41 @@ describe('metadata_only', () => {
     expect(records.events[0]?.body).toBe('')
     expect(records.traces[0]).toMatchObject({ input: '', output: '' })
     expect([masked, rejected]).toEqual([1, {}])
+  })
+
+  const places = ['exception.message', 'exception.stacktrace', 'error.message', 'w3c.baggage']
+  const contentKeys = ['gen_ai.input.messages', 'request.tools', 'llm.prompts.0.content', ...places]
+
+  test('no text of the content survives, wherever it is said or quoted', () => {
+    const quotes = [
+      (said: string) => said,
+      (said: string) => utf8(said),
+      (said: string) => `400: the prompt "${said}" is not allowed`,
+      (said: string) => JSON.stringify({ messages: [{ role: 'user', content: said }] }),
+    ]
+    fc.assert(
+      fc.property(
+        fc.uuid(),
+        fc.constantFrom(...quotes),
+        fc.constantFrom(...contentKeys),
+        (said, quote, key) => {
+          const text = quote(said)
+          const { records, rejected } = applyCapture(policy, quoting(text, key))
+          expect(flat(records)).not.toContain(said)
+          expect(rejected).toEqual({})
+          expect(records.observations[0]).toMatchObject({ error_type: 'x', name: 'x' })
+          expect(records.correlations).toEqual([])
+        },
+      ),
+    )
+  })
+
+  test('baggage that was an item of its own is accounted for', () => {
+    const items = ['observations', 'correlations'] as const
+    const { rejected } = applyCapture(policy, quoting('said', 'body'), items)
+    expect(rejected).toEqual({ content_not_kept: 1 })
+    const { records } = applyCapture(policy, recordsWith('x'))
+    expect(records.correlations).toHaveLength(1)
   })
 
   test('does not claim to have left out what was not there', () => {

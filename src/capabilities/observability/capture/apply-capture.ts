@@ -6,7 +6,7 @@ import { isSampled } from './sampling.ts'
 /** What is left of the records of a request. */
 export type Captured = {
   records: IngestRecords
-  /** Items that are not kept, by reason: `capture_off`, `sampled`. */
+  /** Items that are not kept, by reason: `capture_off`, `sampled`, `content_not_kept`. */
   rejected: Record<string, number>
   /** Items that are kept and had something masked or left out. */
   masked: number
@@ -20,6 +20,8 @@ const kinds = ['traces', 'observations', 'events', 'links', 'correlations'] as c
  * is changed. `item_kinds` says which records are the items that the client sent (all others ride
  * along and are not counted): observations for proxied calls and OTLP traces, `events` for OTLP
  * logs, every kind for a canonical batch. With the default policy the records pass as they are.
+ * What `metadata_only` leaves out is told at `censorOf`; a record that is nothing but content is left
+ * out whole.
  *
  * Ids that make the identity of records (`trace_id`, `observation_id`, `event_id`, `link_id`) are
  * never masked; what a client names itself (tasks, users, conversations) is, and is then no longer
@@ -46,7 +48,12 @@ export function applyCapture(
     links: censor.links(sampled.links),
     correlations: censor.correlations(sampled.correlations),
   }
-  return { records: recordsOf(censored), rejected, masked: maskedItems(censored, item_kinds) }
+  const left_out = item_kinds.reduce((sum, kind) => sum + censored[kind].left_out, 0)
+  return {
+    records: recordsOf(censored),
+    rejected: { ...rejected, ...counted('content_not_kept', left_out) },
+    masked: maskedItems(censored, item_kinds),
+  }
 }
 
 function noRecords(): IngestRecords {

@@ -11,8 +11,8 @@ import { isContentAttribute } from './content-attributes.ts'
 import type { CapturePolicy, Masker } from './contract.ts'
 import { maskText } from './mask-text.ts'
 
-/** Records, and the places of those that are not as they came. */
-export type Censored<T> = { records: T[]; changed: Set<number> }
+/** Records, the places of those that are not as they came, and how many are left out whole. */
+export type Censored<T> = { records: T[]; changed: Set<number>; left_out: number }
 
 /** Takes out of the records of each kind what a policy does not keep. */
 export type Censor = {
@@ -23,7 +23,14 @@ export type Censor = {
   correlations(records: CorrelationDraft[]): Censored<CorrelationDraft>
 }
 
-/** The censor of a policy; undefined when all that it samples is kept as it is. */
+/**
+ * The censor of a policy; undefined when all that it samples is kept as it is.
+ *
+ * `metadata_only` keeps what was measured and who was called, and no text that was said or may quote
+ * it: inputs and outputs, arguments and results of tools, bodies of events, attributes that hold
+ * content (`isContentAttribute`), messages and stack traces of errors, and baggage. Kinds of errors
+ * stay, as do names, ids and the metadata that clients label their records with.
+ */
 export function censorOf({ content, masker }: CapturePolicy): Censor | undefined {
   const drops = content === 'metadata_only'
   if (!drops && masker === undefined) return undefined
@@ -39,8 +46,16 @@ export function censorOf({ content, masker }: CapturePolicy): Censor | undefined
     observations: step(observationWithoutContent, maskObservation),
     events: step(eventWithoutContent, maskEvent),
     links: step(linkWithoutContent, maskLink),
-    correlations: step((record) => record, maskCorrelation),
+    correlations: (records) => {
+      const kept = drops ? records.filter(isNoBaggage) : records
+      const left_out = records.length - kept.length
+      return { ...step((record: CorrelationDraft) => record, maskCorrelation)(kept), left_out }
+    },
   }
+}
+
+function isNoBaggage({ correlation_type }: CorrelationDraft): boolean {
+  return correlation_type !== 'w3c_baggage'
 }
 
 type Masking<T> = (record: T, masker: Masker) => T
@@ -52,7 +67,7 @@ function censored<T extends object>(records: T[], censor: (record: T) => T): Cen
     if (now !== record) changed.add(at)
     return now
   })
-  return { records: kept, changed }
+  return { records: kept, changed, left_out: 0 }
 }
 
 function traceWithoutContent(trace: TraceDraft): TraceDraft {
@@ -63,6 +78,7 @@ function observationWithoutContent(observation: ObservationDraft): ObservationDr
   const kept = updated(observation, {
     input: '',
     output: '',
+    error_message: '',
     tool_calls: updatedAll(observation.tool_calls, () => ({ arguments: '' })),
     tool_results: updatedAll(observation.tool_results, () => ({ content: '' })),
     attributes: withoutContent(observation.attributes),

@@ -1,7 +1,8 @@
 /**
- * Whether an attribute holds content: what was asked, answered, or handed to and from tools. By the
- * names of OpenTelemetry's GenAI conventions (old and new), OpenInference, OpenLLMetry, the AI SDK
- * and our own proxy.
+ * Whether an attribute holds content: what was asked, answered, or handed to and from tools, what may
+ * quote it (messages and stack traces of errors), and baggage, which is what applications like to
+ * say. By the names of OpenTelemetry's GenAI conventions (old and new), OpenInference, OpenLLMetry,
+ * the AI SDK, the other sources of the OTLP mapping, and our own proxy.
  * https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/
  */
 export function isContentAttribute(key: string): boolean {
@@ -16,13 +17,20 @@ const contentKeys = new RegExp(
     String.raw`gen_ai\.tool\.(?:definitions|description|call\.arguments|call\.result)`,
     String.raw`gen_ai\.(?:event\.content|content|retrieval|evaluation\.explanation)`,
     String.raw`(?:input|output)\.(?:value|messages|text)`,
-    String.raw`llm\.(?:input|output|prompt|completion|tools|function_call|request\.functions)`,
+    String.raw`llm\.(?:input|output|prompt|completion|choices|tools|function_call|request\.functions)`,
     String.raw`(?:traceloop\.entity|langfuse\.(?:observation|trace))\.(?:input|output)`,
     String.raw`ai\.(?:prompt|response\.(?:text|object|toolCalls|reasoning|files)|result)`,
     String.raw`ai\.(?:toolCall\.(?:args|result)|value|values|embedding|embeddings|input|output)`,
     String.raw`(?:retrieval\.documents|reranker|embedding\.(?:text|vector|embeddings))`,
     String.raw`(?:tool\.parameters|tool\.arguments|tool\.result|tool_arguments|tool_result)`,
     String.raw`(?:message\.content|message\.contents|document\.content|body|content)$`,
+    String.raw`(?:mlflow\.span|genkit:)(?:input|output|Input|Output)`,
+    String.raw`gcp\.vertex\.agent\.(?:llm_request|llm_response|tool_call_args|tool_response|data)`,
+    String.raw`(?:pydantic_ai\.)?(?:all_messages|all_messages_events|final_result)$`,
+    String.raw`(?:response\.model_output|user_prompt|tool_input|tool_output|tool_response)$`,
+    '(?:exception|error)[._](?:message|stacktrace|stack|description)',
+    String.raw`(?:langfuse\.observation\.|otel\.)?status[._](?:message|description)$`,
+    String.raw`(?:w3c\.)?baggage(?:\.|$)`,
     '(?:input|output|prompt|completion|prompts|completions|messages)$',
   ].join('|')})`,
 )
