@@ -1,9 +1,9 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import { type Cluster, startCluster } from '../../test/support/cluster.ts'
-import { Connection } from '../load.ts'
 import { usageOf } from '../process-usage.ts'
 import { median } from '../rounds.ts'
 import { pin } from '../service.ts'
+import { httpSender } from './sender.ts'
 import type { SpanShape } from './spans.ts'
 import { bodiesOf, requestSpans } from './stages.ts'
 
@@ -22,11 +22,6 @@ type Way = (typeof ways)[number]
 
 const slice_ms = 1_500
 const connections = 4
-const contentTypes = {
-  protobuf: 'application/x-protobuf',
-  json: 'application/json',
-  gzip: 'application/x-protobuf\r\nContent-Encoding: gzip',
-}
 const grpcMethod = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 
 /**
@@ -66,7 +61,7 @@ export async function measureEdge(
   }))
 }
 
-type Side = { shape: SpanShape; way: Way; senders: Sender[]; cpu_us: number[]; per_s: number[] }
+type Side = { shape: SpanShape; way: Way; senders: NextSender[]; cpu_us: number[]; per_s: number[] }
 
 /** The role alone on processor 0; everything else stays on that of this process. */
 export async function startEdge(env: Record<string, string> = {}): Promise<Cluster> {
@@ -79,26 +74,19 @@ export async function startEdge(env: Record<string, string> = {}): Promise<Clust
   return cluster
 }
 
-/** Keeps one request under way at a time. */
-type Sender = { send(): Promise<unknown>; close(): void }
+/** Sends one request after another. */
+type NextSender = { send(): Promise<unknown>; close(): void }
 
-function senderOf(cluster: Cluster, way: Way, bodies: readonly Buffer[]): Sender {
+function senderOf(cluster: Cluster, way: Way, bodies: readonly Buffer[]): NextSender {
   let at = 0
   const next = (): Buffer => bodies[at++ % bodies.length] ?? Buffer.alloc(0)
   const key = cluster.login.project_key
   if (way === 'grpc') return grpcSender(cluster.proxy.otlp_grpc_address, key, next)
-  const connection = new Connection(Number(new URL(cluster.proxy.base_url).port))
-  return {
-    send: () => {
-      const body = next()
-      const head = `POST /v1/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${key}\r\nContent-Type: ${contentTypes[way]}\r\nContent-Length: ${body.length}\r\n\r\n`
-      return connection.ask({ bytes: Buffer.concat([Buffer.from(head), body]), streamed: false })
-    },
-    close: () => connection.close(),
-  }
+  const sender = httpSender(cluster, way)
+  return { send: () => sender.send(next()), close: () => sender.close() }
 }
 
-function grpcSender(address: string, key: string, next: () => Buffer): Sender {
+function grpcSender(address: string, key: string, next: () => Buffer): NextSender {
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.max_send_message_length': -1,
     'grpc.use_local_subchannel_pool': 1,

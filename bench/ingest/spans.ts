@@ -18,13 +18,13 @@ const start_ns = 1_790_000_000_000_000_000n
 
 /**
  * A request with `spans` spans as one exporter sends them. Ids and texts differ from span to span
- * and, by `seed`, from request to request; `start_ns_from` places them in time.
+ * and, by `seed`, from request to request; `start_ns_from` and `step_ns` place them in time.
  */
 export function exportRequest(
   shape: SpanShape,
-  about: { spans: number; seed: number; start_ns_from?: bigint },
+  about: { spans: number; seed: number; start_ns_from?: bigint; step_ns?: bigint },
 ): PlainTraces {
-  const { spans, seed, start_ns_from = start_ns } = about
+  const { spans, seed, start_ns_from = start_ns, step_ns = 1_000_000n } = about
   const resource = attributesOf({
     'service.name': 'shop-assistant',
     'service.version': '4.12.0',
@@ -35,14 +35,16 @@ export function exportRequest(
     'host.name': 'shop-assistant-7c9d8b5f6d-x2x4k',
   })
   const make = makers[shape]
-  const made = Array.from({ length: spans }, (_, index) => make({ seed, index, start_ns_from }))
+  const made = Array.from({ length: spans }, (_, index) =>
+    make({ seed, index, start_ns_from, step_ns }),
+  )
   const scope = { name: 'opentelemetry.instrumentation.openai_v2', version: '2.3b0' }
   return {
     resourceSpans: [{ resource: { attributes: resource }, scopeSpans: [{ scope, spans: made }] }],
   }
 }
 
-type Place = { seed: number; index: number; start_ns_from: bigint }
+type Place = { seed: number; index: number; start_ns_from: bigint; step_ns: bigint }
 
 const makers: Record<SpanShape, (place: Place) => PlainSpan> = {
   gen_ai: (place) => ({ ...call(place), attributes: attributesOf(chat(place)) }),
@@ -57,10 +59,10 @@ const makers: Record<SpanShape, (place: Place) => PlainSpan> = {
 
 /** The frame of a span: ids, name and times. */
 function call(place: Place): PlainSpan {
-  const { seed, index, start_ns_from } = place
+  const { seed, index, start_ns_from, step_ns } = place
   const trace = Math.floor(index / traceSpans)
   const within = index % traceSpans
-  const start = start_ns_from + BigInt(index) * 1_000_000n
+  const start = start_ns_from + BigInt(index) * step_ns
   return {
     traceId: hex(seed, 16) + hex(trace + 1, 16),
     spanId: spanId(seed, index),

@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises'
+import type { Cluster } from '../../test/support/cluster.ts'
+import { proportionalMemory, usageOf } from '../process-usage.ts'
+
+/** Processes of a cluster that are counted apart. */
+export const parties = ['proxy', 'worker', 'clickhouse', 'postgres', 'nats'] as const
+export type Party = (typeof parties)[number]
+
+/**
+ * Of each party: processor time since it started, and resident memory, in which pages that several
+ * processes share count once (PSS). Stopped roles are 0.
+ */
+export type ClusterUsage = Record<Party, Usage>
+type Usage = { cpu_ms: number; resident_bytes: number }
+
+/** Reads /proc of every process of the cluster; a server's children count with it. */
+export async function clusterUsage(cluster: Cluster): Promise<ClusterUsage> {
+  const roots: Record<Party, number> = {
+    proxy: cluster.proxy.pid,
+    worker: cluster.worker.pid,
+    clickhouse: cluster.clickhouse.server().pid() ?? 0,
+    postgres: cluster.postgres.server().pid,
+    nats: cluster.nats.pid,
+  }
+  const entries = parties.map(async (party) => [party, await treeUsage(roots[party])] as const)
+  return Object.fromEntries(await Promise.all(entries)) as ClusterUsage
+}
+
+/** Processor time of each party between two readings. */
+export function cpuBetween(before: ClusterUsage, after: ClusterUsage): Record<Party, number> {
+  const spent = parties.map((party) => [party, after[party].cpu_ms - before[party].cpu_ms])
+  return Object.fromEntries(spent) as Record<Party, number>
+}
+
+async function treeUsage(root: number): Promise<Usage> {
+  let cpu_ms = 0
+  const pids = [root]
+  for (const pid of pids) {
+    cpu_ms += await usageOf(pid).then(
+      (usage) => usage.cpu_ms,
+      () => 0,
+    )
+    const file = `/proc/${pid}/task/${pid}/children`
+    const children = await readFile(file, 'latin1').catch(() => '')
+    pids.push(...children.split(' ').filter(Boolean).map(Number))
+  }
+  return { cpu_ms, resident_bytes: await proportionalMemory(pids) }
+}

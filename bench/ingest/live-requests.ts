@@ -1,0 +1,62 @@
+import { tracesProtobuf } from '../../test/support/otlp-messages.ts'
+import { exportRequest, type SpanShape } from './spans.ts'
+
+/** Makes the body of the next request: ids that were never used, spans that end at `end_ns`. */
+export type LiveRequests = (end_ns: bigint) => Buffer
+
+const templates = 8
+/** What stands for the seed and the times of a template, in bytes that no text of it has. */
+const seedMark = 0x7a5e_9d00
+const start_mark = 0x71a2_b3c4_d5e6_f700n
+const duration_ns = 840_123_456n
+
+/**
+ * Requests with traces as they happen, in protobuf: a few are encoded once, then ids and times are
+ * put into their bytes, because encoding costs more than what is measured.
+ */
+export function liveRequests(shape: SpanShape, spans: number): LiveRequests {
+  const made = Array.from({ length: templates }, (_, at) => template(shape, spans, at))
+  let count = 0
+  return (end_ns) => {
+    const one = made[count % templates]
+    if (one === undefined) throw new Error('no template')
+    count += 1
+    const body = Buffer.from(one.body)
+    for (const at of one.seeds) body.writeUInt32BE(count, at)
+    for (const at of one.starts) body.writeBigUInt64LE(end_ns - duration_ns, at)
+    for (const at of one.ends) body.writeBigUInt64LE(end_ns, at)
+    return body
+  }
+}
+
+type Template = { body: Buffer; seeds: number[]; starts: number[]; ends: number[] }
+
+function template(shape: SpanShape, spans: number, at: number): Template {
+  const seed = seedMark + at
+  const about = { spans, seed, start_ns_from: start_mark, step_ns: 0n }
+  const body = tracesProtobuf(exportRequest(shape, about))
+  const seedBytes = Buffer.alloc(4)
+  seedBytes.writeUInt32BE(seed)
+  const found = {
+    body,
+    seeds: placesOf(seedBytes, body),
+    starts: placesOf(timeBytes(start_mark), body),
+    ends: placesOf(timeBytes(start_mark + duration_ns), body),
+  }
+  if (found.starts.length !== spans || found.ends.length !== spans) {
+    throw new Error(`${found.starts.length} times found in ${spans} spans`)
+  }
+  return found
+}
+
+function timeBytes(time_ns: bigint): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(time_ns)
+  return bytes
+}
+
+function placesOf(mark: Buffer, body: Buffer): number[] {
+  const places: number[] = []
+  for (let at = body.indexOf(mark); at !== -1; at = body.indexOf(mark, at + 1)) places.push(at)
+  return places
+}
