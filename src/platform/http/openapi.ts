@@ -1,7 +1,13 @@
 import { z } from 'zod'
 import { type ProblemCode, problemCatalogue } from '../../kernel/problem.ts'
 import { problemMediaType } from './problem-reply.ts'
-import { defineRoute, type RawRoute, type Route, type RouteAccess } from './route.ts'
+import {
+  defineRoute,
+  type HeaderDocs,
+  type RawRoute,
+  type Route,
+  type RouteAccess,
+} from './route.ts'
 
 type Json = Record<string, unknown>
 
@@ -90,13 +96,8 @@ function operation(route: Route | RawRoute): Json {
   const parameters: Json[] =
     route.kind === 'api'
       ? [...parametersOf('path', route.params), ...parametersOf('query', route.query)]
-      : route.headers.map(({ name, required, description }) => ({
-          name,
-          in: 'header',
-          required,
-          description,
-          schema: { type: 'string' },
-        }))
+      : []
+  parameters.push(...(route.headers ?? []).map(headerParameter))
   if (route.idempotent) parameters.push(idempotencyParameter)
   if (mayName(route)) parameters.push(...projectParameters)
   return {
@@ -114,6 +115,10 @@ function operation(route: Route | RawRoute): Json {
     }),
     responses: responsesOf(route),
   }
+}
+
+function headerParameter(header: HeaderDocs): Json {
+  return { ...header, in: 'header', schema: { type: 'string' } }
 }
 
 const idempotencyParameter: Json = {

@@ -79,6 +79,9 @@ export type RouteDefinition<
 /** The headers of a request, by lower-case name. */
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
 
+/** A request header, for the docs. */
+export type HeaderDocs = { name: string; required: boolean; description: string }
+
 type RouteDocs = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   url: string
@@ -87,6 +90,8 @@ type RouteDocs = {
   summary: string
   /** Status of success; 200 unless set. */
   status?: 200 | 201 | 202 | 204
+  /** Request headers that it reads itself, beside those of credentials, projects and idempotency. */
+  headers?: readonly HeaderDocs[]
   /** What it answers beyond the errors that every route of its kind can. */
   errors: readonly ProblemCode[]
   /** Takes `Idempotency-Key`: a repeated call answers what the first one did. */
@@ -178,7 +183,7 @@ export type RawRoute = RouteDocs & {
   kind: 'raw'
   auth: RouteAuth
   scope: RouteScope
-  headers: readonly { name: string; required: boolean; description: string }[]
+  headers: readonly HeaderDocs[]
   body: Schema
   reply: Schema
   /** The route is handed requests of every method and refuses them itself, in its own format. */

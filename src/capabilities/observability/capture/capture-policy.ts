@@ -55,6 +55,14 @@ export function putCapturePolicy({ db, clock, policies }: CaptureDeps): Route {
     summary: 'Set what a project lets be recorded',
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
+    headers: [
+      {
+        name: 'If-Match',
+        required: false,
+        description:
+          'The ETag of the policy as it was read: it is replaced only if it is still that.',
+      },
+    ],
     body: policyBody,
     reply: policySchema,
     errors: ['precondition_failed'],
