@@ -64,6 +64,7 @@ export class Problem extends Error {
   readonly title: string
   readonly faults: readonly Fault[]
   readonly retry_after_s: number | undefined
+  readonly headers: Readonly<Record<string, string>>
 
   constructor(code: ProblemCode, about: ProblemDetails = {}) {
     const { status, title } = problemCatalogue[code]
@@ -73,6 +74,18 @@ export class Problem extends Error {
     this.title = title
     this.faults = about.faults ?? []
     this.retry_after_s = about.retry_after_s
+    this.headers = about.headers ?? {}
+  }
+
+  /** The same error, answered with these headers too. */
+  withHeaders(headers: Readonly<Record<string, string>>): Problem {
+    return new Problem(this.code, {
+      detail: this.message,
+      cause: this.cause,
+      faults: this.faults,
+      ...(this.retry_after_s !== undefined && { retry_after_s: this.retry_after_s }),
+      headers: { ...this.headers, ...headers },
+    })
   }
 }
 
@@ -82,6 +95,8 @@ export type ProblemDetails = {
   faults?: readonly Fault[]
   /** Whole seconds for the `Retry-After` header. */
   retry_after_s?: number
+  /** Further headers of the answer, where it goes over HTTP. */
+  headers?: Readonly<Record<string, string>>
 }
 
 /** Makes the error to throw: `throw problem('task_not_found', { detail })`. */

@@ -114,9 +114,11 @@ describe('the same key', () => {
     ['a border between texts', { observations: [observation({ name: 'a"1:b' })] }],
   ])('with %s that differs is a conflict', async (_name, more) => {
     const batch = keyed({ observations: [observation({ name: 'a' })] })
-    expect((await api.post(batch)).status).toBe(202)
+    const taken = await api.post(batch)
+    expect(taken.status).toBe(202)
     const other = await api.post({ idempotency_key: batch.idempotency_key, ...more })
     expect([other.status, other.body['code']]).toEqual([409, 'idempotency_conflict'])
+    expect(other.headers['x-ingest-request-id']).toBe(idOf(taken))
     expect(api.enqueued).toHaveLength(1)
     expect((await api.post(batch)).body['replayed_hits']).toBe(1)
   })
@@ -159,7 +161,9 @@ describe('the same key', () => {
     expect([second.status, second.body['code']]).toEqual([503, 'overloaded'])
     expect(second.headers['retry-after']).toBe('1')
     open()
-    expect((await first).status).toBe(202)
+    const taken = await first
+    expect(taken.status).toBe(202)
+    expect(second.headers['x-ingest-request-id']).toBe(idOf(taken))
   })
 })
 
@@ -177,6 +181,7 @@ describe('when handing over goes wrong', () => {
     expect(api.published.length).toBeGreaterThan(0)
     const durable = api.published.map(({ id }) => id)
     const id = api.enqueued[0]?.ingest_request_id
+    expect(refused.headers['x-ingest-request-id']).toBe(id)
     expect((await api.get(path(id))).status).toBe(404)
     api.onPublish = async () => undefined
     const retried = await api.post(batch)

@@ -12,6 +12,7 @@ export function problemReply(
   return {
     status: error.status,
     headers: {
+      ...error.headers,
       'content-type': problemMediaType,
       ...(error.retry_after_s !== undefined && { 'retry-after': String(error.retry_after_s) }),
     },

@@ -4,6 +4,7 @@ import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts
 import type { IngestRequestDeps } from './deps.ts'
 import { findRequest } from './request-row.ts'
 import { recordOfReceipt, recordOfRow, statusRecordSchema } from './status-record.ts'
+import { requestHeaders } from './take-batch.ts'
 
 /** GET /api/v2/observability/ingest/{ingest_request_id}: what a request came to, however it came. */
 export function getIngestRequest({ db, receipts }: IngestRequestDeps): Route {
@@ -34,7 +35,7 @@ export function getIngestRequest({ db, receipts }: IngestRequestDeps): Route {
       if (record === undefined) {
         throw problem('ingest_request_not_found', { detail: `There is no ingest request ${id}` })
       }
-      return new Answer(record, { headers: { 'x-ingest-request-id': id } })
+      return new Answer(record, { headers: requestHeaders(id) })
     },
   })
 }

@@ -6,7 +6,7 @@ import type { RequestContext } from './deps.ts'
 import { poll } from './poll.ts'
 import { findRequest } from './request-row.ts'
 import { hasEnded, recordOfRow, type StatusRecord, statusRecordSchema } from './status-record.ts'
-import { takeBatch } from './take-batch.ts'
+import { requestHeaders, takeBatch } from './take-batch.ts'
 
 /**
  * POST /api/v2/observability/ingest: takes a canonical batch. It answers 202 once every record that
@@ -26,6 +26,18 @@ export function postIngest(context: RequestContext): Route {
     query: z.strictObject({
       wait: flagParameter('`true`: answer when the batch has ended, or after 10 s.'),
     }),
+    headers: [
+      {
+        name: 'Idempotency-Key',
+        required: false,
+        description: 'The same as `idempotency_key` of the body, which it must not contradict.',
+      },
+      ...['traceparent', 'tracestate', 'baggage'].map((name) => ({
+        name,
+        required: false,
+        description: `W3C propagation; \`${name}\` of the body goes before it.`,
+      })),
+    ],
     body: batchSchema,
     reply: statusRecordSchema,
     errors: ['unknown_schema_version', 'idempotency_conflict', 'overloaded', 'shutting_down'],
@@ -36,7 +48,7 @@ export function postIngest(context: RequestContext): Route {
       const record = query.wait
         ? await endOf(context, { project_id, id, signal })
         : await recordNow(context, { project_id, id })
-      return new Answer(record, { headers: { 'x-ingest-request-id': id } })
+      return new Answer(record, { headers: requestHeaders(id) })
     },
   })
 }

@@ -28,9 +28,9 @@ export type ClaimOutcome =
   /** It was handed over before. */
   | { state: 'published'; ingest_request_id: string }
   /** Another call is about to hand it over. */
-  | { state: 'busy' }
+  | { state: 'busy'; ingest_request_id?: string }
   /** The key came with another body. */
-  | { state: 'conflict' }
+  | { state: 'conflict'; ingest_request_id: string }
 
 /**
  * Claims a key for this call: a new key, one that a failed call gave back, and one that a call
@@ -68,9 +68,9 @@ export async function claimBatch(
     .executeTakeFirst()
     .catch(rethrow)
   if (known === undefined) return { state: 'busy' }
-  if (!known.body_hash.equals(body_hash)) return { state: 'conflict' }
-  if (known.messages_total === null) return { state: 'busy' }
-  return { state: 'published', ingest_request_id: known.ingest_request_id }
+  const { ingest_request_id: known_id, messages_total } = known
+  if (!known.body_hash.equals(body_hash)) return { state: 'conflict', ingest_request_id: known_id }
+  return { state: messages_total === null ? 'busy' : 'published', ingest_request_id: known_id }
 }
 
 /** Counts a repeated call. Throws `store_unavailable`. */

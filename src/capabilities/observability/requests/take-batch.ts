@@ -1,5 +1,5 @@
 import { newId } from '../../../kernel/ids.ts'
-import { problem } from '../../../kernel/problem.ts'
+import { Problem, problem } from '../../../kernel/problem.ts'
 import type { IngestRecords } from '../../../model/ingest-records.ts'
 import { recordKinds } from '../schema/index.ts'
 import type { Batch } from './batch.ts'
@@ -21,7 +21,8 @@ import { inSlices } from './yielding.ts'
 /**
  * Hands a batch to the queue, once for its key; resolves with the id of its request when all of it
  * is durable there. Throws `idempotency_conflict`, `overloaded`, `store_unavailable`; after the
- * last two the same call may be made again, and doubles nothing.
+ * last two the same call may be made again, and doubles nothing. They name the request that holds
+ * the key, where there is one, as an answer does.
  */
 export async function takeBatch(
   context: RequestContext,
@@ -47,9 +48,13 @@ async function take(
   if (outcome.state === 'conflict') {
     throw problem('idempotency_conflict', {
       detail: `idempotency_key: ${JSON.stringify(claim.idempotency_key)} came with another batch`,
+      headers: requestHeaders(outcome.ingest_request_id),
     })
   }
-  if (outcome.state === 'busy') throw tooMuch('Another call is still taking this batch')
+  if (outcome.state === 'busy') {
+    const busy = tooMuch('Another call is still taking this batch')
+    throw busy.withHeaders(requestHeaders(outcome.ingest_request_id))
+  }
   const { ingest_request_id } = outcome
   if (outcome.state === 'published') {
     await countReplay(context.db, ingest_request_id)
@@ -64,9 +69,14 @@ async function take(
   } catch (error) {
     // The store may be what failed; then the claim runs out by itself.
     await releaseClaim(context.db, claim.claim_id, ingest_request_id).catch(() => undefined)
-    throw error
+    throw error instanceof Problem ? error.withHeaders(requestHeaders(ingest_request_id)) : error
   }
   return ingest_request_id
+}
+
+/** Names the request in an answer; none, when its id is not known. */
+export function requestHeaders(ingest_request_id: string | undefined): Record<string, string> {
+  return ingest_request_id === undefined ? {} : { 'x-ingest-request-id': ingest_request_id }
 }
 
 function tooMuch(detail: string) {
