@@ -109,3 +109,71 @@ test('a length of more than five bytes is no length', () => {
   reader.moveTo(Buffer.alloc(10, 0xff), 0)
   expect(() => reader.varint()).toThrow(MalformedRow)
 })
+
+const someTexts = fc.array(fc.constantFrom('a', 'key', 'é', 'x'.repeat(70), Buffer.from('bytes')), {
+  maxLength: 90,
+})
+type Texts = (string | Uint8Array)[]
+type Between = (writer: ByteWriter, at: number) => void
+
+/** What may happen after a map was written at `at`; only the first leaves what was written. */
+const between: Record<string, Between> = {
+  nothing: () => undefined,
+  moved: (writer) => writer.moveTo(Buffer.from(writer.written()), writer.at),
+  taken_back: (writer, at) => writer.rewind(at),
+}
+
+test.each(Object.entries(between))(
+  'maps that begin alike are written in full; in between: %s',
+  (name, then) => {
+    fc.assert(
+      fc.property(someTexts, fc.array(someTexts, { maxLength: 5 }), (start, rests) => {
+        const writer = writerOf()
+        const expected: Buffer[] = []
+        for (const rest of rests) {
+          const pairs = evenOnes([...start, ...rest])
+          const at = writer.at
+          writer.pairs(pairs)
+          expect(Buffer.from(writer.written().subarray(at))).toEqual(pairsAlone(pairs))
+          then(writer, at)
+          writer.string('and')
+          expected.push(...(name === 'taken_back' ? [] : [pairsAlone(pairs)]), text('and'))
+        }
+        expect(Buffer.from(writer.written())).toEqual(Buffer.concat(expected))
+      }),
+    )
+  },
+)
+
+function evenOnes(texts: Texts): Texts {
+  return texts.slice(0, texts.length - (texts.length % 2))
+}
+
+function pairsAlone(texts: Texts): Buffer {
+  const writer = writerOf()
+  writer.pairs(texts)
+  return Buffer.from(writer.written())
+}
+
+function text(value: string): Buffer {
+  const writer = writerOf()
+  writer.string(value)
+  return Buffer.from(writer.written())
+}
+
+test('a map after one that could not be written is right', () => {
+  const writer = writerOf()
+  const broken = {
+    get length(): number {
+      throw new TypeError('no text')
+    },
+  } as unknown as string
+  const pairs = ['one', 'two', 'three', 'four']
+  writer.pairs(pairs)
+  const at = writer.at
+  expect(() => writer.pairs(['one', 'longer', broken, 'x'])).toThrow('no text')
+  const after = writer.at
+  writer.pairs(pairs)
+  expect(Buffer.from(writer.written().subarray(after))).toEqual(pairsAlone(pairs))
+  expect(Buffer.from(writer.written().subarray(0, at))).toEqual(pairsAlone(pairs))
+})

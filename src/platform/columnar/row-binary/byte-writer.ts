@@ -4,6 +4,8 @@ import { putUuid } from './uuid-text.ts'
 /** Up to so many characters a loop over char codes is quicker than a call into the runtime. */
 const loopChars_max = 64
 const bytesPerChar_max = 3
+/** Texts of a map that are compared with those of the map before, at most. */
+const repeatedTexts_max = 64
 /** No head of a text, and no number, takes more. */
 const number_bytes_max = 8
 const zero = 0x30
@@ -20,6 +22,10 @@ export class ByteWriter {
   private position: number
   private uuidText = ''
   private readonly uuidBytes = Buffer.alloc(16)
+  /** The pairs that were written last, where they begin, and where each of their texts ends. */
+  private pairTexts: readonly (string | Uint8Array)[] = []
+  private pairsAt = 0
+  private readonly pairEnds = new Int32Array(repeatedTexts_max)
 
   /** Starts at `at` of the buffer; when that is too small, a larger one takes its place. */
   constructor(buffer: Buffer, at = 0) {
@@ -46,6 +52,7 @@ export class ByteWriter {
   /** Forgets what was written from `at` on. */
   rewind(at: number): void {
     this.position = Math.min(at, this.position)
+    this.pairTexts = []
   }
 
   /** Goes on in another buffer, at `at`. */
@@ -53,6 +60,7 @@ export class ByteWriter {
     this.bytes = buffer
     this.view = viewOf(buffer)
     this.position = at
+    this.pairTexts = []
   }
 
   /** Leaves room for a number that is known later (`putU8`, `putU32`). Returns where it is. */
@@ -191,12 +199,39 @@ export class ByteWriter {
     }
   }
 
-  /** Map of strings from keys and values in turn. */
+  /**
+   * Map of strings from keys and values in turn. As far as they are those of the last pairs, from
+   * the first on, they cost a copy only: rows of one origin begin alike.
+   */
   pairs(keysAndValues: readonly (string | Uint8Array)[]): void {
     const { length } = keysAndValues
     if (length % 2 !== 0) throw new TypeError(`got ${length} keys and values, expected pairs`)
     this.varint(length / 2)
-    for (let index = 0; index < length; index++) this.text(keysAndValues[index] ?? '')
+    if (length === 0) return
+    const start = this.position
+    const repeated = this.repeatedPairs(keysAndValues)
+    // Until all are written, should one not fit.
+    this.pairTexts = []
+    for (let index = repeated; index < length; index++) {
+      this.text(keysAndValues[index] ?? '')
+      if (index < repeatedTexts_max) this.pairEnds[index] = this.position - start
+    }
+    this.pairTexts = keysAndValues
+    this.pairsAt = start
+  }
+
+  /** Copies the texts that are those of the last pairs; returns how many they are. */
+  private repeatedPairs(keysAndValues: readonly (string | Uint8Array)[]): number {
+    const { pairTexts, pairsAt } = this
+    const most = Math.min(pairTexts.length, keysAndValues.length, repeatedTexts_max)
+    let repeated = 0
+    while (repeated < most && pairTexts[repeated] === keysAndValues[repeated]) repeated++
+    if (repeated === 0) return 0
+    const size_bytes = this.pairEnds[repeated - 1] ?? 0
+    this.reserve(size_bytes)
+    this.bytes.copyWithin(this.position, pairsAt, pairsAt + size_bytes)
+    this.position += size_bytes
+    return repeated
   }
 
   private longString(value: string): void {

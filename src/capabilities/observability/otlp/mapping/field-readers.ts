@@ -79,7 +79,8 @@ function valueAt(value: OtlpValue, path: readonly string[], bytes_max: number) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined
     at = (at as Record<string, unknown>)[step]
   }
-  return typeof at === 'number' || typeof at === 'string' ? at : undefined
+  const isPlain = typeof at === 'number' || typeof at === 'string' || typeof at === 'boolean'
+  return isPlain ? at : undefined
 }
 
 function isEmpty(value: OtlpValue): boolean {
@@ -109,22 +110,26 @@ function kindReader(
       return millisecondsFrom
     case 'tool_calls':
       return (value) => {
-        if (!mentions(value, 'ool')) return undefined
+        if (!mayHoldTools(value)) return undefined
         const calls = toolCallsIn(jsonIn(value, limits.json_bytes_max), limits)
         return calls.length === 0 ? undefined : calls
       }
     case 'tool_results':
       return (value) => {
-        if (!mentions(value, 'tool')) return undefined
+        if (!mayHoldTools(value)) return undefined
         const results = toolResultsIn(jsonIn(value, limits.json_bytes_max), limits)
         return results.length === 0 ? undefined : results
       }
   }
 }
 
-/** Spares the parsing of texts in which there is nothing to find. */
-function mentions(value: OtlpValue, word: string): boolean {
-  return typeof value === 'string' || Buffer.isBuffer(value) ? value.includes(word) : true
+/**
+ * Spares the parsing of texts in which there is nothing to find: in JSON a call or a result has a
+ * key or a type that begins so. The search begins with a quote, which content has few of: searches
+ * for `tool` stop at every t and take eight times longer.
+ */
+function mayHoldTools(value: OtlpValue): boolean {
+  return typeof value === 'string' || Buffer.isBuffer(value) ? value.includes('"tool') : true
 }
 
 function textField(value: OtlpValue, chars_max: number): string | undefined {
