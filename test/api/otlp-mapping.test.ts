@@ -93,7 +93,7 @@ describe('the explanation', () => {
         source: 'gen_ai.request.model',
         given_by: 'rule',
         place: 1,
-        lost: [{ key: 'llm.model_name', place: 3, reason: 'lower_priority' }],
+        lost: [{ key: 'llm.model_name', place: 4, reason: 'lower_priority' }],
       })
     }
   })

@@ -96,8 +96,16 @@ function resultFrom(item: JsonObject, limits: ToolLimits): ToolResult | undefine
     item['response'] ?? item['result'] ?? item['output'] ?? item['content'] ?? item['body']
   return {
     tool_call_id: columnText(id, limits.text_chars_max),
-    content: cut(content, limits),
+    content: cut(withoutWrapper(content), limits),
   }
+}
+
+/** The AI SDK says of each result what it is: `{"type":"json","value":…}`. */
+function withoutWrapper(content: unknown): unknown {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return content
+  const { type, value, ...rest } = content as JsonObject
+  const isWrapper = typeof type === 'string' && value !== undefined
+  return isWrapper && Object.keys(rest).length === 0 ? value : content
 }
 
 function idOf(value: unknown): string {

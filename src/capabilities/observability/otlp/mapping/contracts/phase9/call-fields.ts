@@ -6,6 +6,9 @@ type Name = Extract<
   'type' | 'model' | 'model_requested' | 'provider' | 'endpoint' | 'agent_name' | 'service_name'
 >
 
+/** Its instrumentations replace the model that was asked for by the one that answered. */
+const openInference = ['openinference.instrumentation.*', '@arizeai/openinference-*']
+
 /** What the operation is and who did it. */
 export const callFields: Record<Name, FieldRule> = {
   type: rule(
@@ -40,10 +43,13 @@ export const callFields: Record<Name, FieldRule> = {
     'text',
     attributes('langfuse.observation.model.name', 'gen_ai.response.model'),
     attributes('llm.response.model_name', 'ai.response.model'),
+    attribute('llm.model_name', { in_scopes: openInference }),
   ),
   model_requested: rule(
     'text',
-    attributes('gen_ai.request.model', 'llm.request.model_name', 'llm.model_name', 'ai.model.id'),
+    attributes('gen_ai.request.model', 'llm.request.model_name'),
+    attribute('llm.invocation_parameters', { path: ['model'] }),
+    attributes('llm.model_name', 'ai.model.id'),
     attribute('mlflow.llm.model', { transform: 'json_string' }),
     attributes(
       'traceloop.association.properties.ls_model_name',

@@ -32,6 +32,7 @@ export const endingFields: Record<Name, FieldRule> = {
     attribute('gen_ai.request.stream', { table: 'truth' }),
     attribute('llm.is_streaming', { table: 'truth' }),
     attribute('gen_ai.is_streaming', { table: 'truth' }),
+    attribute('llm.invocation_parameters', { path: ['stream'], table: 'truth', silent: true }),
     attribute('ai.operationId', { table: 'ai_streams', silent: true }),
     { from: 'fields', present: ['time_to_first_token_ms'], gives: 'true' },
     otherwise('false'),
@@ -39,6 +40,7 @@ export const endingFields: Record<Name, FieldRule> = {
   time_to_first_token_ms: rule(
     'milliseconds',
     attribute('gen_ai.response.time_to_first_chunk', { transform: 'seconds_to_ms' }),
+    attribute('gen_ai.client.operation.time_to_first_chunk', { transform: 'seconds_to_ms' }),
     attributes('ai.response.msToFirstChunk'),
     attribute('langfuse.observation.completion_start_time', { transform: 'ms_since_start' }),
     attributes('ttft_ms'),

@@ -45,6 +45,7 @@ export const valueTables: Readonly<Record<string, ValueTable>> = {
       create_agent: 'agent',
       invoke_workflow: 'chain',
       plan: 'chain',
+      agent_step: 'chain',
       retrieval: 'retriever',
       rerank: 'retriever',
     },
