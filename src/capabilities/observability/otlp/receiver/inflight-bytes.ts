@@ -1,4 +1,5 @@
 import { type Problem, problem } from '../../../../kernel/problem.ts'
+import { type BodyBuffers, createBodyBuffers } from './body-buffers.ts'
 
 /** The bytes of all requests that are held at one time, and their bound. */
 export type InflightBytes = {
@@ -6,7 +7,13 @@ export type InflightBytes = {
   take(bytes: number): boolean
   give(bytes: number): void
   readonly held_bytes: number
+  readonly buffers: BodyBuffers
 }
+
+/** Kept for the bodies that come next: of a few requests at a time. */
+const freeBuffers_bytes_max = 32 * 1024 * 1024
+/** Shorter bodies of several pieces are copied as they are. */
+const pooledBody_bytes_min = 64 * 1024
 
 export function createInflightBytes(bytes_max: number): InflightBytes {
   let held = 0
@@ -22,6 +29,7 @@ export function createInflightBytes(bytes_max: number): InflightBytes {
     get held_bytes() {
       return held
     },
+    buffers: createBodyBuffers(freeBuffers_bytes_max),
   }
 }
 
@@ -29,6 +37,7 @@ export function createInflightBytes(bytes_max: number): InflightBytes {
 export class BodyBytes {
   readonly #inflight: InflightBytes
   #held = 0
+  #buffers: Buffer[] = []
 
   constructor(inflight: InflightBytes) {
     this.#inflight = inflight
@@ -40,10 +49,26 @@ export class BodyBytes {
     this.#held += bytes
   }
 
+  /** The pieces as one body, which nobody may look at after the release. */
+  joined(pieces: readonly Buffer[], length: number): Buffer {
+    const [only] = pieces
+    if (pieces.length === 1 && only) return only
+    if (length < pooledBody_bytes_min) return Buffer.concat(pieces, length)
+    const buffer = this.#inflight.buffers.take(length)
+    this.#buffers.push(buffer)
+    let at = 0
+    for (const piece of pieces) {
+      buffer.set(piece, at)
+      at += piece.length
+    }
+    return buffer.subarray(0, length)
+  }
+
   /** Gives everything back; once is enough. */
   release(): void {
     this.#inflight.give(this.#held)
     this.#held = 0
+    for (const buffer of this.#buffers.splice(0)) this.#inflight.buffers.give(buffer)
   }
 }
 

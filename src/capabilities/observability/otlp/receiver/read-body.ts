@@ -18,9 +18,9 @@ export type BodyLimits = {
 }
 
 /**
- * Reads a request's body to its end. Rejects with `body_too_large` at the first byte too many,
- * `overloaded` when there is no room, `request_timeout` after `idle_timeout_ms` of silence, and
- * ClientGone.
+ * Reads a request's body to its end; nobody may look at it after `held` is released. Rejects with
+ * `body_too_large` at the first byte too many, `overloaded` when there is no room,
+ * `request_timeout` after `idle_timeout_ms` of silence, and ClientGone.
  */
 export function readBody(
   request: BodySource,
@@ -55,8 +55,7 @@ export function readBody(
       if (request.aborted) return gone()
       clearTimeout(timer)
       request.off('close', gone)
-      const [only] = chunks
-      resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, length))
+      resolve(held.joined(chunks, length))
     }
     const gone = () => stop(new ClientGone('the client left in the middle of its request'))
     const late = () => stop(silent(limits.idle_timeout_ms))

@@ -14,10 +14,16 @@ const piece_bytes = 128 * 1024
  * `overloaded` when there is no room for that, `invalid_request` when it is broken or cut off.
  */
 export async function unpack(packed: Buffer, bytes_max: number, held: BodyBytes): Promise<Buffer> {
-  const atOnce = packed.length <= atOncePacked_bytes ? unpackAtOnce(packed, bytes_max) : undefined
+  const isSmall = packed.length <= atOncePacked_bytes && toldLength(packed) <= atOnceUnpacked_bytes
+  const atOnce = isSmall ? unpackAtOnce(packed, bytes_max) : undefined
   if (atOnce === undefined) return unpackInPieces(packed, bytes_max, held)
   held.take(atOnce.length)
   return atOnce
+}
+
+/** What the trailer says (RFC 1952, ISIZE): not to be relied on, but it spares unpacking twice. */
+function toldLength(packed: Buffer): number {
+  return packed.length < 4 ? 0 : packed.readUInt32LE(packed.length - 4)
 }
 
 /** Undefined when it is too large for that; not to know better is left to the other way. */
@@ -46,7 +52,7 @@ async function unpackInPieces(packed: Buffer, bytes_max: number, held: BodyBytes
     if (codeOf(cause)?.startsWith('Z_')) throw notGzip(cause)
     throw cause
   }
-  return Buffer.concat(pieces, unpacked)
+  return held.joined(pieces, unpacked)
 }
 
 function notGzip(cause: unknown): Error {
