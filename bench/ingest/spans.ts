@@ -3,7 +3,7 @@ import type {
   PlainSpan,
   PlainTraces,
   PlainValue,
-} from '../../test/support/otlp-wire.ts'
+} from '../../test/support/otlp-messages.ts'
 
 /** What kind of spans a request holds. */
 export type SpanShape = 'gen_ai' | 'openinference' | 'plain' | 'agent_traces'
