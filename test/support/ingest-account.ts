@@ -3,7 +3,7 @@ import type { Columnar } from '../../src/platform/columnar/index.ts'
 import { accountOf, expectFaithfulRows, type Recorded, recordedOf } from './bookkeeping.ts'
 import { isTaken, type SentParcel } from './ingest-load.ts'
 import { type ParcelRecords, recordKey } from './ingest-parcels.ts'
-import { type LedgerPath, type LedgerSums, type LedgerWindow, ledgerSums } from './ledger-sums.ts'
+import type { LedgerPath, LedgerSums, LedgerWindow } from './ledger-sums.ts'
 import type { ClientCall } from './load.ts'
 import { printCounts } from './print-counts.ts'
 import { expectRollUps, type Reader } from './roll-ups.ts'
@@ -44,19 +44,17 @@ export type PathAccount = {
   ledger_lost: number
 }
 
-/** Reads what is held of a run, when all is quiet. */
-export async function heldOf(columnar: Columnar, reader: Reader, sent: Sent): Promise<Held> {
-  const { run, window } = sent
-  const [recorded, events, links, traces, ledger] = await Promise.all([
+/** Reads what the tables hold of a run, when all is quiet. */
+export async function storedOf(columnar: Columnar, { run }: Sent): Promise<Omit<Held, 'ledger'>> {
+  const [recorded, events, links, traces] = await Promise.all([
     recordedOf(columnar, `${run}-`),
     keysIn(columnar, run, eventsSql),
     keysIn(columnar, run, linksSql),
     keysIn(columnar, run, tracesSql),
-    ledgerSums(reader, window),
   ])
   const ofParcels = recorded.rows.filter(({ task_id }) => !isOfCall(run, task_id))
   const observations = ofParcels.map((row) => recordKey(row.trace_id, row.observation_id))
-  return { recorded, records: { observations, events, links, traces }, ledger }
+  return { recorded, records: { observations, events, links, traces } }
 }
 
 /** Each as its readers see it: the identity of a record once, the later write. */

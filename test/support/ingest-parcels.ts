@@ -111,7 +111,7 @@ function goodSpans(plan: Plan): PlainSpan[] {
     'gen_ai.provider.name': 'openai',
     'gen_ai.request.model': 'gpt-4.1-mini',
     'gen_ai.response.model': 'gpt-4.1-mini-2025-04-14',
-    'gen_ai.input.messages': messages('user', marker + '.'.repeat(padding_bytes)),
+    'gen_ai.input.messages': messages('user', marker + paddingOf(padding_bytes)),
     'gen_ai.output.messages': messages('assistant', marker),
   })
   chat.attributes?.push(count('gen_ai.usage.input_tokens', 120))
@@ -142,6 +142,11 @@ function spanOf(plan: Plan, spanId: string, attributes: Record<string, string>):
       'gen_ai.conversation.id': conversation,
     }),
   }
+}
+
+/** Text that does not get smaller by compression. */
+function paddingOf(bytes: number): string {
+  return randomBytes(Math.ceil((bytes * 3) / 4)).toString('base64')
 }
 
 function messages(role: string, content: string): string {
@@ -190,7 +195,7 @@ function goodObservations(plan: Plan, start_time: string): object[] {
   }
   const generation = {
     ...{ type: 'generation', provider: 'openai', model: 'gpt-4.1-mini' },
-    ...{ input_tokens: 120, output_tokens: 30, input: marker + '.'.repeat(padding_bytes) },
+    ...{ input_tokens: 120, output_tokens: 30, input: marker + paddingOf(padding_bytes) },
   }
   return [
     { ...both, ...generation, observation_id: first, output: marker },

@@ -4,13 +4,18 @@ import { eventually } from './eventually.ts'
 import {
   expectBalanced,
   expectReceipts,
-  heldOf,
   type PathAccount,
   type Sent,
+  storedOf,
 } from './ingest-account.ts'
 import { type IngestLoadOptions, startIngestLoad } from './ingest-load.ts'
 import type { IngestTargets } from './ingest-senders.ts'
-import { type IngestProcesses, type LedgerPath, untilIngestQuiet } from './ledger-sums.ts'
+import {
+  type IngestProcesses,
+  type LedgerPath,
+  ledgerSums,
+  untilIngestQuiet,
+} from './ledger-sums.ts'
 import { startLoad } from './load.ts'
 import type { Reader } from './roll-ups.ts'
 
@@ -18,7 +23,7 @@ import type { Reader } from './roll-ups.ts'
 export type IngestShape = IngestTargets & {
   processes: () => IngestProcesses
   reader: () => Reader
-  /** The tables, while the work runs. */
+  /** Opens the tables; the service may be down while the work reads them. */
   withColumnar<T>(work: (columnar: Columnar) => Promise<T>): Promise<T>
 }
 
@@ -77,7 +82,9 @@ export function startIngestRun(shape: IngestShape, options: IngestRunOptions): I
       const sent = await stop()
       await untilIngestQuiet(shape.processes())
       const reader = shape.reader()
-      const held = await shape.withColumnar((columnar) => heldOf(columnar, reader, sent))
+      const ledger = await ledgerSums(reader, sent.window)
+      const stored = await shape.withColumnar((columnar) => storedOf(columnar, sent))
+      const held = { ...stored, ledger }
       const accounts = await expectBalanced(title, { sent, held, reader })
       expect(sent.parcels.filter(({ told }) => told.length === 0)).toEqual([])
       if (options.calls_may_be_lost !== true) expect(accounts.proxy.lost).toBe(0)

@@ -7,12 +7,15 @@ export type TcpGate = AsyncDisposable & {
   /** Breaks what is connected, and whatever connects from now on. */
   close(): void
   open(): void
+  /** What the server says does not come through, until the next close or open; it still hears. */
+  mute(): void
 }
 
 /** Opens a gate before the server that the URL names. */
 export async function tcpGate(target: string): Promise<TcpGate> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
+  const answering = new Map<Socket, Socket>()
   let isOpen = true
   const server = createServer((near) => {
     if (!isOpen) {
@@ -20,6 +23,8 @@ export async function tcpGate(target: string): Promise<TcpGate> {
       return
     }
     const far = connect(Number(port), hostname)
+    answering.set(far, near)
+    far.on('close', () => answering.delete(far))
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -48,6 +53,10 @@ export async function tcpGate(target: string): Promise<TcpGate> {
     },
     open: () => {
       isOpen = true
+      for (const [far, near] of answering) far.pipe(near)
+    },
+    mute: () => {
+      for (const [far, near] of answering) far.unpipe(near)
     },
     [Symbol.asyncDispose]: async () => {
       breakAll()
