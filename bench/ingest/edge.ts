@@ -1,6 +1,6 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import { type Cluster, startCluster } from '../../test/support/cluster.ts'
-import { usageOf } from '../process-usage.ts'
+import { busyTimeOf, usageOf } from '../process-usage.ts'
 import { median } from '../rounds.ts'
 import { pin } from '../service.ts'
 import { httpSender } from './sender.ts'
@@ -13,8 +13,8 @@ export type EdgeRow = {
   way: Way
   cpu_us: number
   spread: readonly [number, number]
-  /** Spans a second while it was loaded, whoever was the bottleneck. */
-  spans_per_s: number
+  /** Share of the processor that others took meanwhile; the median too. */
+  foreign_share: number
 }
 
 const ways = ['protobuf', 'json', 'gzip', 'grpc'] as const
@@ -39,29 +39,35 @@ export async function measureEdge(
     for (const way of asked) {
       const sent = way === 'grpc' ? bodies.protobuf : bodies[way]
       const senders = Array.from({ length: connections }, () => senderOf(cluster, way, sent))
-      sides.push({ shape, way, senders, cpu_us: [], per_s: [] })
+      sides.push({ shape, way, senders, cpu_us: [], foreign: [] })
     }
   }
   for (const side of sides) await slice(cluster, side)
   for (let round = 0; round < rounds; round += 1) {
     const at = round % sides.length
     for (const side of [...sides.slice(at), ...sides.slice(0, at)]) {
-      const { cpu_us, per_s } = await slice(cluster, side)
+      const { cpu_us, foreign_share } = await slice(cluster, side)
       side.cpu_us.push(cpu_us)
-      side.per_s.push(per_s)
+      side.foreign.push(foreign_share)
     }
   }
   for (const side of sides) for (const sender of side.senders) sender.close()
-  return sides.map(({ shape, way, cpu_us, per_s }) => ({
+  return sides.map(({ shape, way, cpu_us, foreign }) => ({
     shape,
     way,
     cpu_us: median(cpu_us),
     spread: [Math.min(...cpu_us), Math.max(...cpu_us)] as const,
-    spans_per_s: median(per_s),
+    foreign_share: median(foreign),
   }))
 }
 
-type Side = { shape: SpanShape; way: Way; senders: NextSender[]; cpu_us: number[]; per_s: number[] }
+type Side = {
+  shape: SpanShape
+  way: Way
+  senders: NextSender[]
+  cpu_us: number[]
+  foreign: number[]
+}
 
 /** The role alone on processor 0; everything else stays on that of this process. */
 export async function startEdge(env: Record<string, string> = {}): Promise<Cluster> {
@@ -109,8 +115,9 @@ function grpcSender(address: string, key: string, next: () => Buffer): NextSende
 async function slice(
   cluster: Cluster,
   { senders }: Side,
-): Promise<{ cpu_us: number; per_s: number }> {
+): Promise<{ cpu_us: number; foreign_share: number }> {
   const { pid } = cluster.proxy
+  const busy_ms = await busyTimeOf(0)
   const before = await usageOf(pid)
   const start_ms = performance.now()
   const end_ms = start_ms + slice_ms
@@ -125,9 +132,11 @@ async function slice(
   )
   const took_ms = performance.now() - start_ms
   const after = await usageOf(pid)
+  const own_ms = after.cpu_ms - before.cpu_ms
+  const foreign_ms = (await busyTimeOf(0)) - busy_ms - own_ms
   await cluster.nats.tell('$JS.API.STREAM.PURGE.looptrace_queue')
   return {
-    cpu_us: ((after.cpu_ms - before.cpu_ms) * 1000) / spans,
-    per_s: (spans * 1000) / took_ms,
+    cpu_us: (own_ms * 1000) / spans,
+    foreign_share: Math.max(0, foreign_ms / took_ms),
   }
 }
