@@ -79,8 +79,8 @@ function valueAt(value: OtlpValue, path: readonly string[], bytes_max: number) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined
     at = (at as Record<string, unknown>)[step]
   }
-  const isPlain = typeof at === 'number' || typeof at === 'string' || typeof at === 'boolean'
-  return isPlain ? at : undefined
+  if (typeof at === 'boolean') return at
+  return typeof at === 'number' || typeof at === 'string' ? at : undefined
 }
 
 function isEmpty(value: OtlpValue): boolean {

@@ -6,9 +6,6 @@ type Name = Extract<
   'type' | 'model' | 'model_requested' | 'provider' | 'endpoint' | 'agent_name' | 'service_name'
 >
 
-/** Its instrumentations replace the model that was asked for by the one that answered. */
-const openInference = ['openinference.instrumentation.*', '@arizeai/openinference-*']
-
 /** What the operation is and who did it. */
 export const callFields: Record<Name, FieldRule> = {
   type: rule(
@@ -43,7 +40,8 @@ export const callFields: Record<Name, FieldRule> = {
     'text',
     attributes('langfuse.observation.model.name', 'gen_ai.response.model'),
     attributes('llm.response.model_name', 'ai.response.model'),
-    attribute('llm.model_name', { in_scopes: openInference }),
+    // OpenInference replaces the model that was asked for by the one that answered.
+    attributes('llm.model_name'),
   ),
   model_requested: rule(
     'text',
