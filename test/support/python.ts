@@ -26,9 +26,16 @@ export async function testPython(): Promise<string> {
   return join(folder, 'bin', 'python')
 }
 
-/** Runs a program of test/tools/python and resolves with what it wrote to standard output. */
-export function runPython(program: string, args: readonly string[]): Promise<string> {
-  return python([join(toolFolder, program), ...args], {})
+/**
+ * Runs a program of test/tools/python, with these variables in its environment, and resolves with
+ * what it wrote to standard output.
+ */
+export function runPython(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  return python([join(toolFolder, program), ...args], env)
 }
 
 /** Runs a text as a program, with these variables in its environment. */

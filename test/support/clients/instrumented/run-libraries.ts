@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { openClickHouseStore } from '../../../../src/capabilities/observability/stores/index.ts'
+import type { Observation } from '../../../../src/model/observation.ts'
+import { eventually } from '../../eventually.ts'
+import { runPython, testPython } from '../../python.ts'
+import { columnarAtRest, type SingleMachine, startSingleMachine } from '../../single-machine.ts'
+import { type Api, apiByKey } from '../api-reader.ts'
+import { instrumentedScript } from './instrumented-script.ts'
+
+/** A library, and the program that runs under it. */
+export type LibraryProgram = {
+  library: string
+  language: 'node' | 'python'
+  program: string
+  args?: readonly string[]
+  env?: Record<string, string>
+  /** Spans and log records that it sends. */
+  items: number
+}
+
+/** What the service had of a library's program in the end. */
+export type LibraryRun = {
+  /** The rows of each case's trace in order of start. */
+  rows: Record<string, Observation[]>
+  /** The answers of the explain endpoint for each model call, by observation id. */
+  explained: Record<string, Record<string, unknown>>
+  /** The events of each case's trace. */
+  events: Record<string, Record<string, unknown>[]>
+}
+
+export type LibraryRuns = {
+  libraries: Map<string, LibraryRun>
+  /** The path `otlp` of the ledger when everything had arrived. */
+  ledger: Record<string, unknown>
+  requests_of_provider: number
+}
+
+/** Traces of each program by case, as it prints them. */
+type Traces = Record<string, string>
+
+/**
+ * Runs each program against the scripted provider, exporting to a service of its own; reads what
+ * the API tells of it, and after the service's end what its store holds.
+ */
+export async function runLibraries(programs: readonly LibraryProgram[]): Promise<LibraryRuns> {
+  await using machine = await startSingleMachine({
+    env: { LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0' },
+    script: instrumentedScript,
+  })
+  const api = apiByKey({ api_url: machine.service.base_url, login: machine.login })
+  const traces = new Map<string, Traces>()
+  // Made once, before several programs ask for it at the same time.
+  await testPython()
+  const runs = programs.map(async (program) => {
+    traces.set(program.library, await runProgram(machine, program))
+  })
+  await Promise.all(runs)
+  const ledger = await settledLedger(api, programs)
+  const { requests } = await machine.provider.seen()
+  const told = new Map<string, Pick<LibraryRun, 'events' | 'explained'>>()
+  for (const [library, of] of traces) told.set(library, await toldBy(api, of))
+  await machine.service.stop()
+  const rows = await rowsAtRest(machine, traces)
+  const libraries = new Map<string, LibraryRun>()
+  for (const [library, about] of told) {
+    libraries.set(library, { ...about, rows: rows.get(library) ?? {} })
+  }
+  return { libraries, ledger, requests_of_provider: requests.length }
+}
+
+async function runProgram(
+  { service, login, provider }: SingleMachine,
+  { language, program, args = [], env = {} }: LibraryProgram,
+): Promise<Traces> {
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: service.base_url,
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${login.project_key}`,
+    OTEL_SERVICE_NAME: 'parcel-desk',
+    ...env,
+  }
+  const all = [...args, provider.base_urls.openai]
+  const run = language === 'node' ? runNode : runPython
+  return JSON.parse(await run(program, all, variables))
+}
+
+const run = promisify(execFile)
+
+async function runNode(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<string> {
+  const limits = { timeout: 60_000 }
+  const path = join(import.meta.dirname, program)
+  const { stdout } = await run(process.execPath, [path, ...args], { env, ...limits })
+  return stdout
+}
+
+function settledLedger(
+  api: Api,
+  programs: readonly LibraryProgram[],
+): Promise<Record<string, unknown>> {
+  const items = programs.reduce((sum, program) => sum + program.items, 0)
+  return eventually(
+    `${items} items in the ledger, none of them pending`,
+    async () => {
+      const { body } = await api.get('/api/v2/observability/ledger')
+      const paths = body['paths'] as Record<string, unknown>[]
+      const otlp = paths.find(({ path }) => path === 'otlp')
+      return otlp?.['accepted'] === items && otlp['pending'] === 0 && otlp
+    },
+    { timeout_ms: 20_000, interval_ms: 100 },
+  )
+}
+
+async function toldBy(api: Api, traces: Traces): Promise<Pick<LibraryRun, 'events' | 'explained'>> {
+  const events: LibraryRun['events'] = {}
+  const explained: LibraryRun['explained'] = {}
+  for (const [name, trace_id] of Object.entries(traces)) {
+    const { body } = await api.get(`/api/v2/observability/traces/${trace_id}/events`)
+    events[name] = body['events'] as LibraryRun['events'][string]
+    for (const observation_id of await modelCalls(api, trace_id)) {
+      const asked = new URLSearchParams({ trace_id, observation_id })
+      const answer = await api.get(`/api/v2/observability/mappings/otlp/explain?${asked}`)
+      explained[observation_id] = answer.body
+    }
+  }
+  return { events, explained }
+}
+
+/** A trace without a task of its own is its task. */
+async function modelCalls(api: Api, trace_id: string): Promise<string[]> {
+  const path = `/api/v1/tasks/${asUuid(trace_id)}/timeline`
+  const entries = await eventually(`the timeline of ${trace_id}`, async () => {
+    const { status, body } = await api.get(path)
+    return status === 200 && (body['entries'] as { role: string; observation_id: string }[])
+  })
+  return entries.filter(({ role }) => role === 'model_call').map((call) => call.observation_id)
+}
+
+async function rowsAtRest(
+  { directory, login }: SingleMachine,
+  traces: ReadonlyMap<string, Traces>,
+): Promise<Map<string, LibraryRun['rows']>> {
+  await using columnar = await columnarAtRest(directory)
+  const store = openClickHouseStore({ columnar })
+  const found = new Map<string, LibraryRun['rows']>()
+  for (const [library, of] of traces) {
+    const rows: LibraryRun['rows'] = {}
+    for (const [name, trace_id] of Object.entries(of)) {
+      const lookup = { trace_id: asUuid(trace_id), limit: 100 }
+      rows[name] = await store.traceObservations(login.project_id, lookup)
+    }
+    found.set(library, rows)
+  }
+  return found
+}
+
+function asUuid(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
