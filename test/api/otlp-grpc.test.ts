@@ -1,4 +1,3 @@
-import { connect } from 'node:http2'
 import {
   Client,
   type ClientUnaryCall,
@@ -8,7 +7,6 @@ import {
 } from '@grpc/grpc-js'
 import { describe, expect, test } from 'vitest'
 import { problem } from '../../src/kernel/problem.ts'
-import { sleep } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestSpan, tracesProtobuf } from '../support/otlp-message.ts'
 import { type TestReceiver, testReceiver } from '../support/otlp-receiver.ts'
@@ -231,57 +229,6 @@ describe('a refusal', () => {
 
 type Refused = Parameters<typeof testReceiver>[0] & { headers?: Record<string, string> }
 
-describe('bytes of no good client', () => {
-  test('a message that says gzip and is none', async () => {
-    await using receiver = await testReceiver()
-    await using stream = rawStream(receiver, { 'grpc-encoding': 'gzip' })
-    stream.end(framed(Buffer.from('plain'), 1))
-    expect(await stream.status).toBe('3')
-  })
-
-  test('a message in an encoding of others', async () => {
-    await using receiver = await testReceiver()
-    await using stream = rawStream(receiver, { 'grpc-encoding': 'snappy' })
-    stream.end(framed(Buffer.from('plain'), 1))
-    expect(await stream.status).toBe('12')
-  })
-
-  test('silence in the middle of a message', async () => {
-    await using receiver = await testReceiver({ settings: { body_idle_timeout_ms: 100 } })
-    await using stream = rawStream(receiver)
-    stream.write(framed(tracesProtobuf(two), 0).subarray(0, 20))
-    expect(await stream.status).toBe('4')
-    await eventually('its end', () => receiver.counted(requestsOf('request_timeout')))
-    expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
-  })
-
-  test('a client that is slow and goes on sending is left alone', async () => {
-    await using receiver = await testReceiver({ settings: { body_idle_timeout_ms: 500 } })
-    await using stream = rawStream(receiver)
-    const message = framed(tracesProtobuf(two), 0)
-    const step = Math.ceil(message.length / 10)
-    for (let at = 0; at < message.length; at += step) {
-      stream.write(message.subarray(at, at + step))
-      await sleep(75)
-    }
-    stream.end(Buffer.alloc(0))
-    expect(await stream.status).toBe('0')
-  })
-
-  test('a client that leaves in the middle of a message', async () => {
-    await using receiver = await testReceiver()
-    const stream = rawStream(receiver)
-    stream.write(framed(tracesProtobuf(two), 0).subarray(0, 20))
-    await eventually('its bytes', async () => {
-      return (await receiver.counted('looptrace_otlp_inflight_bytes')) === 20
-    })
-    await stream[Symbol.asyncDispose]()
-    await eventually('its end', () => receiver.counted(requestsOf('client_gone')))
-    expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
-    await receiver.receiver.drain()
-  })
-})
-
 describe('the end of the process', () => {
   test('lets the calls in flight end and takes no others', async () => {
     const open = Promise.withResolvers<void>()
@@ -325,43 +272,4 @@ test('an address that is taken is named', async () => {
 function retryInfoIn(trailer: Metadata): boolean {
   const [details] = trailer.get('grpc-status-details-bin')
   return details?.toString().includes('google.rpc.RetryInfo') ?? false
-}
-
-/** A gRPC message: whether it is packed, its length, itself. */
-function framed(message: Buffer, packed: 0 | 1): Buffer {
-  const prefix = Buffer.alloc(5)
-  prefix[0] = packed
-  prefix.writeUInt32BE(message.length, 1)
-  return Buffer.concat([prefix, message])
-}
-
-/** A call whose bytes a test writes itself. */
-function rawStream({ grpcAddress }: TestReceiver, headers: Record<string, string> = {}) {
-  const session = connect(`http://${grpcAddress}`)
-  session.on('error', () => undefined)
-  const stream = session.request({
-    ':method': 'POST',
-    ':path': traces,
-    'content-type': 'application/grpc',
-    te: 'trailers',
-    ...good,
-    ...headers,
-  })
-  const status = Promise.withResolvers<string>()
-  const note = (from: Record<string, unknown>) => {
-    if (from['grpc-status'] !== undefined) status.resolve(String(from['grpc-status']))
-  }
-  stream
-    .on('response', note)
-    .on('trailers', note)
-    .on('error', () => undefined)
-  stream.resume()
-  return {
-    write: (bytes: Buffer) => void stream.write(bytes),
-    end: (bytes: Buffer) => void stream.end(bytes),
-    status: status.promise,
-    [Symbol.asyncDispose]: async () => {
-      session.destroy()
-    },
-  }
 }
