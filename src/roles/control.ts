@@ -23,6 +23,8 @@ type ControlConfig = Pick<
 >
 
 const housekeepingEvery_ms = 60 * 60 * 1000
+const ledgerHoursEvery_ms = 10 * 60 * 1000
+const ledgerHours_max = 1000
 
 /** Builds the control plane: sign-in and the routes of the product APIs. */
 export function openControl(
@@ -48,6 +50,12 @@ export function openControl(
     })
   }, housekeepingEvery_ms).unref()
   parts.defer(() => clearInterval(housekeeping))
+  const ledgerHours = setInterval(() => {
+    built.ledger.closeHours({ hours_max: ledgerHours_max }).catch((error: unknown) => {
+      logger.warn({ err: error }, 'hours of the ledger are read entry by entry for now')
+    })
+  }, ledgerHoursEvery_ms).unref()
+  parts.defer(() => clearInterval(ledgerHours))
   const settings = { stalled_after_ms: config.task_stalled_after_ms }
   const requests = {
     body_bytes_max: config.ingest_body_bytes_max,

@@ -15,14 +15,20 @@ import { entryOf, start } from '../support/records.ts'
 
 let columnar: Columnar
 let store: LedgerStore
+/** The same, with a clock that a test sets; each look at it takes a millisecond. */
+let timed: LedgerStore
 
 beforeAll(async () => {
   columnar = await migratedClickHouse()
   // Versions must lie side by side until a test is done with them.
   await columnar.command('SYSTEM STOP MERGES ingest_ledger')
   store = openClickHouseLedgerStore({ columnar })
+  timed = openClickHouseLedgerStore({ columnar, lag_ms_max: 0, clock: { now_ms: () => now_ms++ } })
 })
 afterAll(() => columnar?.close())
+
+let now_ms = 0
+const hour_ms = 3_600_000
 
 const start_ms = Number(start / 1_000_000n)
 const day_ms = 86_400_000
@@ -106,7 +112,6 @@ describe('sums', () => {
 
   test('of a window, a path and a reason', async () => {
     const project_id = newId()
-    const hour_ms = 3_600_000
     await insert(
       entryOf({ project_id, message_id: '', items: 1, rejected: { sampled: 1 } }),
       entryOf({ project_id, path: 'api', received_at_ms: start_ms + hour_ms }),
@@ -141,6 +146,121 @@ describe('sums', () => {
         })
       }),
       { numRuns: 15 },
+    )
+  })
+})
+
+describe('hours that are over', () => {
+  const closeAll = () => timed.closeHours({ hours_max: 1000 })
+  /** In the middle of the window's third hour. */
+  const received_at_ms = start_ms + 2.5 * hour_ms
+  const hourOf = Math.floor(received_at_ms / hour_ms) * hour_ms
+  const dead = { stored: 0, rejected: { refused_by_store: 10 } }
+
+  /** An hour with a settled request, summed up. */
+  async function closedHour() {
+    const project_id = newId()
+    const entry = entryOf({ project_id, received_at_ms, side: 'settled', ...dead })
+    now_ms = received_at_ms + 60_000
+    await timed.insertEntries([entry], { token: newId() })
+    now_ms = hourOf + 4 * hour_ms
+    await closeAll()
+    return { project_id, entry }
+  }
+
+  /** An entry that is not noted as late, though it is: sums of the hour can't know of it. */
+  async function slipIn(project_id: string) {
+    const then_ms = now_ms
+    now_ms = received_at_ms
+    const entry = entryOf({ project_id, received_at_ms, side: 'settled', path: 'api' })
+    await timed.insertEntries([entry], { token: newId() })
+    now_ms = then_ms
+  }
+
+  test('are answered by what was summed up, and only as a whole', async () => {
+    const { project_id } = await closedHour()
+    await slipIn(project_id)
+    const sums = { ...nothing, path: 'otlp', requests: 1, accepted: 10 }
+    expect(await timed.sums(project_id, later)).toEqual([{ ...sums, rejected: dead.rejected }])
+    const part = { ...later, from_ms: hourOf + 1, to_ms: hourOf + hour_ms }
+    expect(await timed.sums(project_id, part)).toHaveLength(2)
+    expect(await timed.sums(project_id, { ...later, path: 'api' })).toEqual([])
+    expect(await timed.sums(newId(), later)).toEqual([])
+  })
+
+  test('are read entry by entry for a reason that they have', async () => {
+    const { project_id, entry } = await closedHour()
+    const other = entryOf({ project_id, received_at_ms, side: 'settled' })
+    await timed.insertEntries([other], { token: newId() })
+    await closeAll()
+    const by = (reason: string) => timed.sums(project_id, { ...later, reason })
+    expect(await by('refused_by_store')).toMatchObject([{ requests: 1, accepted: entry.items }])
+    expect(await by('sampled')).toEqual([])
+  })
+
+  test('an entry that comes late counts at once, and is summed up again', async () => {
+    const { project_id, entry } = await closedHour()
+    now_ms += 14 * day_ms
+    const replayed = { ...entry, stored: 10, rejected: {}, settled_at_ms: now_ms }
+    await timed.insertEntries([replayed], { token: newId() })
+    const sums = [{ ...nothing, path: 'otlp', requests: 1, accepted: 10, stored: 10 }]
+    expect(await timed.sums(project_id, later)).toEqual(sums)
+    expect(await closeAll()).toBeGreaterThan(0)
+    await slipIn(project_id)
+    expect(await timed.sums(project_id, later)).toEqual(sums)
+  })
+
+  test('with items on their way stay open; what is young is not summed up', async () => {
+    const project_id = newId()
+    now_ms = received_at_ms + 60_000
+    await timed.insertEntries([entryOf({ project_id, received_at_ms })], { token: newId() })
+    now_ms = hourOf + 4 * hour_ms
+    await closeAll()
+    expect(await timed.sums(project_id, query)).toMatchObject([{ pending: 10 }])
+    const settled = entryOf({ project_id, received_at_ms: now_ms, side: 'settled' })
+    await timed.insertEntries([settled], { token: newId() })
+    await closeAll()
+    await slipIn(project_id)
+    expect(await timed.sums(project_id, query)).toHaveLength(2)
+  })
+
+  /** Sums over windows that hold no whole hour. */
+  async function entryByEntry(project_id: string) {
+    const first_ms = Math.floor(start_ms / hour_ms) * hour_ms - hour_ms / 2
+    const windows = [0, 1, 2, 3, 4].map((n) => first_ms + n * hour_ms)
+    const sums = windows.map((from_ms) =>
+      timed.sums(project_id, { ...query, from_ms, to_ms: from_ms + hour_ms }),
+    )
+    return (await Promise.all(sums)).flat()
+  }
+
+  test('sums are exact whenever hours are summed up, and whatever comes when', async () => {
+    const steps = fc.array(
+      fc.record({ take: fc.integer({ min: 1, max: 6 }), close: fc.boolean(), later_h: fc.nat(30) }),
+      { minLength: 1, maxLength: 3 },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyMessage, { maxLength: 8 }), steps, async (messages, given) => {
+        const project_id = newId()
+        // Hours apart, so that several are summed up and each changes on its own.
+        const entries = messages.flatMap((message, index) =>
+          entriesOf(message, project_id, (index % 3) * 61),
+        )
+        now_ms = start_ms + 60_000
+        for (const { take, close, later_h } of given) {
+          await timed.insertEntries(entries.splice(0, take), { token: newId() })
+          now_ms += later_h * hour_ms
+          if (close) await closeAll()
+          const sums = await timed.sums(project_id, query)
+          expect(totalsOf(sums)).toEqual(totalsOf(await entryByEntry(project_id)))
+        }
+        await timed.insertEntries(entries, { token: newId() })
+        expect(totalsOf(await timed.sums(project_id, query))).toEqual({
+          ...expectedOf(messages),
+          lost: 0,
+        })
+      }),
+      { numRuns: 4 },
     )
   })
 })

@@ -13,6 +13,12 @@ export type LedgerStore = {
   /** One for each path that took a request in the window, in no order. */
   sums(projectId: string, query: LedgerQuery): Promise<LedgerSums[]>
   /**
+   * Sums up hours that are long over and of which every item is settled, so that `sums` need not
+   * read their entries; also again, when an entry came late. At most so many; resolves with how
+   * many. To repeat it, or to do it twice at once, is right.
+   */
+  closeHours(limits: { hours_max: number }): Promise<number>
+  /**
    * What is known of one request: an entry for each of its messages and one for what no message
    * took; `side` tells whether it is settled. Empty for a request that is not known.
    */
