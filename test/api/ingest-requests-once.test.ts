@@ -514,6 +514,8 @@ describe('GET /api/v2/observability/ingest/{ingest_request_id}', () => {
       result_payload: { observations: 3, events: 2, rejected: 1 },
     })
     expect((await shown(edge))['status']).toBe('failed')
+    const sampled = { ...edge, rejected: { sampled: 1 } }
+    expect((await shown(sampled))['status']).toBe('succeeded')
     const letter = { side: 'settled', rejected: { dead_letter: 3 }, error_reason: 'no' } as const
     expect((await shown(settled, { message_id: 'm-2', ...letter }))['status']).toBe('failed')
   })

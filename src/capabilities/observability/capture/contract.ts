@@ -2,6 +2,9 @@
 export const contentCaptures = ['full', 'metadata_only', 'off'] as const
 export type ContentCapture = (typeof contentCaptures)[number]
 
+/** The reasons under which the ledger counts items that a policy keeps out. */
+export const captureReasons = ['capture_off', 'sampled', 'content_not_kept'] as const
+
 /**
  * Something that is never kept. With `pattern` (RE2 syntax), what it matches in any text; with
  * `keys`, the values of such keys (in JSON at any depth, of attributes and of metadata; upper and

@@ -7,6 +7,13 @@ export {
 export type { CaptureDeps } from './capture-policy.ts'
 export { captureRoutes } from './capture-routes.ts'
 export { compilePolicy, defaultRules } from './compile-policy.ts'
-export type { CapturePolicy, CaptureRules, ContentCapture, Mask, Masker } from './contract.ts'
+export {
+  type CapturePolicy,
+  type CaptureRules,
+  type ContentCapture,
+  captureReasons,
+  type Mask,
+  type Masker,
+} from './contract.ts'
 export { maskText } from './mask-text.ts'
 export { refusalOf } from './refusal.ts'

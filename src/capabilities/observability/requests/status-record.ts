@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { LedgerEntry } from '../../../model/ledger-entry.ts'
+import { captureReasons } from '../capture/index.ts'
 import { schemaVersionNamed } from '../schema/index.ts'
 import type { RequestRow } from './request-row.ts'
 import { isDeadLetter, sum } from './settle-requests.ts'
@@ -150,8 +151,18 @@ function statusOfReceipt(
   const messages = entries.filter(({ message_id }) => message_id !== '')
   const settled = messages.filter(({ side }) => side === 'settled')
   if (settled.length < messages.length) return settled.length > 0 ? 'processing' : 'queued'
-  const nothingStored = stored === 0 && rejected + lost > 0
+  const faulty = rejected - leftOutBy(entries) + lost
+  const nothingStored = stored === 0 && faulty > 0
   return nothingStored || settled.some(isDeadLetter) ? 'failed' : 'succeeded'
+}
+
+/** Items that the project's own policy keeps out: that went as it should. */
+function leftOutBy(entries: readonly LedgerEntry[]): number {
+  let items = 0
+  for (const { rejected } of entries) {
+    for (const reason of captureReasons) items += rejected[reason] ?? 0
+  }
+  return items
 }
 
 const reason_characters_max = 1000
