@@ -26,6 +26,7 @@ export const endingFields: Record<Name, FieldRule> = {
     attribute('stop_reason', { table: 'finish_reasons' }),
     attribute('llm.response.finish_reason', { table: 'finish_reasons' }),
     attribute('gen_ai.completion.0.finish_reason', { table: 'finish_reasons' }),
+    attribute('genkit:output', { path: ['finishReason'], table: 'finish_reasons' }),
   ),
   streamed: rule(
     'text',

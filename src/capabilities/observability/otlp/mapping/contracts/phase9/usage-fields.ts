@@ -16,6 +16,7 @@ const claudeCode = ['com.anthropic.claude_code*']
 const inDetails = (...path: string[]): Source =>
   attribute('langfuse.observation.usage_details', { path })
 const inMlflow = (...path: string[]): Source => attribute('mlflow.chat.tokenUsage', { path })
+const inGenkit = (name: string): Source => attribute('genkit:output', { path: ['usage', name] })
 
 /**
  * Tokens and money as they were reported. `usage_semantics` says whether the input count holds the
@@ -31,6 +32,7 @@ export const usageFields: Record<Name, FieldRule> = {
     inDetails('input_tokens'),
     inDetails('prompt_tokens'),
     inMlflow('input_tokens'),
+    inGenkit('inputTokens'),
     attribute('input_tokens', { in_scopes: claudeCode }),
   ),
   output_tokens: rule(
@@ -42,6 +44,7 @@ export const usageFields: Record<Name, FieldRule> = {
     inDetails('output_tokens'),
     inDetails('completion_tokens'),
     inMlflow('output_tokens'),
+    inGenkit('outputTokens'),
     attribute('output_tokens', { in_scopes: claudeCode }),
   ),
   cache_read_tokens: rule(
@@ -60,6 +63,7 @@ export const usageFields: Record<Name, FieldRule> = {
     inDetails('cache_read_input_tokens'),
     inDetails('input_cached_tokens'),
     inDetails('input_cache_read'),
+    inGenkit('cachedContentTokens'),
     attribute('cache_read_tokens', { in_scopes: claudeCode }),
   ),
   cache_write_tokens: rule(

@@ -1,0 +1,146 @@
+import type { ConventionSpan } from './otlp-conventions.ts'
+
+const json = JSON.stringify
+const called = { id: 'call_1', name: 'weather', arguments: '{"city":"Zürich"}' }
+
+/** Spans as older releases write them, which stay in use for years. */
+export const olderConventionSpans: readonly ConventionSpan[] = [
+  {
+    convention: 'OpenLLMetry with a key for each message',
+    scope: 'opentelemetry.instrumentation.openai.v1',
+    span: 'openai.chat',
+    attributes: {
+      'llm.request.type': 'chat',
+      'gen_ai.system': 'OpenAI',
+      'gen_ai.request.model': 'gpt-4o',
+      'gen_ai.response.model': 'gpt-4o-2024-08-06',
+      'gen_ai.prompt.0.role': 'user',
+      'gen_ai.prompt.0.content': 'How warm is it?',
+      'gen_ai.prompt.1.role': 'tool',
+      'gen_ai.prompt.1.tool_call_id': 'call_0',
+      'gen_ai.prompt.1.content': '{"city":"Zürich"}',
+      'gen_ai.completion.0.role': 'assistant',
+      'gen_ai.completion.0.finish_reason': 'tool_calls',
+      'gen_ai.completion.0.tool_calls.0.id': 'call_1',
+      'gen_ai.completion.0.tool_calls.0.name': 'weather',
+      'gen_ai.completion.0.tool_calls.0.arguments': '{"city":"Zürich"}',
+      'gen_ai.usage.prompt_tokens': 20,
+      'gen_ai.usage.completion_tokens': 6,
+      'llm.usage.total_tokens': 26,
+      'llm.is_streaming': true,
+      'traceloop.workflow.name': 'forecast',
+      'traceloop.association.properties.session_id': 'chat 7',
+    },
+    row: {
+      type: 'generation',
+      provider: 'openai',
+      model: 'gpt-4o-2024-08-06',
+      input: json([
+        { role: 'user', content: 'How warm is it?' },
+        { role: 'tool', tool_call_id: 'call_0', content: '{"city":"Zürich"}' },
+      ]),
+      tool_calls: [called],
+      tool_results: [{ tool_call_id: 'call_0', content: '{"city":"Zürich"}' }],
+      finish_reason: 'tool_calls',
+      streamed: true,
+      input_uncached_tokens: 20,
+      output_visible_tokens: 6,
+      task_name: 'forecast',
+      conversation_external_id: 'chat 7',
+    },
+  },
+  {
+    convention: 'OpenLLMetry: a decorated task',
+    scope: 'traceloop.tracer',
+    span: 'look_up.task',
+    attributes: {
+      'traceloop.span.kind': 'task',
+      'traceloop.entity.name': 'look_up',
+      'traceloop.entity.input': '{"args":[7]}',
+      'traceloop.entity.output': '"Basel"',
+      'traceloop.workflow.name': 'forecast',
+    },
+    row: { type: 'chain', input: '{"args":[7]}', output: '"Basel"', task_name: 'forecast' },
+  },
+  {
+    convention: 'LangSmith',
+    scope: 'langsmith',
+    span: 'ChatOpenAI',
+    attributes: {
+      'langsmith.span.kind': 'llm',
+      'langsmith.metadata.ls_provider': 'openai',
+      'langsmith.metadata.ls_model_name': 'gpt-4o',
+      'gen_ai.prompt': json({ messages: [] }),
+      'gen_ai.completion': json({ generations: [] }),
+      'gen_ai.usage.input_tokens': 5,
+      'gen_ai.usage.output_tokens': 1,
+    },
+    row: {
+      type: 'generation',
+      provider: 'openai',
+      model_requested: 'gpt-4o',
+      input: json({ messages: [] }),
+      output: json({ generations: [] }),
+    },
+  },
+  {
+    convention: 'GenAI conventions 1.28: messages in events of the span',
+    span: 'chat gpt-4o',
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.system': 'openai',
+      'gen_ai.request.model': 'gpt-4o',
+      'gen_ai.response.finish_reasons': ['stop'],
+    },
+    events: [
+      ['gen_ai.system.message', { 'gen_ai.system': 'openai', content: 'Be brief.' }],
+      ['gen_ai.user.message', { 'gen_ai.system': 'openai', content: 'How warm is it?' }],
+      ['gen_ai.choice', { index: 0, finish_reason: 'stop', message: '{"content":"7 °C"}' }],
+    ],
+    row: {
+      type: 'generation',
+      input: json([
+        { content: 'Be brief.', role: 'system' },
+        { content: 'How warm is it?', role: 'user' },
+      ]),
+      finish_reason: 'stop',
+    },
+  },
+  {
+    convention: 'OpenInference: a retriever',
+    scope: 'openinference.instrumentation.langchain',
+    span: 'VectorStoreRetriever',
+    attributes: {
+      'openinference.span.kind': 'RETRIEVER',
+      'input.value': 'parcels in Zürich',
+      'retrieval.documents.0.document.content': 'Parcel 7',
+      'retrieval.documents.0.document.score': 0.5,
+    },
+    row: {
+      type: 'retriever',
+      input: 'parcels in Zürich',
+      output: json([{ content: 'Parcel 7', score: 0.5 }]),
+    },
+  },
+  {
+    convention: 'OpenInference: the model that answered has no key of its own',
+    scope: 'envoy-ai-gateway',
+    span: 'ChatCompletion',
+    attributes: {
+      'openinference.span.kind': 'LLM',
+      'llm.system': 'openai',
+      'llm.model_name': 'gpt-5-nano-2025-08-07',
+      'llm.invocation_parameters': json({ model: 'gpt-5-nano', stream: true }),
+      'llm.input_messages.0.message.role': 'user',
+      'llm.input_messages.0.message.content': 'Hello!',
+      'input.value': json({ model: 'gpt-5-nano', messages: [] }),
+    },
+    row: {
+      type: 'generation',
+      model: 'gpt-5-nano-2025-08-07',
+      model_requested: 'gpt-5-nano',
+      streamed: true,
+      input: json([{ role: 'user', content: 'Hello!' }]),
+    },
+  },
+]
