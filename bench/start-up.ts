@@ -25,6 +25,7 @@ export async function measureStart(directory: string, port: number): Promise<Sta
       LOOPTRACE_DEMO: 'false',
       LOOPTRACE_HTTP_PORT: String(port),
       LOOPTRACE_MANAGEMENT_PORT: '0',
+      LOOPTRACE_OTLP_GRPC_PORT: '0',
       LOOPTRACE_OPENAI_BASE_URL: 'http://127.0.0.1:1/v1',
     },
     stdio: 'ignore',

@@ -43,7 +43,8 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
     const { access, routes } = openControl(context, config, parts)
     const recorder = openRecorder(context, config, { queue, intake })
     const proxy = openProxy(context, config, { keys: access.keys, recorder })
-    const otlp = await openOtlp(context, config, { keys: access.keys, intake })
+    // A Collector often has the port on a developer's machine.
+    const otlp = await openOtlp(context, config, { keys: access.keys, intake, without_grpc: true })
     const port = await listen(context, config, {
       routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
       proxy,

@@ -1,4 +1,5 @@
 import type { KeyCache } from '../capabilities/access/index.ts'
+import type { Enqueuer } from '../capabilities/observability/enqueue/index.ts'
 import {
   createMapper,
   createOtlpReceiver,
@@ -10,6 +11,8 @@ import {
 } from '../capabilities/observability/otlp/index.ts'
 import { createPricing, priceVersion } from '../capabilities/observability/pricing/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { AddressUnavailable } from '../platform/http/index.ts'
+import type { Logger } from '../platform/telemetry/index.ts'
 import type { Intake } from './intake.ts'
 import type { RoleContext } from './running.ts'
 
@@ -28,11 +31,18 @@ type OtlpConfig = Pick<
 /** What a role serves OTLP with; `grpc` is absent where it is switched off. */
 export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undefined }
 
+type OtlpParts = {
+  keys: Pick<KeyCache, 'authenticate'>
+  intake: Pick<Intake, 'capture'> & { enqueuer: Pick<Enqueuer, 'enqueue'> }
+  /** Goes on without gRPC when its port is taken, where it would fail otherwise. */
+  without_grpc?: boolean
+}
+
 /** Builds the OTLP receiver and listens for gRPC; whoever listens for HTTP drains both. */
 export async function openOtlp(
-  { metrics, clock, logger, parts }: RoleContext,
+  { metrics, clock, logger, parts }: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts'>,
   config: OtlpConfig,
-  { keys, intake }: { keys: KeyCache; intake: Intake },
+  { keys, intake, without_grpc = false }: OtlpParts,
 ): Promise<OtlpService> {
   const receiver = createOtlpReceiver({
     keys,
@@ -54,13 +64,8 @@ export async function openOtlp(
     metrics,
     logger,
   })
-  if (config.otlp_grpc_port === undefined) return { receiver, grpc: undefined }
-  const grpc = await receiver.listenGrpc({
-    host: config.otlp_grpc_host,
-    port: config.otlp_grpc_port,
-    streams_max: config.otlp_grpc_streams_max,
-    keepalive_ms: config.otlp_grpc_keepalive_ms,
-  })
+  const grpc = await listenGrpc(receiver, config, { logger, without_grpc })
+  if (grpc === undefined) return { receiver, grpc }
   // Also when what is started after it fails; closing it twice does no harm.
   parts.defer(() => grpc.close(0))
   logger.info(
@@ -68,4 +73,27 @@ export async function openOtlp(
     'listening for OTLP over gRPC',
   )
   return { receiver, grpc }
+}
+
+/** Undefined when it is switched off, or when the port is taken and it may go on without. */
+async function listenGrpc(
+  receiver: OtlpReceiver,
+  config: OtlpConfig,
+  { logger, without_grpc }: { logger: Logger; without_grpc: boolean },
+): Promise<OtlpGrpcServer | undefined> {
+  if (config.otlp_grpc_port === undefined) return undefined
+  try {
+    return await receiver.listenGrpc({
+      host: config.otlp_grpc_host,
+      port: config.otlp_grpc_port,
+      streams_max: config.otlp_grpc_streams_max,
+      keepalive_ms: config.otlp_grpc_keepalive_ms,
+    })
+  } catch (cause) {
+    if (!(cause instanceof AddressUnavailable)) throw cause
+    const asked = `${cause.message}: set LOOPTRACE_OTLP_GRPC_PORT to another port, or to off`
+    if (!without_grpc) throw new AddressUnavailable(asked, { cause })
+    logger.warn({ err: cause }, `no OTLP over gRPC, for ${asked}; HTTP takes OTLP all the same`)
+    return undefined
+  }
 }

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { expect, test, vi } from 'vitest'
+import { systemClock } from '../../src/kernel/time.ts'
+import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { openOtlp } from '../../src/roles/otlp.ts'
+
+/** Opens what a role serves OTLP with while another process, so to say, has the port for gRPC. */
+async function openOnTakenPort(about: { without_grpc?: boolean }) {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  await using parts = new AsyncDisposableStack()
+  parts.defer(() => void other.close())
+  const logger = createLogger({ role: 'test', level: 'silent' })
+  const warn = vi.spyOn(logger, 'warn')
+  const config = {
+    otlp_grpc_host: '127.0.0.1',
+    otlp_grpc_port: port,
+    otlp_grpc_streams_max: 1,
+    otlp_grpc_keepalive_ms: 60_000,
+    otlp_body_bytes_max: 1024,
+    otlp_inflight_bytes_max: 1024,
+    otlp_body_idle_timeout_ms: 1_000,
+    otlp_requests_per_minute_max: 0,
+  }
+  const context = { logger, metrics: createMetrics(), clock: systemClock, parts }
+  const { grpc } = await openOtlp(context, config, { keys: nobody, intake: nothing, ...about })
+  return { grpc, warnings: warn.mock.calls.map(([, text]) => text) }
+}
+
+const nobody = { authenticate: () => undefined }
+const nothing = {
+  enqueuer: { enqueue: async () => 0 },
+  capture: () => {
+    throw new Error('nothing comes')
+  },
+}
+
+const advice = /^.*127\.0\.0\.1:\d+ is in use.*: set LOOPTRACE_OTLP_GRPC_PORT to another port/
+
+test('a taken port ends a role that needs it, with the name of the setting', async () => {
+  await expect(openOnTakenPort({})).rejects.toThrow(advice)
+})
+
+test('role all goes on without gRPC, and says so', async () => {
+  const { grpc, warnings } = await openOnTakenPort({ without_grpc: true })
+  expect(grpc).toBeUndefined()
+  expect(warnings).toEqual([expect.stringMatching(advice)])
+})
