@@ -274,6 +274,7 @@ test('raw routes get the sockets before the router, with or without a query', as
     summary: 'Raw',
     body: z.unknown(),
     reply: z.unknown(),
+    error_format: 'RpcStatus',
     headers: [],
     handle: (_request, response) => response.end('raw'),
   })
@@ -282,6 +283,13 @@ test('raw routes get the sockets before the router, with or without a query', as
   const textOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
   expect(await textOf('/v1/raw?x=1')).toBe('raw')
   expect(await textOf('/v1/other')).toContain('route_not_found')
+  const schema = { $ref: '#/components/schemas/RpcStatus' }
+  expect(openapiDocument([raw], { version: '1' })).toMatchObject({
+    components: { schemas: { RpcStatus: { type: 'object' } } },
+    paths: {
+      '/v1/raw': { get: { responses: { 500: { content: { 'application/json': { schema } } } } } },
+    },
+  })
 })
 
 test('the document names parameters, replies and errors', () => {

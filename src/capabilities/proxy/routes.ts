@@ -58,6 +58,7 @@ function completionRoute(
     headers,
     body: anyObject,
     reply: anyObject,
+    error_format: 'ProviderError',
     errors: [
       'invalid_request',
       'unknown_provider',

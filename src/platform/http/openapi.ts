@@ -4,6 +4,7 @@ import { problemMediaType } from './problem-reply.ts'
 import {
   defineRoute,
   type HeaderDocs,
+  type RawErrorFormat,
   type RawRoute,
   type Route,
   type RouteAccess,
@@ -34,7 +35,11 @@ export function openapiDocument(
         key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         jwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
       },
-      schemas: { Problem: problemSchema, ProviderError: providerErrorSchema },
+      schemas: {
+        Problem: problemSchema,
+        ProviderError: providerErrorSchema,
+        RpcStatus: rpcStatusSchema,
+      },
     },
   }
 }
@@ -87,6 +92,25 @@ const providerErrorSchema: Json = {
         type: { type: 'string' },
         param: { type: ['string', 'null'] },
         code: { type: ['string', 'null'] },
+      },
+    },
+  },
+}
+
+/** google.rpc.Status as JSON; a request in protobuf gets it in protobuf. */
+const rpcStatusSchema: Json = {
+  type: 'object',
+  required: ['code', 'message'],
+  properties: {
+    code: { type: 'integer', description: 'One of google.rpc.Code' },
+    message: { type: 'string' },
+    details: {
+      type: 'array',
+      description: 'A RetryInfo where the request may be sent again',
+      items: {
+        type: 'object',
+        required: ['@type', 'retryDelay'],
+        properties: { '@type': { type: 'string' }, retryDelay: { type: 'string' } },
       },
     },
   },
@@ -188,11 +212,15 @@ function responsesOf(route: Route | RawRoute): Json {
       description: codes.map((code) => `\`${code}\`: ${problemCatalogue[code].title}`).join('. '),
       content:
         route.kind === 'raw'
-          ? { 'application/json': { schema: { $ref: '#/components/schemas/ProviderError' } } }
-          : { [problemMediaType]: { schema: { $ref: '#/components/schemas/Problem' } } },
+          ? { 'application/json': { schema: schemaNamed(route.error_format) } }
+          : { [problemMediaType]: { schema: schemaNamed('Problem') } },
     }
   }
   return responses
+}
+
+function schemaNamed(name: RawErrorFormat | 'Problem'): Json {
+  return { $ref: `#/components/schemas/${name}` }
 }
 
 /** What a route can answer: its own errors and those of every route of its kind. */

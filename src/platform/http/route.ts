@@ -175,6 +175,9 @@ export function defineRoute<
   }
 }
 
+/** OpenAI's error object, or google.rpc.Status, with which OTLP answers. */
+export type RawErrorFormat = 'ProviderError' | 'RpcStatus'
+
 /**
  * A route of the data plane that reads and writes the sockets itself: the server hands it the
  * request before any router or parser. `url` has no parameters. Schemas are for the docs only.
@@ -186,6 +189,8 @@ export type RawRoute = RouteDocs & {
   headers: readonly HeaderDocs[]
   body: Schema
   reply: Schema
+  /** How its errors look, by the protocol that it speaks. */
+  error_format: RawErrorFormat
   /** The route is handed requests of every method and refuses them itself, in its own format. */
   every_method?: true
   handle: (request: IncomingMessage, response: ServerResponse) => void

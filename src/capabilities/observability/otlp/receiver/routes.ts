@@ -54,6 +54,7 @@ const shared = {
   headers,
   body: anyObject,
   reply: anyObject,
+  error_format: 'RpcStatus',
 } as const
 
 const errors: ProblemCode[] = [
