@@ -27,7 +27,6 @@ const homes = {
   jose: '^src/capabilities/access/',
   undici: '^src/capabilities/proxy/',
   re2js: '^src/capabilities/observability/capture/',
-  '@grpc': '^src/capabilities/observability/otlp/receiver/',
   uuid: '^src/kernel/',
 }
 
