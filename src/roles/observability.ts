@@ -41,7 +41,7 @@ export function observabilityRoutes(parts: ObservabilityParts): Route[] {
     }),
     ...mappingRoutes({ store }),
     ...traceRoutes({ records }),
-    ...correlationRoutes({ records, ledger, enqueue, clock }),
+    ...correlationRoutes({ records, ledger, enqueue, clock, capture: intake.capture }),
     ...ledgerRoutes({ ledger, queue, clock }),
     ...deadLetterRoutes({ queue }),
     ...captureRoutes({ db, clock, policies: intake.policies }),

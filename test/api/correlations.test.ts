@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { compilePolicy, defaultRules } from '../../src/capabilities/observability/capture/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'
@@ -34,6 +35,17 @@ const valuesOf = (body: Record<string, unknown>) =>
   (body['correlations'] as { correlation_value: string }[]).map((row) => row.correlation_value)
 
 describe('adding', () => {
+  test('only what the capture policy lets be kept is enqueued and answered', async () => {
+    api.policy = compilePolicy({ content: 'metadata_only', sample_rate: 1, masks: [] })
+    const baggage = { ...one(), correlation_type: 'w3c_baggage' }
+    const kept = one()
+    const { status, body } = await api.post(url, { correlations: [baggage, kept] })
+    api.policy = compilePolicy(defaultRules)
+    expect([status, valuesOf(body)]).toEqual([202, [kept.correlation_value]])
+    expect(api.enqueued.at(-1)).toMatchObject({ items: 2, rejected: { content_not_kept: 1 } })
+    expect(api.enqueued.at(-1)?.records.correlations).toHaveLength(1)
+  })
+
   test('a list is taken, enqueued with its receipt, and read by its trace', async () => {
     const trace_id = newId()
     const correlations = [

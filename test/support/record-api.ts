@@ -1,4 +1,10 @@
 import {
+  applyCapture,
+  type CapturePolicy,
+  compilePolicy,
+  defaultRules,
+} from '../../src/capabilities/observability/capture/index.ts'
+import {
   type CorrelationDeps,
   correlationRoutes,
 } from '../../src/capabilities/observability/correlations/index.ts'
@@ -36,6 +42,8 @@ export type RecordApi = AsyncDisposable & {
   onEnqueue: (request: Enqueued) => Promise<number>
   stats: LedgerDeps['queue']['stats']
   now_ms: number
+  /** The project's capture policy; it keeps everything unless a test sets another. */
+  policy: CapturePolicy
   get(url: string, headers?: Headers): Promise<Reply>
   post(url: string, payload: unknown, headers?: Headers): Promise<Reply>
 }
@@ -52,6 +60,7 @@ export async function openRecordApi(): Promise<RecordApi> {
     onEnqueue: async (_: Enqueued) => 1,
     stats: async () => emptyQueue,
     now_ms: recordsNow_ms,
+    policy: compilePolicy(defaultRules),
   }
   const clock = { now_ms: () => api.now_ms }
   const queue = { stats: () => api.stats() }
@@ -61,7 +70,10 @@ export async function openRecordApi(): Promise<RecordApi> {
   }
   const server = await serve([
     ...traceRoutes({ records }),
-    ...correlationRoutes({ records, ledger, enqueue, clock }),
+    ...correlationRoutes({
+      ...{ records, ledger, enqueue, clock },
+      capture: (given, _project, item_kinds) => applyCapture(api.policy, given, item_kinds),
+    }),
     ...ledgerRoutes({ ledger, queue, clock }),
   ])
   const call = async (request: Call): Promise<Reply> => {

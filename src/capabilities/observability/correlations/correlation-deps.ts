@@ -1,4 +1,6 @@
 import type { Clock } from '../../../kernel/time.ts'
+import type { IngestRecords } from '../../../model/ingest-records.ts'
+import type { Captured } from '../capture/index.ts'
 import type { Enqueuer } from '../enqueue/index.ts'
 import type { LedgerStore, RecordStore } from '../stores/index.ts'
 
@@ -8,5 +10,11 @@ export type CorrelationDeps = {
   ledger: Pick<LedgerStore, 'receipt'>
   /** Makes correlations durable; rejects with `overloaded`. */
   enqueue: Enqueuer['enqueue']
+  /** Applies the project's capture policy; left out, all is kept as it came. */
+  capture?: (
+    records: IngestRecords,
+    project_id: string,
+    item_kinds: readonly ['correlations'],
+  ) => Captured | Promise<Captured>
   clock: Clock
 }

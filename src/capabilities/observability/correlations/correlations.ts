@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { sleep } from '../../../kernel/time.ts'
+import type { CorrelationDraft } from '../../../model/ingest-records.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { CorrelationDeps } from './correlation-deps.ts'
@@ -28,16 +29,16 @@ export function addCorrelations(deps: CorrelationDeps): Route {
     handle: async ({ body, query, caller: { project_id }, signal }) => {
       const ingest_request_id = newId()
       const received_at_ms = deps.clock.now_ms()
-      const correlations = correlationDrafts(body, { project_id, received_at_ms })
+      const drafts = correlationDrafts(body, { project_id, received_at_ms })
+      const captured = await capturedOf(deps, drafts, project_id)
+      const { correlations } = captured.records
       const messages = await deps.enqueue({
         project_id,
         path: 'api',
         ingest_request_id,
         received_at_ms,
-        items: correlations.length,
-        rejected: {},
-        masked: 0,
-        records: { traces: [], observations: [], events: [], links: [], correlations },
+        items: drafts.length,
+        ...captured,
         every_record_is_an_item: true,
       })
       const request = { project_id, ingest_request_id, items: correlations.length, messages }
@@ -52,6 +53,13 @@ export function addCorrelations(deps: CorrelationDeps): Route {
   })
 }
 
+/** What the project's policy lets be kept; the reply shows no more than that. */
+function capturedOf({ capture }: CorrelationDeps, all: CorrelationDraft[], project_id: string) {
+  const records = { traces: [], observations: [], events: [], links: [], correlations: all }
+  if (capture === undefined) return { records, rejected: {}, masked: 0 }
+  return capture(records, project_id, ['correlations'])
+}
+
 const querySchema = z.strictObject({
   wait: flagParameter('`true`: answers once they are stored, or after 10 s.'),
 })
@@ -61,7 +69,9 @@ const replySchema = z.strictObject({
   stored: z
     .boolean()
     .describe('All are stored and can be read. `false`: they are durable, and will be soon.'),
-  correlations: z.array(correlationSchema).describe('As they were taken.'),
+  correlations: z
+    .array(correlationSchema)
+    .describe('As they were taken; without what the capture policy keeps out.'),
 })
 
 const wait_ms_max = 10_000
