@@ -20,7 +20,8 @@ export type EdgeRow = {
 const ways = ['protobuf', 'json', 'gzip', 'grpc'] as const
 type Way = (typeof ways)[number]
 
-const slice_ms = 1_500
+const slice_ms = 600
+const slicesPerRound = 3
 const connections = 4
 const grpcMethod = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 
@@ -43,7 +44,7 @@ export async function measureEdge(
     }
   }
   for (const side of sides) await slice(cluster, side)
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < rounds * slicesPerRound; round += 1) {
     const at = round % sides.length
     for (const side of [...sides.slice(at), ...sides.slice(0, at)]) {
       const { cpu_us, foreign_share } = await slice(cluster, side)

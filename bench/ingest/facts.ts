@@ -3,12 +3,13 @@ import type { EdgeRow } from './edge.ts'
 import type { SpanShape } from './spans.ts'
 import type { SteadyFacts } from './steady.ts'
 
-/** One step of the edge, in µs of processor time per span; the ratio is to `JSON.parse`. */
+/** One step of the edge, in µs of processor time per span: medians, and the least disturbed slice. */
 export type StageRow = {
   name: string
   cpu_us: number
+  /** To `JSON.parse` of the same spans. */
   ratio: number
-  spread: readonly [number, number]
+  lowest: number
 }
 
 /** What the ingest part measures. */

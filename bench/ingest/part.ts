@@ -11,13 +11,14 @@ import { measureSteady } from './steady.ts'
 
 const stageShapes: readonly SpanShape[] = ['gen_ai', 'openinference', 'plain', 'agent_traces']
 const drainRounds_max = 5
+const slicesPerRound = 10
 
 /** The ingest plane: its edge, its worker, and both under a steady load for so many minutes. */
 export async function measureIngest(rounds: number, minutes: number): Promise<IngestFacts> {
   await pin(process.pid, 1)
   const stages: IngestFacts['stages'] = []
   for (const shape of stageShapes) {
-    stages.push({ shape, rows: await stageRows(shape, rounds) })
+    stages.push({ shape, rows: await stageRows(shape, rounds * slicesPerRound) })
     console.table(stages.at(-1)?.rows)
   }
   const edge = await measureEdge(
@@ -37,9 +38,9 @@ export async function measureIngest(rounds: number, minutes: number): Promise<In
 }
 
 /** Runs the stages of a shape in a process of its own, alone on processor 0. */
-async function stageRows(shape: SpanShape, rounds: number): Promise<StageRow[]> {
+async function stageRows(shape: SpanShape, slices: number): Promise<StageRow[]> {
   const file = fileURLToPath(new URL('../targets/ingest-stages.ts', import.meta.url))
-  const child = spawn('taskset', ['-c', '0', process.execPath, file, shape, String(rounds)], {
+  const child = spawn('taskset', ['-c', '0', process.execPath, file, shape, String(slices)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const [found] = (await once(child, 'message')) as [{ name: string; cpu_us: number[] }[]]
@@ -48,6 +49,6 @@ async function stageRows(shape: SpanShape, rounds: number): Promise<StageRow[]> 
     name,
     cpu_us: median(cpu_us),
     ratio: median(cpu_us.map((value, round) => value / (floor[round] ?? Number.NaN))),
-    spread: [Math.min(...cpu_us), Math.max(...cpu_us)],
+    lowest: Math.min(...cpu_us),
   }))
 }

@@ -1,16 +1,23 @@
+import { setFlagsFromString } from 'node:v8'
 import type { SpanShape } from '../ingest/spans.ts'
 import { stagesOf } from '../ingest/stages.ts'
 
 /**
  * Measures the stages of one shape in a process of its own, whose processor time (all threads) is
- * theirs alone. Slices alternate in rotating order; the parent gets µs per span by stage and round.
+ * theirs alone. Slices alternate in rotating order; the parent gets µs per span by stage and slice.
+ * They are short, so that some of them are hardly disturbed on a machine that others use too.
  */
-const [shape = 'gen_ai', rounds = '9', slice_ms = '300'] = process.argv.slice(2)
+const [shape = 'gen_ai', slices = '90', slice_ms = '30'] = process.argv.slice(2)
+const warmUp_slices = 30
+
+// As src/main.ts does for every role.
+setFlagsFromString('--external-memory-accounted-in-global-limit')
 
 const stages = stagesOf(shape as SpanShape).map((stage) => ({ ...stage, cpu_us: [] as number[] }))
-for (const stage of stages) await slice(stage)
-for (const stage of stages) await slice(stage)
-for (let round = 0; round < Number(rounds); round += 1) {
+for (let round = 0; round < warmUp_slices; round += 1) {
+  for (const stage of stages) await slice(stage)
+}
+for (let round = 0; round < Number(slices); round += 1) {
   const at = round % stages.length
   for (const stage of [...stages.slice(at), ...stages.slice(0, at)]) {
     stage.cpu_us.push(await slice(stage))
