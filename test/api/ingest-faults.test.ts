@@ -138,8 +138,10 @@ describe('a poisoned message is set apart', () => {
     const store = memoryStore()
     await using bench = await openIngestBench({ store, url })
     const project_id = randomUUID()
+    const ids = { trace_id: randomUUID(), observation_id: '00000000000000b1' }
+    const bad = { ...call('bad'), facts: { ...call('bad').facts, ...ids } }
     await bench.startWorker()
-    await bench.publish(project_id, [call('bad')])
+    await bench.publish(project_id, [bad])
     await bench.settled()
     const roll = store.taskRollups
     store.taskRollups = async (...args) =>
@@ -148,7 +150,8 @@ describe('a poisoned message is set apart', () => {
         name: task.task_id === 'bad' ? '\u0000' : '',
       }))
     await bench.publish(project_id, [call('a'), call('b')])
-    await bench.publish(project_id, [call('bad')], 'bad')
+    // Sent again, so the store is asked for the task.
+    await bench.publish(project_id, [bad], 'bad')
     await bench.publish(project_id, [call('a')])
     await bench.settled()
     expect((await recorded(bench, store, project_id)).tasks).toEqual([

@@ -123,6 +123,8 @@ describe('roll-ups', () => {
         providers: ['anthropic', 'openai'],
         first_start: start,
         last_end: start + 9n * second,
+        last_start: start + 3n * second,
+        fingerprints: expect.toSatisfy((of: number[]) => new Set(of).size === 4),
       },
     ])
   })

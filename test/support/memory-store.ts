@@ -1,11 +1,12 @@
-import type {
-  CallSums,
-  ConversationRollup,
-  LedgerStore,
-  ObservationStore,
-  RecordKind,
-  RecordStore,
-  TaskRollup,
+import {
+  type CallSums,
+  type ConversationRollup,
+  fingerprintOf,
+  type LedgerStore,
+  type ObservationStore,
+  type RecordKind,
+  type RecordStore,
+  type TaskRollup,
 } from '../../src/capabilities/observability/stores/index.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import type { Observation } from '../../src/model/observation.ts'
@@ -121,6 +122,8 @@ function taskRollup(task_id: string, rows: readonly Observation[]): TaskRollup {
     environment: latest(rows, 'environment'),
     release: latest(rows, 'release'),
     implicit: rows.every((row) => row.task_implicit),
+    last_start: rows.map((row) => row.start_time).toSorted((a, b) => (a < b ? 1 : -1))[0] ?? 0n,
+    fingerprints: rows.map((row) => fingerprintOf(row.trace_id, row.observation_id)),
   }
 }
 

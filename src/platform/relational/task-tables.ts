@@ -8,14 +8,14 @@ import type {
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migration `0002_tasks`, for `Kysely<TaskTables>`. */
+/** The tables of migrations `0002_tasks` and `0005_task_counted`, for `Kysely<TaskTables>`. */
 export interface TaskTables {
   tasks: TasksTable
   task_events: TaskEventsTable
   conversations: ConversationsTable
 }
 
-/** One task with its roll-up, which is recomputed from the observations and never added to. */
+/** One task with its roll-up: that of the observations, each counted once. */
 interface TasksTable {
   project_id: string
   /** The client's own string, ≤ 256 characters. */
@@ -55,6 +55,10 @@ interface TasksTable {
   environment: OrNull<string>
   release: OrNull<string>
   updated_at: InstantByDefault
+  /** Start of the last call. */
+  last_started_at: InstantOrNull
+  /** Fingerprints of the observations counted; null where they are not known or too many. */
+  counted: OrNull<number[]>
 }
 
 /** What happened to a task, by whom. */

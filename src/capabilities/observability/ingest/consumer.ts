@@ -8,6 +8,7 @@ import { countTokens } from '../exchanges/index.ts'
 import { ledgerMeters } from '../ledger/index.ts'
 import { createPricing } from '../pricing/index.ts'
 import type { LedgerStore, ObservationStore, RecordStore } from '../stores/index.ts'
+import { BodyBuffers } from './body-buffers.ts'
 import { failureKind } from './failure-kind.ts'
 import { ledgerBatches } from './ledger-batches.ts'
 import type { ReadingContext, ReadMessage } from './message-rows.ts'
@@ -57,6 +58,7 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
     items: ledgerMeters(options.metrics),
     reading: { ...settings, pricing: createPricing(), countTokens },
     tries: new Tries(),
+    bodies: new BodyBuffers(settings.batches_max),
     storeWorks: false,
   }
   const takeRows = (batch: readonly Delivery[], signal: AbortSignal) =>
@@ -173,7 +175,11 @@ async function writePart(
         await writeRows(worker, batch, inserted)
         worker.storeWorks = true
       },
-      { isolates, storeWorks: worker.storeWorks },
+      {
+        isolates,
+        storeWorks: worker.storeWorks,
+        takeBody: (size_bytes) => worker.bodies.take(size_bytes),
+      },
     ),
   )
 }

@@ -16,15 +16,21 @@ export type RowBatch = {
   heads: ObservationHead[]
 }
 
-/** Puts rows of many messages together. Nothing is encoded again: bytes are copied once. */
-export function batchOf(units: readonly RowUnit[]): RowBatch {
+/**
+ * Puts rows of many messages together. Nothing is encoded again: bytes are copied once, to where
+ * `take` has room for so many.
+ */
+export function batchOf(
+  units: readonly RowUnit[],
+  take: (size_bytes: number) => Buffer = Buffer.allocUnsafe,
+): RowBatch {
   const sizes = sizesOf(units)
   const rows = rowKinds
     .filter((kind) => sizes[kind].count > 0)
     .map((kind) => ({
       kind,
       count: sizes[kind].count,
-      bytes: Buffer.allocUnsafe(sizes[kind].bytes),
+      bytes: take(sizes[kind].bytes),
     }))
   for (const { kind, bytes } of rows) copyRows(units, kind, bytes)
   return { token: tokenOf(units), rows, heads: headsOf(units) }

@@ -22,9 +22,9 @@ export type Refused = RowUnit & {
 export async function writeMessages(
   messages: readonly ReadMessage[],
   write: WriteRows,
-  { isolates, storeWorks }: { isolates: boolean; storeWorks: boolean },
+  about: { isolates: boolean; storeWorks: boolean; takeBody?: Run['takeBody'] },
 ): Promise<Refused[]> {
-  const run: Run = { write, isolates, storeWorks, refused: [], unknown: undefined }
+  const run: Run = { write, ...about, refused: [], unknown: undefined }
   const units = messages
     .filter(({ rows }) => rows.kinds.length > 0)
     .map((message) => ({ message, from: 0, to: message.rows.kinds.length }))
@@ -39,13 +39,15 @@ type Run = {
   /** True once rows went in. */
   storeWorks: boolean
   refused: Refused[]
+  /** Where bodies of inserts get their memory. */
+  takeBody?: ((size_bytes: number) => Buffer) | undefined
   /** An error that was neither an outage nor a refusal. */
   unknown: unknown
 }
 
 async function writeUnits(run: Run, units: readonly RowUnit[]): Promise<void> {
   try {
-    await run.write(batchOf(units))
+    await run.write(batchOf(units, run.takeBody))
     run.storeWorks = true
   } catch (error) {
     const kind = failureKind(error)

@@ -2,6 +2,7 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { Kysely, TaskTables } from '../../../platform/relational/index.ts'
 import type { ObservationStore, RecordStore } from '../stores/index.ts'
 import type { ObservationHead } from '../stores/row-format/index.ts'
+import type { BodyBuffers } from './body-buffers.ts'
 import type { IngestMeters } from './meters.ts'
 import { rollUp } from './roll-up/roll-up.ts'
 import { touchedBy } from './roll-up/touched.ts'
@@ -14,6 +15,7 @@ export type WritePorts = {
   db: Kysely<TaskTables>
   clock: Clock
   meters: IngestMeters
+  bodies: BodyBuffers
 }
 
 /**
@@ -36,10 +38,15 @@ export async function writeRows(
 }
 
 /** Waits for all of them: a repeat must not run beside an insert that is still under way. */
-async function insertRows({ records }: WritePorts, { rows, token }: RowBatch): Promise<void> {
+async function insertRows(
+  { records, bodies }: WritePorts,
+  { rows, token }: RowBatch,
+): Promise<void> {
   const inserts = rows.map(({ kind, bytes }) => records.insertRows(kind, [bytes], { token }))
   const failed = (await Promise.allSettled(inserts)).find(({ status }) => status === 'rejected')
+  // After a failure somebody may still be sending them.
   if (failed?.status === 'rejected') throw failed.reason
+  for (const { bytes } of rows) bodies.give(bytes)
 }
 
 const nsPerMs = 1_000_000n

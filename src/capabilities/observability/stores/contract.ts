@@ -114,6 +114,10 @@ export type TaskRollup = CallSums &
     release: string
     /** True while no observation of the task came with an X-Task-ID of its own. */
     implicit: boolean
+    /** Start of the last observation. */
+    last_start: bigint
+    /** Of each observation, in no order; undefined when they are more than `fingerprints_max`. */
+    fingerprints: number[] | undefined
   }
 
 export type ConversationRollup = CallSums &

@@ -17,6 +17,7 @@ export type {
   TracePage,
   TraceSummary,
 } from './contract.ts'
+export { fingerprintOf, fingerprints_max } from './fingerprint.ts'
 export {
   type LedgerQuery,
   type LedgerStore,

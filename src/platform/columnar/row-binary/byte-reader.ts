@@ -3,6 +3,8 @@ import { uuidAt } from './uuid-text.ts'
 /** Up to so many bytes a loop over them is quicker than a call into the runtime. */
 const loopBytes_max = 16
 const words_slots = 1024
+const uuids_slots = 64
+const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /** The bytes are not a row of the columns that were asked for. */
 export class MalformedRow extends Error {
@@ -19,8 +21,8 @@ export class ByteReader {
   private position = 0
   private readonly wordBytes: (Buffer | undefined)[] = new Array(words_slots).fill(undefined)
   private readonly words: string[] = new Array(words_slots).fill('')
-  private readonly uuidBytes = Buffer.alloc(16)
-  private uuidText = '00000000-0000-0000-0000-000000000000'
+  private readonly uuidParts = new Int32Array(uuids_slots * 4)
+  private readonly uuids: string[] = new Array(uuids_slots).fill(nilUuid)
 
   /** Goes on at `at` of these bytes. */
   moveTo(bytes: Buffer, at: number): void {
@@ -82,13 +84,29 @@ export class ByteReader {
     throw new MalformedRow(`a length at ${this.position} has more than 5 bytes`)
   }
 
+  /** Those of the rows around are at hand: the text is not made anew for each row. */
   uuid(): string {
     const at = this.advance(16)
-    if (this.bytes.compare(this.uuidBytes, 0, 16, at, at + 16) !== 0) {
-      this.bytes.copy(this.uuidBytes, 0, at, at + 16)
-      this.uuidText = uuidAt(this.bytes, at)
-    }
-    return this.uuidText
+    const { view, uuidParts } = this
+    const a = view.getInt32(at, true)
+    const b = view.getInt32(at + 4, true)
+    const c = view.getInt32(at + 8, true)
+    const d = view.getInt32(at + 12, true)
+    const slot = (a ^ b ^ c ^ d) & (uuids_slots - 1)
+    const place = slot * 4
+    const isKnown =
+      uuidParts[place] === a &&
+      uuidParts[place + 1] === b &&
+      uuidParts[place + 2] === c &&
+      uuidParts[place + 3] === d
+    if (isKnown) return this.uuids[slot] ?? nilUuid
+    const text = uuidAt(this.bytes, at)
+    uuidParts[place] = a
+    uuidParts[place + 1] = b
+    uuidParts[place + 2] = c
+    uuidParts[place + 3] = d
+    this.uuids[slot] = text
+    return text
   }
 
   string(): string {

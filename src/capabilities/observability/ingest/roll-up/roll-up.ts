@@ -1,6 +1,7 @@
 import { newId } from '../../../../kernel/ids.ts'
 import type { Kysely, TaskTables, Transaction } from '../../../../platform/relational/index.ts'
 import type { ObservationStore, TaskRollup } from '../../stores/index.ts'
+import { idsFrom } from './ids-from.ts'
 import { taskRollupOf } from './rollup-of-rows.ts'
 import {
   type LockedConversation,
@@ -21,9 +22,10 @@ const rollups_max = 1_000
 
 /**
  * Brings the tasks and conversations of a batch up to date, in one transaction: makes the new
- * ones of the batch alone, locks the others, recomputes those from the stored observations, and
- * writes what came out. The locks come first, so that of two workers the second one counts what
- * the first one stored. Nothing is ever added to what a row said: repeating it does no harm.
+ * tasks of the batch alone, adds to those of which it is sure that nothing of the batch is counted
+ * yet, locks the others, recomputes those from the stored observations, and writes what came out.
+ * The locks come first, so that of two workers the second one knows what the first one counted.
+ * Repeating it does no harm: what is counted already is recomputed (docs/decisions/0018).
  */
 export async function rollUp(
   stores: { db: Kysely<TaskTables>; store: ObservationStore },
@@ -31,7 +33,7 @@ export async function rollUp(
 ): Promise<void> {
   if (touched.tasks.length === 0 && touched.conversations.length === 0) return
   await stores.db.transaction().execute(async (trx) => {
-    const tasks = touched.tasks.length === 0 ? [] : await putTasks(trx, touched.tasks.map(newTask))
+    const tasks = touched.tasks.length === 0 ? [] : await putTasks(trx, newTasks(touched.tasks))
     const conversations =
       touched.conversations.length === 0 ? [] : await lockConversations(trx, touched.conversations)
     await rollUpTasks(trx, stores.store, { locked: tasks, touched: touched.tasks })
@@ -39,12 +41,15 @@ export async function rollUp(
   })
 }
 
-/** The task as it is when no call of it was ever seen before. */
-function newTask(touched: TouchedTask): TaskToPut {
-  const { project_id, task_id, rows } = touched
-  const rollup = taskRollupOf(task_id, rows)
-  const state = taskStateAfter(newTaskState, touched, rollup)
-  return { project_id, event_id: newId(), rollup, ...state }
+/** The tasks as they are when no call of them was ever seen before. */
+function newTasks(tasks: readonly TouchedTask[]): TaskToPut[] {
+  const eventId = idsFrom(newId())
+  return tasks.map((touched) => {
+    const { project_id, task_id, rows } = touched
+    const rollup = taskRollupOf(task_id, rows)
+    const state = taskStateAfter(newTaskState, touched, rollup)
+    return { project_id, event_id: eventId(), rollup, ...state }
+  })
 }
 
 async function rollUpTasks(
@@ -54,29 +59,40 @@ async function rollUpTasks(
 ): Promise<void> {
   if (about.locked.length === 0) return
   const touchedByKey = new Map(about.touched.map((task) => [keyOf(task), task]))
+  const locked = about.locked.flatMap((task) => {
+    const touched = touchedByKey.get(keyOf(task))
+    return touched === undefined ? [] : [{ ...task, touched }]
+  })
   const events: NewTaskEvent[] = []
-  for (const chunk of chunksByProject(about.locked)) {
+  for (const chunk of chunksByProject(locked)) {
     const rollups = await taskRollups(store, chunk)
-    const updates = chunk.flatMap((locked) => {
-      const touched = touchedByKey.get(keyOf(locked))
-      const rollup = rollups.get(locked.task_id)
-      if (touched === undefined || rollup === undefined) return []
-      events.push(...lateActivityOf(locked, touched))
-      const state = taskStateAfter(locked, touched, rollup)
-      return [{ project_id: locked.project_id, rollup, ...state }]
+    const updates = chunk.flatMap((task) => {
+      const rollup = rollups.get(task.task_id)
+      if (rollup === undefined) return []
+      events.push(...lateActivityOf(task, task.touched))
+      const state = taskStateAfter(task, task.touched, rollup)
+      return [{ project_id: task.project_id, rollup, ...state }]
     })
     await writeTasks(trx, updates)
   }
   await writeTaskEvents(trx, events)
 }
 
+type TaskToRecompute = LockedTask & { touched: TouchedTask }
+
 async function taskRollups(
   store: ObservationStore,
-  chunk: readonly LockedTask[],
+  chunk: readonly TaskToRecompute[],
 ): Promise<Map<string, TaskRollup>> {
-  const hints = chunk.map(({ task_id, started_at }) => ({ task_id, from: nsFrom(started_at) }))
+  const hints = chunk.map((task) => ({ task_id: task.task_id, from: firstStart(task) }))
   const rollups = await store.taskRollups(projectOf(chunk), hints)
   return new Map(rollups.map((rollup) => [rollup.task_id, rollup]))
+}
+
+function firstStart({ started_at, touched }: TaskToRecompute): bigint {
+  let first = nsFrom(started_at)
+  for (const { start_time } of touched.rows) if (start_time < first) first = start_time
+  return first
 }
 
 function lateActivityOf(locked: LockedTask, touched: TouchedTask): NewTaskEvent[] {

@@ -1,5 +1,10 @@
 import { dollarsFrom, nanoDollarsFrom } from '../../../../kernel/dollars.ts'
-import type { CallSums, TaskRollup } from '../../stores/index.ts'
+import {
+  type CallSums,
+  fingerprintOf,
+  fingerprints_max,
+  type TaskRollup,
+} from '../../stores/index.ts'
 import type { ObservationHead } from '../../stores/row-format/index.ts'
 
 /**
@@ -26,6 +31,8 @@ export function taskRollupOf(
     environment: '',
     release: '',
     implicit: true,
+    last_start: first?.start_time ?? 0n,
+    fingerprints: fingerprintsOf(rows),
     models: [],
     providers: [],
   }
@@ -87,6 +94,11 @@ function comparePositions(a: ObservationHead, b: ObservationHead): number {
   return 0
 }
 
+function fingerprintsOf(rows: readonly ObservationHead[]): number[] | undefined {
+  if (rows.length > fingerprints_max) return undefined
+  return rows.map(({ trace_id, observation_id }) => fingerprintOf(trace_id, observation_id))
+}
+
 function tracesOf(rows: readonly ObservationHead[]): number {
   const first = rows[0]?.trace_id
   if (rows.every(({ trace_id }) => trace_id === first)) return rows.length === 0 ? 0 : 1
@@ -102,6 +114,7 @@ function addTo(list: string[], text: string): void {
 /** The rows come by position: a later non-empty name or id takes the place of an earlier one. */
 function addPlace(rollup: TaskRollup, row: ObservationHead): void {
   if (row.start_time < rollup.first_start) rollup.first_start = row.start_time
+  if (row.start_time > rollup.last_start) rollup.last_start = row.start_time
   if (row.end_time > rollup.last_end) rollup.last_end = row.end_time
   rollup.name = row.task_name || rollup.name
   rollup.user_id = row.user_id || rollup.user_id

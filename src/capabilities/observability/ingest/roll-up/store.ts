@@ -1,5 +1,6 @@
 import { sql, type TaskTables, type Transaction } from '../../../../platform/relational/index.ts'
 import type { ConversationRollup, TaskRollup } from '../../stores/index.ts'
+import { additions, isSurelyNew } from './add-to-task.ts'
 import type { TaskState } from './task-state.ts'
 import { isoFromMs, msFromNs, type TouchedConversation } from './touched.ts'
 
@@ -19,29 +20,44 @@ export type LockedTask = TaskState & {
 export type TaskToPut = TaskUpdate & { event_id: string }
 
 /**
- * Makes the rows of tasks that have none, as given, and tells of their creation; locks those that
- * were there, changing nothing but what never goes back: the earliest start, and that a call had an
- * X-Task-ID. Locks in the order given. Answers those that were there: the new ones need no more.
+ * Writes what a batch says of tasks: makes the rows of those that have none and tells of their
+ * creation, and adds to those of which it is sure that none of the batch's observations is counted
+ * yet, and that nobody ended. All others are locked and left as they are: they are answered, to be
+ * recomputed. Locks in the order given.
  */
 export async function putTasks(trx: Trx, tasks: readonly TaskToPut[]): Promise<LockedTask[]> {
-  const { rows } = await sql<LockedTask>`
+  const { rows } = await sql<{ project_id: string; task_id: string }>`
     with given as materialized (
       select * from ${givenTasks(tasks)}
     ), put as (
       insert into tasks (project_id, task_id, ${names(taskColumns)})
       select project_id, task_id, ${names(taskColumns)} from given
-      on conflict (project_id, task_id) do update set
-        started_at = least(tasks.started_at, excluded.started_at),
-        implicit = tasks.implicit and excluded.implicit
-      returning project_id, task_id, started_at, implicit, state, ended_at, ended_by,
-        late_activity, (xmax = 0) as created
+      on conflict (project_id, task_id) do update set ${sql.raw(additions)}
+        where ${sql.raw(isSurelyNew)}
+      returning project_id, task_id, started_at, (xmax = 0) as created
     ), told as (
       insert into task_events (id, project_id, task_id, kind, at, actor_kind)
       select given.event_id, project_id, task_id, 'created', put.started_at, 'call'
       from put join given using (project_id, task_id) where put.created
     )
+    select project_id, task_id from given
+    where not exists (
+      select from put where (put.project_id, put.task_id) = (given.project_id, given.task_id)
+    )
+  `.execute(trx)
+  return rows.length === 0 ? [] : lockedTasks(trx, rows)
+}
+
+/** Reads tasks that this transaction has locked. */
+async function lockedTasks(
+  trx: Trx,
+  keys: readonly { project_id: string; task_id: string }[],
+): Promise<LockedTask[]> {
+  const { rows } = await sql<LockedTask>`
     select project_id, task_id, started_at, implicit, state, ended_at, ended_by, late_activity
-    from put where not created
+    from tasks join json_to_recordset(${JSON.stringify(keys)}::json)
+      as given (project_id uuid, task_id text) using (project_id, task_id)
+    order by project_id, task_id
   `.execute(trx)
   return rows
 }
@@ -153,6 +169,8 @@ const taskColumns = {
   unpriced_calls: 'bigint',
   models: 'text[]',
   providers: 'text[]',
+  last_started_at: 'timestamptz',
+  counted: 'integer[]',
 } as const
 
 const conversationColumns = {
@@ -201,7 +219,11 @@ function taskText({ project_id, event_id, rollup, ...state }: TaskUpdate & { eve
 }
 
 function sumsText(rollup: TaskRollup): string {
-  return `"calls":${rollup.calls},"errors":${rollup.errors},"cancelled":${rollup.cancelled},"input_uncached_tokens":${rollup.input_uncached_tokens},"cache_read_tokens":${rollup.cache_read_tokens},"cache_write_tokens":${rollup.cache_write_tokens},"output_visible_tokens":${rollup.output_visible_tokens},"reasoning_tokens":${rollup.reasoning_tokens},"total_tokens":${rollup.total_tokens},"estimated_calls":${rollup.estimated_calls},"cost_usd":${rollup.cost_usd},"unpriced_calls":${rollup.unpriced_calls},"models":${JSON.stringify(rollup.models)},"providers":${JSON.stringify(rollup.providers)}`
+  return `"calls":${rollup.calls},"errors":${rollup.errors},"cancelled":${rollup.cancelled},"input_uncached_tokens":${rollup.input_uncached_tokens},"cache_read_tokens":${rollup.cache_read_tokens},"cache_write_tokens":${rollup.cache_write_tokens},"output_visible_tokens":${rollup.output_visible_tokens},"reasoning_tokens":${rollup.reasoning_tokens},"total_tokens":${rollup.total_tokens},"estimated_calls":${rollup.estimated_calls},"cost_usd":${rollup.cost_usd},"unpriced_calls":${rollup.unpriced_calls},"models":${JSON.stringify(rollup.models)},"providers":${JSON.stringify(rollup.providers)},"last_started_at":"${isoFromMs(msFromNs(rollup.last_start))}","counted":${countedText(rollup.fingerprints)}`
+}
+
+function countedText(fingerprints: readonly number[] | undefined): string {
+  return fingerprints === undefined ? 'null' : `[${fingerprints.join(',')}]`
 }
 
 function textOrNull(text: string): string {

@@ -1,4 +1,5 @@
 import type { CallSums, ConversationRollup, TaskRollup, TraceSummary } from '../contract.ts'
+import { fingerprintOf, fingerprints_max } from '../fingerprint.ts'
 
 type SumColumn = Exclude<keyof CallSums, 'cost_usd' | 'models' | 'providers'>
 
@@ -9,10 +10,13 @@ type SumsRow = Record<SumColumn | 'observations' | 'start_ns' | 'end_ns', string
   providers: string[]
 }
 
-export type TaskRollupRow = SumsRow & { traces: string; implicit: boolean } & Pick<
-    TaskRollup,
-    'task_id' | 'name' | 'user_id' | 'conversation_id' | 'environment' | 'release'
-  >
+export type TaskRollupRow = SumsRow & {
+  traces: string
+  implicit: boolean
+  last_start_ns: string
+  /** Trace and id of the observations; one more than fingerprints are kept of, at most. */
+  identities: [string, string][]
+} & Pick<TaskRollup, 'task_id' | 'name' | 'user_id' | 'conversation_id' | 'environment' | 'release'>
 
 export type ConversationRollupRow = SumsRow & { tasks: string; traces: string } & Pick<
     ConversationRollup,
@@ -35,7 +39,13 @@ export function taskRollupFrom(row: TaskRollupRow): TaskRollup {
     environment: row.environment,
     release: row.release,
     implicit: row.implicit,
+    last_start: BigInt(row.last_start_ns),
+    fingerprints: row.identities.length > fingerprints_max ? undefined : fingerprintsOf(row),
   }
+}
+
+function fingerprintsOf({ identities }: TaskRollupRow): number[] {
+  return identities.map(([trace_id, observation_id]) => fingerprintOf(trace_id, observation_id))
 }
 
 export function conversationRollupFrom(row: ConversationRollupRow): ConversationRollup {

@@ -10,6 +10,7 @@ import type {
   TraceLookup,
   TracePage,
 } from '../contract.ts'
+import { fingerprints_max } from '../fingerprint.ts'
 import { encodeObservations, observationColumns } from './observation-columns.ts'
 import {
   type ObservationRow,
@@ -210,7 +211,9 @@ SELECT o.task_id AS task_id, ${sums},
   ${latest('conversation_id')} AS conversation_id,
   ${latest('environment')} AS environment,
   ${latest('release')} AS release,
-  CAST(countIf(NOT o.task_implicit) = 0, 'Bool') AS implicit
+  CAST(countIf(NOT o.task_implicit) = 0, 'Bool') AS implicit,
+  toUnixTimestamp64Nano(max(o.start_time)) AS last_start_ns,
+  groupArray(${fingerprints_max + 1})((o.trace_id, o.observation_id)) AS identities
 FROM ${rolledUp(`${sinceFrom} AND task_id IN {ids:Array(String)} AND ${countsInTask}`)}
 GROUP BY o.task_id
 LIMIT ${ids_max}`
