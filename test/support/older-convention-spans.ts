@@ -123,6 +123,17 @@ export const olderConventionSpans: readonly ConventionSpan[] = [
     },
   },
   {
+    convention: 'OpenInference: told to hide what was said',
+    scope: 'openinference.instrumentation.openai',
+    span: 'ChatCompletion',
+    attributes: {
+      'openinference.span.kind': 'LLM',
+      'input.value': '__REDACTED__',
+      'output.value': '__REDACTED__',
+    },
+    row: { type: 'generation', input: '', output: '', content_state: 'dropped' },
+  },
+  {
     convention: 'OpenInference: the model that answered has no key of its own',
     scope: 'envoy-ai-gateway',
     span: 'ChatCompletion',

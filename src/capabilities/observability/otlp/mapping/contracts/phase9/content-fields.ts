@@ -13,6 +13,8 @@ const calls = { transform: 'tool_calls' } as const
 const results = { transform: 'tool_results' } as const
 const pydantic = { in_scopes: ['pydantic-ai', 'logfire*'] }
 const empty = { except: ['{}', '"{}"'] }
+/** What OpenInference writes instead of what it is told to hide. */
+const hidden = { except: ['__REDACTED__'] }
 
 /** What went in, what came out, and the tools in between. */
 export const contentFields: Record<Name, FieldRule> = {
@@ -36,7 +38,7 @@ export const contentFields: Record<Name, FieldRule> = {
     { from: 'events', event: 'gen_ai.*.message', transform: 'messages' },
     event('gen_ai.content.prompt', 'gen_ai.prompt'),
     attributes('mlflow.spanInputs', 'traceloop.entity.input', 'genkit:input'),
-    attributes('input.value'),
+    attribute('input.value', hidden),
     indexed('llm.prompts'),
     { ...indexed('embedding.embeddings'), without: ['vector'] } as Source,
     attribute('user_prompt', { except: ['<REDACTED>'] }),
@@ -58,7 +60,7 @@ export const contentFields: Record<Name, FieldRule> = {
     { from: 'events', event: 'gen_ai.choice', transform: 'messages' },
     event('gen_ai.content.completion', 'gen_ai.completion'),
     attributes('mlflow.spanOutputs', 'traceloop.entity.output', 'genkit:output'),
-    attributes('output.value'),
+    attribute('output.value', hidden),
     indexed('llm.choices'),
     indexed('retrieval.documents'),
     attribute('response.model_output', { in_scopes: ['com.anthropic.claude_code*'] }),
