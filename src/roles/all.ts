@@ -13,7 +13,7 @@ import { secretKeyOf, startServers } from './embedded.ts'
 import { openIntake } from './intake.ts'
 import { listen } from './listen.ts'
 import { openOtlp } from './otlp.ts'
-import { openClusterQueue, openFileQueue } from './queues.ts'
+import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
 import { playSample } from './sample.ts'
 import { bringUpToDate } from './schema.ts'
@@ -38,13 +38,22 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
     })
     context.parts.defer(() => ingest.stop())
 
-    const intake = openIntake(context, config, { queue, db })
+    // A queue in a file of this machine needs no spool in front of it.
+    const publisher =
+      config.nats_url === undefined
+        ? queue
+        : await withFileSpool(context, config, { queue, role: 'all' })
+    const intake = openIntake(context, config, { queue: publisher, db })
     const parts = { db, store, records, ledger, queue, intake }
     const { access, routes } = openControl(context, config, parts)
-    const recorder = openRecorder(context, config, { queue, intake })
+    const recorder = openRecorder(context, config, { queue: publisher, intake })
     const proxy = openProxy(context, config, { keys: access.keys, recorder })
     // A Collector often has the port on a developer's machine.
-    const otlp = await openOtlp(context, config, { keys: access.keys, intake, without_grpc: true })
+    const otlp = await openOtlp(context, config, {
+      keys: access.keys,
+      intake,
+      grpc_is_optional: true,
+    })
     const port = await listen(context, config, {
       routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
       proxy,

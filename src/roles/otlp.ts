@@ -35,14 +35,14 @@ type OtlpParts = {
   keys: Pick<KeyCache, 'authenticate'>
   intake: Pick<Intake, 'capture'> & { enqueuer: Pick<Enqueuer, 'enqueue'> }
   /** Goes on without gRPC when its port is taken, where it would fail otherwise. */
-  without_grpc?: boolean
+  grpc_is_optional?: boolean
 }
 
 /** Builds the OTLP receiver and listens for gRPC; whoever listens for HTTP drains both. */
 export async function openOtlp(
   { metrics, clock, logger, parts }: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts'>,
   config: OtlpConfig,
-  { keys, intake, without_grpc = false }: OtlpParts,
+  { keys, intake, grpc_is_optional = false }: OtlpParts,
 ): Promise<OtlpService> {
   const receiver = createOtlpReceiver({
     keys,
@@ -64,7 +64,7 @@ export async function openOtlp(
     metrics,
     logger,
   })
-  const grpc = await listenGrpc(receiver, config, { logger, without_grpc })
+  const grpc = await listenGrpc(receiver, config, { logger, grpc_is_optional })
   if (grpc === undefined) return { receiver, grpc }
   // Also when what is started after it fails; closing it twice does no harm.
   parts.defer(() => grpc.close(0))
@@ -79,7 +79,7 @@ export async function openOtlp(
 async function listenGrpc(
   receiver: OtlpReceiver,
   config: OtlpConfig,
-  { logger, without_grpc }: { logger: Logger; without_grpc: boolean },
+  { logger, grpc_is_optional }: { logger: Logger; grpc_is_optional: boolean },
 ): Promise<OtlpGrpcServer | undefined> {
   if (config.otlp_grpc_port === undefined) return undefined
   try {
@@ -92,7 +92,7 @@ async function listenGrpc(
   } catch (cause) {
     if (!(cause instanceof AddressUnavailable)) throw cause
     const asked = `${cause.message}: set LOOPTRACE_OTLP_GRPC_PORT to another port, or to off`
-    if (!without_grpc) throw new AddressUnavailable(asked, { cause })
+    if (!grpc_is_optional) throw new AddressUnavailable(asked, { cause })
     logger.warn({ err: cause }, `no OTLP over gRPC, for ${asked}; HTTP takes OTLP all the same`)
     return undefined
   }

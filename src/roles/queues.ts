@@ -66,7 +66,7 @@ export async function openFileQueue(
 export async function withFileSpool(
   context: RoleContext,
   config: Pick<RoleConfig<'proxy'>, 'data_directory' | 'spool_bytes_max'>,
-  { queue, role }: { queue: Queue; role: 'proxy' | 'api' },
+  { queue, role }: { queue: Queue; role: 'proxy' | 'api' | 'all' },
 ): Promise<SpooledPublisher> {
   const { logger, metrics, parts } = context
   const spool = await openSqliteQueue({

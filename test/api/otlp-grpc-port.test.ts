@@ -6,7 +6,7 @@ import { createLogger, createMetrics } from '../../src/platform/telemetry/index.
 import { openOtlp } from '../../src/roles/otlp.ts'
 
 /** Opens what a role serves OTLP with while another process, so to say, has the port for gRPC. */
-async function openOnTakenPort(about: { without_grpc?: boolean }) {
+async function openOnTakenPort(about: { grpc_is_optional?: boolean }) {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
@@ -44,7 +44,7 @@ test('a taken port ends a role that needs it, with the name of the setting', asy
 })
 
 test('role all goes on without gRPC, and says so', async () => {
-  const { grpc, warnings } = await openOnTakenPort({ without_grpc: true })
+  const { grpc, warnings } = await openOnTakenPort({ grpc_is_optional: true })
   expect(grpc).toBeUndefined()
   expect(warnings).toEqual([expect.stringMatching(advice)])
 })
