@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sleep } from '../../src/kernel/time.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
@@ -16,6 +17,8 @@ const kills = killsOfRun(3)
 /** So much is taken between two kills. */
 const between = 60
 const back_ms_max = 30_000
+const youngDeaths_max = 10
+const grownUp_ms = 11_000
 
 let cluster: Cluster
 let columnar: Columnar
@@ -153,10 +156,14 @@ test(
   msFor(kills),
 )
 
-/** Kills a store's process and waits for the one that its supervisor starts. */
+/**
+ * Kills a store's process and waits for the one that its supervisor starts. A supervisor gives a
+ * server up that dies young again and again, so in a long run each gets older than that.
+ */
 async function killStores(load: IngestRun, pid: () => number | undefined): Promise<void> {
   for (let kill = 0; kill < kills; kill += 1) {
     await load.until(between)
+    if (kills > youngDeaths_max) await sleep(grownUp_ms)
     const killed = await eventually('the store runs', pid, { timeout_ms: back_ms_max })
     process.kill(killed, 9)
     await eventually('the store is back', () => ![undefined, killed].includes(pid()), {
