@@ -8,8 +8,11 @@ import type { ReceiverServices } from './services.ts'
 /** Without a sign of life for so long after it was asked for, a connection is closed. */
 const keepaliveTimeout_ms = 20_000
 
-/** What a client may send ahead; the 64 KiB of HTTP/2 make it stop and wait in most requests. */
-const flowWindow_bytes = 1024 * 1024
+/**
+ * What a client may send ahead, also while its key is looked up; the 64 KiB of HTTP/2 make it stop
+ * and wait in most requests.
+ */
+const flowWindow_bytes = 256 * 1024
 
 /** Of all headers of a call: a key, a baggage of 8 KiB and what gateways add. */
 const headers_bytes_max = 32 * 1024
