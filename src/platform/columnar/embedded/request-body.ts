@@ -1,8 +1,7 @@
-import { createWriteStream } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { EngineError } from './engine-error.ts'
 
 /** Reads a body as text. Rejects with EngineError when it is longer than allowed. */
@@ -15,6 +14,7 @@ export async function textBody(request: IncomingMessage, bytes_max: number): Pro
 /**
  * Puts a body in a file, lends its path to the work, removes it. The engine reads binary rows from
  * there: chDB takes statements as text only. The file is never synced, so it lives in memory.
+ * So a write is a copy, done at once: to hand it to libuv's threads costs more than the copy.
  */
 export async function withBodyFile<T>(
   request: IncomingMessage,
@@ -23,8 +23,12 @@ export async function withBodyFile<T>(
 ): Promise<T> {
   const path = join(options.directory, options.name)
   try {
-    const file = createWriteStream(path, { mode: 0o600, flags: 'wx' })
-    await pipeline(bounded(request, options.bytes_max), file)
+    const file = openSync(path, 'wx', 0o600)
+    try {
+      for await (const chunk of bounded(request, options.bytes_max)) writeSync(file, chunk)
+    } finally {
+      closeSync(file)
+    }
     return await work(path)
   } finally {
     await rm(path, { force: true })
