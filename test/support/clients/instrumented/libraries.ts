@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { Observation } from '../../../../src/model/observation.ts'
 import { askedModel } from './instrumented-script.ts'
 import type { LibraryProgram } from './run-libraries.ts'
@@ -69,7 +70,7 @@ export const libraries: Library[] = [
   {
     library: '@arizeai/openinference-instrumentation-openai',
     language: 'node',
-    program: 'openinference-openai.ts',
+    program: fileURLToPath(new URL('./openinference-openai.ts', import.meta.url)),
     items: 10,
     scope: '@arizeai/openinference-instrumentation-openai',
     usage: { whole: allBuckets, streamed: noUsage, after_tool },
@@ -80,7 +81,7 @@ export const libraries: Library[] = [
   {
     library: '@traceloop/instrumentation-openai',
     language: 'node',
-    program: 'openllmetry-openai.ts',
+    program: fileURLToPath(new URL('./openllmetry-openai.ts', import.meta.url)),
     items: 8,
     scope: '@traceloop/instrumentation-openai',
     usage: { whole: totalsOnly, streamed: noUsage, after_tool },

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openClickHouseStore } from '../../../../src/capabilities/observability/stores/index.ts'
 import type { Observation } from '../../../../src/model/observation.ts'
@@ -13,6 +12,7 @@ import { instrumentedScript } from './instrumented-script.ts'
 export type LibraryProgram = {
   library: string
   language: 'node' | 'python'
+  /** A file of Node, or the name of one among the tools for Python. */
   program: string
   args?: readonly string[]
   env?: Record<string, string>
@@ -93,8 +93,7 @@ async function runNode(
   env: Record<string, string>,
 ): Promise<string> {
   const limits = { timeout: 60_000 }
-  const path = join(import.meta.dirname, program)
-  const { stdout } = await run(process.execPath, [path, ...args], { env, ...limits })
+  const { stdout } = await run(process.execPath, [program, ...args], { env, ...limits })
   return stdout
 }
 
