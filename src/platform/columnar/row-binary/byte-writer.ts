@@ -1,5 +1,6 @@
-import { decimalTicks } from './decimal.ts'
+import { decimalTicks, fewTicks } from './decimal.ts'
 import { putUuid } from './uuid-text.ts'
+import { putVarint, varintSize } from './varint.ts'
 
 /** Up to so many characters a loop over char codes is quicker than a call into the runtime. */
 const loopChars_max = 64
@@ -8,7 +9,6 @@ const bytesPerChar_max = 3
 const repeatedTexts_max = 64
 /** No head of a text, and no number, takes more. */
 const number_bytes_max = 8
-const zero = 0x30
 
 /**
  * Writes values of ClickHouse's format RowBinary into one buffer that grows; numbers are
@@ -275,48 +275,4 @@ export class ByteWriter {
 
 function viewOf(buffer: Buffer): DataView {
   return new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
-}
-
-function varintSize(value: number): number {
-  if (value < 0x80) return 1
-  if (value < 0x4000) return 2
-  if (value < 0x20_0000) return 3
-  return value < 0x1000_0000 ? 4 : 5
-}
-
-function putVarint(bytes: Buffer, at: number, value: number): number {
-  let rest = value
-  let position = at
-  while (rest >= 0x80) {
-    bytes[position++] = (rest & 0x7f) | 0x80
-    rest = Math.floor(rest / 128)
-  }
-  bytes[position++] = rest
-  return position
-}
-
-/** Whole digits and digits after the point that surely make a number below 2^53. */
-const fewWhole_digits = 6
-const scale_digits = 9
-
-/** Plain decimal text of a small amount in billionths; -1 for any other, which takes longer. */
-function fewTicks(text: string): number {
-  let ticks = 0
-  let index = 0
-  for (; index < text.length && text.charCodeAt(index) !== 0x2e; index++) {
-    ticks = ticks * 10 + digitAt(text, index)
-  }
-  if (index === 0 || index > fewWhole_digits || index === text.length - 1) return -1
-  const end = index + scale_digits
-  if (text.length > end + 1) return -1
-  for (let place = index + 1; place <= end; place++) {
-    ticks = ticks * 10 + (place < text.length ? digitAt(text, place) : 0)
-  }
-  return ticks >= 0 ? ticks : -1
-}
-
-/** NaN for what is no digit, which spoils the sum. */
-function digitAt(text: string, index: number): number {
-  const digit = text.charCodeAt(index) - zero
-  return digit >= 0 && digit <= 9 ? digit : Number.NaN
 }
