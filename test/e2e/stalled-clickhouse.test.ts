@@ -86,7 +86,7 @@ test('a store that stands still: memory is bounded, and nothing is lost when it 
   })
   try {
     await eventually('the heavy load is taken', () => heavy.taken() === parcels_max, {
-      timeout_ms: 90_000,
+      timeout_ms: 150_000,
     })
     expect(heavy.taken()).toBe(parcels_max)
   } finally {
