@@ -21,7 +21,7 @@ const ways = ['protobuf', 'json', 'gzip', 'grpc'] as const
 type Way = (typeof ways)[number]
 
 const slice_ms = 600
-const slicesPerRound = 3
+const slicesPerRound = 1
 const connections = 4
 const grpcMethod = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 

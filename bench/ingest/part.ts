@@ -9,9 +9,9 @@ import type { IngestFacts, StageRow } from './facts.ts'
 import type { SpanShape } from './spans.ts'
 import { measureSteady } from './steady.ts'
 
-const stageShapes: readonly SpanShape[] = ['gen_ai', 'openinference', 'plain', 'agent_traces']
-const drainRounds_max = 5
-const slicesPerRound = 10
+const stageShapes: readonly SpanShape[] = ['gen_ai', 'openinference', 'plain']
+const drainRounds_max = 3
+const slicesPerRound = 4
 
 /** The ingest plane: its edge, its worker, and both under a steady load for so many minutes. */
 export async function measureIngest(rounds: number, minutes: number): Promise<IngestFacts> {

@@ -8,7 +8,7 @@ import { stagesOf } from '../ingest/stages.ts'
  * They are short, so that some of them are hardly disturbed on a machine that others use too.
  */
 const [shape = 'gen_ai', slices = '90', slice_ms = '30'] = process.argv.slice(2)
-const warmUp_slices = 30
+const warmUp_slices = 10
 
 // As src/main.ts does for every role.
 setFlagsFromString('--external-memory-accounted-in-global-limit')
