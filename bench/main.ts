@@ -54,5 +54,5 @@ async function kept(): Promise<Results> {
 }
 
 function fileOf(part: string): string {
-  return `bench/results/${part}.json`
+  return `docs/reference/performance.${part}.json`
 }

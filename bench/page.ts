@@ -17,7 +17,7 @@ export function performancePage({ proxy, ingest }: Results): string {
       : []),
   ]
   const how =
-    'Made by `make bench` from `bench/results`. The machine is shared: read ratios, not times.'
+    'Made by `make bench` from the JSON beside it. The machine is shared: read ratios, not times.'
   return `# Performance\n\n${how}\n\n${sections.join('\n')}`
 }
 

@@ -14,7 +14,7 @@ time of whole processes (all threads), medians of ${rounds} alternating rounds.
 
 ### The edge, step by step
 
-In one process alone on processor 0; frames go nowhere. \`JSON.parse\` of the same spans and protobufjs
+In one process alone of ours on processor 0; frames go nowhere. \`JSON.parse\` of the same spans and protobufjs
 decoding the same bytes run between the steps; ratios are to \`JSON.parse\`. The lowest slice is the one that
 others on the machine disturbed least.
 
@@ -23,7 +23,7 @@ ${stages.map(({ shape, rows }) => stageTable(shape, rows)).join('\n\n')}
 ### The edge as it runs
 
 The \`proxy\` role with everything on (PostgreSQL, keys, capture policies, a real nats-server with
-JetStream; a request is answered after its last frame is durable), alone on processor 0; load and
+JetStream; a request is answered after its last frame is durable), alone of ours on processor 0; load and
 servers on processor 1.
 
 | spans | way | µs a span | spread | spans a second and core | others on its processor | goal |
@@ -70,7 +70,7 @@ function drainText(drain: DrainFacts): string {
   const [low, high] = worker_spread
   const line = (party: keyof typeof cpu_us) => `| ${party} | ${cpu_us[party].toFixed(1)} |`
   return `${thousands(observations)} observations (${rows_per_observation.toFixed(2)} rows each, with their traces and correlations)
-wait in nats-server; the warm \`worker\` role, alone on processor 0, drains them into the embedded
+wait in nats-server; the warm \`worker\` role, alone of ours on processor 0, drains them into the embedded
 ClickHouse and PostgreSQL on processor 1: ${thousands(per_s)} observations a second, whoever was the bottleneck.
 
 | process | µs an observation |
