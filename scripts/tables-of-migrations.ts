@@ -35,6 +35,8 @@ const alterTable = new RegExp(`^alter table ${tableName}`)
 const createIndex = /^create (unique )?index \w+\s+on (\w+)\s*(.*)$/s
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 
+const modifySetting = /\bmodify setting (\w+ = \w+)$/
+
 const readers: readonly Reader[] = [
   { pattern: /^\{\{distributed(_alter)?:/, read: () => undefined },
   { pattern: createTable, read: readTable },
@@ -64,6 +66,11 @@ function readAlteration(tables: Map<string, TableAbout>, text: string): void {
   const sql = withoutComments(text)
   const [, ours, plain] = alterTable.exec(sql) ?? []
   const table = known(tables, ours ?? plain ?? '')
+  const [, setting] = modifySetting.exec(sql) ?? []
+  if (setting !== undefined) {
+    table.keys.push(`setting ${setting}`)
+    return
+  }
   for (const part of partsOf(sql.slice(sql.indexOf('add column')))) {
     const [, name, rest] = addColumn.exec(part) ?? []
     if (name === undefined) throw new Error(`can not be read for the page of tables: ${part}`)
