@@ -95,6 +95,23 @@ export const libraries: Library[] = [
     sources: genAiSources,
   },
   {
+    library: '@ai-sdk/otel',
+    language: 'node',
+    program: fileURLToPath(new URL('./ai-sdk.ts', import.meta.url)),
+    items: 19,
+    scope: 'gen_ai',
+    usage: { whole: usage(26, 64, 24, 0), streamed: usage(26, 64, 24, 0), after_tool },
+    stream: { streamed: true },
+    has_time_to_first_token: true,
+    refused: { error_type: 'AI_APICallError', status_code: 400 },
+    everywhere: {
+      conversation_external_id: 'talk of ai sdk',
+      user_id: 'ada',
+      span_kind: 'client',
+    },
+    sources: genAiSources,
+  },
+  {
     library: 'openinference-instrumentation-openai',
     language: 'python',
     program: 'instrumented_openai.py',

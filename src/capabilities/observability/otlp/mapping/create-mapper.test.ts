@@ -391,6 +391,10 @@ describe('bounds', () => {
     'gen_ai.prompt.9999999.content',
     'llm.input_messages.0.message.tool_calls.1000.tool_call.id',
     'llm.output_messages.0.__proto__.polluted',
+    'http.request.header.authorization',
+    'ai.request.headers.X-Api-Key',
+    'gen_ai.prompt.0.cookie',
+    'authorization',
   ])('%s is refused and noted', (key) => {
     const attributes = otlpAttributes({})
     attributes.keys.push(key)

@@ -11,7 +11,7 @@ export type KeyPlan = {
   /** Its name among the labels of the client's own; '' when it is none. */
   readonly metadata_key: string
   /** Why it is not taken; '' when it is. */
-  readonly refused: '' | 'forbidden_key' | 'index_too_large'
+  readonly refused: '' | 'forbidden_key' | 'credential_key' | 'index_too_large'
   /** Nothing but an attribute: most are. */
   readonly is_plain: boolean
   /** It stays an attribute, and is no label and no baggage. */
@@ -71,6 +71,9 @@ function planOf(key: string, compiled: CompiledContract, contents: Set<string>):
   if (isForbidden(key, contract.limits.forbidden_keys)) {
     return { ...noPlan, refused: 'forbidden_key', is_plain: false, is_baggage: false }
   }
+  if (isCredential(key, contract.limits.credential_keys)) {
+    return { ...noPlan, refused: 'credential_key', is_plain: false, is_baggage: false }
+  }
   const gathers = gathersOf(key, compiled)
   if (gathers === 'index_too_large') {
     return { ...noPlan, refused: gathers, is_plain: false, is_baggage: false }
@@ -91,6 +94,11 @@ function planOf(key: string, compiled: CompiledContract, contents: Set<string>):
 function isForbidden(key: string, forbidden: readonly string[]): boolean {
   const mayBe = forbidden.some((word) => key.includes(word))
   return mayBe && key.split('.').some((part) => forbidden.includes(part))
+}
+
+/** `http.request.header.authorization`, `ai.request.headers.Authorization`. */
+function isCredential(key: string, credentials: readonly string[]): boolean {
+  return credentials.includes(key.slice(key.lastIndexOf('.') + 1).toLowerCase())
 }
 
 function gathersOf(key: string, { gathers, contract }: CompiledContract) {

@@ -67,6 +67,7 @@ function lists({ span_level, limits }: MappingContract): string[] {
     `- Of the resource, kept as \`resource.<key>\`: ${of(span_level.resource_attributes)}.`,
     `- Events and log records that carry what was said: ${of(span_level.genai_events)}.`,
     `- Refused: ${of(limits.forbidden_keys)}, and indexes from ${limits.index_end} up.`,
+    `- Not kept, for their values are credentials: keys that end in ${of(limits.credential_keys)}.`,
     `- An attribute has at most ${limits.attribute_bytes_max} bytes, a row ${limits.attributes_max} attributes.`,
     '',
   ]

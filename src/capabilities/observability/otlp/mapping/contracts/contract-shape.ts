@@ -122,6 +122,11 @@ export type MappingLimits = {
   index_end: number
   /** Keys, and parts of keys between dots, that are refused. */
   forbidden_keys: readonly string[]
+  /**
+   * Last parts of keys, in lower case, whose values are credentials; instrumentations copy request
+   * headers into attributes.
+   */
+  credential_keys: readonly string[]
 }
 
 export const traceFieldNames = [

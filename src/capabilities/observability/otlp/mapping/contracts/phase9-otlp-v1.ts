@@ -60,6 +60,15 @@ export const phase9OtlpV1: MappingContract = {
     tool_bytes_max: 4_096,
     index_end: 1_000,
     forbidden_keys: ['__proto__', 'constructor', 'prototype'],
+    credential_keys: [
+      'authorization',
+      'proxy-authorization',
+      'cookie',
+      'set-cookie',
+      'x-api-key',
+      'api-key',
+      'x-goog-api-key',
+    ],
   },
   w3c_propagation: {
     traceparent: 'obs_correlations.correlation_type=w3c_traceparent',
