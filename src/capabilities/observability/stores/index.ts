@@ -18,11 +18,10 @@ export type {
   TraceSummary,
 } from './contract.ts'
 export { fingerprintOf, fingerprints_max } from './fingerprint.ts'
-export {
-  type LedgerQuery,
-  type LedgerStore,
-  type LedgerSums,
-  lostReasons,
+export type {
+  LedgerQuery,
+  LedgerStore,
+  LedgerSums,
 } from './ledger-contract.ts'
 export type {
   CorrelationRow,
