@@ -126,9 +126,11 @@ describe('the first start', () => {
     const ready = await get('/readyz')
     expect(ready.status).toBe(200)
     expect(ready.text).toMatch(/^ok postgres\nok clickhouse\n/)
-    const metrics = await get('/metrics')
-    expect(metrics.status).toBe(200)
-    expect(metrics.text).toMatch(/^looptrace_queue_messages\{state="pending"\} 0$/m)
+    // What the edge tells the ledger follows within a second of what was recorded.
+    await eventually('nothing waits in the queue', async () => {
+      const { status, text } = await get('/metrics')
+      return status === 200 && /^looptrace_queue_messages\{state="pending"\} 0$/m.test(text)
+    })
     expect((await fetch(`${service.base_url}/metrics`)).status).toBe(404)
   })
 

@@ -121,7 +121,7 @@ async function untilWorking(): Promise<void> {
     'the worker stores rows',
     async () => {
       const value = await scrape(cluster.worker.management_url)
-      return value('looptrace_ingest_rows_stored_total{kind="observations"}') >= callsBetween
+      return value('looptrace_ingest_rows_stored_total', { kind: 'observations' }) >= callsBetween
     },
     { timeout_ms: back_ms_max },
   )
