@@ -223,7 +223,8 @@ export class Call {
    * connection then, without the end of the transfer itself.
    */
   #tookWholeStream(): boolean {
-    if (!isEventStream(this.response_type) || this.response.writableLength > 0) return false
+    const left_bytes = this.response.writableLength
+    if (!isEventStream(this.response_type) || left_bytes > lastChunk_bytes) return false
     return this.capture !== undefined && endsStream(this.capture.last(streamEnd_bytes))
   }
 
@@ -281,6 +282,9 @@ export class Call {
     return this.requestComplete ? this.requestBody : Buffer.concat(this.bodyChunks)
   }
 }
+
+/** `0\r\n\r\n`, which ends a chunked body: a client that has the mark may not wait for it. */
+const lastChunk_bytes = 5
 
 /** Up to so many bytes that nobody wants are read, so that the connection can be used again. */
 const discardedByNode_bytes_max = 64 * 1024
