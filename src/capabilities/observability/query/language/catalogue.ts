@@ -1,0 +1,26 @@
+import { observations } from './entities/observations.ts'
+import { correlations, events, links } from './entities/records.ts'
+import { tasks } from './entities/tasks.ts'
+import { traces } from './entities/traces.ts'
+import type { Entity } from './field.ts'
+
+/** Names of what can be asked for. */
+export const entityNames = [
+  'observations',
+  'traces',
+  'events',
+  'links',
+  'correlations',
+  'tasks',
+] as const
+export type EntityName = (typeof entityNames)[number]
+
+/** What can be asked for, as data. */
+export const catalogue: Readonly<Record<EntityName, Entity>> = {
+  observations,
+  traces,
+  events,
+  links,
+  correlations,
+  tasks,
+}
