@@ -56,6 +56,17 @@ describe('project keys', () => {
     expect(listed.text).not.toContain(key.slice(-32))
   })
 
+  test('one may stand for an environment, and so may the one in its place', async () => {
+    const { id, key, environment } = await newKey({ environment: 'staging' })
+    expect(environment).toBe('staging')
+    expect(await app.access.keys.authenticate(key)).toMatchObject({ environment: 'staging' })
+    const { body: rotated } = await post(`${keys}/${id}/rotate`)
+    expect(rotated.environment).toBe('staging')
+    const other = await newKey()
+    expect(other.environment).toBeNull()
+    expect(await app.access.keys.authenticate(other.key)).not.toHaveProperty('environment')
+  })
+
   test('a repeated call shows no secret again', async () => {
     const headers = { 'idempotency-key': 'one-key' }
     const first = await post(keys, { name: 'once' }, { headers })

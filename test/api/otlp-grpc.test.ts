@@ -91,6 +91,14 @@ describe('a call that is taken', () => {
     expect(receiver.names()).toHaveLength(4)
   })
 
+  test('is of the environment of its key', async () => {
+    await using receiver = await testReceiver()
+    using client = grpcClient(receiver)
+    await client.send(tracesProtobuf(two), { 'x-api-key': 'lt_staging' })
+    const [first] = receiver.requests[0]?.records.observations ?? []
+    expect(first?.environment).toBe('staging')
+  })
+
   test('that holds nothing', async () => {
     await using receiver = await testReceiver()
     using client = grpcClient(receiver)

@@ -30,6 +30,10 @@ function statusIn(protobuf: Buffer): { code: number; message: string } {
   return { code: protobuf[1] ?? -1, message: protobuf.subarray(4, 4 + length).toString() }
 }
 
+function attribute(key: string, stringValue: string) {
+  return { key, value: { stringValue } }
+}
+
 async function bytesOf(answer: Response): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer())
 }
@@ -66,6 +70,17 @@ describe('an export that is taken', () => {
     const accepted = 'looptrace_otlp_items_total{signal="traces",result="accepted"}'
     expect(await receiver.counted(accepted)).toBe(2)
     expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
+  })
+
+  test('is of the environment of its key, unless its resource says another', async () => {
+    await using receiver = await testReceiver()
+    const staging = { ...asJson, 'X-API-Key': 'lt_staging' }
+    const named = { attributes: [attribute('deployment.environment.name', 'canary')] }
+    await post(receiver, '/v1/traces', tracesJson(two.slice(1)), staging)
+    await post(receiver, '/v1/traces', tracesJson(two.slice(1), named), staging)
+    await post(receiver, '/v1/traces', tracesJson(two.slice(1)), asJson)
+    const stored = receiver.requests.flatMap(({ records }) => records.observations)
+    expect(stored.map(({ environment }) => environment)).toEqual(['staging', 'canary', ''])
   })
 
   test('as log records', async () => {

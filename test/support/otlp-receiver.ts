@@ -1,3 +1,4 @@
+import type { ProjectKey } from '../../src/capabilities/access/index.ts'
 import type { IngestRequest } from '../../src/capabilities/observability/enqueue/index.ts'
 import {
   type CaptureRecords,
@@ -113,12 +114,13 @@ export async function testReceiver(options: TestReceiverOptions = {}): Promise<T
   }
 }
 
-const keys = new Map([
+const keys = new Map<string, ProjectKey>([
   ['lt_writer', keyOf('key-1', 'ingest:write')],
   ['lt_reader', keyOf('key-2', 'traces:read')],
+  ['lt_staging', { ...keyOf('key-3', 'ingest:write'), environment: 'staging' }],
 ])
 
-function keyOf(key_id: string, scope: KeyScope) {
+function keyOf(key_id: string, scope: KeyScope): ProjectKey {
   const scopes = new Set([scope])
   return { key_id, project_id: otlpProject, scopes, service_account_id: null }
 }
@@ -128,7 +130,7 @@ const testKeys = {
   authenticate(key: string) {
     if (key === 'lt_away') throw problem('store_unavailable', { retry_after_s: 2 })
     if (key !== 'lt_slow') return keys.get(key)
-    return new Promise<ReturnType<typeof keyOf> | undefined>((resolve) =>
+    return new Promise<ProjectKey | undefined>((resolve) =>
       setImmediate(resolve, keys.get('lt_writer')),
     )
   },

@@ -24,6 +24,9 @@ export const scopesField = z
   .max(keyScopes.length)
   .transform((scopes): KeyScope[] => [...new Set(scopes)])
 
+/** The environment that a key stands for: `production`, `staging`. */
+export const environmentField = nameField.nullable().optional()
+
 /** When a key ends by itself; null or left out: never. */
 export const expiryField = z.iso.datetime({ offset: true }).nullable().optional()
 

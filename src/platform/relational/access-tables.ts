@@ -93,6 +93,8 @@ interface ApiKeysTable {
   expires_at: InstantOrNull
   revoked_at: InstantOrNull
   last_used_at: InstantOrNull
+  /** Of what comes in with the key, where nothing else names one. */
+  environment: OrNull<string>
 }
 
 /** A key pair that signs access tokens; `id` is its `kid`. */

@@ -76,6 +76,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<BootstrapSec
         scopes: defaultKeyScopes,
         created_at: now,
         created_by: user_id,
+        environment: null,
         expires_at: null,
       },
       deliver: async () => deliver?.(secrets),

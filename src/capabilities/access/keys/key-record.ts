@@ -15,6 +15,10 @@ export const keySchema = z.strictObject({
   name: z.string(),
   prefix: z.string().describe('The public part, by which a key can be told from others.'),
   scopes: z.array(z.enum(keyScopes)),
+  environment: z
+    .string()
+    .nullable()
+    .describe('Of what comes in with the key, where nothing else names one.'),
   created_at: instantField,
   created_by: z.uuid().nullable(),
   expires_at: instantField.nullable(),
@@ -33,6 +37,7 @@ export type KeyWish = {
   service_account_id: string | null
   name: string
   scopes: readonly KeyScope[]
+  environment: string | null | undefined
   expires_at: string | null | undefined
 }
 
@@ -44,7 +49,7 @@ export function mintKey(
   wish: KeyWish,
   { caller, now }: { caller: Caller; now: Date },
 ): { key: string; row: KeyInsert } {
-  const { expires_at, ...about } = wish
+  const { expires_at, environment = null, ...about } = wish
   const { key, ...stored } = newKey(
     wish.service_account_id === null ? 'project' : 'service_account',
   )
@@ -53,6 +58,7 @@ export function mintKey(
     row: {
       ...about,
       ...stored,
+      environment,
       id: newId(),
       created_at: now,
       created_by: caller.kind === 'user' ? caller.id : null,

@@ -8,6 +8,8 @@ export type ProjectKey = {
   scopes: ReadonlySet<KeyScope>
   /** Set when the key is a service account's. */
   service_account_id: string | null
+  /** Of what comes in with the key, where nothing else names one. */
+  environment?: string
 }
 
 /** A new key. `key` is shown once; `prefix` and `secret_hash` are what is stored. */

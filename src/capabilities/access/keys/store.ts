@@ -27,6 +27,7 @@ export type KeyInsert = {
   created_at: Date
   created_by: string | null
   expires_at: Date | null
+  environment: string | null
 }
 
 /** Reads a key for the cache; undefined when it, its service account or its project is shut. */
@@ -160,6 +161,7 @@ const keyColumns = [
   'scopes',
   'created_at',
   'created_by',
+  'environment',
   'expires_at',
   'revoked_at',
   'last_used_at',
@@ -176,6 +178,7 @@ function usableKeys(db: Db) {
       'api_keys.service_account_id',
       'api_keys.secret_hash',
       'api_keys.scopes',
+      'api_keys.environment',
       'api_keys.expires_at',
       'service_accounts.scopes as account_scopes',
     ])
@@ -190,6 +193,7 @@ type UsableKey = {
   service_account_id: string | null
   secret_hash: Buffer
   scopes: string[]
+  environment: string | null
   expires_at: string | null
   account_scopes: string[] | null
 }
@@ -203,6 +207,7 @@ function storedKey(row: UsableKey): StoredKey {
     project_id: row.project_id,
     service_account_id: row.service_account_id,
     scopes: new Set(scopes.filter(isKeyScope)),
+    ...(row.environment !== null && { environment: row.environment }),
     secret_hash: row.secret_hash,
     expires_at_ms: row.expires_at === null ? null : Date.parse(row.expires_at),
   }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { expiryField, idField, nameField, scopesField } from '../fields.ts'
+import { environmentField, expiryField, idField, nameField, scopesField } from '../fields.ts'
 import { checkWithin, mintKey, newKeySchema } from '../keys/key-record.ts'
 import { insertKey } from '../keys/store.ts'
 import { findServiceAccount } from './store.ts'
@@ -27,6 +27,7 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
       .strictObject({
         name: nameField.optional().describe("Left out, the account's name."),
         scopes: scopesField.optional(),
+        environment: environmentField,
         expires_at: expiryField,
       })
       .prefault({}),
@@ -41,9 +42,9 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
           detail: `The project has no service account with the id ${service_account_id}`,
         })
       }
-      const { name = account.name, scopes = account.scopes, expires_at } = body
+      const { name = account.name, scopes = account.scopes, environment, expires_at } = body
       checkWithin(scopes, account.scopes)
-      const wish = { project_id, service_account_id, name, scopes, expires_at }
+      const wish = { project_id, service_account_id, name, scopes, environment, expires_at }
       const { key, row } = mintKey(wish, { caller, now: new Date(clock.now_ms()) })
       const made = await insertKey(db, row)
       keys.forget(row.prefix)

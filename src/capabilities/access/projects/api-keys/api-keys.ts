@@ -3,7 +3,14 @@ import { totalExactMax } from '../../../../kernel/pages.ts'
 import { defaultKeyScopes } from '../../../../kernel/scopes.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
-import { expiryField, idField, nameField, pageFields, scopesField } from '../../fields.ts'
+import {
+  environmentField,
+  expiryField,
+  idField,
+  nameField,
+  pageFields,
+  scopesField,
+} from '../../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../../id-pages.ts'
 import { keySchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
 import { insertKey, listKeys } from '../../keys/store.ts'
@@ -54,12 +61,14 @@ export function createApiKey({ db, clock, keys }: Access): Route {
     body: z.strictObject({
       name: nameField,
       scopes: scopesField.default([...defaultKeyScopes]),
+      environment: environmentField,
       expires_at: expiryField,
     }),
     reply: newKeySchema,
     errors: ['project_not_found'],
     handle: async ({ params, body, caller }) => {
-      const wish = { ...params, ...body, service_account_id: null, expires_at: body.expires_at }
+      const { environment, expires_at } = body
+      const wish = { ...params, ...body, service_account_id: null, environment, expires_at }
       const { key, row } = mintKey(wish, { caller, now: new Date(clock.now_ms()) })
       const made = await insertKey(db, row)
       keys.forget(row.prefix)

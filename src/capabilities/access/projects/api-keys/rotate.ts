@@ -8,7 +8,7 @@ import { findKey, replaceKey } from '../../keys/store.ts'
 
 /**
  * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/rotate: a new key with the old one's
- * name, scopes and (unless the body says otherwise) expiry. The old one is revoked, or works on for
+ * name, scopes, environment and (unless the body says otherwise) expiry. The old one is revoked, or works on for
  * the overlap, so that its users can change over.
  */
 export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
@@ -29,9 +29,9 @@ export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
     handle: async ({ params, body, caller }) => {
       const old = await findKey(db, params)
       if (old === undefined) throw keyNotFound(params.api_key_id)
-      const { project_id, service_account_id, name, scopes } = old
+      const { project_id, service_account_id, name, scopes, environment } = old
       const expires_at = body.expires_at === undefined ? old.expires_at : body.expires_at
-      const wish = { project_id, service_account_id, name, scopes, expires_at }
+      const wish = { project_id, service_account_id, name, scopes, environment, expires_at }
       const at = new Date(clock.now_ms())
       const { key, row } = mintKey(wish, { caller, now: at })
       const ends_at = new Date(at.getTime() + body.overlap_seconds * 1000)

@@ -62,7 +62,7 @@ async function serve(call: GrpcExport, services: ReceiverServices): Promise<void
     encoding: 'protobuf',
     body: await messageOf(call, head, services),
     project_id: admission.key.project_id,
-    environment: '',
+    environment: admission.key.environment ?? '',
     release: '',
     received_at_ms: services.clock.now_ms(),
     ...(typeof baggage === 'string' && { baggage }),

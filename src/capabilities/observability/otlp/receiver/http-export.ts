@@ -67,7 +67,7 @@ async function serve(call: HttpExport, services: ReceiverServices): Promise<stri
     encoding,
     body,
     project_id: admission.key.project_id,
-    environment: '',
+    environment: admission.key.environment ?? '',
     release: '',
     received_at_ms: services.clock.now_ms(),
     ...(typeof baggage === 'string' && { baggage }),
