@@ -1,0 +1,121 @@
+import type { Query } from '../language/check-query.ts'
+import type { Reference } from '../language/reference.ts'
+import { referencesOf, type Scope } from './conditions.ts'
+import type { Dialect } from './dialect.ts'
+import { behind, fullOrder, narrowedWindow, type Position, sortedBy } from './page-order.ts'
+import {
+  exactWindow,
+  type Frame,
+  lateText,
+  narrowingOf,
+  recordsOf,
+  splitFilter,
+} from './records.ts'
+import type { RowsRequest } from './rows.ts'
+import type { Column, Statement } from './statement.ts'
+
+/**
+ * Compiles a query to one statement of the dialect's store. It reads one row more than the limit,
+ * so that the caller knows whether there is another page. Pure: the same query is the same text.
+ */
+export function compileQuery(
+  query: Query,
+  about: { project_id: string; dialect: Dialect; after?: Position | undefined },
+): Statement {
+  const { dialect, project_id, after } = about
+  const params = dialect.params()
+  const order = fullOrder(query)
+  const window = after ? narrowedWindow(query, order, after) : query.window
+  const frame: Frame = { dialect, params, project_id, entity: query.entity, window }
+  const { inside, late } = splitFilter(query)
+  const plan: Plan = {
+    frame,
+    query,
+    order,
+    late: [...exactWindow(frame, query.window), ...late],
+    after,
+    request: {
+      references: [],
+      inside,
+      narrowing: narrowingOf(frame, late),
+      direction: order[0]?.direction ?? 'desc',
+    },
+  }
+  const text = contentApart(plan) ? contentOfPage(plan) : pageWith(plan, query.select)
+  return { ...text, params: params.values }
+}
+
+type Plan = {
+  frame: Frame
+  query: Query
+  order: ReturnType<typeof fullOrder>
+  late: ReturnType<typeof splitFilter>['late']
+  after: Position | undefined
+  request: RowsRequest
+}
+type Text = Omit<Statement, 'params'>
+
+/**
+ * True when large fields would be read for rows that the page has not: where rows are left out or
+ * sorted after reading, and only then, since the page's rows are looked up a second time.
+ */
+function contentApart({ frame, query, order, late }: Plan): boolean {
+  const { entity, dialect } = frame
+  if (entity.computed || !entity.stores[dialect.store]?.versioned) return false
+  const compared = [...late.flatMap(referencesOf), ...order.map(({ reference }) => reference)]
+  const named = new Set(compared.map(({ name }) => name))
+  const inTableOrder = entity.identity.every((name, at) => order[at]?.reference.name === name)
+  if (late.length === 0 && inTableOrder) return false
+  return query.select.some(({ name, field }) => field.content && !named.has(name))
+}
+
+/** Finds the page by small fields first, then reads the large ones of its records. */
+function contentOfPage(plan: Plan): Text {
+  const { frame, request } = plan
+  const identity = frame.entity.identity.join(', ')
+  const references = frame.entity.identity.map((name): Reference => {
+    const field = frame.entity.fields[name]
+    if (field === undefined) throw new RangeError(`${frame.entity.name} have no ${name}`)
+    return { name, field }
+  })
+  const { rows, tail } = pageOf(plan, references)
+  const found = `SELECT ${identity}\nFROM (\n  ${rows}\n) AS page${tail}`
+  const narrowing = [...request.narrowing, `(${identity}) GLOBAL IN (${found})`]
+  return pageWith(
+    { ...plan, late: [], after: undefined, request: { ...request, narrowing } },
+    plan.query.select,
+  )
+}
+
+function pageWith(plan: Plan, select: readonly Reference[]): Text {
+  const { rows, tail, scope, keys } = pageOf(plan, select)
+  const columns = select.map(
+    ({ name, field }, at): Column => ({ alias: `c${at}`, name, type: field.type }),
+  )
+  const list = [...shownColumns(select, scope), ...keys.map(({ read }, at) => `${read} AS k${at}`)]
+  return {
+    text: `SELECT ${list.join(',\n  ')}\nFROM (\n  ${rows}\n) AS page${tail}`,
+    columns,
+    keys: keys.map(({ kind }, at) => ({ alias: `k${at}`, kind })),
+  }
+}
+
+function shownColumns(select: readonly Reference[], scope: Scope): string[] {
+  return select.map((reference, at) => {
+    return `${scope.dialect.shown(scope.expression(reference))} AS c${at}`
+  })
+}
+
+/** The rows, and what comes behind them: conditions, order and limit. */
+function pageOf(plan: Plan, select: readonly Reference[]) {
+  const { frame, order, late, after, request, query } = plan
+  const sorted = order.map(({ reference }) => reference)
+  const references = [...select, ...sorted, ...late.flatMap(referencesOf)]
+  const { text: rows, scope } = recordsOf(frame, { ...request, references })
+  const keys = sortedBy(order, scope)
+  const where = [...lateText(late, scope), ...(after ? [behind(keys, after, scope)] : [])]
+  const condition = where.length > 0 ? `\nWHERE ${where.join('\n  AND ')}` : ''
+  const by = keys.map(({ sql, direction }) => `${sql} ${direction.toUpperCase()}`).join(', ')
+  const limit = frame.dialect.integer(frame.params, query.limit + 1)
+  return { rows, scope, keys, tail: `${condition}\nORDER BY ${by}\nLIMIT ${limit}` }
+}

@@ -1,0 +1,53 @@
+import type { FieldType, StoreName } from '../language/field.ts'
+import type { Operator } from '../language/operators.ts'
+import type { MeasureFunction } from '../language/query-body.ts'
+import type { Scalar } from '../language/values.ts'
+import type { KeyKind, Params } from './statement.ts'
+
+/** An expression of a statement and what it yields. */
+export type Expression = { sql: string; type: FieldType; nullable?: boolean }
+
+/** What one store writes otherwise than another. Everything in the text is ours, nothing given. */
+export type Dialect = {
+  store: StoreName
+  /** Parameters of one statement. */
+  params: () => Params
+  /** The placeholder of a project's id. */
+  project: (params: Params, project_id: string) => string
+  /** The placeholder of a value of a type, to be compared with an expression of it. */
+  value: (params: Params, type: FieldType, value: Scalar) => string
+  /** A whole number, for LIMIT and arithmetic. */
+  integer: (params: Params, value: number | bigint) => string
+  /** True where the expression is one of the values. */
+  among: (params: Params, expression: Expression, values: readonly Scalar[]) => string
+  /** Conditions on text; on lists `contains` means an element. */
+  textTest: (op: TextOperator, expression: Expression, placeholder: string) => string
+  /** True when the list has an element. */
+  hasElements: (sql: string) => string
+  /** Put behind text, so that it is ordered by its bytes. */
+  text_order: string
+  /** The text of a map's key; empty when the key is missing. */
+  mapText: (map: string, key: string) => string
+  /** Text as a number; null when it is none. */
+  numberFrom: (sql: string) => string
+  /** How an expression is shown; see `Column`. */
+  shown: (expression: Expression) => string
+  /** Expressions to sort by instead, never null: what is unknown comes last. */
+  sortKeys: (expression: Expression) => readonly SortExpression[]
+  /** The placeholder of a position's part. */
+  position: (params: Params, kind: KeyKind, value: string) => string
+  /** A measure of a group; see `measureFunctions`. */
+  measure: (fn: PlainMeasure, expression: Expression) => string
+  /** The share of the group's records for which it holds, 0 to 1. */
+  share: (condition: string) => string
+  /** Nanoseconds since 1970. */
+  nanoseconds: (time: string) => string
+  /** A quotient with fraction. */
+  quotient: (dividend: string, divisor: string) => string
+}
+
+export type TextOperator = Extract<Operator, 'contains' | 'starts_with'>
+export type PlainMeasure = Exclude<MeasureFunction, 'count' | 'rate' | 'error_rate'>
+
+/** `read` is how the value goes into a cursor. */
+export type SortExpression = { sql: string; read: string; kind: KeyKind; unknown_last?: true }

@@ -1,0 +1,125 @@
+import type { FieldType } from '../../language/field.ts'
+import type { Scalar } from '../../language/values.ts'
+import type { Dialect, Expression, PlainMeasure, SortExpression } from '../dialect.ts'
+import type { Param, Params } from '../statement.ts'
+
+/** How ClickHouse writes it. Parameters are `{p0: Type}`. */
+export const clickhouse: Dialect = {
+  store: 'clickhouse',
+  params: clickhouseParams,
+  project: (params, project_id) => params.add(project_id, 'UUID'),
+  value,
+  integer: (params, number) => params.add(number, 'Int64'),
+  among,
+  textTest: (op, { sql, type }, placeholder) => {
+    if (type === 'list') return `has(${sql}, ${placeholder})`
+    if (op === 'starts_with') return `startsWith(${sql}, ${placeholder})`
+    return `position(${sql}, ${placeholder}) > 0`
+  },
+  hasElements: (sql) => `notEmpty(${sql})`,
+  text_order: '',
+  mapText: (map, key) => `${map}[${key}]`,
+  numberFrom: (sql) =>
+    `if(match(${sql}, '^-?[0-9]{1,18}([.][0-9]{1,18})?$'), toFloat64OrNull(${sql}), NULL)`,
+  shown,
+  sortKeys,
+  position: (params, kind, text) => {
+    if (kind === 'null_flag') return params.add(text, 'UInt8')
+    // The bits, since a number in text may be read as its neighbour.
+    if (kind === 'float') return `reinterpretAsFloat64(${params.add(text, 'UInt64')})`
+    if (kind === 'time') return instant(params, BigInt(text))
+    return params.add(text, typeNames[kind])
+  },
+  measure,
+  share: (condition) => `countIf(${condition}) / count()`,
+  nanoseconds: (time) => `toUnixTimestamp64Nano(${time})`,
+  quotient: (dividend, divisor) => `toFloat64(${dividend}) / (${divisor})`,
+}
+
+function clickhouseParams(): Params {
+  const values: Param[] = []
+  return {
+    values,
+    add: (given, type) => {
+      values.push(given)
+      return `{p${values.length - 1}:${type}}`
+    },
+  }
+}
+
+const typeNames: Readonly<Record<FieldType, string>> = {
+  text: 'String',
+  uuid: 'UUID',
+  integer: 'Int64',
+  decimal: 'Decimal(38, 9)',
+  float: 'Float64',
+  time: 'Int64',
+  bool: 'Bool',
+  list: 'String',
+  json: 'String',
+}
+
+function instant(params: Params, nanoseconds: bigint): string {
+  return `fromUnixTimestamp64Nano(${params.add(nanoseconds, 'Int64')}, 'UTC')`
+}
+
+function value(params: Params, type: FieldType, given: Scalar): string {
+  return type === 'time' ? instant(params, BigInt(given)) : params.add(given, typeNames[type])
+}
+
+function among(params: Params, { sql, type }: Expression, values: readonly Scalar[]): string {
+  return `${sql} IN ${params.add(values, `Array(${typeNames[type]})`)}`
+}
+
+function shown({ sql, type }: Expression): string {
+  if (type === 'time') return `toUnixTimestamp64Nano(${sql})`
+  return type === 'decimal' ? `toString(${sql})` : sql
+}
+
+const nothing: Readonly<Partial<Record<FieldType, string>>> = {
+  integer: '0',
+  float: '0',
+  decimal: 'toDecimal64(0, 9)',
+  time: "toDateTime64(0, 9, 'UTC')",
+}
+
+/** Text sorts by its first 256 characters, so that a cursor stays small. */
+function sortKeys({ sql, type, nullable }: Expression): SortExpression[] {
+  const known = nullable ? `ifNull(${sql}, ${nothing[type]})` : sql
+  const key = type === 'text' ? `substringUTF8(${sql}, 1, 256)` : known
+  const sort: SortExpression = { sql: key, read: keyRead(key, type), kind: type }
+  if (!nullable) return [sort]
+  const flag = `isNull(${sql})`
+  return [{ sql: flag, read: flag, kind: 'null_flag', unknown_last: true }, sort]
+}
+
+function keyRead(sql: string, type: FieldType): string {
+  if (type === 'time') return `toUnixTimestamp64Nano(${sql})`
+  if (type === 'float') return `reinterpretAsUInt64(toFloat64(${sql}))`
+  return `toString(${sql})`
+}
+
+const levels = { p50: '0.5', p90: '0.9', p95: '0.95', p99: '0.99' } as const
+
+/** Percentiles are exact and interpolate, as percentile_cont does in PostgreSQL. */
+function measure(fn: PlainMeasure, { sql, type }: Expression): string {
+  const unknown = type === 'text' ? `, ${sql} != ''` : ''
+  switch (fn) {
+    case 'count_distinct':
+      return unknown === '' ? `uniqExact(${sql})` : `uniqExactIf(${sql}${unknown})`
+    case 'sum':
+      return `sum(${sql})`
+    case 'avg':
+      return type === 'decimal' ? `(sum(${sql}) / nullIf(count(${sql}), 0))` : `avgOrNull(${sql})`
+    case 'min':
+    case 'max':
+      return `${fn}OrNull(${sql})`
+    default:
+      return percentile(levels[fn], { sql, type })
+  }
+}
+
+function percentile(level: string, { sql, type }: Expression): string {
+  const exact = `quantileExactInclusiveOrNull(${level})(toFloat64(${sql}))`
+  return type === 'decimal' ? `toDecimal64OrNull(toString(round(${exact}, 9)), 9)` : exact
+}

@@ -1,0 +1,131 @@
+import { catalogue, type EntityName } from '../language/catalogue.ts'
+import type { QueryWindow } from '../language/check-query.ts'
+import type { Entity, Field, Source } from '../language/field.ts'
+import type { Filter } from '../language/filter.ts'
+import type { Reference } from '../language/reference.ts'
+import { conditionOf, type Scope } from './conditions.ts'
+import type { Dialect, Expression } from './dialect.ts'
+import type { Params } from './statement.ts'
+
+/** What is common to all parts of one statement. */
+export type Frame = {
+  dialect: Dialect
+  params: Params
+  project_id: string
+  entity: Entity
+  window: QueryWindow
+}
+
+/** Which rows are wanted, and what of them. */
+export type RowsRequest = {
+  references: readonly Reference[]
+  /** Conditions on fields that no later version of a record can change. */
+  inside: readonly Filter[]
+  /** Conditions in SQL on the columns of the table that leave no wanted record's version out. */
+  narrowing: readonly string[]
+  /** Which end comes first, where the store reads rows in order. */
+  direction: 'asc' | 'desc'
+}
+
+/**
+ * A subquery with each record of the window once, and the scope in which its fields are. Of
+ * versions that lie side by side it keeps the one that was written last.
+ */
+export function rowsOf(frame: Frame, request: RowsRequest): { text: string; scope: Scope } {
+  const { entity, dialect, params } = frame
+  const source = sourceOf(entity, dialect)
+  const columns = columnsOf(request.references, frame)
+  const where = [
+    `project_id = ${dialect.project(params, frame.project_id)}`,
+    ...windowConditions(frame),
+    ...request.inside.map((filter) => conditionOf(filter, columnScope(frame))),
+    ...request.narrowing,
+  ]
+  const list = [...columns.values()].map(({ select }) => select).join(', ') || '1 AS one'
+  const text = `SELECT ${list}
+  FROM ${source.table}
+  WHERE ${where.join('\n    AND ')}${source.versioned ? latestVersion(entity, request) : ''}`
+  return { text, scope: scopeOf(frame, columns) }
+}
+
+/** Where the dialect's store has the entity. Throws RangeError when it has it nowhere. */
+export function sourceOf(entity: Entity, { store }: Dialect): Source {
+  const source = entity.stores[store]
+  if (source === undefined) throw new RangeError(`${entity.name} are not in ${store}`)
+  return source
+}
+
+/** Fields as columns of the table: for conditions before versions are told apart. */
+export function columnScope({ dialect, params }: Frame): Scope {
+  return {
+    dialect,
+    params,
+    expression: ({ field, map_key }) =>
+      map_key === undefined
+        ? expressionOf(field, field.derived?.[dialect.store] ?? field.name)
+        : {
+            sql: dialect.mapText(field.name, dialect.value(params, 'text', map_key)),
+            type: 'text',
+          },
+  }
+}
+
+/** The window as conditions on columns; where a record's time may change, whole months. */
+export function windowConditions({ dialect, params, entity, window }: Frame): string[] {
+  const from = dialect.value(params, 'time', window.from)
+  const to = dialect.value(params, 'time', window.to)
+  const { time } = entity
+  if (!entity.time_moves) return [`${time} >= ${from}`, `${time} < ${to}`]
+  return [`toYYYYMM(${time}) >= toYYYYMM(${from})`, `toYYYYMM(${time}) <= toYYYYMM(${to})`]
+}
+
+/** Versions in the order of the table, the latest first. */
+function latestVersion({ identity }: Entity, { direction }: RowsRequest): string {
+  const order = identity.map((column) => `${column} ${direction.toUpperCase()}`).join(', ')
+  return `
+  ORDER BY ${order}, ingested_at DESC, message_id DESC
+  LIMIT 1 BY ${identity.join(', ')}`
+}
+
+type SourceColumn = { select: string; expression: Expression }
+
+function columnsOf(references: readonly Reference[], frame: Frame): Map<string, SourceColumn> {
+  const scope = columnScope(frame)
+  const columns = new Map<string, SourceColumn>()
+  for (const reference of references) {
+    const { name, field, map_key } = reference
+    if (columns.has(name)) continue
+    const { sql } = scope.expression(reference)
+    const alias = map_key === undefined ? field.name : `m${columns.size}`
+    const select = sql === alias ? alias : `(${sql}) AS ${alias}`
+    const expression = map_key === undefined ? expressionOf(field, alias) : mapText(alias)
+    columns.set(name, { select, expression })
+  }
+  return columns
+}
+
+function mapText(alias: string): Expression {
+  return { sql: alias, type: 'text' }
+}
+
+/** A field whose values are the SQL's. */
+export function expressionOf({ type, nullable }: Field, sql: string): Expression {
+  return { sql, type, ...(nullable && { nullable }) }
+}
+
+function scopeOf({ dialect, params }: Frame, columns: Map<string, SourceColumn>): Scope {
+  return {
+    dialect,
+    params,
+    expression: ({ name }) => {
+      const column = columns.get(name)
+      if (column === undefined) throw new RangeError(`${name} was not read`)
+      return column.expression
+    },
+  }
+}
+
+/** The entity that another one is computed from. */
+export function baseOf({ computed }: Entity): Entity | undefined {
+  return computed && catalogue[computed.of as EntityName]
+}
