@@ -80,7 +80,7 @@ function contentOfPage(plan: Plan): Text {
   })
   const { rows, tail } = pageOf(plan, references)
   const found = `SELECT ${identity}\nFROM (\n  ${rows}\n) AS page${tail}`
-  const narrowing = [...request.narrowing, `(${identity}) GLOBAL IN (${found})`]
+  const narrowing = [...request.narrowing, `(${identity}) ${frame.dialect.in_subquery} (${found})`]
   return pageWith(
     { ...plan, late: [], after: undefined, request: { ...request, narrowing } },
     plan.query.select,
@@ -112,7 +112,7 @@ function pageOf(plan: Plan, select: readonly Reference[]) {
   const sorted = order.map(({ reference }) => reference)
   const references = [...select, ...sorted, ...late.flatMap(referencesOf)]
   const { text: rows, scope } = recordsOf(frame, { ...request, references })
-  const keys = sortedBy(order, scope)
+  const keys = sortedBy(order, frame.entity, scope)
   const where = [...lateText(late, scope), ...(after ? [behind(keys, after, scope)] : [])]
   const condition = where.length > 0 ? `\nWHERE ${where.join('\n  AND ')}` : ''
   const by = keys.map(({ sql, direction }) => `${sql} ${direction.toUpperCase()}`).join(', ')

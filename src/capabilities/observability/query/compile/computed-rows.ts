@@ -89,7 +89,8 @@ function recordedColumn({ field, map_key, name }: Reference, scope: Scope): stri
   const alias = scope.expression({ name, field }).sql
   if (map_key !== undefined) {
     const key = scope.dialect.value(scope.params, 'text', map_key)
-    return `${scope.dialect.mapText(`r.${field.name}`, key)} AS ${alias}`
+    const text = scope.dialect.mapText(`r.${field.name}`, key)
+    return `${field.type === 'float' ? scope.dialect.numberFrom(text) : text} AS ${alias}`
   }
   if (!field.recorded) return `r.${field.name} AS ${alias}`
   return `if(r.${field.name} != '', r.${field.name}, g.${field.name}) AS ${alias}`

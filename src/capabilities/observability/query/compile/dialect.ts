@@ -24,6 +24,8 @@ export type Dialect = {
   textTest: (op: TextOperator, expression: Expression, placeholder: string) => string
   /** True when the list has an element. */
   hasElements: (sql: string) => string
+  /** IN for a subquery that may lie on other servers than the rows. */
+  in_subquery: 'GLOBAL IN' | 'IN'
   /** Put behind text, so that it is ordered by its bytes. */
   text_order: string
   /** The text of a map's key; empty when the key is missing. */
@@ -32,8 +34,11 @@ export type Dialect = {
   numberFrom: (sql: string) => string
   /** How an expression is shown; see `Column`. */
   shown: (expression: Expression) => string
-  /** Expressions to sort by instead, never null: what is unknown comes last. */
-  sortKeys: (expression: Expression) => readonly SortExpression[]
+  /**
+   * Expressions to sort by instead, never null: what is unknown comes last. Text sorts by its first
+   * 256 characters, so that a cursor stays small, but for what tells records apart (`whole`).
+   */
+  sortKeys: (expression: Expression, whole: boolean) => readonly SortExpression[]
   /** The placeholder of a position's part. */
   position: (params: Params, kind: KeyKind, value: string) => string
   /** A measure of a group; see `measureFunctions`. */
@@ -42,6 +47,8 @@ export type Dialect = {
   share: (condition: string) => string
   /** Nanoseconds since 1970. */
   nanoseconds: (time: string) => string
+  /** The largest multiple of the width, from the offset on, that is not above the number. */
+  floor: (number: string, by: { width: string; offset: string }) => string
   /** A quotient with fraction. */
   quotient: (dividend: string, divisor: string) => string
 }

@@ -42,10 +42,14 @@ export function narrowedWindow(
 type SortedExpression = SortExpression & { direction: 'asc' | 'desc' }
 
 /** The order as expressions that are never null. */
-export function sortedBy(order: readonly SortKey[], scope: Scope): readonly SortedExpression[] {
+export function sortedBy(
+  order: readonly SortKey[],
+  { identity }: Query['entity'],
+  scope: Scope,
+): readonly SortedExpression[] {
   return order.flatMap(({ reference, direction }) =>
     scope.dialect
-      .sortKeys(scope.expression(reference))
+      .sortKeys(scope.expression(reference), identity.includes(reference.name))
       .map((key) => ({ ...key, direction: key.unknown_last ? 'asc' : direction })),
   )
 }

@@ -68,7 +68,7 @@ export function narrowingOf(frame: Frame, late: readonly Filter[]): string[] {
       ...windowConditions(frame),
       conditionOf(filter, columnScope(frame)),
     ]
-    return `(${identity}) GLOBAL IN (
+    return `(${identity}) ${dialect.in_subquery} (
       SELECT ${identity} FROM ${source.table} WHERE ${where.join(' AND ')}
     )`
   })

@@ -60,13 +60,13 @@ export function columnScope({ dialect, params }: Frame): Scope {
   return {
     dialect,
     params,
-    expression: ({ field, map_key }) =>
-      map_key === undefined
-        ? expressionOf(field, field.derived?.[dialect.store] ?? field.name)
-        : {
-            sql: dialect.mapText(field.name, dialect.value(params, 'text', map_key)),
-            type: 'text',
-          },
+    expression: ({ field, map_key }) => {
+      if (map_key === undefined) {
+        return expressionOf(field, field.derived?.[dialect.store] ?? field.name)
+      }
+      const text = dialect.mapText(field.name, dialect.value(params, 'text', map_key))
+      return expressionOf(field, field.type === 'float' ? dialect.numberFrom(text) : text)
+    },
   }
 }
 
@@ -98,14 +98,9 @@ function columnsOf(references: readonly Reference[], frame: Frame): Map<string, 
     const { sql } = scope.expression(reference)
     const alias = map_key === undefined ? field.name : `m${columns.size}`
     const select = sql === alias ? alias : `(${sql}) AS ${alias}`
-    const expression = map_key === undefined ? expressionOf(field, alias) : mapText(alias)
-    columns.set(name, { select, expression })
+    columns.set(name, { select, expression: expressionOf(field, alias) })
   }
   return columns
-}
-
-function mapText(alias: string): Expression {
-  return { sql: alias, type: 'text' }
 }
 
 /** A field whose values are the SQL's. */

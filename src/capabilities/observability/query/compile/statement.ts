@@ -31,3 +31,20 @@ export type Params = {
   add: (value: Param, type: string) => string
   readonly values: readonly Param[]
 }
+
+/** Collects parameters; the same value of the same type is one. */
+export function collectParams(placeholder: (at: number, type: string) => string): Params {
+  const values: Param[] = []
+  const known = new Map<string, string>()
+  return {
+    values,
+    add: (value, type) => {
+      const key =
+        typeof value === 'object' ? `${values.length}` : `${type} ${typeof value} ${value}`
+      const given = known.get(key) ?? placeholder(values.length, type)
+      if (!known.has(key)) values.push(value)
+      known.set(key, given)
+      return given
+    },
+  }
+}

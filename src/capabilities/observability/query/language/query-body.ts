@@ -52,7 +52,7 @@ export const queryBody = z.strictObject({
     .optional()
     .describe('Fields of each row; all but large ones when left out.'),
   order_by: z.array(sortKey).max(queryLimits.order_by_max).optional(),
-  cursor: z.string().min(1).max(12_000).optional().describe("A page's next_cursor."),
+  cursor: z.string().min(1).max(20_000).optional().describe("A page's next_cursor."),
 })
 export type QueryBody = z.output<typeof queryBody>
 

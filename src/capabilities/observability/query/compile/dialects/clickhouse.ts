@@ -1,12 +1,12 @@
 import type { FieldType } from '../../language/field.ts'
 import type { Scalar } from '../../language/values.ts'
 import type { Dialect, Expression, PlainMeasure, SortExpression } from '../dialect.ts'
-import type { Param, Params } from '../statement.ts'
+import { collectParams, type Params } from '../statement.ts'
 
 /** How ClickHouse writes it. Parameters are `{p0: Type}`. */
 export const clickhouse: Dialect = {
   store: 'clickhouse',
-  params: clickhouseParams,
+  params: () => collectParams((at, type) => `{p${at}:${type}}`),
   project: (params, project_id) => params.add(project_id, 'UUID'),
   value,
   integer: (params, number) => params.add(number, 'Int64'),
@@ -17,6 +17,7 @@ export const clickhouse: Dialect = {
     return `position(${sql}, ${placeholder}) > 0`
   },
   hasElements: (sql) => `notEmpty(${sql})`,
+  in_subquery: 'GLOBAL IN',
   text_order: '',
   mapText: (map, key) => `${map}[${key}]`,
   numberFrom: (sql) =>
@@ -33,18 +34,9 @@ export const clickhouse: Dialect = {
   measure,
   share: (condition) => `countIf(${condition}) / count()`,
   nanoseconds: (time) => `toUnixTimestamp64Nano(${time})`,
+  floor: (number, { width, offset }) =>
+    `(intDiv(${number} - ${offset}, ${width}) * ${width} + ${offset})`,
   quotient: (dividend, divisor) => `toFloat64(${dividend}) / (${divisor})`,
-}
-
-function clickhouseParams(): Params {
-  const values: Param[] = []
-  return {
-    values,
-    add: (given, type) => {
-      values.push(given)
-      return `{p${values.length - 1}:${type}}`
-    },
-  }
 }
 
 const typeNames: Readonly<Record<FieldType, string>> = {
@@ -83,10 +75,9 @@ const nothing: Readonly<Partial<Record<FieldType, string>>> = {
   time: "toDateTime64(0, 9, 'UTC')",
 }
 
-/** Text sorts by its first 256 characters, so that a cursor stays small. */
-function sortKeys({ sql, type, nullable }: Expression): SortExpression[] {
+function sortKeys({ sql, type, nullable }: Expression, whole: boolean): SortExpression[] {
   const known = nullable ? `ifNull(${sql}, ${nothing[type]})` : sql
-  const key = type === 'text' ? `substringUTF8(${sql}, 1, 256)` : known
+  const key = type === 'text' && !whole ? `substringUTF8(${sql}, 1, 256)` : known
   const sort: SortExpression = { sql: key, read: keyRead(key, type), kind: type }
   if (!nullable) return [sort]
   const flag = `isNull(${sql})`
@@ -108,7 +99,7 @@ function measure(fn: PlainMeasure, { sql, type }: Expression): string {
     case 'count_distinct':
       return unknown === '' ? `uniqExact(${sql})` : `uniqExactIf(${sql}${unknown})`
     case 'sum':
-      return `sum(${sql})`
+      return `ifNull(sum(${sql}), 0)`
     case 'avg':
       return type === 'decimal' ? `(sum(${sql}) / nullIf(count(${sql}), 0))` : `avgOrNull(${sql})`
     case 'min':

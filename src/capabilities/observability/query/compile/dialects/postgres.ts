@@ -2,12 +2,12 @@ import { isoFromNs } from '../../../../../kernel/time.ts'
 import type { FieldType } from '../../language/field.ts'
 import type { Scalar } from '../../language/values.ts'
 import type { Dialect, Expression, PlainMeasure, SortExpression } from '../dialect.ts'
-import type { Param, Params } from '../statement.ts'
+import { collectParams, type Params } from '../statement.ts'
 
 /** How PostgreSQL writes it. Parameters are `$1`; text sorts by its bytes, as in ClickHouse. */
 export const postgres: Dialect = {
   store: 'postgres',
-  params: postgresParams,
+  params: () => collectParams((at, type) => `$${at + 1}::${type}`),
   project: (params, project_id) => params.add(project_id, 'uuid'),
   value,
   integer: (params, number) => params.add(number, 'bigint'),
@@ -19,6 +19,7 @@ export const postgres: Dialect = {
     return `strpos(${sql}, ${placeholder}) > 0`
   },
   hasElements: (sql) => `cardinality(${sql}) > 0`,
+  in_subquery: 'IN',
   text_order: ' collate "C"',
   mapText: (map, key) => `coalesce(${map} ->> ${key}, '')`,
   numberFrom: (sql) =>
@@ -30,20 +31,11 @@ export const postgres: Dialect = {
     return value(params, kind, kind === 'time' ? BigInt(text) : text)
   },
   measure,
-  share: (condition) => `count(*) filter (where ${condition})::float8 / count(*)`,
+  share: (condition) => `count(*) filter (where ${condition})::float8 / nullif(count(*), 0)`,
   nanoseconds: (time) => `((extract(epoch from ${time}) * 1000000)::bigint * 1000)`,
+  floor: (number, { width, offset }) =>
+    `((${number} - ${offset}) / ${width} * ${width} + ${offset})`,
   quotient: (dividend, divisor) => `(${dividend})::float8 / (${divisor})::float8`,
-}
-
-function postgresParams(): Params {
-  const values: Param[] = []
-  return {
-    values,
-    add: (given, type) => {
-      values.push(given)
-      return `$${values.length}::${type}`
-    },
-  }
 }
 
 const typeNames: Readonly<Record<FieldType, string>> = {
@@ -74,10 +66,10 @@ const nothing: Readonly<Partial<Record<FieldType, string>>> = {
   time: "'epoch'::timestamptz",
 }
 
-/** Text sorts by its first 256 characters, so that a cursor stays small. */
-function sortKeys({ sql, type, nullable }: Expression): SortExpression[] {
+function sortKeys({ sql, type, nullable }: Expression, whole: boolean): SortExpression[] {
   const known = nullable ? `coalesce(${sql}, ${nothing[type]})` : sql
-  const key = type === 'text' ? `left(${sql}, 256) collate "C"` : known
+  const text = `${whole ? sql : `left(${sql}, 256)`} collate "C"`
+  const key = type === 'text' ? text : known
   const read = type === 'time' ? `${postgres.nanoseconds(key)}::text` : `(${key})::text`
   const sort: SortExpression = { sql: key, read, kind: type }
   if (!nullable) return [sort]
@@ -92,6 +84,7 @@ function measure(fn: PlainMeasure, { sql, type }: Expression): string {
     case 'count_distinct':
       return `count(distinct ${sql})${type === 'text' ? ` filter (where ${sql} <> '')` : ''}`
     case 'sum':
+      return `coalesce(sum(${sql}), 0)`
     case 'min':
     case 'max':
       return `${fn}(${sql})`

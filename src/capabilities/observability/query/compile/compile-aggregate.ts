@@ -1,0 +1,161 @@
+import type { Aggregate } from '../language/check-aggregate.ts'
+import type { Reference } from '../language/reference.ts'
+import { conditionOf, referencesOf, type Scope } from './conditions.ts'
+import type { Dialect, Expression } from './dialect.ts'
+import { bucketExpression, measuredReferences, measureExpression } from './measure-expression.ts'
+import {
+  exactWindow,
+  type Frame,
+  lateText,
+  narrowingOf,
+  recordsOf,
+  splitFilter,
+} from './records.ts'
+import type { Column, Statement } from './statement.ts'
+
+/** The column that is true for the group of all that is not among the top. */
+export const otherColumn = 'other'
+
+/**
+ * Compiles an aggregate query to one statement of the dialect's store; see `compileQuery`. It
+ * reads one group more than the limit, so that the caller knows of those that are left out.
+ */
+export function compileAggregate(
+  aggregate: Aggregate,
+  { project_id, dialect }: { project_id: string; dialect: Dialect },
+): Statement {
+  const { entity, window, limit } = aggregate
+  const frame: Frame = { dialect, params: dialect.params(), project_id, entity, window }
+  const records = recordsFor(aggregate, frame)
+  const { columns: groups, from, where } = groupsOf(aggregate, records)
+  const measures = measuresOf(aggregate, records.scope, groups)
+  const shown = [...groups, ...measures]
+  const keys = [...groups.values()].map(({ sql }) => sql)
+  const list = shown.map(([, expression], at) => `${dialect.shown(expression)} AS c${at}`)
+  const having = aggregate.having
+    ? `\nHAVING ${conditionOf(aggregate.having, measureScope(records.scope, measures))}`
+    : ''
+  return {
+    text: `SELECT ${list.join(',\n  ')}
+FROM (
+  ${from}
+) AS record${whereText(where)}${keys.length > 0 ? `\nGROUP BY ${keys.join(', ')}` : ''}${having}
+ORDER BY ${orderOf(aggregate, new Map(shown), dialect)}
+LIMIT ${dialect.integer(frame.params, limit + 1)}`,
+    params: frame.params.values,
+    columns: shown.map(
+      ([name, { type }], at): Column => ({
+        alias: `c${at}`,
+        name,
+        type: name === 'time_bucket' ? 'time' : type,
+      }),
+    ),
+    keys: [],
+  }
+}
+
+type Expressions = ReadonlyMap<string, Expression>
+type Records = { text: string; scope: Scope; where: readonly string[] }
+
+function recordsFor(aggregate: Aggregate, frame: Frame): Records {
+  const { entity } = frame
+  const { inside, late } = splitFilter(aggregate)
+  const all = [...exactWindow(frame, aggregate.window), ...late]
+  const time = entity.fields[entity.time]
+  const references: Reference[] = [
+    ...aggregate.groups.flatMap((group) => (group.kind === 'field' ? [group.reference] : [])),
+    ...(time && aggregate.groups.some(({ kind }) => kind === 'bucket')
+      ? [{ name: entity.time, field: time }]
+      : []),
+    ...aggregate.measures.flatMap((measure) => measuredReferences(measure, entity)),
+    ...all.flatMap(referencesOf),
+  ]
+  const narrowing = narrowingOf(frame, late)
+  const { text, scope } = recordsOf(frame, { references, inside, narrowing, direction: 'asc' })
+  return { text, scope, where: lateText(all, scope) }
+}
+
+type Grouped = { columns: Expressions; from: string; where: readonly string[] }
+
+function groupsOf(aggregate: Aggregate, records: Records): Grouped {
+  const { scope, text, where } = records
+  const columns = new Map<string, Expression>()
+  for (const group of aggregate.groups) {
+    const expression =
+      group.kind === 'field'
+        ? scope.expression(group.reference)
+        : bucketExpression(group, aggregate.entity, scope)
+    columns.set(group.name, expression)
+  }
+  if (aggregate.top_n === undefined) return { columns, from: text, where }
+  return topGroupsOf(aggregate, records, columns)
+}
+
+/** Fields are shown for the top groups only; all other groups are one, or left out. */
+function topGroupsOf(aggregate: Aggregate, records: Records, columns: Expressions): Grouped {
+  const { scope, text, where } = records
+  const { top_n, groups } = aggregate
+  if (top_n === undefined) return { columns, from: text, where }
+  const fields = groups.filter(({ kind }) => kind === 'field').map(({ name }) => name)
+  const keys = fields.map((name) => columns.get(name)?.sql ?? '').join(', ')
+  const ranked = aggregate.measures.find(({ name }) => name === top_n.by)
+  if (ranked === undefined) throw new RangeError(`no measure is named ${top_n.by}`)
+  const { sql: rank } = measureExpression(ranked, { scope, aggregate, bucket: undefined })
+  const top = `SELECT ${keys} FROM (${text}) AS record${whereText(where)}
+    GROUP BY ${keys} ORDER BY ${rank} DESC NULLS LAST, ${keys}
+    LIMIT ${scope.dialect.integer(scope.params, top_n.n)}`
+  const from = `SELECT *, (${keys}) ${scope.dialect.in_subquery} (${top}) AS in_top
+  FROM (${text}) AS record${whereText(where)}`
+  const shown = new Map<string, Expression>()
+  for (const [name, expression] of columns) {
+    const sql = `CASE WHEN in_top THEN ${expression.sql} END`
+    shown.set(name, fields.includes(name) ? { ...expression, sql } : expression)
+  }
+  shown.set(otherColumn, { sql: '(NOT in_top)', type: 'bool' })
+  return { columns: shown, from, where: top_n.other ? [] : ['in_top'] }
+}
+
+function measuresOf(aggregate: Aggregate, scope: Scope, groups: Expressions): Expressions {
+  const bucket = groups.get('time_bucket')
+  return new Map(
+    aggregate.measures.map((measure) => [
+      measure.name,
+      measureExpression(measure, { scope, aggregate, bucket }),
+    ]),
+  )
+}
+
+function measureScope(scope: Scope, measures: Expressions): Scope {
+  return {
+    ...scope,
+    expression: ({ name, field }) => {
+      const measure = measures.get(name)
+      if (measure === undefined) throw new RangeError(`no measure is named ${name}`)
+      return { sql: measure.sql, type: field.type, nullable: true }
+    },
+  }
+}
+
+function whereText(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : `\nWHERE ${conditions.join('\n  AND ')}`
+}
+
+/** Time first, else the largest of the first measure; groups tell equal ones apart. */
+function orderOf(aggregate: Aggregate, columns: Expressions, dialect: Dialect): string {
+  const [first] = aggregate.measures
+  const groups = aggregate.groups.map(({ name }) => name)
+  const keys = new Map(aggregate.order_by.map(({ name, direction }) => [name, direction]))
+  const bucketed = groups.includes('time_bucket')
+  if (keys.size === 0 && bucketed) keys.set('time_bucket', 'asc')
+  if (keys.size === 0 && first) keys.set(first.name, 'desc')
+  for (const name of [...groups, ...(aggregate.top_n ? [otherColumn] : [])]) {
+    if (!keys.has(name)) keys.set(name, 'asc')
+  }
+  return [...keys]
+    .map(([name, direction]) => {
+      const { sql = '', type } = columns.get(name) ?? {}
+      const order = type === 'text' ? dialect.text_order : ''
+      return `${sql}${order} ${direction.toUpperCase()} NULLS LAST`
+    })
+    .join(', ')
+}

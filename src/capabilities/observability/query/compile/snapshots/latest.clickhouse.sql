@@ -1,0 +1,21 @@
+SELECT trace_id AS c0,
+  name AS c1,
+  input AS c2,
+  toUnixTimestamp64Nano(start_time) AS k0,
+  toString(trace_id) AS k1,
+  toString(substringUTF8(observation_id, 1, 256)) AS k2
+FROM (
+  SELECT trace_id, name, input, start_time, observation_id
+  FROM observations
+  WHERE project_id = {p0:UUID}
+    AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
+    AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+  ORDER BY start_time DESC, trace_id DESC, observation_id DESC, ingested_at DESC, message_id DESC
+  LIMIT 1 BY start_time, trace_id, observation_id
+) AS page
+ORDER BY start_time DESC, trace_id DESC, substringUTF8(observation_id, 1, 256) DESC
+LIMIT {p3:Int64}
+-- 0: "0198c0de-0000-7000-8000-0000000000aa"
+-- 1: "1793491200000000000n"
+-- 2: "1794096000000000000n"
+-- 3: 51

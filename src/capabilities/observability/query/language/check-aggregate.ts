@@ -1,0 +1,156 @@
+import { catalogue } from './catalogue.ts'
+import { checkedWindow, filterContext, type QueryWindow } from './check-query.ts'
+import { type Faults, unexpected } from './faults.ts'
+import type { Entity, FieldType } from './field.ts'
+import { type Filter, readFilter } from './filter.ts'
+import { queryLimits } from './limits.ts'
+import { checkMeasures, type Measure } from './measures.ts'
+import { nearNames } from './near-names.ts'
+import type { AggregateBody } from './query-body.ts'
+import { type Reference, referenceOf } from './reference.ts'
+
+/** A column of the answer by which records are grouped. */
+export type Group =
+  | { kind: 'field'; name: string; reference: Reference }
+  | { kind: 'bucket'; name: 'time_bucket'; width_ns: bigint; offset_ns: bigint }
+
+/** An aggregate query whose every part holds. */
+export type Aggregate = {
+  entity: Entity
+  window: QueryWindow
+  where: Filter | undefined
+  groups: readonly Group[]
+  measures: readonly Measure[]
+  /** References are to names of measures. */
+  having: Filter | undefined
+  /** Names of groups and measures. */
+  order_by: readonly { name: string; direction: 'asc' | 'desc' }[]
+  limit: number
+  fill: boolean
+  top_n: { n: number; by: string; other: boolean } | undefined
+}
+
+/** Looks up what a body names; undefined parts have left faults behind. */
+export function checkAggregate(body: AggregateBody, faults: Faults): Aggregate | undefined {
+  const entity = catalogue[body.entity]
+  const context = filterContext(entity, faults)
+  const window = checkedWindow(body, faults)
+  const where = body.where === undefined ? undefined : readFilter(body.where, ['where'], context)
+  const groups = grouped(entity, body, { window, faults })
+  const measures = checkMeasures(entity, body.measures, faults)
+  const names = [...groups, ...measures].map(({ name }) => name)
+  refuseTwins(names, groups.length, faults)
+  const resolve = (name: string, path: readonly (string | number)[]) =>
+    measureReference(measures, { name, path }, faults)
+  const having =
+    body.having === undefined
+      ? undefined
+      : readFilter(body.having, ['having'], { ...context, resolve })
+  const order_by = (body.order_by ?? []).map(({ field, direction }, at) => {
+    if (!names.includes(field)) faults.add(['order_by', at, 'field'], unknownName(field, names))
+    return { name: field, direction }
+  })
+  checkFill(body, groups, faults)
+  const top_n = checkTop(body, { groups, measures }, faults)
+  const { limit, fill } = body
+  if (!window || faults.list.length > 0) return undefined
+  return { entity, window, where, groups, measures, having, order_by, limit, fill, top_n }
+}
+
+function unknownName(given: string, names: readonly string[]): string {
+  const [near] = nearNames(given, names)
+  return unexpected(given, `${near ? `${near}? One of ` : ''}${names.join(', ')}`)
+}
+
+function refuseTwins(names: readonly string[], groups: number, faults: Faults): void {
+  for (const [at, name] of names.entries()) {
+    if (name !== 'other' && names.indexOf(name) === at) continue
+    const path = at < groups ? ['group_by', at] : ['measures', at - groups, 'as']
+    faults.add(path, unexpected(name, 'a name that no other column has, and not "other"'))
+  }
+}
+
+const groupTypes: readonly FieldType[] = ['text', 'uuid', 'bool', 'integer']
+
+function grouped(
+  entity: Entity,
+  { group_by }: AggregateBody,
+  { window, faults }: { window: QueryWindow | undefined; faults: Faults },
+): Group[] {
+  const groups: Group[] = []
+  for (const [at, given] of group_by.entries()) {
+    const path = ['group_by', at]
+    if (typeof given !== 'string') {
+      const bucket = bucketOf(given.time_bucket, { path: [...path, 'time_bucket'], window, faults })
+      if (bucket) groups.push(bucket)
+      continue
+    }
+    const reference = referenceOf(entity, given, path, faults)
+    if (!reference) continue
+    const { type, nullable, content } = reference.field
+    if (!groupTypes.includes(type) || nullable || (content && reference.map_key === undefined)) {
+      faults.add(path, unexpected(given, 'a field of text or whole numbers that are never unknown'))
+    }
+    groups.push({ kind: 'field', name: given, reference })
+  }
+  return groups
+}
+
+const units_s = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const
+/** The last Monday before 1970, on which weeks begin. */
+const monday_ns = -3n * 86_400_000_000_000n
+
+function bucketOf(
+  text: string,
+  about: { path: (string | number)[]; window: QueryWindow | undefined; faults: Faults },
+): Group | undefined {
+  const { path, window, faults } = about
+  const [, digits = '', unit = ''] = /^([1-9]\d{0,4})([smhdw])$/.exec(text) ?? []
+  if (digits === '') return faults.add(path, unexpected(text, 'a width like 30s, 5m, 1h, 1d or 1w'))
+  const width_ns = BigInt(Number(digits) * units_s[unit as keyof typeof units_s]) * 1_000_000_000n
+  const buckets = window === undefined ? 0n : (window.to - window.from) / width_ns + 1n
+  if (buckets > BigInt(queryLimits.buckets_max)) {
+    return faults.add(path, unexpected(text, `at most ${queryLimits.buckets_max} buckets`))
+  }
+  return { kind: 'bucket', name: 'time_bucket', width_ns, offset_ns: unit === 'w' ? monday_ns : 0n }
+}
+
+/** Measures are compared as fields are; a filter can't tell the difference. */
+function measureReference(
+  measures: readonly Measure[],
+  { name, path }: { name: string; path: readonly (string | number)[] },
+  faults: Faults,
+): Reference | undefined {
+  const measure = measures.find((each) => each.name === name)
+  const names = measures.map((each) => each.name)
+  if (!measure) return faults.add(path, unknownName(name, names))
+  const { type } = measure
+  return { name, field: { name, type, about: '', nullable: true } }
+}
+
+function checkFill(body: AggregateBody, groups: readonly Group[], faults: Faults): void {
+  if (!body.fill) return
+  if (!groups.some(({ kind }) => kind === 'bucket')) {
+    faults.add(['fill'], 'expected a time_bucket in group_by')
+  }
+  if (body.having !== undefined || (body.order_by ?? []).length > 0) {
+    faults.add(['fill'], 'expected neither having nor order_by beside it')
+  }
+}
+
+function checkTop(
+  { top_n, having }: AggregateBody,
+  { groups, measures }: { groups: readonly Group[]; measures: readonly Measure[] },
+  faults: Faults,
+): Aggregate['top_n'] {
+  if (top_n === undefined) return undefined
+  if (!groups.some(({ kind }) => kind === 'field')) {
+    return faults.add(['top_n'], 'expected a field in group_by')
+  }
+  if (having !== undefined) return faults.add(['top_n'], 'expected no having beside it')
+  const names = measures.map(({ name }) => name)
+  if (!names.includes(top_n.by)) {
+    return faults.add(['top_n', 'by'], unknownName(top_n.by, names))
+  }
+  return top_n
+}
