@@ -46,7 +46,10 @@ export function checkAggregate(body: AggregateBody, faults: Faults): Aggregate |
     body.having === undefined
       ? undefined
       : readFilter(body.having, ['having'], { ...context, resolve })
-  const order_by = (body.order_by ?? []).map(({ field, direction }, at) => {
+  const order_by = (body.order_by ?? []).map(({ field, direction }, at, all) => {
+    if (all.findIndex((each) => each.field === field) < at) {
+      faults.add(['order_by', at, 'field'], unexpected(field, 'each column once'))
+    }
     if (!names.includes(field)) faults.add(['order_by', at, 'field'], unknownName(field, names))
     return { name: field, direction }
   })

@@ -108,6 +108,9 @@ function sorted(
   const sortKeys: SortKey[] = []
   for (const [at, { field, direction }] of keys.entries()) {
     const path = ['order_by', at, 'field']
+    if (keys.findIndex((each) => each.field === field) < at) {
+      faults.add(path, unexpected(field, 'each field once'))
+    }
     const reference = referenceOf(entity, field, path, faults)
     if (!reference) continue
     const { type, content } = reference.field

@@ -112,9 +112,9 @@ function unknownOperator(
   op: unknown,
   { field, allowed }: { field: string; allowed: readonly Operator[] },
 ): string {
-  const [near] = typeof op === 'string' ? nearNames(op, allowed) : []
-  const meant = near === undefined ? '' : `${near}? One of `
   const isOne = operators.some((each) => each === op)
+  const [near] = typeof op === 'string' && !isOne ? nearNames(op, allowed) : []
+  const meant = near === undefined ? '' : `${near}? One of `
   const what = isOne ? `an operator that ${field} takes` : 'an operator'
   return unexpected(op, `${what}: ${meant}${allowed.join(', ')}`)
 }

@@ -5,10 +5,10 @@ SELECT trace_id AS c0,
   correlation_type AS c4,
   correlation_value AS c5,
   toUnixTimestamp64Nano(time) AS k0,
-  toString(substringUTF8(correlation_type, 1, 256)) AS k1,
-  toString(substringUTF8(correlation_value, 1, 256)) AS k2,
+  toString(correlation_type) AS k1,
+  toString(correlation_value) AS k2,
   toString(trace_id) AS k3,
-  toString(substringUTF8(observation_id, 1, 256)) AS k4
+  toString(observation_id) AS k4
 FROM (
   SELECT trace_id, observation_id, time, source, correlation_type, correlation_value
   FROM correlations
@@ -19,14 +19,12 @@ FROM (
   ORDER BY correlation_type DESC, correlation_value DESC, trace_id DESC, observation_id DESC, ingested_at DESC, message_id DESC
   LIMIT 1 BY correlation_type, correlation_value, trace_id, observation_id
 ) AS page
-WHERE time >= fromUnixTimestamp64Nano({p4:Int64}, 'UTC')
-  AND time < fromUnixTimestamp64Nano({p5:Int64}, 'UTC')
-ORDER BY time DESC, substringUTF8(correlation_type, 1, 256) DESC, substringUTF8(correlation_value, 1, 256) DESC, trace_id DESC, substringUTF8(observation_id, 1, 256) DESC
-LIMIT {p6:Int64}
+WHERE time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
+  AND time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+ORDER BY time DESC, correlation_type DESC, correlation_value DESC, trace_id DESC, observation_id DESC
+LIMIT {p4:Int64}
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"
 -- 2: "1794096000000000000n"
 -- 3: "order-1"
--- 4: "1793491200000000000n"
--- 5: "1794096000000000000n"
--- 6: 51
+-- 4: 51

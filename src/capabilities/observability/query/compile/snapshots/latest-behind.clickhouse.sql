@@ -3,7 +3,7 @@ SELECT trace_id AS c0,
   input AS c2,
   toUnixTimestamp64Nano(start_time) AS k0,
   toString(trace_id) AS k1,
-  toString(substringUTF8(observation_id, 1, 256)) AS k2
+  toString(observation_id) AS k2
 FROM (
   SELECT trace_id, name, input, start_time, observation_id
   FROM observations
@@ -13,8 +13,8 @@ FROM (
   ORDER BY start_time DESC, trace_id DESC, observation_id DESC, ingested_at DESC, message_id DESC
   LIMIT 1 BY start_time, trace_id, observation_id
 ) AS page
-WHERE (start_time < fromUnixTimestamp64Nano({p5:Int64}, 'UTC') OR (start_time = fromUnixTimestamp64Nano({p5:Int64}, 'UTC') AND (trace_id < {p4:UUID} OR (trace_id = {p4:UUID} AND substringUTF8(observation_id, 1, 256) < {p3:String}))))
-ORDER BY start_time DESC, trace_id DESC, substringUTF8(observation_id, 1, 256) DESC
+WHERE (start_time < fromUnixTimestamp64Nano({p5:Int64}, 'UTC') OR (start_time = fromUnixTimestamp64Nano({p5:Int64}, 'UTC') AND (trace_id < {p4:UUID} OR (trace_id = {p4:UUID} AND observation_id < {p3:String}))))
+ORDER BY start_time DESC, trace_id DESC, observation_id DESC
 LIMIT {p6:Int64}
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"

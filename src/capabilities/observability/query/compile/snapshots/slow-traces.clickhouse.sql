@@ -18,22 +18,19 @@ FROM (
   GROUP BY o.trace_id
   HAVING min(o.start_time) >= fromUnixTimestamp64Nano({p3:Int64}, 'UTC') AND min(o.start_time) < fromUnixTimestamp64Nano({p4:Int64}, 'UTC')) AS g
   LEFT JOIN (SELECT trace_id, name, metadata FROM traces
-  WHERE project_id = {p8:UUID}
-    AND toYYYYMM(time) >= toYYYYMM(fromUnixTimestamp64Nano({p6:Int64}, 'UTC')) AND toYYYYMM(time) <= toYYYYMM(fromUnixTimestamp64Nano({p7:Int64}, 'UTC'))
+  WHERE project_id = {p0:UUID}
+    AND toYYYYMM(time) >= toYYYYMM(fromUnixTimestamp64Nano({p1:Int64}, 'UTC')) AND toYYYYMM(time) <= toYYYYMM(fromUnixTimestamp64Nano({p2:Int64}, 'UTC'))
   ORDER BY ingested_at DESC, message_id DESC
   LIMIT 1 BY trace_id) AS r ON r.trace_id = g.trace_id
 ) AS page
-WHERE duration_ms > {p9:Float64}
+WHERE duration_ms > {p6:Float64}
 ORDER BY duration_ms DESC, trace_id DESC
-LIMIT {p10:Int64}
+LIMIT {p7:Int64}
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793404800000000000n"
 -- 2: "1794182400000000000n"
 -- 3: "1793491200000000000n"
 -- 4: "1794096000000000000n"
 -- 5: "tenant"
--- 6: "1793404800000000000n"
--- 7: "1794182400000000000n"
--- 8: "0198c0de-0000-7000-8000-0000000000aa"
--- 9: 1000
--- 10: 51
+-- 6: 1000
+-- 7: 51

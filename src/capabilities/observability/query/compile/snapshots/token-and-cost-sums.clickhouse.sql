@@ -2,7 +2,7 @@ SELECT user_id AS c0,
   ifNull(sum(total_tokens), 0) AS c1,
   toString(ifNull(sum(cost_usd), 0)) AS c2,
   countIf(has_error) / count() AS c3,
-  toFloat64(count(*)) / ({p5:Int64} - {p4:Int64}) * 1000000000 AS c4
+  toFloat64(count(*)) / ({p2:Int64} - {p1:Int64}) * 1000000000 AS c4
 FROM (
   SELECT user_id, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS total_tokens, cost_usd, (status = 'error') AS has_error, (type IN ('generation', 'embedding')) AS is_call
   FROM observations
@@ -14,14 +14,12 @@ FROM (
 ) AS record
 WHERE is_call = {p3:Bool}
 GROUP BY user_id
-HAVING coalesce(ifNull(sum(cost_usd), 0) > {p6:Decimal(38, 9)}, false)
+HAVING coalesce(ifNull(sum(cost_usd), 0) > {p4:Decimal(38, 9)}, false)
 ORDER BY ifNull(sum(total_tokens), 0) DESC NULLS LAST, user_id ASC NULLS LAST
-LIMIT {p7:Int64}
+LIMIT {p5:Int64}
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"
 -- 2: "1794096000000000000n"
 -- 3: true
--- 4: "1793491200000000000n"
--- 5: "1794096000000000000n"
--- 6: "1.5"
--- 7: 51
+-- 4: "1.5"
+-- 5: 51

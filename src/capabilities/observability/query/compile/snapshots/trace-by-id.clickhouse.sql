@@ -51,7 +51,7 @@ SELECT trace_id AS c0,
   response_bytes AS c50,
   toUnixTimestamp64Nano(start_time) AS k0,
   toString(trace_id) AS k1,
-  toString(substringUTF8(observation_id, 1, 256)) AS k2
+  toString(observation_id) AS k2
 FROM (
   SELECT trace_id, observation_id, parent_observation_id, type, name, start_time, end_time, ((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1000000) AS duration_ms, status, (status = 'error') AS has_error, (type IN ('generation', 'embedding')) AS is_call, status_code, outcome, error_type, error_message, source, contract_version, provider, model_requested, model, endpoint, task_id, task_name, task_implicit, conversation_id, conversation_external_id, user_id, environment, release, service_name, agent_name, span_kind, level, content_state, streamed, finish_reason, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) END) AS input_tokens, (CASE WHEN coalesce(output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS output_tokens, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS total_tokens, usage_source, usage_semantics, cost_usd, price_version, time_to_first_token_ms, request_bytes, response_bytes
   FROM observations
@@ -62,7 +62,7 @@ FROM (
   ORDER BY start_time ASC, trace_id ASC, observation_id ASC, ingested_at DESC, message_id DESC
   LIMIT 1 BY start_time, trace_id, observation_id
 ) AS page
-ORDER BY start_time ASC, trace_id ASC, substringUTF8(observation_id, 1, 256) ASC
+ORDER BY start_time ASC, trace_id ASC, observation_id ASC
 LIMIT {p4:Int64}
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"
