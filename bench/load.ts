@@ -68,7 +68,7 @@ export class Connection {
     return new Promise((resolve, reject) => {
       this.#done = resolve
       this.#failed = reject
-      this.#socket.write(bytes)
+      this.#socket.write(bytes, (error) => error && reject(error))
     })
   }
 

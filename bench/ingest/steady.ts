@@ -86,7 +86,10 @@ async function flood(cluster: Cluster, senders: readonly Sender[], duration_ms: 
   return (sent * 1000) / (performance.now() - start_ms)
 }
 
-/** Sends so many spans a second, whatever the answers do; resolves with how many were sent. */
+/**
+ * Sends so many spans a second, whatever the answers do; resolves with how many were sent. The
+ * senders take turns: one that rests longer than the server keeps connections would be closed.
+ */
 async function pace(senders: readonly Sender[], per_s: number, duration_ms: number) {
   const free = [...senders]
   const running = new Set<Promise<void>>()
@@ -99,7 +102,7 @@ async function pace(senders: readonly Sender[], per_s: number, duration_ms: numb
       await sleep(Math.max(1, wait_ms))
       continue
     }
-    const sender = free.pop()
+    const sender = free.shift()
     if (sender === undefined) {
       await Promise.race(running)
       continue
