@@ -8,6 +8,7 @@ export {
 } from './embedded/start-embedded-postgres.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
 export type { IngestTables } from './ingest-tables.ts'
+export type { JobTables } from './job-tables.ts'
 export {
   type AppliedStatement,
   type MigrateOptions,
