@@ -6,6 +6,7 @@ export {
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './embedded/start-embedded-postgres.ts'
+export type { HotTables } from './hot-tables.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
 export type { IngestTables } from './ingest-tables.ts'
 export type { JobTables } from './job-tables.ts'
