@@ -1,0 +1,14 @@
+export {
+  type Job,
+  type JobContext,
+  type JobDb,
+  type JobHandler,
+  JobRefused,
+  type JobRequest,
+  type JobValue,
+  LeaseLost,
+} from './contract.ts'
+export { enqueueJob, requesterOf } from './enqueue-job.ts'
+export { findJobs, jobFields, listJobs, readJob, shownJob } from './read-jobs.ts'
+export { type Chore, type Jobs, type JobsOptions, startJobs } from './start-jobs.ts'
+export { deleteEndedJobs } from './store.ts'
