@@ -1,3 +1,4 @@
+export { type StoreCapabilities, storeCapabilities } from './capabilities.ts'
 export { openClickHouseLedgerStore } from './clickhouse/ledger-store.ts'
 export { openClickHouseRecordStore } from './clickhouse/record-store.ts'
 export { openClickHouseStore } from './clickhouse/store.ts'
@@ -23,6 +24,15 @@ export type {
   LedgerStore,
   LedgerSums,
 } from './ledger-contract.ts'
+export type { HotRow, HotTableName } from './postgres/hot-rows.ts'
+export {
+  day_ns,
+  dayOf,
+  dropPartitions,
+  lockHotWindows,
+} from './postgres/partitions.ts'
+export { type HotObservationStore, openPostgresStore } from './postgres/store.ts'
+export { type HotRowWriter, openHotRowWriter } from './postgres/write-rows.ts'
 export type {
   CorrelationRow,
   CorrelationSearch,
@@ -39,3 +49,14 @@ export type {
   TraceCorrelationFilter,
   TraceCorrelationPage,
 } from './record-contract.ts'
+export {
+  type CensusBucket,
+  type CensusQuery,
+  type HeldBy,
+  type RetentionSlice,
+  type RetentionStore,
+  type RetentionTarget,
+  retentionIds_max,
+  type SliceCount,
+  type UserErasure,
+} from './retention-contract.ts'

@@ -11,6 +11,7 @@ import {
   recordsOf,
   splitFilter,
 } from './records.ts'
+import { sourceOf } from './rows.ts'
 import type { Column, Statement } from './statement.ts'
 
 /** The column that is true for the group of all that is not among the top. */
@@ -22,9 +23,10 @@ export const otherColumn = 'other'
  */
 export function compileAggregate(
   aggregate: Aggregate,
-  { project_id, dialect }: { project_id: string; dialect: Dialect },
+  { project_id, ...given }: { project_id: string; dialect: Dialect },
 ): Statement {
   const { entity, window, limit } = aggregate
+  const dialect = given.dialect.of(sourceOf(entity, given.dialect))
   const frame: Frame = { dialect, params: dialect.params(), project_id, entity, window }
   const records = recordsFor(aggregate, frame)
   const { columns: groups, from, where } = groupsOf(aggregate, records)

@@ -11,7 +11,7 @@ import {
   recordsOf,
   splitFilter,
 } from './records.ts'
-import type { RowsRequest } from './rows.ts'
+import { type RowsRequest, sourceOf } from './rows.ts'
 import type { Column, Statement } from './statement.ts'
 
 /**
@@ -22,7 +22,8 @@ export function compileQuery(
   query: Query,
   about: { project_id: string; dialect: Dialect; after?: Position | undefined },
 ): Statement {
-  const { dialect, project_id, after } = about
+  const { project_id, after } = about
+  const dialect = about.dialect.of(sourceOf(query.entity, about.dialect))
   const params = dialect.params()
   const order = fullOrder(query)
   const window = after ? narrowedWindow(query, order, after) : query.window

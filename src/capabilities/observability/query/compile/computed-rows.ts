@@ -1,7 +1,7 @@
 import type { Entity, Field } from '../language/field.ts'
 import type { Reference } from '../language/reference.ts'
 import type { Scope } from './conditions.ts'
-import { baseOf, expressionOf, type Frame, type RowsRequest, rowsOf } from './rows.ts'
+import { baseOf, expressionOf, type Frame, type RowsRequest, rowsOf, sourceOf } from './rows.ts'
 
 const margin_ns = 86_400_000_000_000n
 
@@ -52,7 +52,7 @@ function groupsOf(frame: Frame, { inside, narrowing, direction }: RowsRequest, f
   )
   const list = wanted
     .filter(({ name }) => name !== 'trace_id')
-    .map(({ name, grouped }) => `, ${grouped?.expression} AS ${name}`)
+    .map(({ name, grouped }) => `, ${grouped?.sql[dialect.store]} AS ${name}`)
   const from = dialect.value(params, 'time', window.from)
   const to = dialect.value(params, 'time', window.to)
   return `SELECT o.trace_id AS trace_id${list.join('')}
@@ -75,13 +75,16 @@ function referenceTo(entity: Entity, name: string): Reference {
 function recordRows(frame: Frame, recorded: readonly Reference[]): string {
   const { dialect, params, entity, window } = frame
   const columns = new Set(['trace_id', ...recorded.map(({ field }) => field.name)])
-  const from = dialect.value(params, 'time', window.from - margin_ns)
-  const to = dialect.value(params, 'time', window.to + margin_ns)
-  return `SELECT ${[...columns].join(', ')} FROM ${entity.computed?.record_table}
-  WHERE project_id = ${dialect.project(params, frame.project_id)}
-    AND toYYYYMM(time) >= toYYYYMM(${from}) AND toYYYYMM(time) <= toYYYYMM(${to})
-  ORDER BY ingested_at DESC, message_id DESC
-  LIMIT 1 BY trace_id`
+  const around = { from: window.from - margin_ns, to: window.to + margin_ns }
+  return dialect.latestRows({
+    columns: [...columns].join(', '),
+    table: String(sourceOf(entity, dialect).record_table),
+    where: [
+      `project_id = ${dialect.project(params, frame.project_id)}`,
+      ...dialect.months(params, 'time', around),
+    ],
+    by: 'trace_id',
+  })
 }
 
 /** The record's word, or where it has none that of the observations. */
@@ -92,8 +95,9 @@ function recordedColumn({ field, map_key, name }: Reference, scope: Scope): stri
     const text = scope.dialect.mapText(`r.${field.name}`, key)
     return `${field.type === 'float' ? scope.dialect.numberFrom(text) : text} AS ${alias}`
   }
-  if (!field.recorded) return `r.${field.name} AS ${alias}`
-  return `if(r.${field.name} != '', r.${field.name}, g.${field.name}) AS ${alias}`
+  if (!field.recorded) return `${scope.dialect.wholeMap(`r.${field.name}`)} AS ${alias}`
+  const known = scope.dialect.firstKnown(`r.${field.name}`, `g.${field.name}`)
+  return `${known} AS ${alias}`
 }
 
 function scopeOf({ dialect, params }: Frame, references: readonly Reference[]): Scope {

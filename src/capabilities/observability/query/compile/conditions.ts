@@ -46,11 +46,12 @@ function testOf(test: Test, scope: Scope): string {
   return expression.nullable ? `coalesce(${sql}, false)` : sql
 }
 
-function existence({ sql, type, nullable }: Expression, wanted: boolean, dialect: Dialect): string {
+function existence(expression: Expression, wanted: boolean, dialect: Dialect): string {
+  const { sql, type, nullable } = expression
   const known = () => {
     if (nullable) return `${sql} IS NOT NULL`
     if (type === 'text') return `${sql} != ''`
-    return type === 'list' || type === 'json' ? dialect.hasElements(sql) : '1 = 1'
+    return type === 'list' || type === 'json' ? dialect.hasElements(expression) : '1 = 1'
   }
   return wanted ? `(${known()})` : `NOT (${known()})`
 }

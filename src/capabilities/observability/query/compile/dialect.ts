@@ -1,4 +1,5 @@
-import type { FieldType, StoreName } from '../language/field.ts'
+import type { QueryWindow } from '../language/check-query.ts'
+import type { FieldType, Source, StoreName } from '../language/field.ts'
 import type { Operator } from '../language/operators.ts'
 import type { MeasureFunction } from '../language/query-body.ts'
 import type { Scalar } from '../language/values.ts'
@@ -10,6 +11,8 @@ export type Expression = { sql: string; type: FieldType; nullable?: boolean }
 /** What one store writes otherwise than another. Everything in the text is ours, nothing given. */
 export type Dialect = {
   store: StoreName
+  /** This dialect, for what lies in that table. */
+  of: (source: Source) => Dialect
   /** Parameters of one statement. */
   params: () => Params
   /** The placeholder of a project's id. */
@@ -22,12 +25,20 @@ export type Dialect = {
   among: (params: Params, expression: Expression, values: readonly Scalar[]) => string
   /** Conditions on text; on lists `contains` means an element. */
   textTest: (op: TextOperator, expression: Expression, placeholder: string) => string
-  /** True when the list has an element. */
-  hasElements: (sql: string) => string
+  /** True when the list, or the JSON array, has an element. */
+  hasElements: (expression: Expression) => string
   /** IN for a subquery that may lie on other servers than the rows. */
   in_subquery: 'GLOBAL IN' | 'IN'
   /** Put behind text, so that it is ordered by its bytes. */
   text_order: string
+  /** Conditions on a time that leave out months in which no instant of the window is. */
+  months: (params: Params, time: string, window: QueryWindow) => string[]
+  /** A subquery with the row of each key that was stored last. */
+  latestRows: (rows: LatestRows) => string
+  /** A whole map; empty when there is no row to have one. */
+  wholeMap: (map: string) => string
+  /** What is known of the first text, else the second. */
+  firstKnown: (first: string, second: string) => string
   /** The text of a map's key; empty when the key is missing. */
   mapText: (map: string, key: string) => string
   /** Text as a number; null when it is none. */
@@ -53,6 +64,7 @@ export type Dialect = {
   quotient: (dividend: string, divisor: string) => string
 }
 
+export type LatestRows = { columns: string; table: string; where: readonly string[]; by: string }
 export type TextOperator = Extract<Operator, 'contains' | 'starts_with'>
 export type PlainMeasure = Exclude<MeasureFunction, 'count' | 'rate' | 'error_rate'>
 

@@ -72,11 +72,11 @@ export function columnScope({ dialect, params }: Frame): Scope {
 
 /** The window as conditions on columns; where a record's time may change, whole months. */
 export function windowConditions({ dialect, params, entity, window }: Frame): string[] {
+  const { time } = entity
+  if (entity.time_moves) return dialect.months(params, time, window)
   const from = dialect.value(params, 'time', window.from)
   const to = dialect.value(params, 'time', window.to)
-  const { time } = entity
-  if (!entity.time_moves) return [`${time} >= ${from}`, `${time} < ${to}`]
-  return [`toYYYYMM(${time}) >= toYYYYMM(${from})`, `toYYYYMM(${time}) <= toYYYYMM(${to})`]
+  return [`${time} >= ${from}`, `${time} < ${to}`]
 }
 
 /** Versions in the order of the table, the latest first. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { storeCapabilities } from '../../stores/index.ts'
 import { aggregateSchema, querySchema } from '../language/schemas.ts'
 import { compileAggregate } from './compile-aggregate.ts'
 import { compileQuery } from './compile-query.ts'
@@ -121,6 +122,14 @@ describe('the text of a page', () => {
     await expect(shown(statement)).toMatchFileSnapshot(`snapshots/${name}.clickhouse.sql`)
   })
 
+  const entities = storeCapabilities.postgres.entities as readonly string[]
+  const inBoth = Object.entries(queries).filter(([, { entity }]) => entities.includes(entity))
+  test.each(inBoth)('%s, in PostgreSQL', async (name, body) => {
+    const { query } = querySchema.parse({ ...body, window })
+    const statement = compileQuery(query, { project_id, dialect: postgres })
+    await expect(shown(statement)).toMatchFileSnapshot(`snapshots/${name}.postgres.sql`)
+  })
+
   test('behind a position reads only what is left of the window', async () => {
     const { query } = querySchema.parse({ ...queries.latest, window })
     const after = [
@@ -144,6 +153,12 @@ describe('the text of an aggregate', () => {
     const aggregate = aggregateSchema.parse({ ...body, window })
     const statement = compileAggregate(aggregate, { project_id, dialect: clickhouse })
     await expect(shown(statement)).toMatchFileSnapshot(`snapshots/${name}.clickhouse.sql`)
+  })
+
+  test.each(Object.entries(aggregates))('%s, in PostgreSQL', async (name, body) => {
+    const aggregate = aggregateSchema.parse({ ...body, window })
+    const statement = compileAggregate(aggregate, { project_id, dialect: postgres })
+    await expect(shown(statement)).toMatchFileSnapshot(`snapshots/${name}.postgres.sql`)
   })
 
   test('tasks by day', async () => {

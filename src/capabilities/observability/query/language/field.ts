@@ -30,8 +30,8 @@ export type Field = {
   /** Its column has an index that finds few rows among many. */
   indexed?: true
   derived?: Partial<Record<StoreName, string>>
-  /** On an entity that is computed: how it is told from the rows `o` of a group. */
-  grouped?: { expression: string; reads: readonly string[] }
+  /** On an entity that is computed: how it is told from the rows `o` of a group, in each store. */
+  grouped?: { sql: Readonly<Partial<Record<StoreName, string>>>; reads: readonly string[] }
   /** On an entity that is computed: the record beside it has it too, and its word counts. */
   recorded?: true
 }
@@ -41,6 +41,10 @@ export type Source = {
   table: string
   /** Versions of a record that was sent again may lie side by side; the latest one counts. */
   versioned: boolean
+  /** Times are whole numbers: nanoseconds since 1970. */
+  times_in_ns?: true
+  /** On an entity that is computed: where records are that tell of it as a whole. */
+  record_table?: string
 }
 
 /** Something that can be asked for. */
@@ -60,7 +64,7 @@ export type Entity = {
   fields: Readonly<Record<string, Field>>
   stores: Partial<Record<StoreName, Source>>
   /** One record for each group of another entity's records, joined with a record of its own. */
-  computed?: { of: string; by: string; record_table: string }
+  computed?: { of: string; by: string }
 }
 
 /** Makes the fields of an entity of their list. */

@@ -6,6 +6,7 @@ import { collectParams, type Params } from '../statement.ts'
 /** How ClickHouse writes it. Parameters are `{p0: Type}`. */
 export const clickhouse: Dialect = {
   store: 'clickhouse',
+  of: () => clickhouse,
   params: () => collectParams((at, type) => `{p${at}:${type}}`),
   project: (params, project_id) => params.add(project_id, 'UUID'),
   value,
@@ -16,7 +17,18 @@ export const clickhouse: Dialect = {
     if (op === 'starts_with') return `startsWith(${sql}, ${placeholder})`
     return `position(${sql}, ${placeholder}) > 0`
   },
-  hasElements: (sql) => `notEmpty(${sql})`,
+  hasElements: ({ sql }) => `notEmpty(${sql})`,
+  months: (params, time, window) => {
+    const from = instant(params, window.from)
+    const to = instant(params, window.to)
+    return [`toYYYYMM(${time}) >= toYYYYMM(${from})`, `toYYYYMM(${time}) <= toYYYYMM(${to})`]
+  },
+  latestRows: ({ columns, table, where, by }) => `SELECT ${columns} FROM ${table}
+  WHERE ${where.join('\n    AND ')}
+  ORDER BY ingested_at DESC, message_id DESC
+  LIMIT 1 BY ${by}`,
+  wholeMap: (map) => map,
+  firstKnown: (first, second) => `if(${first} != '', ${first}, ${second})`,
   in_subquery: 'GLOBAL IN',
   text_order: '',
   mapText: (map, key) => `${map}[${key}]`,

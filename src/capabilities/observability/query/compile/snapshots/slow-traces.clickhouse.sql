@@ -19,7 +19,8 @@ FROM (
   HAVING min(o.start_time) >= fromUnixTimestamp64Nano({p3:Int64}, 'UTC') AND min(o.start_time) < fromUnixTimestamp64Nano({p4:Int64}, 'UTC')) AS g
   LEFT JOIN (SELECT trace_id, name, metadata FROM traces
   WHERE project_id = {p0:UUID}
-    AND toYYYYMM(time) >= toYYYYMM(fromUnixTimestamp64Nano({p1:Int64}, 'UTC')) AND toYYYYMM(time) <= toYYYYMM(fromUnixTimestamp64Nano({p2:Int64}, 'UTC'))
+    AND toYYYYMM(time) >= toYYYYMM(fromUnixTimestamp64Nano({p1:Int64}, 'UTC'))
+    AND toYYYYMM(time) <= toYYYYMM(fromUnixTimestamp64Nano({p2:Int64}, 'UTC'))
   ORDER BY ingested_at DESC, message_id DESC
   LIMIT 1 BY trace_id) AS r ON r.trace_id = g.trace_id
 ) AS page

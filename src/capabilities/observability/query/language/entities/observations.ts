@@ -36,7 +36,7 @@ const fields: readonly Field[] = [
     about: 'From start to end, in milliseconds.',
     derived: {
       clickhouse: '(toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1000000',
-      postgres: 'extract(epoch from end_time - start_time)::float8 * 1000',
+      postgres: '(end_time - start_time)::float8 / 1000000',
     },
   },
   text('status', 'ok, error or cancelled.'),
@@ -115,5 +115,8 @@ export const observations: Entity = {
   maps: ['attributes', 'metadata'],
   error_field: 'has_error',
   fields: fieldsOf(fields),
-  stores: { clickhouse: { table: 'observations', versioned: true } },
+  stores: {
+    clickhouse: { table: 'observations', versioned: true },
+    postgres: { table: 'hot_observations', versioned: false, times_in_ns: true },
+  },
 }

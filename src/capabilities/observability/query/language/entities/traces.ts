@@ -1,48 +1,73 @@
 import { type Entity, type Field, type FieldType, fieldsOf } from '../field.ts'
 
-type Grouped = { name: string; type: FieldType; about: string; sql: string; reads?: string[] }
+type Grouped = {
+  name: string
+  type: FieldType
+  about: string
+  clickhouse: string
+  postgres: string
+  reads?: string[]
+}
 
-function grouped({ sql, reads = [], ...field }: Grouped): Field {
-  return { ...field, grouped: { expression: sql, reads } }
+function grouped({ clickhouse, postgres, reads = [], ...field }: Grouped): Field {
+  return { ...field, grouped: { sql: { clickhouse, postgres }, reads } }
 }
 
 /** What the last observation that knows it says, unless a record of the trace does. */
 function latest(name: string, about: string): Field {
-  const sql = `argMaxIf(o.${name}, (o.start_time, o.observation_id), o.${name} != '')`
   const reads = ['start_time', 'observation_id', name]
-  return { ...grouped({ name, type: 'text', about, sql, reads }), recorded: true }
+  const clickhouse = `argMaxIf(o.${name}, (o.start_time, o.observation_id), o.${name} != '')`
+  const order = 'o.start_time DESC, o.observation_id DESC'
+  const values = `array_agg(o.${name} ORDER BY ${order}) FILTER (WHERE o.${name} != '')`
+  const postgres = `coalesce((${values})[1], '')`
+  return { ...grouped({ name, type: 'text', about, clickhouse, postgres, reads }), recorded: true }
 }
 
-const errorsSql = "countIf(o.status = 'error')"
 const calls = ['is_call']
 
-/** Sums are those of calls: what agents and chains report are sums of these already. */
+/** Sums are those of calls: what agents and chains report is sums of these already. */
 function callTokens(name: string, about: string): Field {
-  const sql = `sumIf(ifNull(o.${name}, 0), o.is_call)`
-  return grouped({ name, type: 'integer', about, sql, reads: [...calls, name] })
+  return grouped({
+    name,
+    type: 'integer',
+    about,
+    clickhouse: `sumIf(ifNull(o.${name}, 0), o.is_call)`,
+    postgres: `coalesce(sum(o.${name}) FILTER (WHERE o.is_call), 0)`,
+    reads: [...calls, name],
+  })
 }
 
 const fields: readonly Field[] = [
-  grouped({ name: 'trace_id', type: 'uuid', about: 'The trace.', sql: 'o.trace_id' }),
+  grouped({
+    name: 'trace_id',
+    type: 'uuid',
+    about: 'The trace.',
+    clickhouse: 'o.trace_id',
+    postgres: 'o.trace_id',
+  }),
   grouped({
     name: 'start_time',
     type: 'time',
     about: 'When its first observation began.',
-    sql: 'min(o.start_time)',
+    clickhouse: 'min(o.start_time)',
+    postgres: 'min(o.start_time)',
     reads: ['start_time'],
   }),
   grouped({
     name: 'end_time',
     type: 'time',
     about: 'When its last observation ended.',
-    sql: 'max(o.end_time)',
+    clickhouse: 'max(o.end_time)',
+    postgres: 'max(o.end_time)',
     reads: ['end_time'],
   }),
   grouped({
     name: 'duration_ms',
     type: 'float',
     about: 'From start to end, in milliseconds.',
-    sql: '(toUnixTimestamp64Nano(max(o.end_time)) - toUnixTimestamp64Nano(min(o.start_time))) / 1000000',
+    clickhouse:
+      '(toUnixTimestamp64Nano(max(o.end_time)) - toUnixTimestamp64Nano(min(o.start_time))) / 1000000',
+    postgres: '(max(o.end_time) - min(o.start_time))::float8 / 1000000',
     reads: ['start_time', 'end_time'],
   }),
   {
@@ -50,7 +75,9 @@ const fields: readonly Field[] = [
       name: 'name',
       type: 'text',
       about: 'As its record says, else the name of its root.',
-      sql: "argMin(o.name, (o.parent_observation_id != '', o.start_time, o.observation_id))",
+      clickhouse: "argMin(o.name, (o.parent_observation_id != '', o.start_time, o.observation_id))",
+      postgres:
+        "(array_agg(o.name ORDER BY o.parent_observation_id != '', o.start_time, o.observation_id))[1]",
       reads: ['name', 'parent_observation_id', 'start_time', 'observation_id'],
     }),
     recorded: true,
@@ -59,29 +86,41 @@ const fields: readonly Field[] = [
     name: 'status',
     type: 'text',
     about: 'error when any observation has one, else cancelled when any is, else ok.',
-    sql: `multiIf(${errorsSql} > 0, 'error', countIf(o.status = 'cancelled') > 0, 'cancelled', 'ok')`,
+    clickhouse:
+      "multiIf(countIf(o.status = 'error') > 0, 'error', countIf(o.status = 'cancelled') > 0, 'cancelled', 'ok')",
+    postgres:
+      "CASE WHEN bool_or(o.status = 'error') THEN 'error' WHEN bool_or(o.status = 'cancelled') THEN 'cancelled' ELSE 'ok' END",
     reads: ['status'],
   }),
   grouped({
     name: 'has_error',
     type: 'bool',
     about: 'Any observation has an error.',
-    sql: `${errorsSql} > 0`,
+    clickhouse: "countIf(o.status = 'error') > 0",
+    postgres: "bool_or(o.status = 'error')",
     reads: ['status'],
   }),
-  grouped({ name: 'observations', type: 'integer', about: 'Observations.', sql: 'count()' }),
+  grouped({
+    name: 'observations',
+    type: 'integer',
+    about: 'Observations.',
+    clickhouse: 'count()',
+    postgres: 'count(*)',
+  }),
   grouped({
     name: 'calls',
     type: 'integer',
     about: 'Calls of models.',
-    sql: 'countIf(o.is_call)',
+    clickhouse: 'countIf(o.is_call)',
+    postgres: 'count(*) FILTER (WHERE o.is_call)',
     reads: calls,
   }),
   grouped({
     name: 'errors',
     type: 'integer',
     about: 'Observations with an error.',
-    sql: errorsSql,
+    clickhouse: "countIf(o.status = 'error')",
+    postgres: "count(*) FILTER (WHERE o.status = 'error')",
     reads: ['status'],
   }),
   callTokens('input_tokens', 'Input tokens of calls.'),
@@ -91,14 +130,17 @@ const fields: readonly Field[] = [
     name: 'cost_usd',
     type: 'decimal',
     about: 'What the calls cost, of those whose price is known.',
-    sql: 'sumIf(ifNull(o.cost_usd, toDecimal64(0, 9)), o.is_call)',
+    clickhouse: 'sumIf(ifNull(o.cost_usd, toDecimal64(0, 9)), o.is_call)',
+    postgres: 'coalesce(sum(o.cost_usd) FILTER (WHERE o.is_call), 0)',
     reads: [...calls, 'cost_usd'],
   }),
   grouped({
     name: 'models',
     type: 'list',
     about: 'Models that answered, 100 at most.',
-    sql: "arraySort(groupUniqArrayIf(100)(o.model, o.is_call AND o.model != ''))",
+    clickhouse: "arraySort(groupUniqArrayIf(100)(o.model, o.is_call AND o.model != ''))",
+    postgres:
+      "coalesce((array_agg(DISTINCT o.model) FILTER (WHERE o.is_call AND o.model != ''))[1:100], '{}')",
     reads: [...calls, 'model'],
   }),
   latest('task_id', 'Its task.'),
@@ -124,6 +166,14 @@ export const traces: Entity = {
   maps: ['metadata'],
   error_field: 'has_error',
   fields: fieldsOf(fields),
-  stores: { clickhouse: { table: 'observations', versioned: true } },
-  computed: { of: 'observations', by: 'trace_id', record_table: 'traces' },
+  stores: {
+    clickhouse: { table: 'observations', versioned: true, record_table: 'traces' },
+    postgres: {
+      table: 'hot_observations',
+      versioned: false,
+      times_in_ns: true,
+      record_table: 'hot_traces',
+    },
+  },
+  computed: { of: 'observations', by: 'trace_id' },
 }
