@@ -17,6 +17,7 @@ export {
   migrateRelational,
 } from './migrate-relational.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
+export type { RetentionDays, RetentionTables } from './retention-tables.ts'
 export { relationalSchemaStatus } from './schema-status.ts'
 export type { TaskTables } from './task-tables.ts'
 export { asStoreProblem, isRelationalUnavailable } from './unavailable.ts'

@@ -1,0 +1,88 @@
+import type {
+  CountByDefault,
+  Instant,
+  InstantOrNull,
+  Json,
+  JsonOrNull,
+  OrNull,
+} from './column-types.ts'
+
+/** The tables of migration `0010_retention`, for `Kysely<RetentionTables>`. */
+export interface RetentionTables {
+  retention_policies: RetentionPoliciesTable
+  legal_holds: LegalHoldsTable
+  retention_buckets: RetentionBucketsTable
+  erasures: ErasuresTable
+  erasure_keys: ErasureKeysTable
+}
+
+/** Days by what is kept; null: for ever. */
+export type RetentionDays = {
+  content: number | null
+  observations: number | null
+  traces: number | null
+  events: number | null
+}
+
+/** How long a project's data is kept. */
+interface RetentionPoliciesTable {
+  project_id: string
+  days: Json<RetentionDays>
+  /** What differs from `days` in an environment. */
+  environments: Json<{ environment: string; days: Partial<RetentionDays> }[]>
+  archive_before_delete: boolean
+  /** 1 at first, one more with each change. */
+  version: number
+  updated_at: Instant
+  updated_by: string
+}
+
+/** What may not be deleted; released when `released_at` is set. */
+interface LegalHoldsTable {
+  id: string
+  project_id: string
+  kind: 'trace' | 'task' | 'conversation' | 'user'
+  value: string
+  reason: string
+  created_at: Instant
+  created_by: string
+  released_at: InstantOrNull
+  released_by: OrNull<string>
+}
+
+/** What a retention run found and did. `day` counts from 1970 in UTC. */
+interface RetentionBucketsTable {
+  job_id: string
+  day: number
+  kind: string
+  environment: string
+  action: 'mask' | 'delete' | 'keep'
+  state: 'begun' | 'done' | 'kept'
+  reason: OrNull<string>
+  row_count: CountByDefault
+  bytes: CountByDefault
+  held_rows: CountByDefault
+}
+
+/** A request to delete what is known of a user. */
+interface ErasuresTable {
+  id: string
+  project_id: string
+  /** Null once the data is gone. */
+  user_id: OrNull<string>
+  /** HMAC-SHA-256 of the user's id under the project's key, 32 bytes. */
+  user_id_digest: Buffer
+  reason: string
+  purge: boolean
+  job_id: OrNull<string>
+  receipt: JsonOrNull<Record<string, unknown>>
+  requested_by: string
+  created_at: Instant
+  ended_at: InstantOrNull
+}
+
+interface ErasureKeysTable {
+  project_id: string
+  /** 32 random bytes. */
+  key: Buffer
+}
