@@ -26,6 +26,8 @@ const homes = {
   '@opentelemetry': '^src/platform/telemetry/',
   jose: '^src/capabilities/access/',
   undici: '^src/capabilities/proxy/',
+  '@aws-sdk': '^src/platform/blobs/',
+  hyparquet: '^src/capabilities/observability/archive/',
   re2js: '^src/capabilities/observability/capture/',
   uuid: '^src/kernel/',
 }

@@ -1,12 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { createServer, connect as tcpConnect } from 'node:net'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { connect as tcpConnect } from 'node:net'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
+import { goTool } from './go-tool.ts'
 
-const repository = join(import.meta.dirname, '../..')
-const toolFolder = join(repository, 'test/tools/nats-server')
 const start_timeout_ms = 20_000
 const stop_timeout_ms = 10_000
 
@@ -39,7 +37,7 @@ export type NatsServerOptions = {
 
 /** Builds nats-server when it is not in the cache yet (that takes Go), and starts it. */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
-  const binary = await natsServerBinary()
+  const binary = await goTool('nats-server', 'github.com/nats-io/nats-server/v2')
   const configuration = join(options.directory, 'nats.conf')
   await mkdir(options.directory, { recursive: true })
   const first = await startedOnFreePort(binary, configuration, options)
@@ -69,31 +67,6 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
       child = await started(binary, configuration, port)
     },
   }
-}
-
-/**
- * The path of the binary, built once for each state of go.mod and go.sum. Rejects with what to do
- * when there is no Go.
- */
-async function natsServerBinary(): Promise<string> {
-  const hash = createHash('sha256')
-  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(toolFolder, file)))
-  const folder = join(repository, '.cache')
-  const binary = join(folder, `nats-server-${hash.digest('hex').slice(0, 16)}`)
-  if (await exists(binary)) return binary
-  await mkdir(folder, { recursive: true })
-  const building = `${binary}.${process.pid}`
-  const build = ['build', '-o', building, 'github.com/nats-io/nats-server/v2']
-  try {
-    await promisify(execFile)('go', build, { cwd: toolFolder })
-  } catch (cause) {
-    throw new Error(
-      'nats-server could not be built: the tests need Go 1.25 or newer on the PATH (go.dev/dl)',
-      { cause },
-    )
-  }
-  await rename(building, binary)
-  return binary
 }
 
 function configurationOf(options: NatsServerOptions, port: number): string {
@@ -168,23 +141,4 @@ function tell(port: number, subject: string): Promise<void> {
     })
     socket.once('error', reject)
   })
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

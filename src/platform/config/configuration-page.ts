@@ -14,6 +14,7 @@ const headings: Record<keyof typeof groups, string> = {
   relationalSettings: 'PostgreSQL',
   columnarSettings: 'ClickHouse',
   queueSettings: 'Queue',
+  blobsSettings: 'Archives',
   workerSettings: 'Worker',
   accessSettings: 'Sign-in and keys',
   taskSettings: 'Tasks',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   accessSettings,
+  blobsSettings,
   columnarSettings,
   embeddedSettings,
   httpSettings,
@@ -39,6 +40,7 @@ export const roleSchemas = {
     ...ingestSettings,
     ...recordingSettings,
     ...queueSettings,
+    ...blobsSettings,
     ...spoolDirectory,
     proxy_key_cache_ttl_ms: proxySettings.proxy_key_cache_ttl_ms,
   }),
@@ -48,6 +50,7 @@ export const roleSchemas = {
     ...columnarSettings,
     ...queueSettings,
     ...workerSettings,
+    ...blobsSettings,
   }),
   migrate: z.object({
     ...processSettings,
@@ -69,6 +72,7 @@ export const roleSchemas = {
     ...taskSettings,
     ...ingestSettings,
     ...embeddedSettings,
+    ...blobsSettings,
   }),
 } as const
 

@@ -1,4 +1,5 @@
 export { accessSettings } from './access-settings.ts'
+export { blobsSettings } from './blobs-settings.ts'
 export { columnarSettings } from './columnar-settings.ts'
 export { embeddedSettings } from './embedded-settings.ts'
 export { httpSettings } from './http-settings.ts'
