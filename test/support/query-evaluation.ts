@@ -43,6 +43,7 @@ function compared(a: Observation, b: Observation, order: Order): number {
 
 function sortValue(record: Observation, field: string): Value {
   const value = fieldOf(record, field)
+  if (field === 'trace_id') return `${String(value).slice(19)} ${value}`
   return field === 'cost_usd' && value !== null ? nanoDollarsFrom(String(value)) : value
 }
 

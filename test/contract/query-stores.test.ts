@@ -1,0 +1,294 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { compileAggregate } from '../../src/capabilities/observability/query/compile/compile-aggregate.ts'
+import { compileQuery } from '../../src/capabilities/observability/query/compile/compile-query.ts'
+import { clickhouse } from '../../src/capabilities/observability/query/compile/dialects/clickhouse.ts'
+import { namedParams, rowOf } from '../../src/capabilities/observability/query/compile/read-rows.ts'
+import {
+  aggregateSchema,
+  querySchema,
+} from '../../src/capabilities/observability/query/language/schemas.ts'
+import { openClickHouseRecordStore } from '../../src/capabilities/observability/stores/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import type { Columnar } from '../../src/platform/columnar/index.ts'
+import { migratedClickHouse } from '../support/clickhouse.ts'
+import { expectedPage, expectedSums } from '../support/query-evaluation.ts'
+import {
+  anyFilter,
+  anyOrder,
+  latestOf,
+  observationVersions,
+  queryStart,
+} from '../support/query-records.ts'
+import { type QueryStore, queryStores } from '../support/query-stores.ts'
+import { correlationOf, rowsOf, traceOf } from '../support/records.ts'
+
+const project_id = newId()
+const versions = observationVersions(project_id)
+const latest = latestOf(versions)
+const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }
+const select = ['observation_id', 'name', 'status', 'cost_usd', 'total_tokens', 'attributes.n']
+
+describe.each(Object.entries(queryStores))('%s', (_name, open) => {
+  let store: QueryStore
+
+  beforeAll(async () => {
+    store = await open()
+    for (const [at, version] of versions.entries()) {
+      await store.insert(version.map((each) => ({ ...each, message_id: `m${at}` })))
+    }
+    // A neighbour with the same ids: nothing of it may be seen.
+    const other = newId()
+    await store.insert(latest.map((observation) => ({ ...observation, project_id: other })))
+  })
+  afterAll(() => store?.close())
+
+  async function page(body: object, after?: readonly string[]) {
+    const { query } = querySchema.parse({ window, ...body })
+    const statement = compileQuery(query, { project_id, dialect: store.dialect, after })
+    const rows = await store.run(statement)
+    const shown = rows.slice(0, query.limit).map((row) => rowOf(row, statement.columns))
+    const last = rows[query.limit - 1]
+    const next = last && statement.keys.map(({ alias }) => String(last[alias]))
+    return { rows: shown, next: rows.length > query.limit ? next : undefined }
+  }
+
+  async function groups(body: object) {
+    const aggregate = aggregateSchema.parse({ window, ...body })
+    const statement = compileAggregate(aggregate, { project_id, dialect: store.dialect })
+    return (await store.run(statement)).map((row) => rowOf(row, statement.columns))
+  }
+
+  describe('pages', () => {
+    test('of random queries hold what a plain evaluation finds, each record once', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyFilter, anyOrder, fc.integer({ min: 1, max: 40 }), async (...given) => {
+          const [where, order_by, limit] = given
+          const { rows } = await page({ entity: 'observations', where, order_by, limit, select })
+          expect(rows).toEqual(expectedPage(latest, { where, order_by, limit, select }))
+        }),
+        { numRuns: 60 },
+      )
+    })
+
+    test('one behind the other hold all records, in the same order', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyFilter, anyOrder, async (where, order_by) => {
+          const body = { entity: 'observations', where, order_by, limit: 17, select }
+          const all: unknown[] = []
+          let after: readonly string[] | undefined
+          do {
+            const { rows, next } = await page(body, after)
+            all.push(...rows)
+            after = next
+          } while (after && all.length < 1_000)
+          expect(all).toEqual(expectedPage(latest, { where, order_by, limit: 1_000, select }))
+        }),
+        { numRuns: 12 },
+      )
+    })
+
+    test('with content are those without it', async () => {
+      const body = {
+        entity: 'observations',
+        where: { field: 'status', op: 'ne', value: 'ok' },
+        order_by: [{ field: 'cost_usd', direction: 'asc' }],
+        limit: 20,
+      }
+      const light = await page({ ...body, select })
+      const full = await page({ ...body, select: [...select, 'input', 'attributes'] })
+      expect(light.rows.length).toBeGreaterThan(5)
+      expect(full.rows).toMatchObject(light.rows)
+      expect(full.next).toEqual(light.next)
+      for (const row of full.rows) expect(row['input']).toBe(`input of ${row['observation_id']}`)
+    })
+
+    test('keep one that was sent again to where it is now', async () => {
+      const moved = versions[0]?.find(({ task_id, observation_id }) => {
+        const now = latest.find((each) => each.observation_id === observation_id)
+        return now && now.task_id !== task_id
+      })
+      const where = { field: 'task_id', op: 'eq', value: moved?.task_id }
+      const { rows } = await page({ entity: 'observations', where, limit: 1_000 })
+      expect(moved).toBeDefined()
+      expect(rows.map((row) => row['observation_id'])).not.toContain(moved?.observation_id)
+      expect(rows.length).toBeGreaterThan(0)
+    })
+  })
+
+  describe('aggregates', () => {
+    test('of random filters are those of the latest versions', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyFilter, async (where) => {
+          const measures = [
+            { fn: 'count', as: 'n' },
+            { fn: 'sum', field: 'cost_usd', as: 'cost' },
+            { fn: 'sum', field: 'total_tokens', as: 'tokens' },
+            { fn: 'error_rate', as: 'errors' },
+            { fn: 'count_distinct', field: 'trace_id', as: 'traces' },
+            { fn: 'p90', field: 'duration_ms', as: 'p90' },
+            { fn: 'max', field: 'attributes.n', as: 'largest' },
+          ]
+          const group_by = ['model', { time_bucket: '7m' }]
+          const body = { entity: 'observations', where, measures, group_by, limit: 1_000 }
+          const expected = expectedSums(latest, where)
+          expect(await groups(body)).toEqual(
+            expected.map((sums) => ({ ...sums, p90: expect.closeTo(sums.p90, 6) })),
+          )
+        }),
+        { numRuns: 30 },
+      )
+    })
+
+    test('of the top groups and all others count every record once', async () => {
+      const measures = [{ fn: 'count', as: 'n' }]
+      const rows = await groups({
+        entity: 'observations',
+        measures,
+        group_by: ['name'],
+        top_n: { n: 2, by: 'n' },
+      })
+      const all = await groups({ entity: 'observations', measures, group_by: ['name'] })
+      expect(rows.filter(({ other }) => other === true)).toHaveLength(1)
+      expect(
+        rows.filter(({ other }) => other === false).map(({ n, name }) => ({ name, n })),
+      ).toEqual(all.slice(0, 2))
+      expect(rows.reduce((sum, { n }) => sum + Number(n), 0)).toBe(latest.length)
+    })
+
+    test('of nothing are zero or unknown', async () => {
+      const where = { field: 'name', op: 'eq', value: 'no such name' }
+      const fns = ['sum', 'avg', 'min', 'p95'].flatMap((fn) => [
+        { fn, field: 'cost_usd', as: `${fn}_cost` },
+        { fn, field: 'duration_ms', as: `${fn}_ms` },
+      ])
+      const measures = [{ fn: 'count', as: 'n' }, { fn: 'rate', as: 'rate' }, ...fns]
+      expect(await groups({ entity: 'observations', where, measures })).toEqual([
+        {
+          n: 0,
+          rate: 0,
+          sum_cost: '0',
+          sum_ms: 0,
+          avg_cost: null,
+          avg_ms: null,
+          min_cost: null,
+          min_ms: null,
+          p95_cost: null,
+          p95_ms: null,
+        },
+      ])
+    })
+
+    test('of money are decimals', async () => {
+      const measures = ['avg', 'p50', 'max'].map((fn) => ({ fn, field: 'cost_usd', as: fn }))
+      const [row] = await groups({ entity: 'observations', measures })
+      for (const value of Object.values(row ?? {})) expect(value).toMatch(/^\d+(\.\d{1,9})?$/)
+    })
+
+    test('can be compared', async () => {
+      const measures = [{ fn: 'sum', field: 'cost_usd', as: 'cost' }]
+      const body = { entity: 'observations', measures, group_by: ['name'], limit: 100 }
+      const all = await groups(body)
+      const having = { field: 'cost', op: 'gt', value: String(all[1]?.['cost']) }
+      expect(await groups({ ...body, having })).toEqual(all.slice(0, 1))
+    })
+  })
+
+  test('traces are computed, and what was said of one counts', async () => {
+    const [first] = latest
+    const trace_id = String(first?.trace_id)
+    const record = traceOf({
+      project_id,
+      trace_id,
+      time: queryStart,
+      name: 'named',
+      metadata: ['tenant', 'acme'],
+    })
+    await store.insertTrace({ ...record, name: 'old' }, 'm1')
+    await store.insertTrace(record, 'm2')
+    const of = latest.filter((each) => each.trace_id === trace_id)
+    const { rows } = await page({
+      entity: 'traces',
+      select: ['name', 'observations', 'has_error', 'metadata.tenant', 'start_time'],
+      where: { field: 'metadata.tenant', op: 'eq', value: 'acme' },
+    })
+    expect(rows).toMatchObject([
+      {
+        name: 'named',
+        observations: of.length,
+        has_error: of.some(({ status }) => status === 'error'),
+        'metadata.tenant': 'acme',
+      },
+    ])
+    const all = await page({ entity: 'traces', limit: 1_000, select: ['observations'] })
+    const sum = all.rows.reduce((total, row) => total + Number(row['observations']), 0)
+    expect(sum).toBe(latest.length)
+  })
+})
+
+describe('entities of ClickHouse alone', () => {
+  let columnar: Columnar
+  beforeAll(async () => {
+    columnar = await migratedClickHouse()
+    await columnar.command('SYSTEM STOP MERGES correlations')
+  })
+  afterAll(() => columnar?.close())
+
+  async function rowsOfPage(body: object) {
+    const { query } = querySchema.parse({ window, ...body })
+    const statement = compileQuery(query, { project_id, dialect: clickhouse })
+    return columnar.query(statement.text, namedParams(statement))
+  }
+
+  test('a correlation that was moved is found at its new time only', async () => {
+    const records = openClickHouseRecordStore({ columnar })
+    const hour = 3_600_000_000_000n
+    const before = correlationOf({ project_id, time: queryStart })
+    const moved = { ...before, time: queryStart + 5n * hour }
+    await records.insertRows('correlations', rowsOf('correlations', [before]), { token: newId() })
+    await records.insertRows('correlations', rowsOf('correlations', [moved], 'm2'), {
+      token: newId(),
+    })
+    const body = { entity: 'correlations', select: ['correlation_value'] }
+    expect(await rowsOfPage(body)).toEqual([])
+    const later = { from: window.to, to: '2026-09-22T00:00:00Z' }
+    expect(await rowsOfPage({ ...body, window: later })).toHaveLength(1)
+  })
+
+  test.each(['events', 'links'])('%s can be asked for', async (entity) => {
+    expect(await rowsOfPage({ entity })).toEqual([])
+  })
+})
+
+test("a page's position holds in both stores", async () => {
+  const [one, other] = [await queryStores.clickhouse(), await queryStores.postgres()]
+  for (const store of [one, other]) {
+    for (const version of versions) await store.insert(version)
+  }
+  const pageOf = async (store: QueryStore, body: object, after?: readonly string[]) => {
+    const { query } = querySchema.parse({ window, entity: 'observations', ...body })
+    const statement = compileQuery(query, { project_id, dialect: store.dialect, after })
+    const rows = (await store.run(statement)).slice(0, query.limit)
+    return {
+      rows: rows.map((row) => rowOf(row, statement.columns)),
+      keys: rows.map((row) => statement.keys.map(({ alias }) => String(row[alias]))),
+    }
+  }
+  await fc.assert(
+    fc.asyncProperty(anyFilter, anyOrder, async (where, order_by) => {
+      const body = { where, order_by, limit: 9, select }
+      const first = await pageOf(one, body)
+      expect((await pageOf(other, body)).rows).toEqual(first.rows)
+      const after = first.keys.at(-1)
+      if (after === undefined) return
+      const second = await pageOf(other, body, after)
+      expect(second.rows).toEqual((await pageOf(one, body, after)).rows)
+      const back = second.keys.at(-1)
+      if (back === undefined) return
+      const [third, theirs] = [await pageOf(one, body, back), await pageOf(other, body, back)]
+      expect(third.rows).toEqual(theirs.rows)
+    }),
+    { numRuns: 25 },
+  )
+  await Promise.all([one.close(), other.close()])
+})
