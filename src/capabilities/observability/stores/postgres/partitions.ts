@@ -2,6 +2,8 @@ import { type HotTables, type Kysely, sql } from '../../../../platform/relationa
 import { type HotTableName, hotTables } from './hot-rows.ts'
 
 type Db = Kysely<HotTables>
+/** Whatever statements can be run on. */
+type Connection = Pick<Db, 'getExecutor'>
 
 export const day_ns = 86_400_000_000_000n
 
@@ -92,6 +94,22 @@ async function dropPartition(db: Db, partition: DayPartition, pending: boolean):
 const windowLock = 7_061_855
 
 /** Until the transaction ends no day is dropped. */
-export async function lockHotWindows(trx: Db): Promise<void> {
+export async function lockHotWindows(trx: Connection): Promise<void> {
   await sql`select pg_advisory_xact_lock(${windowLock})`.execute(trx)
+}
+
+/** Tells locks of projects from others. */
+const projectLocks = 7_061_856
+
+/**
+ * Until the transaction ends rows of the project are copied into the hot window (`shared`), or taken
+ * out of it (`exclusive`), and never both at once.
+ */
+export async function lockProject(
+  trx: Connection,
+  project_id: string,
+  how: 'shared' | 'exclusive',
+): Promise<void> {
+  const lock = sql.raw(how === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock')
+  await sql`select ${lock}(${projectLocks}, hashtext(${project_id}))`.execute(trx)
 }

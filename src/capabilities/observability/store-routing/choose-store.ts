@@ -1,0 +1,156 @@
+import type { Clock } from '../../../kernel/time.ts'
+import { isoFromNs } from '../../../kernel/time.ts'
+import { asStoreProblem } from '../../../platform/relational/index.ts'
+import { dayOf, storeCapabilities } from '../stores/index.ts'
+import {
+  autoRoutes,
+  type QueryClass,
+  type Routing,
+  readableSpan,
+  type StoreName,
+  storeNames,
+  traceMargin_ns,
+  writesToPostgres,
+} from './contract.ts'
+import type { RoutingCache } from './routing-cache.ts'
+import { findHotState, type HotState, type RoutingDb } from './store.ts'
+
+/** What is asked: nanoseconds since 1970, from inclusive, to exclusive. */
+export type StoreQuestion = {
+  project_id: string
+  query_class: QueryClass
+  entity: string
+  window: { from: bigint; to: bigint }
+}
+
+/** A store, whether it can answer, and why it is or is not asked. */
+export type StoreCandidate = { store: StoreName; eligible: boolean; reason: string }
+
+/** Which stores to ask, in which order. */
+export type StoreChoice = {
+  candidates: StoreCandidate[]
+  /** The stores that can answer; empty when the one that the route names can't and no other may. */
+  order: StoreName[]
+  /** Whether the next store may be asked when one fails. */
+  fallback: boolean
+  /** Set when the route names a store that can't answer: why another one does. */
+  passed_over?: { store: StoreName; reason: string }
+}
+
+/** Makes the choice of stores by the project's routing. Rejects with `store_unavailable`. */
+export function chooseByRouting(about: {
+  db: RoutingDb
+  routings: RoutingCache
+  clock: Clock
+}): (asked: StoreQuestion) => Promise<StoreChoice> {
+  const { db, routings, clock } = about
+  return async (asked) => {
+    const only = onlyStoreOf(asked.entity)
+    if (only !== undefined) return onlyChoice(asked.entity, only)
+    const routing = await routings.routingOf(asked.project_id).catch(asProblem)
+    const now_ms = clock.now_ms()
+    const early = earlyRefusal(asked, routing, now_ms)
+    if (early !== undefined) return choiceOf(asked, routing, early)
+    // Always read: what it says decides whether the answer is whole.
+    const { from, to } = needed(asked)
+    const days = { from: dayOf(from), to: dayOf(to) }
+    const state = await findHotState(db, asked.project_id, days).catch(asProblem)
+    return choiceOf(asked, routing, lateRefusal(asked, state))
+  }
+}
+
+function asProblem(error: unknown): never {
+  throw asStoreProblem(error)
+}
+
+function onlyStoreOf(entity: string): StoreName | undefined {
+  const stores = storeNames.filter((store) =>
+    (storeCapabilities[store].entities as readonly string[]).includes(entity),
+  )
+  return stores.length === 1 ? stores[0] : undefined
+}
+
+const titles: Readonly<Record<StoreName, string>> = {
+  clickhouse: 'ClickHouse',
+  postgres: 'PostgreSQL',
+}
+
+function onlyChoice(entity: string, only: StoreName): StoreChoice {
+  const reason = `${entity} are in ${titles[only]} only`
+  const candidates = storeNames.map((store) => ({ store, eligible: store === only, reason }))
+  return { candidates, order: [only], fallback: false }
+}
+
+/** Why PostgreSQL can't answer, as far as the routing tells. */
+function earlyRefusal(
+  { window }: StoreQuestion,
+  routing: Routing,
+  now_ms: number,
+): string | undefined {
+  if (!writesToPostgres(routing)) return 'the project does not write to PostgreSQL'
+  const { from, to } = readableSpan(now_ms, routing)
+  const hours = routing.hot_window_hours
+  if (window.from < from) return `the window begins before the hot window of ${hours} hours`
+  if (window.to > to) return 'the window ends more than a day from now'
+  return undefined
+}
+
+/** Why PostgreSQL can't answer, by what of the project is there. */
+function lateRefusal(asked: StoreQuestion, state: HotState | undefined): string | undefined {
+  const { covered_from = null, gaps = [] } = state ?? {}
+  if (covered_from === null) return 'the hot window is not filled yet'
+  if (needed(asked).from < covered_from) {
+    return `the hot window is filled from ${isoFromNs(covered_from)} on`
+  }
+  const [gap] = gaps
+  if (gap === undefined) return undefined
+  return `rows of ${dateOf(gap.day)} are missing in PostgreSQL (${gap.reason}) until a backfill has repaired it`
+}
+
+/** A trace is told from observations a day around the window, too. */
+function needed({ entity, window }: StoreQuestion): { from: bigint; to: bigint } {
+  const margin = entity === 'traces' ? traceMargin_ns : 0n
+  return { from: window.from - margin, to: window.to + margin }
+}
+
+function choiceOf(
+  { query_class }: StoreQuestion,
+  { routes, fallback }: Routing,
+  refusal: string | undefined,
+): StoreChoice {
+  const route = routes[query_class]
+  const first = route === 'auto' ? autoRoutes[query_class] : route
+  const chosen =
+    route === 'auto' ? autoReasons[query_class] : `the route of ${query_class} names it`
+  const notChosen = `the hot window holds it, but ${titles[first]} is chosen: ${chosen}`
+  const candidates: StoreCandidate[] = [
+    {
+      store: 'clickhouse',
+      eligible: true,
+      reason: first === 'clickhouse' ? chosen : 'it holds everything',
+    },
+    {
+      store: 'postgres',
+      eligible: refusal === undefined,
+      reason: refusal ?? (first === 'postgres' ? chosen : notChosen),
+    },
+  ]
+  if (refusal === undefined) {
+    const order = storeNames.toSorted((one) => (one === first ? -1 : 1))
+    return { candidates, order, fallback }
+  }
+  if (route !== 'postgres') return { candidates, order: ['clickhouse'], fallback: false }
+  const passed_over = { store: route, reason: refusal }
+  return { candidates, order: fallback ? ['clickhouse'] : [], fallback: false, passed_over }
+}
+
+const autoReasons: Readonly<Record<QueryClass, string>> = {
+  point: 'auto: PostgreSQL finds single records soonest',
+  list: 'auto: PostgreSQL answers short pages soonest',
+  aggregate: 'auto: ClickHouse sums up soonest',
+  explorer: 'auto: ClickHouse reads whole traces soonest',
+}
+
+function dateOf(day: number): string {
+  return new Date(day * 86_400_000).toISOString().slice(0, 10)
+}
