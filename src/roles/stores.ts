@@ -11,6 +11,7 @@ import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { HealthCheck } from '../platform/http/index.ts'
 import {
   type AccessTables,
+  type ArchiveTables,
   type CaptureTables,
   type IngestTables,
   isRelationalUnavailable,
@@ -22,7 +23,7 @@ import {
 import type { RoleContext } from './running.ts'
 
 /** All tables of PostgreSQL. */
-export type Tables = AccessTables & TaskTables & IngestTables & CaptureTables
+export type Tables = AccessTables & TaskTables & IngestTables & CaptureTables & ArchiveTables
 
 type RelationalConfig = Pick<
   RoleConfig<'worker'>,

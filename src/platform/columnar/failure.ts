@@ -41,7 +41,7 @@ export function columnarFailure(
   }
   const code = Number(cause.code)
   if (passingCodes.has(code)) {
-    return new ColumnarUnavailable(`ClickHouse answered ${code} ${cause.type}`, { cause })
+    return new ColumnarUnavailable(`ClickHouse answered ${code} ${cause.type}`, { code, cause })
   }
   return new ColumnarError({
     code,

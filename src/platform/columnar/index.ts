@@ -6,6 +6,8 @@ export {
   type QueryOptions,
   type QueryParam,
   type QueryParams,
+  type ReadOptions,
+  type ReadResult,
 } from './contract.ts'
 export {
   type EmbeddedClickHouse,

@@ -1,8 +1,21 @@
 import { Readable } from 'node:stream'
-import { type ClickHouseClient, type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { buffer } from 'node:stream/consumers'
+import {
+  type ClickHouseClient,
+  type ClickHouseSettings,
+  createClient,
+  type ResultSet,
+} from '@clickhouse/client'
 import type { Logger } from '../telemetry/index.ts'
 import { clientLogger } from './client-logger.ts'
-import type { Columnar, InsertOptions, QueryOptions, QueryParams } from './contract.ts'
+import type {
+  Columnar,
+  InsertOptions,
+  QueryOptions,
+  QueryParams,
+  ReadOptions,
+  ReadResult,
+} from './contract.ts'
 import { columnarFailure } from './failure.ts'
 
 export type ColumnarOptions = {
@@ -32,6 +45,15 @@ const settingsOfEveryRequest: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 1,
 }
 
+const settingsOfEveryRead: Record<string, string | number> = {
+  // 2: reads only, with settings.
+  readonly: 2,
+  cancel_http_readonly_queries_on_client_close: 1,
+}
+
+/** To kill a statement is a matter of moments. */
+const kill_ms_max = 5_000
+
 const settingsOfEveryInsert: Record<string, string | number> = {
   // Acknowledge what is stored, on every shard, and let a token deduplicate.
   async_insert: 0,
@@ -57,10 +79,41 @@ export function openColumnar(options: ColumnarOptions): Columnar {
         })
         return rows.json()
       }),
+    read: <T>(sql: string, params?: QueryParams, { query_id, ...about }: ReadOptions = {}) =>
+      requests.run(
+        { ...about, settings: { ...settingsOfEveryRead, ...about.settings } },
+        async (limits) => {
+          const named = query_id === undefined ? {} : { query_id }
+          const given = { query: sql, ...withParams(params), ...named, ...limits }
+          return readResult<T>(await client.query({ ...given, format: 'JSON' }))
+        },
+      ),
+    kill: (query_id) =>
+      requests.run({ timeout_ms: kill_ms_max }, async (limits) => {
+        const query = 'KILL QUERY WHERE query_id = {query_id:String} ASYNC'
+        await client.command({ query, query_params: { query_id }, ...limits })
+      }),
     insertRowBinary: (table, columns, rows, about) =>
       requests.run(insertSettings(about), (limits) =>
         insert(client, { statement: insertStatement(table, columns), rows, limits }),
       ),
+    queryParquet: (sql, params, about) =>
+      requests.run(about, async (limits) => {
+        const query = `${sql}\nFORMAT Parquet`
+        const { stream } = await client.exec({ query, ...withParams(params), ...limits })
+        return buffer(stream)
+      }),
+    insertParquet: (statement, file, { params, ...about } = {}) => {
+      const settings = { ...settingsOfEveryInsert, ...about.settings }
+      return requests.run({ ...about, settings }, (limits) => {
+        const more = { ...limits, ...withParams(params) }
+        return insert(client, {
+          statement: `${statement} FORMAT Parquet`,
+          rows: file,
+          limits: more,
+        })
+      })
+    },
     command: (sql, params, about) =>
       requests.run(about, async (limits) => {
         await client.command({ query: sql, ...withParams(params), ...limits })
@@ -152,6 +205,16 @@ function trackedRequests(timeoutDefault_ms: number) {
       return request
     },
     idle: () => Promise.allSettled(running),
+  }
+}
+
+/** The statistics are those of the engine: an embedded one has no others that count rows read. */
+async function readResult<T>(answer: ResultSet<'JSON'>): Promise<ReadResult<T>> {
+  const { data, statistics } = await answer.json<T>()
+  return {
+    rows: data,
+    rows_read: Number(statistics?.rows_read ?? 0),
+    bytes_read: Number(statistics?.bytes_read ?? 0),
   }
 }
 

@@ -1,5 +1,6 @@
 export { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 export type { AccessTables } from './access-tables.ts'
+export type { ArchiveTables } from './archive-tables.ts'
 export type { CaptureTables } from './capture-tables.ts'
 export {
   type EmbeddedPostgres,

@@ -120,9 +120,16 @@ function run(
   const file = { directory: inserts_directory, name: randomUUID(), bytes_max: body_bytes_max }
   return withBodyFile(request, file, (path) => {
     const params = { ...statement.params, looptrace_rows: path }
-    const rows = `SELECT * FROM file({looptrace_rows:String}, '${format}')`
-    return engine.run({ ...statement, params, text: `${target} ${rows}` })
+    return engine.run({ ...statement, params, text: readingFile(target, format) })
   })
+}
+
+/** The statement that takes its rows from the file instead of the body. */
+function readingFile(target: string, format: string): string {
+  const file = `file({looptrace_rows:String}, '${format}'`
+  const [before, after] = target.split(/\bFROM\s+input\s*\(/i)
+  if (after !== undefined) return `${before}FROM ${file}, ${after}`
+  return `${target} SELECT * FROM ${file})`
 }
 
 function isInsert(query: string): boolean {

@@ -1,0 +1,32 @@
+/** A UTC day, counted from 1970. */
+export type Day = number
+
+const day_ms = 86_400_000
+const day_ns = BigInt(day_ms) * 1_000_000n
+
+/** From inclusive, to exclusive, in nanoseconds since 1970. */
+export type NsWindow = { from: bigint; to: bigint }
+
+/** The days that a window touches, in order. */
+export function daysOf({ from, to }: NsWindow): Day[] {
+  const first = Number(from / day_ns)
+  const last = Number((to - 1n) / day_ns)
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at)
+}
+
+/** The part of a window that lies in a day. */
+export function windowIn(day: Day, { from, to }: NsWindow): NsWindow {
+  const begin = BigInt(day) * day_ns
+  const end = begin + day_ns
+  return { from: from > begin ? from : begin, to: to < end ? to : end }
+}
+
+/** `2026-09-21`. */
+export function dayText(day: Day): string {
+  return new Date(day * day_ms).toISOString().slice(0, 10)
+}
+
+/** The day of such a text; NaN when it is none. */
+export function dayFrom(text: string): Day {
+  return Date.parse(`${text}T00:00:00Z`) / day_ms
+}
