@@ -14,6 +14,8 @@ export type RowBatch = {
   rows: { kind: RowKind; bytes: Buffer; count: number }[]
   /** Of the observations. */
   heads: ObservationHead[]
+  /** What was put together. */
+  units: readonly RowUnit[]
 }
 
 /**
@@ -33,7 +35,7 @@ export function batchOf(
       bytes: take(sizes[kind].bytes),
     }))
   for (const { kind, bytes } of rows) copyRows(units, kind, bytes)
-  return { token: tokenOf(units), rows, heads: headsOf(units) }
+  return { token: tokenOf(units), rows, heads: headsOf(units), units }
 }
 
 type Sizes = Record<RowKind, { count: number; bytes: number }>

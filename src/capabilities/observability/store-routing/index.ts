@@ -6,6 +6,7 @@ export {
   type StoreQuestion,
 } from './choose-store.ts'
 export { hotWindowChores } from './hot-chores.ts'
+export { createHotWrites, type HotWritesOptions } from './hot-writes.ts'
 export { createRoutingCache, type RoutingCache } from './routing-cache.ts'
 export type { StoreRoutingDeps } from './store-routing.ts'
 export { storeRoutingRoutes } from './store-routing-routes.ts'
