@@ -4,7 +4,7 @@ import {
   type Kysely,
   sql,
 } from '../../../platform/relational/index.ts'
-import type { HotTableName } from '../stores/index.ts'
+import { type HotTableName, hotTables } from '../stores/index.ts'
 import { hotWindowHours, type Routing } from './contract.ts'
 
 /** Where routing, coverage and the jobs that fill it are. */
@@ -219,8 +219,8 @@ export async function deleteOutside(
   const { table, time, project_id, now, beyond_hours } = about
   const [name, at] = [sql.id(table), sql.id(time)]
   const { numAffectedRows } = await sql`
-    delete from ${name} where (tableoid, ctid) in (
-      select tableoid, ctid from ${name}
+    delete from ${name} where (${key}) in (
+      select ${key} from ${name}
       where project_id = ${project_id} and ${at} < coalesce((
         select ${now.toString()}::bigint
           - (hot_window_hours + ${beyond_hours})::bigint * ${hour_ns.toString()}::bigint

@@ -36,12 +36,12 @@ async function trim(
   await deleteOldGaps(db, dayOf(keptSpan(now_ms, { hot_window_hours: hours }).from))
   let deleted = 0
   await progress({ dropped, deleted })
-  for (const [table, { time }] of Object.entries(hotTables) as HotTableEntries) {
+  for (const table of Object.keys(hotTables) as (keyof typeof hotTables)[]) {
     for (const project_id of await projectsIn(db, table)) {
       for (;;) {
         signal.throwIfAborted()
         const now = BigInt(now_ms) * 1_000_000n
-        const about = { table, time, project_id, now, beyond_hours: keptBeyond_h }
+        const about = { table, project_id, now, beyond_hours: keptBeyond_h }
         const rows = await deleteOutside(db, about)
         if (rows === 0) break
         deleted += rows
@@ -51,5 +51,3 @@ async function trim(
   }
   return { dropped, deleted }
 }
-
-type HotTableEntries = [keyof typeof hotTables, { time: string }][]

@@ -1,0 +1,143 @@
+import {
+  asStoreProblem,
+  type HotTables,
+  type Kysely,
+  sql,
+} from '../../../../platform/relational/index.ts'
+import { contentAttributes } from '../../capture/index.ts'
+import type { RecordKind } from '../record-contract.ts'
+import type { RetentionSlice, RetentionTarget, UserErasure } from '../retention-contract.ts'
+import { type HotTableName, hotTables } from './hot-rows.ts'
+import { lockProject } from './partitions.ts'
+
+type Db = Kysely<HotTables>
+type Sql = ReturnType<typeof sql>
+
+/** Rows of one statement: it must end within the time that a statement may take. */
+const rows_max = 5_000
+
+/**
+ * Takes data out of the hot window. Rows that a backfill copies at the same time are waited for
+ * (`lockProject`): what is taken out of ClickHouse before this is called stays out of here too.
+ */
+export function openPostgresRetention({ db }: { db: Db }): RetentionTarget {
+  return {
+    store: 'postgres',
+    kinds: ['observations', 'traces'],
+    deleteRows: (slice) =>
+      inSteps(db, slice, (table) => deleteWhere(table, whereOf(table, slice))).catch(rethrow),
+    maskContent: (slice) =>
+      inSteps(db, slice, (table) => maskWhere(table, whereOf(table, slice))).catch(rethrow),
+    eraseUser: (about) => eraseUser(db, about).catch(rethrow),
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw asStoreProblem(error)
+}
+
+const tableOf: Partial<Record<RecordKind, HotTableName>> = {
+  observations: 'hot_observations',
+  traces: 'hot_traces',
+}
+
+async function inSteps(
+  db: Db,
+  { kind, project_id }: RetentionSlice,
+  statement: (table: HotTableName) => Sql,
+): Promise<void> {
+  const table = tableOf[kind]
+  if (table !== undefined) await untilNone(db, project_id, statement(table))
+}
+
+/** Repeats a statement that takes at most so many rows, until it finds none. */
+async function untilNone(db: Db, project_id: string, statement: Sql): Promise<void> {
+  for (;;) {
+    const touched = await db.transaction().execute(async (trx) => {
+      await lockProject(trx, project_id, 'exclusive')
+      return (await statement.execute(trx)).numAffectedRows ?? 0n
+    })
+    if (touched === 0n) return
+  }
+}
+
+function whereOf(table: HotTableName, slice: RetentionSlice): Sql {
+  const { environments, trace_ids, held_trace_ids, stored_before_ms, with_content } = slice
+  const time = sql.id(hotTables[table].time)
+  const parts = [
+    sql`project_id = ${slice.project_id}`,
+    sql`${time} >= ${slice.from.toString()}::bigint and ${time} < ${slice.to.toString()}::bigint`,
+    ...(environments ? [sql`environment = any(${environments}::text[])`] : []),
+    ...(trace_ids ? [sql`trace_id = any(${trace_ids}::uuid[])`] : []),
+    ...(held_trace_ids.length > 0 ? [sql`trace_id <> all(${held_trace_ids}::uuid[])`] : []),
+    ...(stored_before_ms === undefined
+      ? []
+      : [sql`ingested_at < ${new Date(stored_before_ms).toISOString()}::timestamptz`]),
+    ...(with_content ? [hasContent[table]] : []),
+  ]
+  return sql`(${sql.join(parts, sql` and `)})`
+}
+
+const hasContent: Readonly<Record<HotTableName, Sql>> = {
+  hot_observations: sql`content_state in ('full', 'truncated')`,
+  hot_traces: sql`(input <> '' or output <> '')`,
+}
+
+function someOf(table: HotTableName, where: Sql): Sql {
+  const key = sql.raw(hotTables[table].key.join(', '))
+  return sql`(${key}) in (select ${key} from ${sql.id(table)} where ${where} limit ${rows_max})`
+}
+
+function deleteWhere(table: HotTableName, where: Sql): Sql {
+  return sql`delete from ${sql.id(table)} where ${someOf(table, where)}`
+}
+
+function maskWhere(table: HotTableName, where: Sql): Sql {
+  const unmasked = sql`${where} and ${hasContent[table]}`
+  return sql`update ${sql.id(table)} set ${withoutContent[table]} where ${someOf(table, unmasked)}`
+}
+
+const { keys, request_parameters } = contentAttributes()
+
+/** Whether an attribute's key says that it holds content: `isContentAttribute` of capture. */
+const isContent = sql`case when starts_with(key, 'request.')
+  then substr(key, ${'request.'.length + 1}::int) <> all(${request_parameters}::text[])
+  else key ~ ${keys} end`
+
+/** As ClickHouse has it: what was measured stays. */
+const withoutContent: Readonly<Record<HotTableName, Sql>> = {
+  hot_observations: sql`input = '', output = '', error_message = '', content_state = 'expired',
+    tool_calls = (
+      select coalesce(jsonb_agg(item || '{"arguments": ""}' order by at), '[]')
+      from jsonb_array_elements(tool_calls) with ordinality as each (item, at)
+    ),
+    tool_results = (
+      select coalesce(jsonb_agg(item || '{"content": ""}' order by at), '[]')
+      from jsonb_array_elements(tool_results) with ordinality as each (item, at)
+    ),
+    attributes = (
+      select coalesce(jsonb_object_agg(key, value), '{}')
+      from jsonb_each(attributes) where not (${isContent})
+    )`,
+  hot_traces: sql`input = '', output = ''`,
+}
+
+/** What of the user's traces names no user goes first: a run that was killed finds them again. */
+async function eraseUser(
+  db: Db,
+  { project_id, user_id, held_trace_ids }: UserErasure,
+): Promise<void> {
+  const ofProject = sql`project_id = ${project_id}`
+  const notHeld = sql`trace_id <> all(${held_trace_ids}::uuid[])`
+  const named = sql`${ofProject} and user_id = ${user_id}`
+  const ofTheirs = sql`${ofProject} and user_id = '' and ${notHeld} and trace_id in (
+    select trace_id from hot_observations where ${named}
+    union select trace_id from hot_traces where ${named}
+  )`
+  const theirs = sql`${named} and ${notHeld}`
+  for (const where of [ofTheirs, theirs]) {
+    for (const table of Object.keys(hotTables) as HotTableName[]) {
+      await untilNone(db, project_id, deleteWhere(table, where))
+    }
+  }
+}
