@@ -92,7 +92,7 @@ export const observationSchema = z.object({
   /** Content as the provider's JSON text; empty when it was not captured (see content_state). */
   input: z.string(),
   output: z.string(),
-  content_state: z.enum(['full', 'truncated', 'dropped']),
+  content_state: z.enum(['full', 'truncated', 'dropped', 'expired']),
   tool_calls: z.array(toolCallSchema),
   tool_results: z.array(toolResultSchema),
   streamed: z.boolean(),

@@ -10,6 +10,14 @@ export function isContentAttribute(key: string): boolean {
   return contentKeys.test(key)
 }
 
+/**
+ * The same for a store, whose own regular expressions decide: `keys` (RE2 and PostgreSQL take it),
+ * but of keys that begin with `request.` all whose rest is not among `request_parameters`.
+ */
+export function contentAttributes(): { keys: string; request_parameters: string[] } {
+  return { keys: contentKeys.source, request_parameters: [...requestParameters] }
+}
+
 const contentKeys = new RegExp(
   `^(?:${[
     String.raw`gen_ai\.(?:prompt|completion|input|output|system_instructions|system\.message)`,

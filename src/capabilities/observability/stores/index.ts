@@ -1,6 +1,7 @@
 export { type StoreCapabilities, storeCapabilities } from './capabilities.ts'
 export { openClickHouseLedgerStore } from './clickhouse/ledger-store.ts'
 export { openClickHouseRecordStore } from './clickhouse/record-store.ts'
+export { openClickHouseRetentionStore } from './clickhouse/retention-store.ts'
 export { openClickHouseStore } from './clickhouse/store.ts'
 export type {
   CallSums,
@@ -52,11 +53,15 @@ export type {
 export {
   type CensusBucket,
   type CensusQuery,
+  censusBuckets_max,
   type HeldBy,
+  type HeldOwners,
+  type OpenSlice,
   type RetentionSlice,
   type RetentionStore,
   type RetentionTarget,
   retentionIds_max,
   type SliceCount,
+  type UserCount,
   type UserErasure,
 } from './retention-contract.ts'

@@ -17,6 +17,8 @@ export type RetentionSlice = {
   held_trace_ids: readonly string[]
   /** Only rows that were stored before this instant, in milliseconds since 1970. */
   stored_before_ms?: number
+  /** Only rows whose content can still be masked. */
+  with_content?: true
 }
 
 /** Trace ids of one call: they travel in a statement's parameters. */
@@ -56,29 +58,58 @@ export type UserErasure = {
 /** What keeps data from being deleted. A task's, conversation's or user's whole traces are held. */
 export type HeldBy = { kind: 'trace' | 'task' | 'conversation' | 'user'; value: string }
 
-/** The port of the store that has everything, which also says what there is. */
+/**
+ * The port of the store that has everything, which also says what there is. Kinds without an
+ * environment of their own (events, links, correlations) have that of their trace, as its
+ * observations or its record tell it: the first of `environments` that it has, else `''`.
+ */
 export type RetentionStore = RetentionTarget & {
-  /** Rows by UTC day and environment, of those whose time is before an instant; oldest first. */
+  /** Rows by UTC day and environment, oldest first; at most `censusBuckets_max`. */
   census(asked: CensusQuery): Promise<CensusBucket[]>
-  /** Rows of a slice, and those of them that are held. */
+  /** Rows of a slice, without those that are held. */
   count(slice: RetentionSlice): Promise<SliceCount>
-  /** Traces with rows in the slice that something holds, in the order of their ids. */
-  heldTraces(
-    slice: Omit<RetentionSlice, 'held_trace_ids'>,
-    holds: readonly HeldBy[],
-  ): Promise<string[]>
+  /** Traces with rows in the slice that something holds, sorted; at most `retentionIds_max` + 1. */
+  heldTraces(slice: OpenSlice, holds: readonly HeldBy[]): Promise<string[]>
+  /** Traces with rows in the slice that have the environment, sorted; at most `retentionIds_max`. */
+  tracesOf(slice: OpenSlice, asked: TracesQuery): Promise<string[]>
+  /** Tasks and conversations of which any trace is held; at most `retentionIds_max` of each. */
+  heldOwners(project_id: string, holds: readonly HeldBy[]): Promise<HeldOwners>
+  /** What there is of a user, by kind; and how much of it is held. */
+  countUser(about: Omit<UserErasure, 'purge'>): Promise<UserCount[]>
+}
+
+/** A slice before it is known what in it is held. */
+export type OpenSlice = Omit<RetentionSlice, 'held_trace_ids'>
+
+export type HeldOwners = { task_ids: string[]; conversation_ids: string[] }
+
+export type TracesQuery = {
+  environment: string
+  environments: readonly string[]
+  /** Only ids behind this one. */
+  after?: string
 }
 
 export type CensusQuery = {
   project_id: string
   kind: RecordKind
+  /** Only rows whose time is before, in nanoseconds since 1970; and after, where it is given. */
   before: bigint
+  from?: bigint
   /** Only rows whose content can still be masked. */
   with_content: boolean
+  /** For kinds that have none: environments to tell apart. Empty: all is told under `''`. */
+  environments: readonly string[]
 }
+
+/** Buckets of one census. */
+export const censusBuckets_max = 10_000
 
 /** A day counts from 1970 in UTC. */
 export type CensusBucket = { day: number; environment: string } & SliceCount
 
 /** A record that was sent again counts once. `bytes` are those on disk, about. */
 export type SliceCount = { rows: number; bytes: number }
+
+/** What stays of a user is held. */
+export type UserCount = { kind: RecordKind; rows: number; held_rows: number }

@@ -76,7 +76,7 @@ const fields: readonly Field[] = [
   text('level', 'How much it matters.'),
   { name: 'input', type: 'text', about: 'What went in.', content: true },
   { name: 'output', type: 'text', about: 'What came out.', content: true },
-  text('content_state', 'full, truncated or dropped.'),
+  text('content_state', 'full, truncated, dropped or expired.'),
   { name: 'tool_calls', type: 'json', about: 'Tools that the model asked for.', content: true },
   { name: 'tool_results', type: 'json', about: 'What the tools said.', content: true },
   { name: 'streamed', type: 'bool', about: 'The answer came as a stream.' },

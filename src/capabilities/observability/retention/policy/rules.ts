@@ -1,0 +1,58 @@
+import type { RetentionDays } from '../../../../platform/relational/index.ts'
+
+/** How long a project's data is kept: `days`, but for what an environment says otherwise. */
+export type RetentionRules = {
+  days: RetentionDays
+  environments: readonly { environment: string; days: Partial<RetentionDays> }[]
+  archive_before_delete: boolean
+}
+
+/** What holds until a project says otherwise: everything stays, for ever. */
+export const defaultRetention: RetentionRules = {
+  days: { content: null, observations: null, traces: null, events: null },
+  environments: [],
+  archive_before_delete: false,
+}
+
+export const day_ms = 86_400_000
+
+/** The days that hold in an environment. */
+export function daysIn(rules: RetentionRules, environment: string): RetentionDays {
+  const own = rules.environments.find((one) => one.environment === environment)
+  return { ...rules.days, ...own?.days }
+}
+
+/**
+ * The first day (counted from 1970 in UTC) that is not due: a day is due once all of it is older
+ * than so many days. With null nothing is, whenever it was.
+ */
+export function firstKeptDay(now_ms: number, days: number | null): number {
+  return days === null ? Number.NEGATIVE_INFINITY : Math.floor(now_ms / day_ms) - days
+}
+
+/** The days of one field in every environment, `undefined` standing for all that have no rule. */
+export function eachDays(rules: RetentionRules, field: keyof RetentionDays): (number | null)[] {
+  const own = rules.environments.map(({ environment }) => daysIn(rules, environment)[field])
+  return [rules.days[field], ...own]
+}
+
+/** What is wrong with the days of one environment or the default; undefined when nothing is. */
+export function daysFault(
+  days: RetentionDays,
+): { field: keyof RetentionDays; message: string } | undefined {
+  for (const [field, bound] of bounds) {
+    const [left, right] = [days[field], days[bound]]
+    if (right === null || (left !== null && left <= right)) continue
+    // Content goes with its observations at the latest, so null says no more than that.
+    if (field === 'content' && left === null) continue
+    const got = left === null ? 'null (for ever)' : `${left} days`
+    return { field, message: `got ${got}, expected at most the ${right} days of ${bound}` }
+  }
+  return undefined
+}
+
+const bounds: readonly [keyof RetentionDays, keyof RetentionDays][] = [
+  ['content', 'observations'],
+  ['observations', 'traces'],
+  ['events', 'observations'],
+]

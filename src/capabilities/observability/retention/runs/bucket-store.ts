@@ -1,0 +1,143 @@
+import {
+  type RetentionTables,
+  type Selectable,
+  sql,
+} from '../../../../platform/relational/index.ts'
+import type { RetentionDb } from '../retention-deps.ts'
+
+/** What a run found or did with the rows of a day, kind and environment. */
+export type RunBucket = Selectable<RetentionTables['retention_buckets']>
+
+/**
+ * Notes what is about to go, before it does: a run that is killed then still tells it. Rows that are
+ * found again after such a kill are told once; those that came after the bucket was done are added.
+ */
+export async function beginBucket(
+  db: RetentionDb,
+  bucket: Omit<RunBucket, 'state'>,
+): Promise<void> {
+  const known = (column: 'row_count' | 'bytes') => {
+    const old = sql.ref(`retention_buckets.${column}`)
+    const given = sql.ref(`excluded.${column}`)
+    return sql<number>`case when retention_buckets.state = 'begun'
+      then greatest(${old}, ${given}) else ${old} + ${given} end`
+  }
+  await db
+    .insertInto('retention_buckets')
+    .values({ ...bucket, state: 'begun' })
+    .onConflict((conflict) =>
+      conflict.columns(['job_id', 'day', 'kind', 'environment', 'action']).doUpdateSet({
+        state: 'begun',
+        reason: bucket.reason,
+        row_count: known('row_count'),
+        bytes: known('bytes'),
+        held_rows: bucket.held_rows,
+      }),
+    )
+    .execute()
+}
+
+type BucketKey = Pick<RunBucket, 'job_id' | 'day' | 'kind' | 'environment' | 'action'>
+
+export async function endBucket(db: RetentionDb, key: BucketKey): Promise<void> {
+  await db
+    .updateTable('retention_buckets')
+    .set({ state: 'done' })
+    .where('job_id', '=', key.job_id)
+    .where('day', '=', key.day)
+    .where('kind', '=', key.kind)
+    .where('environment', '=', key.environment)
+    .where('action', '=', key.action)
+    .execute()
+}
+
+/** Ends what a killed run had begun and of which nothing is left. */
+export async function endAllBuckets(db: RetentionDb, job_id: string): Promise<void> {
+  await db
+    .updateTable('retention_buckets')
+    .set({ state: 'done' })
+    .where('job_id', '=', job_id)
+    .where('state', '=', 'begun')
+    .execute()
+}
+
+/** Notes rows that stay, in the place of what was noted before. */
+export async function noteKept(
+  db: RetentionDb,
+  bucket: Omit<RunBucket, 'state' | 'action'>,
+): Promise<void> {
+  await db
+    .insertInto('retention_buckets')
+    .values({ ...bucket, action: 'keep', state: 'kept' })
+    .onConflict((conflict) =>
+      conflict.columns(['job_id', 'day', 'kind', 'environment', 'action']).doUpdateSet({
+        reason: bucket.reason,
+        row_count: bucket.row_count,
+        bytes: bucket.bytes,
+        held_rows: bucket.held_rows,
+      }),
+    )
+    .execute()
+}
+
+/** Adds rows that went in one transaction with the note. */
+export async function addDone(
+  db: RetentionDb,
+  bucket: Omit<RunBucket, 'state' | 'reason' | 'bytes' | 'held_rows' | 'action'>,
+): Promise<void> {
+  await db
+    .insertInto('retention_buckets')
+    .values({ ...bucket, action: 'delete', state: 'done' })
+    .onConflict((conflict) =>
+      conflict.columns(['job_id', 'day', 'kind', 'environment', 'action']).doUpdateSet({
+        row_count: sql<number>`retention_buckets.row_count + excluded.row_count`,
+      }),
+    )
+    .execute()
+}
+
+/** The place of a bucket among those of its run. */
+export type BucketPosition = Pick<RunBucket, 'day' | 'kind' | 'environment' | 'action'>
+
+/** Oldest day first. */
+export function selectBuckets(
+  db: RetentionDb,
+  job_id: string,
+  { after, limit }: { after: BucketPosition | undefined; limit: number },
+): Promise<RunBucket[]> {
+  return db
+    .selectFrom('retention_buckets')
+    .selectAll()
+    .where('job_id', '=', job_id)
+    .$if(after !== undefined, (query) =>
+      query.where(
+        sql<boolean>`(day, kind, environment, action) >
+          (${after?.day ?? 0}, ${after?.kind ?? ''}, ${after?.environment ?? ''}, ${after?.action ?? ''})`,
+      ),
+    )
+    .orderBy('day')
+    .orderBy('kind')
+    .orderBy('environment')
+    .orderBy('action')
+    .limit(limit)
+    .execute()
+}
+
+/** Sums over the buckets of a run. */
+export async function bucketTotals(db: RetentionDb, job_id: string) {
+  type Totals = Record<
+    'buckets' | 'deleted_rows' | 'deleted_bytes' | 'masked_rows' | 'held_rows' | 'kept_rows',
+    number
+  >
+  const summed = await sql<Totals>`
+    select count(*)::bigint as buckets,
+      coalesce(sum(row_count) filter (where action = 'delete'), 0)::bigint as deleted_rows,
+      coalesce(sum(bytes) filter (where action = 'delete'), 0)::bigint as deleted_bytes,
+      coalesce(sum(row_count) filter (where action = 'mask'), 0)::bigint as masked_rows,
+      coalesce(sum(held_rows), 0)::bigint as held_rows,
+      coalesce(sum(row_count) filter (where action = 'keep'), 0)::bigint as kept_rows
+    from retention_buckets where job_id = ${job_id}`.execute(db)
+  const [totals] = summed.rows
+  if (totals === undefined) throw new TypeError('got no row of sums, expected one')
+  return totals
+}

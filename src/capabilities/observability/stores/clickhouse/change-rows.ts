@@ -1,0 +1,140 @@
+import {
+  type Columnar,
+  ColumnarError,
+  type QueryParams,
+} from '../../../../platform/columnar/index.ts'
+import type { RecordKind } from '../record-contract.ts'
+import type { Condition } from './conditions.ts'
+import { asStoreFailure } from './store-failure.ts'
+import type { TableTarget } from './table-target.ts'
+
+/** A statement may have to wait for merges, and rewrites parts. */
+const statement_ms_max = 600_000
+
+/** Every server has done it once the statement resolves, and reads see it. */
+const settings = {
+  lightweight_deletes_sync: 2,
+  mutations_sync: 2,
+  distributed_ddl_task_timeout: statement_ms_max / 1_000,
+}
+
+/** Parts of the data that rows of a window may be in. */
+export type PartStats = {
+  partition_id: string
+  rows: number
+  bytes: number
+  from: number
+  to: number
+}
+
+/** Statements that change the rows of one table, one partition after the other. */
+export type RowChanges = {
+  /** The parts whose rows may be in a window of seconds since 1970. */
+  parts(window: { from: number; to: number }): Promise<PartStats[]>
+  /** Deletes the rows of a condition in a partition; parts that hold nothing else go whole. */
+  deleteIn(partition_id: string, condition: Condition): Promise<void>
+  /** Sets columns of the rows of a condition in a partition. */
+  updateIn(partition_id: string, set: string, condition: Condition): Promise<void>
+  /** Takes the bytes of deleted rows off the disk, which merges would do at some time. */
+  purge(partition_id: string): Promise<void>
+}
+
+/** The changes of a kind's table; `prefix` names another table of the same columns. */
+export type ChangesOf = (kind: RecordKind, prefix?: string) => Promise<RowChanges>
+
+/** Makes them. `readFrom` is the table that reads go to: in a cluster the one over all servers. */
+export function rowChanges(columnar: Columnar, target: TableTarget, readFrom: string): RowChanges {
+  const { table, on_cluster } = target
+  const run = (sql: string, params: QueryParams = {}) =>
+    asStoreFailure(columnar.command(sql, params, { timeout_ms: statement_ms_max, settings }))
+  const has = async ({ sql, params }: Condition) => {
+    const found = `SELECT 1 AS found FROM ${readFrom} WHERE ${sql} LIMIT 1`
+    return (await asStoreFailure(columnar.query(found, params))).length > 0
+  }
+  return {
+    parts: (window) => readParts(columnar, target, window),
+    deleteIn: async (partition_id, condition) => {
+      // The names of parts are those of one server.
+      if (target.cluster === undefined)
+        await dropWholeParts(columnar, table, partition_id, condition)
+      if (!(await has(condition))) return
+      const partition = partitionOf(partition_id)
+      const where = `WHERE ${condition.sql}`
+      await run(`DELETE FROM ${table} ${on_cluster} ${partition} ${where}`, condition.params)
+    },
+    updateIn: async (partition_id, set, condition) => {
+      if (!(await has(condition))) return
+      const partition = partitionOf(partition_id)
+      const change = `UPDATE ${set} ${partition} WHERE ${condition.sql}`
+      await run(`ALTER TABLE ${table} ${on_cluster} ${change}`, condition.params)
+    },
+    purge: (partition_id) =>
+      run(`ALTER TABLE ${table} ${on_cluster} APPLY DELETED MASK ${partitionOf(partition_id)}`),
+  }
+}
+
+/** ClickHouse's own name of a partition; it takes no parameter here. */
+function partitionOf(partition_id: string): string {
+  if (/^\w{1,64}$/.test(partition_id)) return `IN PARTITION ID '${partition_id}'`
+  throw new TypeError(`got the partition "${partition_id}", expected letters and digits`)
+}
+
+async function readParts(
+  columnar: Columnar,
+  { parts, database, table }: TableTarget,
+  window: { from: number; to: number },
+): Promise<PartStats[]> {
+  type Row = Record<'partition_id' | 'rows' | 'bytes' | 'from' | 'to', string>
+  const rows = await asStoreFailure(
+    columnar.query<Row>(
+      `SELECT partition_id, toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes,
+         toString(min(toInt64(toUnixTimestamp(min_time)))) AS from,
+         toString(max(toInt64(toUnixTimestamp(max_time)))) AS to
+       FROM ${parts}
+       WHERE database = {database:String} AND table = {table:String} AND active
+         AND toInt64(toUnixTimestamp(min_time)) < {to:Int64}
+         AND toInt64(toUnixTimestamp(max_time)) >= {from:Int64}
+       GROUP BY partition_id ORDER BY partition_id`,
+      { database, table, from: BigInt(window.from), to: BigInt(window.to) },
+    ),
+  )
+  return rows.map(({ partition_id, rows, bytes, from, to }) => ({
+    partition_id,
+    rows: Number(rows),
+    bytes: Number(bytes),
+    from: Number(from),
+    to: Number(to),
+  }))
+}
+
+/**
+ * Drops parts of which every row that is left fits the condition: that rewrites nothing, and frees
+ * the bytes. A part never changes, so what is inserted meanwhile is in another one; a part that was
+ * merged meanwhile is not there any more, and its rows are left to the DELETE.
+ */
+async function dropWholeParts(
+  columnar: Columnar,
+  table: string,
+  partition: string,
+  { sql, params }: Condition,
+): Promise<void> {
+  const parts = await asStoreFailure(
+    columnar.query<{ part: string }>(
+      `SELECT _part AS part FROM ${table} WHERE _partition_id = {partition:String}
+       GROUP BY part HAVING count() = countIf(${sql})`,
+      { ...params, partition },
+    ),
+  )
+  for (const { part } of parts) {
+    try {
+      await asStoreFailure(
+        columnar.command(`ALTER TABLE ${table} DROP PART {part:String}`, { part }),
+      )
+    } catch (error) {
+      if (!(error instanceof ColumnarError && error.code === noSuchPart)) throw error
+    }
+  }
+}
+
+/** NO_SUCH_DATA_PART. */
+const noSuchPart = 232
