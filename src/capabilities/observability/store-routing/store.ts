@@ -210,14 +210,14 @@ export async function deleteOutside(
   db: Db,
   about: {
     table: HotTableName
-    time: string
     project_id: string
     now: bigint
     beyond_hours: number
   },
 ): Promise<number> {
-  const { table, time, project_id, now, beyond_hours } = about
-  const [name, at] = [sql.id(table), sql.id(time)]
+  const { table, project_id, now, beyond_hours } = about
+  const [name, at] = [sql.id(table), sql.id(hotTables[table].time)]
+  const key = sql.raw(hotTables[table].key.join(', '))
   const { numAffectedRows } = await sql`
     delete from ${name} where (${key}) in (
       select ${key} from ${name}
