@@ -7,6 +7,7 @@ import { openProxy, openRecorder } from './edge.ts'
 import { restartCounter } from './embedded.ts'
 import { openIntake } from './intake.ts'
 import { openOtlp } from './otlp.ts'
+import { openQueryRuns } from './queries.ts'
 import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
 import type { RoleContext } from './running.ts'
 import { ingestOf } from './worker.ts'
@@ -59,7 +60,9 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   })
   parts.defer(() => server.close())
   const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
-  await startIngest({ ...context, ...stores, settings: ingestOf(config) })
+  const ingest = await startIngest({ ...context, ...stores, settings: ingestOf(config) })
+  parts.defer(() => ingest.stop())
+  openQueryRuns(context, config, { columnar: absent, relational: absent })
   watchQueue(context, absent)
   spoolCounter(metrics)
   watchSpool(metrics, absent)

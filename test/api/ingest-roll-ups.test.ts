@@ -1,27 +1,44 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { ingestMeters } from '../../src/capabilities/observability/ingest/meters.ts'
+import {
+  refreshOne,
+  startRefreshing,
+} from '../../src/capabilities/observability/ingest/roll-up/refresh-large.ts'
 import { rollUp } from '../../src/capabilities/observability/ingest/roll-up/roll-up.ts'
 import { taskRollupOf } from '../../src/capabilities/observability/ingest/roll-up/rollup-of-rows.ts'
 import {
   countsInTask,
   touchedBy,
 } from '../../src/capabilities/observability/ingest/roll-up/touched.ts'
+import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
-import { openRelational, type TaskTables } from '../../src/platform/relational/index.ts'
-import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'
+import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { eventually } from '../support/eventually.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import { observationOf } from '../support/observations.ts'
 import { testPostgres } from '../support/postgres.ts'
 
+const meters = ingestMeters(createMetrics())
+const logger = createLogger({ role: 'test', level: 'silent' })
 const { db } = openRelational<TaskTables>({
   url: await testPostgres(),
   pool_max: 4,
   connect_timeout_ms: 1_000,
   statement_timeout_ms: 10_000,
-  logger: createLogger({ role: 'test', level: 'silent' }),
+  logger,
 })
 const start_ms = Date.UTC(2026, 5, 1, 12)
+const conversation_id = '00000000-0000-4000-8000-0000000000c0'
+/** Looks all the time and never rests. */
+const always = {
+  refresh_poll_ms: 1,
+  refresh_lease_ms: 10_000,
+  refresh_rest_ms: 0,
+  refresh_rest_factor: 0,
+}
 
 /** A store whose roll-ups are those of rows, which a test holds against ClickHouse's. */
 function countingStore() {
@@ -29,19 +46,43 @@ function countingStore() {
   const asked: string[] = []
   const rowsOf = (project_id: string, task_id: string) =>
     store.rows().filter((row) => row.project_id === project_id && row.task_id === task_id)
-  return {
+  const counting = {
     ...store,
     asked,
-    rowsOf,
-    taskRollups: async (project_id: string, tasks: readonly { task_id: string; from: bigint }[]) =>
-      tasks.flatMap(({ task_id, from }) => {
+    /** Called once, when the next roll-up has been read and not yet answered. */
+    whileRollingUp: undefined as (() => Promise<void>) | undefined,
+    taskRollups: async (
+      project_id: string,
+      tasks: readonly { task_id: string; from: bigint }[],
+    ) => {
+      const rollups = tasks.flatMap(({ task_id, from }) => {
         asked.push(task_id)
         const rows = rowsOf(project_id, task_id).filter(
           (row) => row.start_time >= from && countsInTask(row),
         )
         return rows.length === 0 ? [] : [taskRollupOf(task_id, rows)]
-      }),
+      })
+      await between()
+      return rollups
+    },
+    conversationRollups: async (...asked: Parameters<typeof store.conversationRollups>) => {
+      const rollups = await store.conversationRollups(...asked)
+      await between()
+      return rollups
+    },
   }
+  const between = async () => {
+    const { whileRollingUp } = counting
+    counting.whileRollingUp = undefined
+    await whileRollingUp?.()
+  }
+  return counting
+}
+
+type CountingStore = ReturnType<typeof countingStore>
+
+async function conversationsOf(project_id: string) {
+  return db.selectFrom('conversations').selectAll().where('project_id', '=', project_id).execute()
 }
 
 async function tasksOf(project_id: string) {
@@ -72,7 +113,7 @@ function rowOf(project_id: string, told: Told): Observation {
     task_id: `t${task}`,
     // One task has calls with and without an id of their own.
     task_implicit: task === 0 || (task === 1 && id % 2 === 0),
-    conversation_id: '',
+    conversation_id: task === 2 ? '' : conversation_id,
     start_time,
     end_time: start_time + BigInt(lasts) * 1_000_000n,
     message_id: `m${version}`,
@@ -96,6 +137,11 @@ const told: fc.Arbitrary<Told> = fc.record({
   cost_usd: fc.constantFrom(null, '0.000000001', '12.5'),
 })
 
+const plain: Omit<Told, 'id' | 'task'> = {
+  ...{ version: 0, start: 0, lasts: 1, status: 'ok', task_name: '', user_id: '' },
+  ...{ release: '', model: 'm', cost_usd: null },
+}
+
 type Delivery = { rows: Told[]; dies: string; besideTheNext: boolean }
 
 /** A batch, how often it is delivered, and where its first delivery dies. */
@@ -108,32 +154,8 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
 test('whatever is redelivered, sent again, reordered or cut short, roll-ups are those of the rows', async () => {
   let added = 0
   const run = async (deliveries: readonly Delivery[]) => {
-    const project_id = randomUUID()
-    const store = countingStore()
-    const deliver = async (rows: Observation[], dies: string) => {
-      await store.insert(rows, { token: randomUUID() })
-      if (dies !== 'before the roll-up') await rollUp({ db, store }, touchedBy(rows))
-    }
-    const late: Observation[][] = []
-    let beside: Promise<void>[] = []
-    for (const { rows: toldRows, dies, besideTheNext } of deliveries) {
-      const rows = toldRows.map((one) => rowOf(project_id, one))
-      beside.push(deliver(rows, dies))
-      if (!besideTheNext) {
-        await Promise.all(beside)
-        beside = []
-      }
-      if (dies !== 'never') late.push(rows)
-    }
-    await Promise.all(beside)
-    for (const rows of late.toReversed()) await deliver(rows, 'never')
-    const tasks = await tasksOf(project_id)
+    const { store, tasks } = await rolledUp(deliveries, { large_from: 1_000 })
     added += tasks.length * deliveries.length - store.asked.length
-    await db.updateTable('tasks').set({ calls: -1 }).where('project_id', '=', project_id).execute()
-    const all = store.rows()
-    await rollUp({ db, store }, touchedBy(all))
-    const recomputed = await tasksOf(project_id)
-    expect(tasks.map(comparable)).toEqual(recomputed.map(comparable))
   }
   await fc.assert(fc.asyncProperty(fc.array(delivery, { minLength: 1, maxLength: 6 }), run), {
     numRuns: 150,
@@ -141,9 +163,101 @@ test('whatever is redelivered, sent again, reordered or cut short, roll-ups are 
   expect(added).toBeGreaterThan(0)
 })
 
-type Task = Awaited<ReturnType<typeof tasksOf>>[number] & { counted?: number[] | null }
+test('so it is with large ones, which two workers refresh meanwhile', async () => {
+  const large = countingStore()
+  const workers = [1, 2].map(() =>
+    startRefreshing({ ...ports(large), logger, meters, settings: always }),
+  )
+  const run = async (deliveries: readonly Delivery[]) => {
+    await rolledUp(deliveries, { large_from: 2, store: large })
+  }
+  try {
+    await fc.assert(fc.asyncProperty(fc.array(delivery, { minLength: 1, maxLength: 6 }), run), {
+      numRuns: 60,
+    })
+  } finally {
+    await Promise.all(workers.map((worker) => worker.stop()))
+  }
+})
+
+test('what is marked while it is refreshed stays due, after a rest', async () => {
+  const store = countingStore()
+  const project_id = randomUUID()
+  const rows = [0, 1, 2].map((id) => rowOf(project_id, { ...plain, id, task: 1 }))
+  const deliver = async () => {
+    await store.insert(rows, { token: randomUUID() })
+    await rollUp({ ...ports(store), large_from: 2 }, touchedBy(rows))
+  }
+  await deliver()
+  await deliver()
+  store.whileRollingUp = deliver
+  const settings = { ...always, refresh_rest_ms: 60_000 }
+  expect(await refreshOne(ports(store), settings)).toBe(true)
+  expect(await refreshOne(ports(store), settings)).toBe(true)
+  expect(await refreshOne(ports(store), settings)).toBe(false)
+  const { rows: due } = await sql<{ soon: boolean }>`
+    select due_at > now() + interval '50 s' as soon from large_rollups
+    where project_id = ${project_id} and due_at is not null`.execute(db)
+  expect(due).toEqual([{ soon: true }])
+})
+
+/** Delivers them, then holds all roll-ups against ones that are made anew. */
+async function rolledUp(
+  deliveries: readonly Delivery[],
+  { large_from, store = countingStore() }: { large_from: number; store?: CountingStore },
+) {
+  const project_id = randomUUID()
+  const roll = (rows: Observation[]) => rollUp({ ...ports(store), large_from }, touchedBy(rows))
+  const deliver = async (rows: Observation[], dies: string) => {
+    await store.insert(rows, { token: randomUUID() })
+    if (dies !== 'before the roll-up') await roll(rows)
+  }
+  const late: Observation[][] = []
+  let beside: Promise<void>[] = []
+  for (const { rows: toldRows, dies, besideTheNext } of deliveries) {
+    const rows = toldRows.map((one) => rowOf(project_id, one))
+    beside.push(deliver(rows, dies))
+    if (!besideTheNext) {
+      await Promise.all(beside)
+      beside = []
+    }
+    if (dies !== 'never') late.push(rows)
+  }
+  await Promise.all(beside)
+  for (const rows of late.toReversed()) await deliver(rows, 'never')
+  await untilNoneIsDue(project_id)
+  const [tasks, conversations] = [await tasksOf(project_id), await conversationsOf(project_id)]
+  await db.updateTable('tasks').set({ calls: -1 }).where('project_id', '=', project_id).execute()
+  await roll(store.rows().filter((row) => row.project_id === project_id))
+  await untilNoneIsDue(project_id)
+  const recomputed = await tasksOf(project_id)
+  const compared = (row: Readonly<Record<string, unknown>>) =>
+    comparable(row, { counted: large_from > 2 })
+  expect(tasks.map(compared)).toEqual(recomputed.map(compared))
+  const again = await conversationsOf(project_id)
+  expect(conversations.map(compared)).toEqual(again.map(compared))
+  const [conversation] = conversations
+  const said = store.rows().filter((row) => row.project_id === project_id && row.conversation_id)
+  expect(conversation?.calls ?? 0).toBe(said.length)
+  return { store, tasks }
+}
+
+function untilNoneIsDue(project_id: string): Promise<unknown> {
+  return eventually('the refresh of large roll-ups', async () => {
+    const { rows } = await sql`
+      select 1 from large_rollups where project_id = ${project_id} and due_at is not null
+    `.execute(db)
+    return rows.length === 0
+  })
+}
+
+function ports(store: CountingStore) {
+  return { db, store, clock: systemClock }
+}
 
 /** The state follows the order in which batches came, so it is not what is compared. */
-function comparable({ counted, updated_at, state, ended_at, ...task }: Task) {
-  return { ...task, counted: counted?.toSorted() }
+function comparable(row: Readonly<Record<string, unknown>>, about: { counted: boolean }) {
+  const { counted, updated_at, state, ended_at, ...rest } = row
+  const isCompared = about.counted && Array.isArray(counted)
+  return { ...rest, counted: isCompared ? counted.toSorted() : null }
 }

@@ -14,6 +14,7 @@ import { ledgerBatches } from './ledger-batches.ts'
 import type { ReadingContext, ReadMessage } from './message-rows.ts'
 import { ingestMeters } from './meters.ts'
 import { readMessage } from './read-messages.ts'
+import { startRefreshing } from './roll-up/refresh-large.ts'
 import type { IngestSettings } from './settings.ts'
 import {
   recordSettlement,
@@ -21,6 +22,7 @@ import {
   settleMessages,
   settlementOf,
 } from './settle-messages.ts'
+import type { SecondStore } from './stored-rows.ts'
 import { Tries } from './tries.ts'
 import { whileStoresAreAway } from './while-stores-are-away.ts'
 import { type Refused, writeMessages } from './write-messages.ts'
@@ -33,6 +35,8 @@ export type IngestOptions = {
   records: Pick<RecordStore, 'insertRows'>
   ledger: Pick<LedgerStore, 'insertEntries'>
   db: Kysely<TaskTables>
+  /** Where rows of some projects go too. */
+  second?: SecondStore
   /** Told of settled entries of canonical batches, before their messages are acknowledged. */
   settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
   clock: Clock
@@ -46,6 +50,7 @@ export type IngestOptions = {
  * tasks and conversations are rolled up and the ledger is written; then, and only then, a message
  * is acknowledged. What can not be stored is set apart with its reason; while a store is away,
  * messages wait. A few batches are under way at once, so that one is read while another is stored.
+ * Beside them, roll-ups of large tasks and conversations are refreshed.
  * `stop` lets the running batches end (one that waits for a store goes back) and resolves.
  */
 export async function startIngest(options: IngestOptions): Promise<Consumer> {
@@ -54,6 +59,7 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
   const worker: Worker = {
     ...options,
     settleRequests: options.settleRequests,
+    second: options.second,
     meters: ingestMeters(options.metrics),
     items: ledgerMeters(options.metrics),
     reading: { ...settings, pricing: createPricing(), countTokens },
@@ -71,10 +77,11 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
   )
   const entries = queue.consume(consumeOptions('ledger', settings), takeEntries)
   const consumers = await Promise.all([...rows, entries])
+  const refreshing = startRefreshing(worker)
   return {
     stop: async () => {
       stopping.abort()
-      await Promise.all(consumers.map((consumer) => consumer.stop()))
+      await Promise.all([...consumers, refreshing].map((each) => each.stop()))
     },
   }
 }
@@ -167,7 +174,7 @@ async function writePart(
 ): Promise<Refused[]> {
   const tries = Math.max(...part.map(({ delivery }) => worker.tries.of(delivery.id) + 1))
   const isolates = tries >= worker.settings.suspect_attempts
-  const inserted = new Set<string>()
+  const inserted = new Map<string, number>()
   return whileStoresAreAway(worker, signal, () =>
     writeMessages(
       part,

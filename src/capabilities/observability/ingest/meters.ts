@@ -25,6 +25,11 @@ export function ingestMeters(metrics: Metrics) {
       help: 'Entries of the ledger written to the store, by the side that told them.',
       labels: ['side'],
     }),
+    refreshed: metrics.counter({
+      name: 'looptrace_ingest_large_rollups_refreshed_total',
+      help: 'Refreshes of large tasks and conversations, by how they ended.',
+      labels: ['result'],
+    }),
     lag: metrics.histogram({
       name: 'looptrace_ingest_lag_seconds',
       help: 'From the end of a call to its row being stored.',

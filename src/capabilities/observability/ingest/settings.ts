@@ -1,5 +1,7 @@
+import type { RefreshSettings } from './roll-up/refresh-large.ts'
+
 /** Bounds of the worker's recording; every one has a default in `defaultIngestSettings`. */
-export type IngestSettings = {
+export type IngestSettings = RefreshSettings & {
   /** Queue messages handed over at once, at most. */
   batch_messages_max: number
   batch_bytes_max: number
@@ -27,6 +29,8 @@ export type IngestSettings = {
   /** Waits between tries while a store is down: doubled from the first to the second figure. */
   retry_delay_ms: number
   retry_delay_ms_max: number
+  /** Observations of a task or conversation from which on its roll-up is refreshed by and by. */
+  large_rollup_from: number
 }
 
 /**
@@ -48,4 +52,9 @@ export const defaultIngestSettings: IngestSettings = {
   response_bytes_max: 32 * 1024 * 1024,
   retry_delay_ms: 250,
   retry_delay_ms_max: 5_000,
+  large_rollup_from: 2_000,
+  refresh_poll_ms: 1_000,
+  refresh_lease_ms: 120_000,
+  refresh_rest_ms: 2_000,
+  refresh_rest_factor: 9,
 }

@@ -7,6 +7,8 @@ import type { IngestMeters } from './meters.ts'
 import { rollUp } from './roll-up/roll-up.ts'
 import { touchedBy } from './roll-up/touched.ts'
 import type { RowBatch } from './row-batch.ts'
+import type { IngestSettings } from './settings.ts'
+import { type SecondStore, storedRows } from './stored-rows.ts'
 
 /** What rows are written with. */
 export type WritePorts = {
@@ -16,23 +18,30 @@ export type WritePorts = {
   clock: Clock
   meters: IngestMeters
   bodies: BodyBuffers
+  /** Where rows of some projects go too. */
+  second?: SecondStore | undefined
+  settings: Pick<IngestSettings, 'large_rollup_from'>
 }
 
 /**
- * Writes a batch for good: rows of each kind by one insert, then the roll-ups of the tasks and
- * conversations that it touched. `inserted` remembers by their tokens which batches are in, so that
- * waiting for PostgreSQL does not insert them again and again. Rejects with a store's error.
+ * Writes a batch for good: rows of each kind by one insert, then what goes to a second store, then
+ * the roll-ups of the tasks and conversations that it touched. `inserted` remembers by their tokens
+ * which batches are in and since when, so that waiting for PostgreSQL does not insert them again
+ * and again. Rejects with a store's error.
  */
 export async function writeRows(
   ports: WritePorts,
   batch: RowBatch,
-  inserted: Set<string>,
+  inserted: Map<string, number>,
 ): Promise<void> {
+  const ingested_at_ms = inserted.get(batch.token) ?? ports.clock.now_ms()
   if (!inserted.has(batch.token)) {
     await insertRows(ports, batch)
-    inserted.add(batch.token)
+    inserted.set(batch.token, ingested_at_ms)
   }
-  await rollUp(ports, touchedBy(batch.heads))
+  await ports.second?.write(storedRows(batch.units, ingested_at_ms))
+  const large_from = ports.settings.large_rollup_from
+  await rollUp({ ...ports, large_from }, touchedBy(batch.heads))
   for (const { kind, count } of batch.rows) ports.meters.rows.inc({ kind }, count)
   observeLag(ports, batch.heads)
 }

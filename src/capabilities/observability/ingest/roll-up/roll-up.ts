@@ -1,44 +1,80 @@
 import { newId } from '../../../../kernel/ids.ts'
 import type { Kysely, TaskTables, Transaction } from '../../../../platform/relational/index.ts'
 import type { ObservationStore, TaskRollup } from '../../stores/index.ts'
-import { idsFrom } from './ids-from.ts'
-import { taskRollupOf } from './rollup-of-rows.ts'
 import {
   type LockedConversation,
-  type LockedTask,
   lockConversations,
+  writeConversations,
+} from './conversation-store.ts'
+import { idsFrom } from './ids-from.ts'
+import { markLarge, noteLarge, type RollUpKey } from './large-rollups.ts'
+import { taskRollupOf } from './rollup-of-rows.ts'
+import { lateStart, newTaskState, taskStateAfter } from './task-state.ts'
+import {
+  type LockedTask,
   type NewTaskEvent,
   putTasks,
+  type TaskActivity,
   type TaskToPut,
-  writeConversations,
+  uncounted,
   writeTaskEvents,
+  writeTaskStates,
   writeTasks,
-} from './store.ts'
-import { lateStart, newTaskState, taskStateAfter } from './task-state.ts'
-import { isoFromMs, type Touched, type TouchedTask } from './touched.ts'
+} from './task-store.ts'
+import { isoFromMs, msFromNs, nsFromIso, type Touched, type TouchedTask } from './touched.ts'
 
 /** Tasks or conversations of one question to the observation store; its own bound. */
 const rollups_max = 1_000
+
+/** What roll-ups are made with. */
+export type RollUpPorts = {
+  db: Kysely<TaskTables>
+  store: ObservationStore
+  /** Observations from which on a roll-up is refreshed by and by, not by every batch. */
+  large_from: number
+}
 
 /**
  * Brings the tasks and conversations of a batch up to date, in one transaction: makes the new
  * tasks of the batch alone, adds to those of which it is sure that nothing of the batch is counted
  * yet, locks the others, recomputes those from the stored observations, and writes what came out.
+ * Large ones are only marked: they are refreshed by and by (docs/decisions/0019).
  * The locks come first, so that of two workers the second one knows what the first one counted.
  * Repeating it does no harm: what is counted already is recomputed (docs/decisions/0018).
  */
-export async function rollUp(
-  stores: { db: Kysely<TaskTables>; store: ObservationStore },
-  touched: Touched,
-): Promise<void> {
+export async function rollUp(ports: RollUpPorts, touched: Touched): Promise<void> {
   if (touched.tasks.length === 0 && touched.conversations.length === 0) return
-  await stores.db.transaction().execute(async (trx) => {
+  await ports.db.transaction().execute(async (trx) => {
     const tasks = touched.tasks.length === 0 ? [] : await putTasks(trx, newTasks(touched.tasks))
     const conversations =
       touched.conversations.length === 0 ? [] : await lockConversations(trx, touched.conversations)
-    await rollUpTasks(trx, stores.store, { locked: tasks, touched: touched.tasks })
-    await rollUpConversations(trx, stores.store, conversations)
+    const keys = [...tasks.map(taskKey), ...conversations.map(conversationKey)]
+    const large = new Set((await markLarge(trx, keys)).map(textOf))
+    const grown = [
+      ...(await rollUpTasks(trx, ports, { locked: tasks, touched: touched.tasks, large })),
+      ...(await rollUpConversations(
+        trx,
+        ports,
+        conversations.filter((one) => !large.has(textOf(conversationKey(one)))),
+      )),
+    ]
+    await noteLarge(trx, grown)
   })
+}
+
+type TaskId = { project_id: string; task_id: string }
+type ConversationId = { project_id: string; conversation_id: string }
+
+function taskKey({ project_id, task_id }: TaskId): RollUpKey {
+  return { project_id, kind: 'task', id: task_id }
+}
+
+function conversationKey({ project_id, conversation_id }: ConversationId): RollUpKey {
+  return { project_id, kind: 'conversation', id: conversation_id }
+}
+
+function textOf({ project_id, kind, id }: RollUpKey): string {
+  return `${project_id} ${kind} ${id}`
 }
 
 /** The tasks as they are when no call of them was ever seen before. */
@@ -52,30 +88,51 @@ function newTasks(tasks: readonly TouchedTask[]): TaskToPut[] {
   })
 }
 
+/** Answers the tasks that have become large. */
 async function rollUpTasks(
   trx: Transaction<TaskTables>,
-  store: ObservationStore,
-  about: { locked: readonly LockedTask[]; touched: readonly TouchedTask[] },
-): Promise<void> {
-  if (about.locked.length === 0) return
-  const touchedByKey = new Map(about.touched.map((task) => [keyOf(task), task]))
+  ports: RollUpPorts,
+  about: {
+    locked: readonly LockedTask[]
+    touched: readonly TouchedTask[]
+    large: ReadonlySet<string>
+  },
+): Promise<RollUpKey[]> {
+  if (about.locked.length === 0) return []
+  const touchedByKey = new Map(about.touched.map((task) => [textOf(taskKey(task)), task]))
   const locked = about.locked.flatMap((task) => {
-    const touched = touchedByKey.get(keyOf(task))
+    const touched = touchedByKey.get(textOf(taskKey(task)))
     return touched === undefined ? [] : [{ ...task, touched }]
   })
-  const events: NewTaskEvent[] = []
-  for (const chunk of chunksByProject(locked)) {
-    const rollups = await taskRollups(store, chunk)
+  const isLarge = (task: LockedTask) => about.large.has(textOf(taskKey(task)))
+  await writeTaskStates(trx, locked.filter(isLarge).map(statesOfLarge))
+  await writeTaskEvents(trx, locked.flatMap(lateActivityOf))
+  const grown: RollUpKey[] = []
+  for (const chunk of chunksByProject(locked.filter((task) => !isLarge(task)))) {
+    const rollups = await taskRollups(ports.store, chunk)
     const updates = chunk.flatMap((task) => {
       const rollup = rollups.get(task.task_id)
       if (rollup === undefined) return []
-      events.push(...lateActivityOf(task, task.touched))
+      const isLarge = rollup.observations >= ports.large_from
+      if (isLarge) grown.push(taskKey(task))
       const state = taskStateAfter(task, task.touched, rollup)
-      return [{ project_id: task.project_id, rollup, ...state }]
+      const { project_id } = task
+      return [{ project_id, rollup: isLarge ? uncounted(rollup) : rollup, ...state }]
     })
     await writeTasks(trx, updates)
   }
-  await writeTaskEvents(trx, events)
+  return grown
+}
+
+function statesOfLarge(task: TaskToRecompute): TaskActivity {
+  const { project_id, task_id, touched } = task
+  const implicit = touched.rows.every(({ task_implicit }) => task_implicit)
+  return {
+    ...{ project_id, task_id },
+    ...taskStateAfter(task, touched, { implicit }),
+    started_at: isoFromMs(msFromNs(firstStart(task))),
+    last_activity_at: isoFromMs(msFromNs(touched.last_end)),
+  }
 }
 
 type TaskToRecompute = LockedTask & { touched: TouchedTask }
@@ -90,12 +147,12 @@ async function taskRollups(
 }
 
 function firstStart({ started_at, touched }: TaskToRecompute): bigint {
-  let first = nsFrom(started_at)
+  let first = nsFromIso(started_at)
   for (const { start_time } of touched.rows) if (start_time < first) first = start_time
   return first
 }
 
-function lateActivityOf(locked: LockedTask, touched: TouchedTask): NewTaskEvent[] {
+function lateActivityOf({ touched, ...locked }: TaskToRecompute): NewTaskEvent[] {
   const late_ms = locked.late_activity ? undefined : lateStart(locked, touched)
   if (late_ms === undefined) return []
   const { project_id, task_id } = locked
@@ -103,35 +160,34 @@ function lateActivityOf(locked: LockedTask, touched: TouchedTask): NewTaskEvent[
   return [{ id: newId(), project_id, task_id, kind: 'late_activity', at, actor_kind: 'call' }]
 }
 
+/** Answers the conversations that have become large. */
 async function rollUpConversations(
   trx: Transaction<TaskTables>,
-  store: ObservationStore,
+  ports: RollUpPorts,
   locked: readonly LockedConversation[],
-): Promise<void> {
+): Promise<RollUpKey[]> {
+  const grown: RollUpKey[] = []
   for (const chunk of chunksByProject(locked)) {
     const project_id = projectOf(chunk)
     const hints = chunk.map(({ conversation_id, started_at }) => ({
       conversation_id,
-      from: nsFrom(started_at),
+      from: nsFromIso(started_at),
     }))
-    const rollups = await store.conversationRollups(project_id, hints)
-    await writeConversations(
-      trx,
-      rollups.map((rollup) => ({ project_id, rollup })),
-    )
+    const rollups = await ports.store.conversationRollups(project_id, hints)
+    const updates = rollups.map((rollup) => ({ project_id, rollup }))
+    await writeConversations(trx, updates)
+    for (const { rollup } of updates) {
+      const { conversation_id, observations } = rollup
+      if (observations >= ports.large_from) {
+        grown.push(conversationKey({ project_id, conversation_id }))
+      }
+    }
   }
-}
-
-function keyOf({ project_id, task_id }: { project_id: string; task_id: string }): string {
-  return `${project_id} ${task_id}`
+  return grown
 }
 
 function projectOf(chunk: readonly { project_id: string }[]): string {
   return chunk[0]?.project_id ?? ''
-}
-
-function nsFrom(iso: string): bigint {
-  return BigInt(Date.parse(iso)) * 1_000_000n
 }
 
 /** Runs of one project, none longer than a question may be; the rows come in project order. */

@@ -31,6 +31,11 @@ export function msFromNs(instant: bigint): number {
   return Number(instant / nsPerMs)
 }
 
+/** ISO 8601 as nanoseconds since 1970, to the millisecond. */
+export function nsFromIso(iso: string): bigint {
+  return BigInt(Date.parse(iso)) * nsPerMs
+}
+
 const nsPerMs = 1_000_000n
 
 /**

@@ -1,13 +1,19 @@
 import { sql, type TaskTables, type Transaction } from '../../../../platform/relational/index.ts'
-import type { ConversationRollup, TaskRollup } from '../../stores/index.ts'
+import type { TaskRollup } from '../../stores/index.ts'
 import { additions, isSurelyNew } from './add-to-task.ts'
+import { assignments, definitions, names } from './columns.ts'
 import type { TaskState } from './task-state.ts'
-import { isoFromMs, msFromNs, type TouchedConversation } from './touched.ts'
+import { isoFromMs, msFromNs } from './touched.ts'
 
 type Trx = Transaction<TaskTables>
 
 /** What is written of a task: its roll-up and the state that follows from it. */
 export type TaskUpdate = { project_id: string; rollup: TaskRollup } & TaskState
+
+/** A roll-up to which nothing is added: it is recomputed as a whole. */
+export function uncounted(rollup: TaskRollup): TaskRollup {
+  return { ...rollup, fingerprints: undefined }
+}
 
 /** A task's row as it stands, locked until the transaction ends. Instants are ISO 8601. */
 export type LockedTask = TaskState & {
@@ -45,11 +51,11 @@ export async function putTasks(trx: Trx, tasks: readonly TaskToPut[]): Promise<L
       select from put where (put.project_id, put.task_id) = (given.project_id, given.task_id)
     )
   `.execute(trx)
-  return rows.length === 0 ? [] : lockedTasks(trx, rows)
+  return rows.length === 0 ? [] : lockTasks(trx, rows)
 }
 
-/** Reads tasks that this transaction has locked. */
-async function lockedTasks(
+/** Locks tasks in the order of their keys. */
+export async function lockTasks(
   trx: Trx,
   keys: readonly { project_id: string; task_id: string }[],
 ): Promise<LockedTask[]> {
@@ -57,64 +63,39 @@ async function lockedTasks(
     select project_id, task_id, started_at, implicit, state, ended_at, ended_by, late_activity
     from tasks join json_to_recordset(${JSON.stringify(keys)}::json)
       as given (project_id uuid, task_id text) using (project_id, task_id)
-    order by project_id, task_id
+    order by project_id, task_id for update of tasks
   `.execute(trx)
   return rows
+}
+
+/** Where a task stands and when it was active. Instants are ISO 8601. */
+export type TaskActivity = LockedTask & { last_activity_at: string }
+
+/** Writes where locked tasks stand; their sums stay as they are. */
+export async function writeTaskStates(trx: Trx, tasks: readonly TaskActivity[]): Promise<void> {
+  if (tasks.length === 0) return
+  await sql`
+    update tasks set
+      implicit = given.implicit, state = given.state, ended_at = given.ended_at,
+      ended_by = given.ended_by, late_activity = given.late_activity,
+      started_at = least(tasks.started_at, given.started_at),
+      last_activity_at = greatest(tasks.last_activity_at, given.last_activity_at),
+      updated_at = now()
+    from json_to_recordset(${JSON.stringify(tasks)}::json) as given (
+      project_id uuid, task_id text, implicit boolean, state text, ended_at timestamptz,
+      ended_by text, late_activity boolean, started_at timestamptz, last_activity_at timestamptz
+    )
+    where tasks.project_id = given.project_id and tasks.task_id = given.task_id
+  `.execute(trx)
 }
 
 /** Writes recomputed roll-ups and states of tasks that are locked. */
 export async function writeTasks(trx: Trx, tasks: readonly TaskUpdate[]): Promise<void> {
   if (tasks.length === 0) return
   await sql`
-    update tasks set ${assignments(taskColumns)}, updated_at = now()
+    update tasks set ${assignments('tasks', taskColumns)}, updated_at = now()
     from ${givenTasks(tasks)}
     where tasks.project_id = given.project_id and tasks.task_id = given.task_id
-  `.execute(trx)
-}
-
-/** A conversation's row, locked until the transaction ends. */
-export type LockedConversation = { project_id: string; conversation_id: string; started_at: string }
-
-/** Makes the rows of new conversations, and locks all of them in the order given. */
-export async function lockConversations(
-  trx: Trx,
-  conversations: readonly TouchedConversation[],
-): Promise<LockedConversation[]> {
-  const given = conversations.map((conversation) => ({
-    project_id: conversation.project_id,
-    conversation_id: conversation.conversation_id,
-    started_at: isoFromMs(msFromNs(conversation.first_start)),
-    last_activity_at: isoFromMs(msFromNs(conversation.last_end)),
-  }))
-  const { rows } = await sql<LockedConversation>`
-    insert into conversations (project_id, conversation_id, started_at, last_activity_at)
-    select project_id, conversation_id, started_at, last_activity_at
-    from json_to_recordset(${JSON.stringify(given)}::json) as given (
-      project_id uuid, conversation_id uuid, started_at timestamptz, last_activity_at timestamptz
-    )
-    on conflict (project_id, conversation_id) do update set
-      started_at = least(conversations.started_at, excluded.started_at)
-    returning project_id, conversation_id, started_at
-  `.execute(trx)
-  return rows
-}
-
-/** What is written of a conversation. */
-export type ConversationUpdate = { project_id: string; rollup: ConversationRollup }
-
-/** Writes recomputed roll-ups of conversations that are locked. */
-export async function writeConversations(
-  trx: Trx,
-  updates: readonly ConversationUpdate[],
-): Promise<void> {
-  const given = updates.map(({ project_id, rollup }) => recordOf(rollup, { project_id }))
-  await sql`
-    update conversations set ${assignments(conversationColumns)}, updated_at = now()
-    from json_to_recordset(${JSON.stringify(given)}::json) as given (
-      project_id uuid, conversation_id uuid, ${definitions(conversationColumns)}
-    )
-    where conversations.project_id = given.project_id
-      and conversations.conversation_id = given.conversation_id
   `.execute(trx)
 }
 
@@ -173,35 +154,6 @@ const taskColumns = {
   counted: 'integer[]',
 } as const
 
-const conversationColumns = {
-  external_id: 'text',
-  user_id: 'text',
-  started_at: 'timestamptz',
-  last_activity_at: 'timestamptz',
-  tasks: 'bigint',
-  traces: 'bigint',
-  calls: 'bigint',
-  errors: 'bigint',
-  total_tokens: 'bigint',
-  cost_usd: 'numeric',
-  models: 'text[]',
-} as const
-
-type Columns = { readonly [column: string]: string }
-const names = (columns: Columns) => sql.raw(Object.keys(columns).join(', '))
-const definitions = (columns: Columns) =>
-  sql.raw(
-    Object.entries(columns)
-      .map(([column, type]) => `${column} ${type}`)
-      .join(', '),
-  )
-const assignments = (columns: Columns) =>
-  sql.raw(
-    Object.keys(columns)
-      .map((column) => `${column} = given.${column}`)
-      .join(', '),
-  )
-
 /** One parameter carries all rows, whatever their number. */
 function givenTasks(tasks: readonly (TaskUpdate & { event_id?: string })[]) {
   let text = '['
@@ -228,22 +180,4 @@ function countedText(fingerprints: readonly number[] | undefined): string {
 
 function textOrNull(text: string): string {
   return text === '' ? 'null' : JSON.stringify(text)
-}
-
-/**
- * A conversation's roll-up as a record. What is not known is empty there and null here. Times are
- * whole milliseconds, as the columns hold them: a start never reads later than it was.
- */
-function recordOf(rollup: ConversationRollup, more: object): object {
-  const { first_start, last_end, ...columns } = rollup
-  const known = Object.entries(columns).map(([column, value]) => [
-    column,
-    value === '' ? null : value,
-  ])
-  return {
-    ...Object.fromEntries(known),
-    started_at: isoFromMs(msFromNs(first_start)),
-    last_activity_at: isoFromMs(msFromNs(last_end)),
-    ...more,
-  }
 }
