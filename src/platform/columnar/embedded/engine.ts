@@ -56,6 +56,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 /** For a machine that has other things to do: a server's defaults take what there is. */
 const engineArguments = [
   '--max_server_memory_usage=2147483648',
+  // With the default of 1 GiB, that bound leaves each statement one thread.
+  '--max_threads_min_free_memory_per_thread=134217728',
   '--max_thread_pool_free_size=16',
   '--mark_cache_size=67108864',
   '--primary_index_cache_size=67108864',
