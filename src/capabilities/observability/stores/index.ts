@@ -1,4 +1,5 @@
 export { type StoreCapabilities, storeCapabilities } from './capabilities.ts'
+export { type HotSlice, type HotSource, openHotSource } from './clickhouse/hot-source.ts'
 export { openClickHouseLedgerStore } from './clickhouse/ledger-store.ts'
 export { openClickHouseRecordStore } from './clickhouse/record-store.ts'
 export { openClickHouseRetentionStore } from './clickhouse/retention-store.ts'
@@ -25,13 +26,15 @@ export type {
   LedgerStore,
   LedgerSums,
 } from './ledger-contract.ts'
-export type { HotRow, HotTableName } from './postgres/hot-rows.ts'
+export { type HotRow, type HotTableName, hotTables } from './postgres/hot-rows.ts'
 export {
   day_ns,
   dayOf,
   dropPartitions,
   lockHotWindows,
+  lockProject,
 } from './postgres/partitions.ts'
+export { openPostgresRetention } from './postgres/retention.ts'
 export { type HotObservationStore, openPostgresStore } from './postgres/store.ts'
 export { type HotRowWriter, openHotRowWriter } from './postgres/write-rows.ts'
 export type {
