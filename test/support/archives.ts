@@ -3,14 +3,38 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import {
+  type ArchiveSettings,
+  type ArchiveStore,
+  archiveHandler,
+  defaultArchiveSettings,
+  openArchiveStore,
+  openRestoredStore,
+  readErasedUsers,
+  restoreHandler,
+} from '../../src/capabilities/observability/archive/index.ts'
+import type { Job, JobValue } from '../../src/capabilities/observability/jobs/index.ts'
+import {
   openClickHouseRecordStore,
   openClickHouseStore,
 } from '../../src/capabilities/observability/stores/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { systemClock } from '../../src/kernel/time.ts'
 import { type Blobs, openBlobs } from '../../src/platform/blobs/index.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
+import {
+  type ArchiveTables,
+  type JobTables,
+  type Kysely,
+  openRelational,
+  type RetentionTables,
+  type Selectable,
+} from '../../src/platform/relational/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { blobsOptions } from './blobs.ts'
+import { migratedClickHouse } from './clickhouse.ts'
+import { enqueueTestJob, jobIn, startWorker } from './job-workers.ts'
 import { observationOf } from './observations.ts'
+import { testPostgres } from './postgres.ts'
 import { correlationOf, eventOf, linkOf, rowsOf, start, traceOf } from './records.ts'
 
 /** The day of `start`, 2026-09-21, begins here. */
@@ -86,4 +110,93 @@ export async function writeRecords(
   await records.insertRows('events', rowsOf('events', drafts.events), about)
   await records.insertRows('links', rowsOf('links', drafts.links), about)
   await records.insertRows('correlations', rowsOf('correlations', drafts.correlations), about)
+}
+
+/** Tables that archives and their jobs are noted in. */
+export type ArchiveTestTables = ArchiveTables & JobTables & RetentionTables
+
+/** Archive and restore runs as a worker does them, with stores of their own. */
+export type ArchiveDesk = {
+  columnar: Columnar
+  db: Kysely<ArchiveTestTables>
+  /** Columns that archives are made without, as an earlier version did. */
+  columnsToCome: Set<string>
+  /** Runs an archive to its end. */
+  archive(project_id: string, params?: JobValue): Promise<Job>
+  /** Runs a restore to its end; answers the job and the id of its slice. */
+  restore(archive: Job, more?: JobValue): Promise<{ job: Job; slice_id: string }>
+  slice(slice_id: string): Promise<Slice | undefined>
+  close(): Promise<void>
+}
+
+export async function openArchiveDesk(
+  blobs: Blobs,
+  more: Partial<ArchiveSettings> = {},
+): Promise<ArchiveDesk> {
+  const columnar = await migratedClickHouse()
+  const relational = openRelational<ArchiveTestTables>({
+    url: await testPostgres(),
+    pool_max: 8,
+    connect_timeout_ms: 2_000,
+    statement_timeout_ms: 5_000,
+    logger: createLogger({ role: 'test', level: 'silent' }),
+  })
+  const { db } = relational
+  const settings = { ...defaultArchiveSettings, settle_ms: 0, ...more }
+  const about = { db, blobs, clock: systemClock, settings }
+  const columnsToCome = new Set<string>()
+  const store = openArchiveStore({ columnar })
+  const earlier: ArchiveStore = {
+    ...store,
+    columnsOf: async (kind) =>
+      (await store.columnsOf(kind)).filter(({ name }) => !columnsToCome.has(name)),
+  }
+  const worker = startWorker(db, [
+    archiveHandler({ ...about, store: earlier }),
+    restoreHandler({
+      ...about,
+      restored: openRestoredStore({ columnar }),
+      erasedUsers: (project_id) => readErasedUsers(db, project_id),
+    }),
+  ])
+  const run = async (kind: string, project_id: string, params: JobValue) => {
+    const { id } = await enqueueTestJob(db, { project_id, kind, params })
+    return jobIn(db, id, 'succeeded', 'failed')
+  }
+  return {
+    ...{ columnar, db, columnsToCome },
+    archive: (project_id, params = daysFrom(3)) => run('archive', project_id, params),
+    restore: async ({ id: archive_run_id, project_id, result }, params = {}) => {
+      const slice_id = newId()
+      const created_at = new Date()
+      await insertTestSlice(db, { slice_id, project_id, archive_run_id, created_at })
+      const { manifest, manifest_sha256 } = result ?? {}
+      const asked = { archive_run_id, slice_id, manifest, manifest_sha256, ...params }
+      return { slice_id, job: await run('restore', project_id, asked) }
+    },
+    slice: (slice_id) =>
+      db.selectFrom('restored_slices').selectAll().where('id', '=', slice_id).executeTakeFirst(),
+    close: async () => {
+      await worker.stop()
+      await relational.close()
+      await columnar.close()
+    },
+  }
+}
+
+type Slice = Selectable<ArchiveTables['restored_slices']>
+
+async function insertTestSlice(
+  db: Kysely<ArchiveTestTables>,
+  about: { slice_id: string; project_id: string; archive_run_id: string; created_at: Date },
+): Promise<void> {
+  const { slice_id, created_at, ...rest } = about
+  await db
+    .insertInto('restored_slices')
+    .values({
+      ...{ ...rest, id: slice_id, name: slice_id, job_id: newId(), kinds: '[]' },
+      ...{ created_by: 'user:test', created_at },
+      expires_at: new Date(created_at.getTime() + 3_600_000),
+    })
+    .execute()
 }

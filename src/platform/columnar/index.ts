@@ -16,6 +16,7 @@ export {
 } from './embedded/start-embedded-clickhouse.ts'
 export { type ColumnarMigrateOptions, migrateColumnar } from './migrate-columnar.ts'
 export { type ColumnarOptions, openColumnar } from './open-columnar.ts'
+export { renderStatement, type SchemaTarget } from './render-statement.ts'
 export {
   compileRowBinary,
   type RowBinaryColumn,

@@ -5,6 +5,7 @@ import { type Day, dayText } from './days.ts'
 import { asArchiveFailure } from './failures.ts'
 import { type ParquetFacts, readParquet } from './parquet-file.ts'
 import type { ArchiveSettings } from './settings.ts'
+import { settleBoth } from './settle-both.ts'
 import { type ArchiveDb, filesTotal, forgetFiles, lastFile, noteFile, rowsFrom } from './store.ts'
 
 /** One day of one kind, on its way into files. */
@@ -41,10 +42,10 @@ export async function archiveDay(about: DayToArchive): Promise<void> {
   const first_ordinal = next.ordinal - (isOurs ? last.part : 0)
   let piece = await readPiece(about, isOurs ? last.position : undefined)
   while (piece.facts.rows > 0) {
-    const [following] = await Promise.all([
+    const [following] = await settleBoth(
       readPiece(about, piece.facts.last),
       keep(about, piece, next),
-    ])
+    )
     const total = await filesTotal(db, job_id)
     await about.noted(total)
     piece = following

@@ -7,11 +7,9 @@ const day_ns = BigInt(day_ms) * 1_000_000n
 /** From inclusive, to exclusive, in nanoseconds since 1970. */
 export type NsWindow = { from: bigint; to: bigint }
 
-/** The days that a window touches, in order. */
-export function daysOf({ from, to }: NsWindow): Day[] {
-  const first = Number(from / day_ns)
-  const last = Number((to - 1n) / day_ns)
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at)
+/** The day in which an instant lies. */
+export function dayOf(instant_ns: bigint): Day {
+  return Number(instant_ns / day_ns)
 }
 
 /** The part of a window that lies in a day. */

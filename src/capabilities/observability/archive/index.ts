@@ -1,3 +1,6 @@
 export { type ArchiveJobDeps, archiveHandler } from './archive-job.ts'
 export { type ArchiveStore, openArchiveStore } from './archive-store.ts'
+export { readErasedUsers } from './erased-users.ts'
+export { type RestoreJobDeps, restoreHandler } from './restore-job.ts'
+export { openRestoredStore, type RestoredStore } from './restored-store.ts'
 export { type ArchiveSettings, defaultArchiveSettings } from './settings.ts'

@@ -1,0 +1,102 @@
+import type { ArchiveDb, Slice } from './store.ts'
+
+type SliceKey = { slice_id: string; project_id: string }
+
+/** A slice of the project. */
+export function findSlice(db: ArchiveDb, key: SliceKey): Promise<Slice | undefined> {
+  return db
+    .selectFrom('restored_slices')
+    .selectAll()
+    .where('project_id', '=', key.project_id)
+    .where('id', '=', key.slice_id)
+    .executeTakeFirst()
+}
+
+/** A slice to restore. */
+export type NewSlice = Omit<
+  Slice,
+  'state' | 'row_count' | 'bytes' | 'erased_rows' | 'ended_at' | 'kinds'
+> & { kinds: readonly string[] }
+
+/** Notes a slice; undefined when another of the project has the name. */
+export function insertSlice(db: ArchiveDb, slice: NewSlice): Promise<Slice | undefined> {
+  return db
+    .insertInto('restored_slices')
+    .values({ ...slice, kinds: JSON.stringify(slice.kinds) })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** From now on queries see the slice; false when it was deleted meanwhile. */
+export async function openSlice(
+  db: ArchiveDb,
+  { slice_id, project_id, ...sums }: SliceKey & Pick<Slice, 'row_count' | 'bytes' | 'erased_rows'>,
+): Promise<boolean> {
+  const opened = await db
+    .updateTable('restored_slices')
+    .set({ ...sums, state: 'ready' })
+    .where('project_id', '=', project_id)
+    .where('id', '=', slice_id)
+    .where('state', 'in', ['restoring', 'ready'])
+    .returning('id')
+    .executeTakeFirst()
+  return opened !== undefined
+}
+
+/** From now on no query sees the slice; its rows are still to be dropped. */
+export function hideSlice(db: ArchiveDb, key: SliceKey): Promise<Slice | undefined> {
+  return db
+    .updateTable('restored_slices')
+    .set({ state: 'ending' })
+    .where('project_id', '=', key.project_id)
+    .where('id', '=', key.slice_id)
+    .where('state', 'in', ['restoring', 'ready', 'ending'])
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** The slice has no rows any more. */
+export async function endSlice(db: ArchiveDb, key: SliceKey, ended_at: Date): Promise<void> {
+  await db
+    .updateTable('restored_slices')
+    .set({ state: 'ended', ended_at })
+    .where('project_id', '=', key.project_id)
+    .where('id', '=', key.slice_id)
+    .execute()
+}
+
+/** Slices of all projects whose rows are to be dropped: expired, deleted, or never finished. */
+export function slicesToEnd(
+  db: ArchiveDb,
+  { now, limit }: { now: Date; limit: number },
+): Promise<Slice[]> {
+  return db
+    .selectFrom('restored_slices')
+    .selectAll()
+    .where('state', '!=', 'ended')
+    .where((eb) => eb.or([eb('state', '=', 'ending'), eb('expires_at', '<=', now.toISOString())]))
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute()
+}
+
+/** Ids of the slices of a project that queries see. */
+export async function readySlices(
+  db: ArchiveDb,
+  { project_id, now }: { project_id: string; now: Date },
+): Promise<string[]> {
+  const slices = await db
+    .selectFrom('restored_slices')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('state', '=', 'ready')
+    .where('expires_at', '>', now.toISOString())
+    .orderBy('id')
+    .limit(slices_max)
+    .execute()
+  return slices.map(({ id }) => id)
+}
+
+/** Slices that a project may have at a time. */
+export const slices_max = 100

@@ -1,0 +1,249 @@
+import { createHash, createHmac } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Job } from '../../src/capabilities/observability/jobs/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import type { Blobs } from '../../src/platform/blobs/index.ts'
+import { type ArchiveDesk, daysFrom, openArchiveDesk, writeRecords } from '../support/archives.ts'
+import { directoryDriver, s3Driver } from '../support/blobs.ts'
+
+const kinds = ['observations', 'traces', 'events', 'links', 'correlations']
+const identities: Record<string, string> = {
+  observations: 'start_time, trace_id, observation_id',
+  traces: 'trace_id',
+  events: 'trace_id, time, observation_id, event_id',
+  links: 'trace_id, time, observation_id, link_id',
+  correlations: 'correlation_type, correlation_value, trace_id, observation_id',
+}
+
+const flipped = (bytes: Buffer) => {
+  bytes.writeUInt8((bytes[999] ?? 0) ^ 1, 999)
+  return bytes
+}
+
+describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
+  let blobs: Blobs
+  let desk: ArchiveDesk
+  const project_id = newId()
+  let archive: Job
+
+  beforeAll(async () => {
+    await driver.start()
+    blobs = driver.open()
+    desk = await openArchiveDesk(blobs, { file_rows_max: 20 })
+    await writeRecords(desk.columnar, { project_id, days: 3, each: 50 })
+    await writeRecords(desk.columnar, { project_id: newId(), days: 3, each: 10 })
+    archive = await desk.archive(project_id)
+  })
+  afterAll(async () => {
+    await desk.close()
+    await driver.stop()
+  })
+
+  const manifestOf = async (job: Job) =>
+    JSON.parse(String(await buffer(await blobs.get(String(job.result?.['manifest'])))))
+  /** Rows of the kind's own table, each once, that the slice does not have, and the other way. */
+  const differences = async (kind: string, slice_id: string, where = '1 = 1') => {
+    const columns = await desk.columnar.query<{ name: string }>(
+      'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String}',
+      { table: kind },
+    )
+    const list = columns.map(({ name }) => name).join(', ')
+    const live = `SELECT ${list} FROM ${kind} WHERE project_id = {project:UUID} AND ${where}
+      ORDER BY ingested_at DESC, message_id DESC LIMIT 1 BY ${identities[kind]}`
+    const back = `SELECT ${list} FROM restored_${kind} WHERE slice_id = {slice:UUID}`
+    const params = { project: project_id, slice: slice_id }
+    const count = async (sql: string) =>
+      Number(
+        (await desk.columnar.query<{ n: string }>(`SELECT count() AS n FROM (${sql})`, params))[0]
+          ?.n,
+      )
+    return {
+      live: await count(live),
+      back: await count(back),
+      missing: await count(`(${live}) EXCEPT (${back})`),
+      added: await count(`(${back}) EXCEPT (${live})`),
+    }
+  }
+  const rowsOf = async (slice_id: string) => {
+    const each = kinds.map((kind) => `SELECT slice_id FROM restored_${kind}`).join(' UNION ALL ')
+    const sql = `SELECT count() AS n FROM (${each}) WHERE slice_id = {slice:UUID}`
+    return Number((await desk.columnar.query<{ n: string }>(sql, { slice: slice_id }))[0]?.n)
+  }
+  /** The archive as it would be with other bytes in place of a blob; the blob comes back. */
+  const withBlob = async (
+    name: string,
+    change: (bytes: Buffer) => Buffer,
+    then: () => Promise<void>,
+  ) => {
+    const bytes = await buffer(await blobs.get(name))
+    await blobs.put(name, [change(Buffer.from(bytes))])
+    await then().finally(() => blobs.put(name, [bytes]))
+  }
+  /** The same archive with another manifest, as an earlier or later version would have made it. */
+  const withManifest = async (
+    change: (manifest: Awaited<ReturnType<typeof manifestOf>>) => void,
+  ) => {
+    const manifest = await manifestOf(archive)
+    change(manifest)
+    const bytes = Buffer.from(JSON.stringify(manifest))
+    const name = `archives/${project_id}/${newId()}.json`
+    await blobs.put(name, [bytes])
+    const manifest_sha256 = createHash('sha256').update(bytes).digest('hex')
+    return desk.restore({ ...archive, result: { manifest: name, manifest_sha256 } })
+  }
+
+  test('a run has each record once, in bounded files that the manifest tells of', async () => {
+    expect(archive).toMatchObject({ state: 'succeeded', result: { verified: true, rows: 750 } })
+    const manifest = await manifestOf(archive)
+    expect(manifest).toMatchObject({ project_id, run_id: archive.id, rows: 750, version: 1 })
+    expect(manifest.files).toHaveLength(5 * 3 * 3)
+    for (const file of manifest.files) {
+      const bytes = await buffer(await blobs.get(file.name))
+      expect(bytes.length).toBe(file.bytes)
+      expect(createHash('sha256').update(bytes).digest('hex')).toBe(file.sha256)
+      expect(file.rows).toBeLessThanOrEqual(20)
+      expect(BigInt(file.min_time) <= BigInt(file.max_time)).toBe(true)
+    }
+    const names = []
+    for await (const { name } of blobs.list(`archives/${project_id}/${archive.id}/`))
+      names.push(name)
+    expect(names).toHaveLength(manifest.files.length + 1)
+  })
+
+  test('what is restored equals what was archived, in every column', async () => {
+    const { job, slice_id } = await desk.restore(archive)
+    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 750, erased_rows: 0 } })
+    expect(await desk.slice(slice_id)).toMatchObject({ state: 'ready', row_count: 750 })
+    for (const kind of kinds) {
+      expect(await differences(kind, slice_id)).toEqual({
+        live: 150,
+        back: 150,
+        missing: 0,
+        added: 0,
+      })
+    }
+  })
+
+  test('of a window whole days are restored, of kinds those that are named', async () => {
+    const from = '2026-09-22T12:00:00Z'
+    const to = '2026-09-22T12:00:01Z'
+    const { slice_id } = await desk.restore(archive, { from, to, kinds: ['observations', 'links'] })
+    const ofDay = (time: string) => `toDate(${time}) = '2026-09-22'`
+    const whole = { live: 50, back: 50, missing: 0, added: 0 }
+    expect(await differences('observations', slice_id, ofDay('start_time'))).toEqual(whole)
+    expect(await differences('links', slice_id, ofDay('time'))).toEqual(whole)
+    expect(await rowsOf(slice_id)).toBe(100)
+  })
+
+  test.each([
+    ['one bit that is another', flipped],
+    ['a missing end', (bytes: Buffer) => bytes.subarray(0, bytes.length - 100)],
+    ['nothing in it', () => Buffer.alloc(0)],
+  ])('a file with %s is refused with its name, and the slice has nothing', async (_, change) => {
+    const { name } = (await manifestOf(archive)).files[7]
+    await withBlob(name, change, async () => {
+      const { job, slice_id } = await desk.restore(archive)
+      expect(job).toMatchObject({ state: 'failed', attempt: 1 })
+      expect(job.error).toContain(name)
+      expect(await desk.slice(slice_id)).toMatchObject({ state: 'ending' })
+      expect(await rowsOf(slice_id)).toBe(0)
+    })
+  })
+
+  test('a file that is gone, and a manifest that is another, are refused with their names', async () => {
+    const { name } = (await manifestOf(archive)).files[0]
+    const bytes = await buffer(await blobs.get(name))
+    await blobs.delete(name)
+    const gone = await desk.restore(archive)
+    expect(gone.job).toMatchObject({ state: 'failed' })
+    expect(gone.job.error).toContain(name)
+    await blobs.put(name, [bytes])
+    const manifest = String(archive.result?.['manifest'])
+    const other = (text: Buffer) => Buffer.from(String(text).replace('"rows":750', '"rows":751'))
+    await withBlob(manifest, other, async () => {
+      const { job } = await desk.restore(archive)
+      expect(job).toMatchObject({ state: 'failed' })
+      expect(job.error).toContain(manifest)
+    })
+  })
+
+  test('rows that are not those of the manifest are refused, though the bytes are', async () => {
+    const { job, slice_id } = await withManifest(({ files }) => {
+      files[3].row_checksum = '1'
+    })
+    expect(job).toMatchObject({ state: 'failed' })
+    expect(job.error).toContain((await manifestOf(archive)).files[3].name)
+    expect(await rowsOf(slice_id)).toBe(0)
+  })
+
+  test('columns that came later take their defaults; all others are compared', async () => {
+    desk.columnsToCome.add('metadata').add('cost_usd')
+    const older = await desk.archive(project_id)
+    desk.columnsToCome.clear()
+    const { job, slice_id } = await desk.restore(older)
+    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 750 } })
+    const sql = `SELECT count() AS rows, countIf(length(metadata) = 0) AS bare,
+      countIf(cost_usd IS NULL) AS unpriced, countIf(length(attributes) = 2) AS told
+      FROM restored_observations WHERE slice_id = {slice:UUID}`
+    const [found] = await desk.columnar.query(sql, { slice: slice_id })
+    expect(found).toEqual({ rows: '150', bare: '150', unpriced: '150', told: '150' })
+  })
+
+  test('a column that is not known, or of another type, is refused with its name', async () => {
+    const unknown = await withManifest(({ kinds: [first] }) => {
+      first.columns.push({ name: 'mood', type: 'String' })
+    })
+    expect(unknown.job).toMatchObject({ state: 'failed' })
+    expect(unknown.job.error).toContain('mood')
+    const other = await withManifest(({ kinds: [first] }) => {
+      first.columns.find((column: { name: string }) => column.name === 'status_code').type =
+        'String'
+    })
+    expect(other.job.error).toContain('status_code')
+    const later = await withManifest((manifest) => {
+      manifest.version = 2
+    })
+    expect(later.job.error).toContain('version 2')
+    const foreign = await withManifest((manifest) => {
+      manifest.project_id = newId()
+    })
+    expect(foreign.job.error).toContain('another project')
+  })
+
+  test('rows of erased users stay out, and those of their traces', async () => {
+    const key = Buffer.alloc(32, 7)
+    await desk.db.insertInto('erasure_keys').values({ project_id, key }).execute()
+    const user_id_digest = createHmac('sha256', key).update('user-3').digest()
+    await desk.db
+      .insertInto('erasures')
+      .values({
+        ...{
+          id: newId(),
+          project_id,
+          user_id: null,
+          user_id_digest,
+          reason: 'asked',
+          purge: false,
+        },
+        ...{ requested_by: 'user:x', created_at: new Date() },
+      })
+      .execute()
+    const { job, slice_id } = await desk.restore(archive)
+    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 750, erased_rows: 150 } })
+    expect(await desk.slice(slice_id)).toMatchObject({ row_count: 600, erased_rows: 150 })
+    const observations = await differences('observations', slice_id, "user_id != 'user-3'")
+    expect(observations).toEqual({ live: 120, back: 120, missing: 0, added: 0 })
+    expect(await rowsOf(slice_id)).toBe(600)
+  })
+
+  test('a project without rows has an archive without files, which can be restored', async () => {
+    const empty = await desk.archive(newId(), daysFrom(2))
+    expect(empty).toMatchObject({
+      state: 'succeeded',
+      result: { verified: true, files: 0, rows: 0 },
+    })
+    const { job } = await desk.restore(empty)
+    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 0 } })
+  })
+})
