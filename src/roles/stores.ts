@@ -3,8 +3,10 @@ import {
   type ObservationStore,
   openClickHouseLedgerStore,
   openClickHouseRecordStore,
+  openClickHouseRetentionStore,
   openClickHouseStore,
   type RecordStore,
+  type RetentionStore,
 } from '../capabilities/observability/stores/index.ts'
 import { type Columnar, columnarSchemaStatus, openColumnar } from '../platform/columnar/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
@@ -13,17 +15,29 @@ import {
   type AccessTables,
   type ArchiveTables,
   type CaptureTables,
+  type HotTables,
   type IngestTables,
   isRelationalUnavailable,
+  type JobTables,
   openRelational,
   type Relational,
   relationalSchemaStatus,
+  type JobTables,
+  type RetentionTables,
   type TaskTables,
 } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 
 /** All tables of PostgreSQL. */
-export type Tables = AccessTables & TaskTables & IngestTables & CaptureTables & ArchiveTables
+export type Tables = AccessTables &
+  HotTables &
+  JobTables &
+  TaskTables &
+  IngestTables &
+  CaptureTables &
+  ArchiveTables &
+  JobTables &
+  RetentionTables
 
 type RelationalConfig = Pick<
   RoleConfig<'worker'>,
@@ -91,6 +105,7 @@ export function openStores(
     store: openClickHouseStore({ columnar }),
     records: openClickHouseRecordStore({ columnar }),
     ledger: openClickHouseLedgerStore({ columnar }),
+    retention: openClickHouseRetentionStore({ columnar }),
   }
 }
 
@@ -114,6 +129,7 @@ export type Stores = {
   store: ObservationStore
   records: RecordStore
   ledger: LedgerStore
+  retention: RetentionStore
 }
 
 /** The address, or an error that names the variable. */

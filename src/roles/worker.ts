@@ -5,6 +5,8 @@ import {
 } from '../capabilities/observability/ingest/index.ts'
 import { settleRequests } from '../capabilities/observability/requests/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { openHotWindows } from './hot-window.ts'
+import { openJobs } from './jobs.ts'
 import { openClusterQueue } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
@@ -12,15 +14,18 @@ import { openStores } from './stores.ts'
 /** Writes what the queue brings into the stores. */
 export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
   return run('worker', config, async (context) => {
-    const { db, store, records, ledger } = openStores(context, config)
+    const stores = openStores(context, config)
+    const { db, store, records, ledger } = stores
+    const { second, ...hotWindows } = openHotWindows(context, stores)
     const queue = await openClusterQueue(context, config)
     const ingest = await startIngest({
       ...context,
-      ...{ db, store, records, ledger, queue },
+      ...{ db, store, records, ledger, queue, second },
       settleRequests: (entries) => settleRequests(db, entries),
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())
+    openJobs(context, config, stores, hotWindows)
   })
 }
 
