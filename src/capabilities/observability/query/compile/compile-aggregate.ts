@@ -73,7 +73,8 @@ function recordsFor(aggregate: Aggregate, frame: Frame): Records {
     ...all.flatMap(referencesOf),
   ]
   const narrowing = narrowingOf(frame, late)
-  const { text, scope } = recordsOf(frame, { references, inside, narrowing, direction: 'asc' })
+  const request = { references, inside, narrowing, direction: 'asc', whole: true } as const
+  const { text, scope } = recordsOf(frame, request)
   return { text, scope, where: lateText(all, scope) }
 }
 

@@ -36,7 +36,7 @@ function fromRecord(entity: Entity) {
   return ({ field }: Reference) => field.recorded === true || entity.maps.includes(field.name)
 }
 
-function groupsOf(frame: Frame, { inside, narrowing, direction }: RowsRequest, fields: Field[]) {
+function groupsOf(frame: Frame, request: RowsRequest, fields: Field[]) {
   const { entity, window, dialect, params } = frame
   const base = baseOf(entity)
   if (base === undefined) throw new RangeError(`${entity.name} are not computed`)
@@ -48,7 +48,7 @@ function groupsOf(frame: Frame, { inside, narrowing, direction }: RowsRequest, f
       entity: base,
       window: { from: window.from - margin_ns, to: window.to + margin_ns },
     },
-    { references: [...reads].map((name) => referenceTo(base, name)), inside, narrowing, direction },
+    { ...request, references: [...reads].map((name) => referenceTo(base, name)), whole: true },
   )
   const list = wanted
     .filter(({ name }) => name !== 'trace_id')

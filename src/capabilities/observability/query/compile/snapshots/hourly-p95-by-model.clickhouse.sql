@@ -3,12 +3,10 @@ SELECT model AS c0,
   quantileExactInclusiveOrNull(0.95)(toFloat64(duration_ms)) AS c2
 FROM (
   SELECT model, start_time, ((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1000000) AS duration_ms, (type IN ('generation', 'embedding')) AS is_call
-  FROM observations
+  FROM observations FINAL
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
     AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
-  ORDER BY start_time ASC, trace_id ASC, observation_id ASC, ingested_at DESC, message_id DESC
-  LIMIT 1 BY start_time, trace_id, observation_id
 ) AS record
 WHERE is_call = {p3:Bool}
 GROUP BY model, (intDiv(toUnixTimestamp64Nano(start_time) - {p5:Int64}, {p4:Int64}) * {p4:Int64} + {p5:Int64})

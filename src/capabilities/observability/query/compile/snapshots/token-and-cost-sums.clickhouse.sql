@@ -5,12 +5,10 @@ SELECT user_id AS c0,
   toFloat64(count(*)) / ({p2:Int64} - {p1:Int64}) * 1000000000 AS c4
 FROM (
   SELECT user_id, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS total_tokens, cost_usd, (status = 'error') AS has_error, (type IN ('generation', 'embedding')) AS is_call
-  FROM observations
+  FROM observations FINAL
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
     AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
-  ORDER BY start_time ASC, trace_id ASC, observation_id ASC, ingested_at DESC, message_id DESC
-  LIMIT 1 BY start_time, trace_id, observation_id
 ) AS record
 WHERE is_call = {p3:Bool}
 GROUP BY user_id

@@ -4,21 +4,17 @@ SELECT (intDiv(toUnixTimestamp64Nano(start_time) - {p4:Int64}, {p3:Int64}) * {p3
   count(*) AS c3
 FROM (
   SELECT *, (model) GLOBAL IN (SELECT model FROM (SELECT model, start_time
-  FROM observations
+  FROM observations FINAL
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
-    AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
-  ORDER BY start_time ASC, trace_id ASC, observation_id ASC, ingested_at DESC, message_id DESC
-  LIMIT 1 BY start_time, trace_id, observation_id) AS record
+    AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')) AS record
     GROUP BY model ORDER BY count(*) DESC NULLS LAST, model
     LIMIT {p5:Int64}) AS in_top
   FROM (SELECT model, start_time
-  FROM observations
+  FROM observations FINAL
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
-    AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
-  ORDER BY start_time ASC, trace_id ASC, observation_id ASC, ingested_at DESC, message_id DESC
-  LIMIT 1 BY start_time, trace_id, observation_id) AS record
+    AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')) AS record
 ) AS record
 GROUP BY (intDiv(toUnixTimestamp64Nano(start_time) - {p4:Int64}, {p3:Int64}) * {p3:Int64} + {p4:Int64}), CASE WHEN in_top THEN model END, (NOT in_top)
 ORDER BY (intDiv(toUnixTimestamp64Nano(start_time) - {p4:Int64}, {p3:Int64}) * {p3:Int64} + {p4:Int64}) ASC NULLS LAST, CASE WHEN in_top THEN model END ASC NULLS LAST, (NOT in_top) ASC NULLS LAST
