@@ -21,9 +21,8 @@ import {
   type JobTables,
   openRelational,
   type Relational,
-  relationalSchemaStatus,
-  type JobTables,
   type RetentionTables,
+  relationalSchemaStatus,
   type TaskTables,
 } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
@@ -36,7 +35,6 @@ export type Tables = AccessTables &
   IngestTables &
   CaptureTables &
   ArchiveTables &
-  JobTables &
   RetentionTables
 
 type RelationalConfig = Pick<
