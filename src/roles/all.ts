@@ -10,7 +10,9 @@ import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './control.ts'
 import { openProxy, openRecorder } from './edge.ts'
 import { secretKeyOf, startServers } from './embedded.ts'
+import { openHotWindows } from './hot-window.ts'
 import { openIntake } from './intake.ts'
+import { openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
 import { openOtlp } from './otlp.ts'
 import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
@@ -30,13 +32,15 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
     const firstLogin = await migrateHere(context, config, stores)
 
     const queue = await openQueue(context, config)
+    const { second, ...hotWindows } = openHotWindows(context, { ...stores, db })
     const ingest = await startIngest({
       ...context,
-      ...{ db, store, records, ledger, queue },
+      ...{ db, store, records, ledger, queue, second },
       settleRequests: (entries) => settleRequests(db, entries),
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())
+    openJobs(context, config, { ...stores, db, ledger }, hotWindows)
 
     // A queue in a file of this machine needs no spool in front of it.
     const publisher =
@@ -44,7 +48,7 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
         ? queue
         : await withFileSpool(context, config, { queue, role: 'all' })
     const intake = openIntake(context, config, { queue: publisher, db })
-    const parts = { db, store, records, ledger, queue, intake }
+    const parts = { ...stores, db, store, records, ledger, queue, intake }
     const { access, routes } = openControl(context, config, parts)
     const recorder = openRecorder(context, config, { queue: publisher, intake })
     const proxy = openProxy(context, config, { keys: access.keys, recorder })

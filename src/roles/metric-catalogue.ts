@@ -5,7 +5,9 @@ import { createHttpServer } from '../platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
 import { openProxy, openRecorder } from './edge.ts'
 import { restartCounter } from './embedded.ts'
+import { openHotWindows } from './hot-window.ts'
 import { openIntake } from './intake.ts'
+import { openJobs } from './jobs.ts'
 import { openOtlp } from './otlp.ts'
 import { openQueryRuns } from './queries.ts'
 import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
@@ -62,7 +64,10 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
   const ingest = await startIngest({ ...context, ...stores, settings: ingestOf(config) })
   parts.defer(() => ingest.stop())
-  openQueryRuns(context, config, { columnar: absent, relational: absent })
+  const forJobs = { db: absent, retention: absent, ledger: absent }
+  openJobs(context, { ...config, jobs_max: 0 }, forJobs, { handlers: [], chores: [] })
+  openHotWindows(context, { db: absent, columnar: absent })
+  openQueryRuns(context, config, { columnar: absent, relational: absent, chooseStore: absent })
   watchQueue(context, absent)
   spoolCounter(metrics)
   watchSpool(metrics, absent)

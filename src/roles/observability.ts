@@ -8,6 +8,7 @@ import {
   type IngestRequestSettings,
   ingestRequestRoutes,
 } from '../capabilities/observability/requests/index.ts'
+import { retentionRoutes } from '../capabilities/observability/retention/index.ts'
 import { schemaRoutes } from '../capabilities/observability/schema/index.ts'
 import { traceRoutes } from '../capabilities/observability/traces/index.ts'
 import type { Clock } from '../kernel/time.ts'
@@ -17,7 +18,10 @@ import type { Intake } from './intake.ts'
 import type { Stores } from './stores.ts'
 
 /** What the routes under `/api/v2/observability` work on. */
-export type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger'> & {
+export type ObservabilityParts = Pick<
+  Stores,
+  'db' | 'store' | 'records' | 'ledger' | 'retention'
+> & {
   intake: Intake
   /** The queue itself, to ask what waits in it and what was set apart. */
   queue: Pick<Queue, 'stats' | 'deadLetters' | 'replayDeadLetter'>
@@ -44,6 +48,7 @@ export function observabilityRoutes(parts: ObservabilityParts): Route[] {
     ...correlationRoutes({ records, ledger, enqueue, clock, capture: intake.capture }),
     ...ledgerRoutes({ ledger, queue, clock }),
     ...deadLetterRoutes({ queue }),
+    ...retentionRoutes({ db, clock, retention: parts.retention }),
     ...captureRoutes({ db, clock, policies: intake.policies }),
   ]
 }

@@ -16,6 +16,7 @@ const headings: Record<keyof typeof groups, string> = {
   queueSettings: 'Queue',
   blobsSettings: 'Archives',
   workerSettings: 'Worker',
+  jobSettings: 'Jobs and retention',
   accessSettings: 'Sign-in and keys',
   taskSettings: 'Tasks',
   embeddedSettings: 'One machine',

@@ -6,6 +6,7 @@ import {
   embeddedSettings,
   httpSettings,
   ingestSettings,
+  jobSettings,
   otlpSettings,
   processSettings,
   proxySettings,
@@ -50,6 +51,7 @@ export const roleSchemas = {
     ...columnarSettings,
     ...queueSettings,
     ...workerSettings,
+    ...jobSettings,
     ...blobsSettings,
   }),
   migrate: z.object({
@@ -68,6 +70,7 @@ export const roleSchemas = {
     ...columnarSettings,
     ...queueSettings,
     ...workerSettings,
+    ...jobSettings,
     ...accessSettings,
     ...taskSettings,
     ...ingestSettings,

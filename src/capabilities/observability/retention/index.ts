@@ -1,3 +1,4 @@
 export type { RetentionDb, RetentionDeps } from './retention-deps.ts'
 export { retentionRoutes } from './retention-routes.ts'
+export { type RetentionChoresOptions, retentionChores } from './runs/daily.ts'
 export { type RetentionJobOptions, retentionHandler } from './runs/retention-job.ts'

@@ -18,6 +18,8 @@ export type LedgerStore = {
    * many. To repeat it, or to do it twice at once, is right.
    */
   closeHours(limits: { hours_max: number }): Promise<number>
+  /** Drops months all of whose entries came in before the instant, with their sums. */
+  dropMonthsBefore(instant_ms: number): Promise<void>
   /**
    * What is known of one request: an entry for each of its messages and one for what no message
    * took; `side` tells whether it is settled. Empty for a request that is not known.

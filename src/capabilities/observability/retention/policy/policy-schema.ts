@@ -22,7 +22,9 @@ const described = {
   traces: days.describe(
     'Records of traces, tasks and conversations, by their last activity. null: for ever.',
   ),
-  events: days.describe('Events, links and correlations. null: for ever.'),
+  events: days.describe(
+    'Events, links and correlations. null: for ever; left out: as long as observations.',
+  ),
 }
 
 const environmentDays = z.strictObject({
@@ -32,7 +34,7 @@ const environmentDays = z.strictObject({
   events: described.events.optional(),
 })
 
-/** What PUT takes: the whole policy. Days that are left out are null, those of an environment as in `days`. */
+/** What PUT takes: the whole policy. Days that are left out are null (those of events as of observations), in an environment as in `days`. */
 export const retentionBody = z
   .strictObject({
     days: z
@@ -40,7 +42,7 @@ export const retentionBody = z
         content: described.content.default(null),
         observations: described.observations.default(null),
         traces: described.traces.default(null),
-        events: described.events.default(null),
+        events: described.events.optional(),
       })
       .describe('What holds where no environment says otherwise.'),
     environments: z
@@ -65,12 +67,15 @@ export const retentionBody = z
       .default(false)
       .describe('Delete a day only once a verified archive has it.'),
   })
-  .superRefine((body, context) => {
-    for (const { path, message } of faultsOf(body as RetentionRules)) {
+  .transform(({ days: { events, ...given }, ...body }): RetentionRules => {
+    const all = { ...given, events: events === undefined ? given.observations : events }
+    return { ...body, days: all, environments: body.environments as RetentionRules['environments'] }
+  })
+  .superRefine((rules, context) => {
+    for (const { path, message } of faultsOf(rules)) {
       context.addIssue({ code: 'custom', path, message })
     }
   })
-  .transform((body) => body as RetentionRules)
 
 const shownDays = z.strictObject({
   content: days,
@@ -93,21 +98,23 @@ export const retentionFields = {
 type PathFault = { path: (string | number)[]; message: string }
 
 function faultsOf(rules: RetentionRules): PathFault[] {
+  const faults: PathFault[] = []
   const fault = daysFault(rules.days)
-  const faults = fault === undefined ? [] : [{ path: ['days', fault.field], ...fault }]
+  if (fault !== undefined) faults.push({ path: ['days', fault.field], message: fault.message })
   const names = new Set<string>()
   rules.environments.forEach(({ environment, days: own }, at) => {
+    const path = ['environments', at]
     if (names.has(environment)) {
       const message = `got ${JSON.stringify(environment)} twice, expected names that differ`
-      faults.push({ path: ['environments', at, 'environment'], message } as never)
+      faults.push({ path: [...path, 'environment'], message })
     }
     names.add(environment)
-    const found = daysFault(
-      daysIn({ ...rules, environments: [{ environment, days: own }] }, environment),
-    )
     // What the default has wrong is told once, there.
-    if (found === undefined || !(found.field in own || fault === undefined)) return
-    faults.push({ path: ['environments', at, 'days', found.field], ...found } as never)
+    const found =
+      fault ??
+      daysFault(daysIn({ ...rules, environments: [{ environment, days: own }] }, environment))
+    if (found === undefined || found === fault) return
+    faults.push({ path: [...path, 'days', found.field], message: found.message })
   })
   return faults
 }

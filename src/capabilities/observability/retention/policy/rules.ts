@@ -16,10 +16,26 @@ export const defaultRetention: RetentionRules = {
 
 export const day_ms = 86_400_000
 
-/** The days that hold in an environment. */
+/**
+ * The days that hold in an environment: its own, else the default's, of which none is longer than
+ * what bounds it there.
+ */
 export function daysIn(rules: RetentionRules, environment: string): RetentionDays {
-  const own = rules.environments.find((one) => one.environment === environment)
-  return { ...rules.days, ...own?.days }
+  const own = rules.environments.find((one) => one.environment === environment)?.days ?? {}
+  const { traces, ...days } = { ...rules.days, ...own }
+  const observations =
+    own.observations === undefined ? least(days.observations, traces) : own.observations
+  return {
+    traces,
+    observations,
+    events: own.events === undefined ? least(days.events, observations) : own.events,
+    content: own.content === undefined ? least(days.content, observations) : own.content,
+  }
+}
+
+function least(left: number | null, right: number | null): number | null {
+  if (left === null || right === null) return left ?? right
+  return Math.min(left, right)
 }
 
 /**

@@ -20,6 +20,12 @@ export function findRetention(db: Db, project_id: string): Promise<StoredRetenti
     .executeTakeFirst()
 }
 
+/** Projects that have set a policy. */
+export async function projectsWithRetention(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('retention_policies').select('project_id').execute()
+  return rows.map(({ project_id }) => project_id)
+}
+
 /** What is written, by whom and when. */
 export type RetentionChange = RetentionRules & {
   project_id: string

@@ -35,6 +35,8 @@ export type RowChanges = {
   deleteIn(partition_id: string, condition: Condition): Promise<void>
   /** Sets columns of the rows of a condition in a partition. */
   updateIn(partition_id: string, set: string, condition: Condition): Promise<void>
+  /** Drops a partition whole, whatever is in it. */
+  dropPartition(partition_id: string): Promise<void>
   /** Takes the bytes of deleted rows off the disk, which merges would do at some time. */
   purge(partition_id: string): Promise<void>
 }
@@ -68,14 +70,20 @@ export function rowChanges(columnar: Columnar, target: TableTarget, readFrom: st
       const change = `UPDATE ${set} ${partition} WHERE ${condition.sql}`
       await run(`ALTER TABLE ${table} ${on_cluster} ${change}`, condition.params)
     },
+    dropPartition: (partition_id) =>
+      run(`ALTER TABLE ${table} ${on_cluster} DROP PARTITION ID '${checked(partition_id)}'`),
     purge: (partition_id) =>
       run(`ALTER TABLE ${table} ${on_cluster} APPLY DELETED MASK ${partitionOf(partition_id)}`),
   }
 }
 
-/** ClickHouse's own name of a partition; it takes no parameter here. */
 function partitionOf(partition_id: string): string {
-  if (/^\w{1,64}$/.test(partition_id)) return `IN PARTITION ID '${partition_id}'`
+  return `IN PARTITION ID '${checked(partition_id)}'`
+}
+
+/** ClickHouse's own name of a partition; it takes no parameter here. */
+function checked(partition_id: string): string {
+  if (/^\w{1,64}$/.test(partition_id)) return partition_id
   throw new TypeError(`got the partition "${partition_id}", expected letters and digits`)
 }
 

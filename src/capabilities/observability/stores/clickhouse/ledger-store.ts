@@ -1,15 +1,22 @@
 import type { LedgerEntry } from '../../../../model/ledger-entry.ts'
-import { compileRowBinary, type RowBinaryColumn } from '../../../../platform/columnar/index.ts'
+import {
+  type Columnar,
+  compileRowBinary,
+  type RowBinaryColumn,
+} from '../../../../platform/columnar/index.ts'
 import type { LedgerStore } from '../ledger-contract.ts'
+import { rowChanges } from './change-rows.ts'
 import { createLedgerHours, type LedgerHoursOptions } from './ledger-hours.ts'
 import { addedSums, countsFrom, readSums, winnerFirst } from './ledger-sums.ts'
 import { asStoreFailure, reader } from './store-failure.ts'
+import { tableTargets } from './table-target.ts'
 
 /** The ledger in ClickHouse. */
 export function openClickHouseLedgerStore(options: LedgerHoursOptions): LedgerStore {
   const { columnar } = options
   const read = reader(columnar)
   const hours = createLedgerHours(options)
+  const targetOf = tableTargets(columnar)
   return {
     insertEntries: async (entries, { token }) => {
       if (entries.length === 0) return
@@ -23,10 +30,26 @@ export function openClickHouseLedgerStore(options: LedgerHoursOptions): LedgerSt
       return addedSums([...closed.sums, ...(await readSums(read, projectId, query, closed.hours))])
     },
     closeHours: (limits) => hours.close(limits),
+    dropMonthsBefore: (instant_ms) => dropMonths(columnar, targetOf, instant_ms),
     receipt: async (projectId, ingestRequestId) => {
       const params = { project: projectId, request: ingestRequestId }
       return (await read<EntryRow>(receiptSql, params)).map(entryFrom)
     },
+  }
+}
+
+async function dropMonths(
+  columnar: Columnar,
+  targetOf: ReturnType<typeof tableTargets>,
+  instant_ms: number,
+): Promise<void> {
+  for (const table of ['ingest_ledger', 'ingest_ledger_hours']) {
+    const changes = rowChanges(columnar, await targetOf(table), table)
+    const before = Math.floor(instant_ms / 1_000)
+    const parts = await changes.parts({ from: Number.MIN_SAFE_INTEGER, to: before })
+    for (const { partition_id, to } of parts) {
+      if (to < before) await changes.dropPartition(partition_id)
+    }
   }
 }
 

@@ -1,0 +1,44 @@
+import { type Chore, type JobHandler, startJobs } from '../capabilities/observability/jobs/index.ts'
+import { retentionChores, retentionHandler } from '../capabilities/observability/retention/index.ts'
+import { openPostgresRetention } from '../capabilities/observability/stores/index.ts'
+import type { RoleConfig } from '../platform/config/index.ts'
+import type { RoleContext } from './running.ts'
+import type { Stores } from './stores.ts'
+
+type JobConfig = Pick<
+  RoleConfig<'worker'>,
+  | 'jobs_max'
+  | 'job_poll_ms'
+  | 'job_lease_ms'
+  | 'job_attempts_max'
+  | 'job_runs_days'
+  | 'retention_hour'
+  | 'ledger_days'
+>
+
+/** Works on jobs of every kind until the role ends: those of retention, and `others`. */
+export function openJobs(
+  context: RoleContext,
+  config: JobConfig,
+  { db, retention, ledger }: Pick<Stores, 'db' | 'retention' | 'ledger'>,
+  others: { handlers: readonly JobHandler[]; chores: readonly Chore[] },
+): void {
+  const targets = [openPostgresRetention({ db })]
+  const { retention_hour: hour, job_runs_days, ledger_days } = config
+  const jobs = startJobs({
+    ...context,
+    db,
+    handlers: [retentionHandler({ ...context, db, store: retention, targets }), ...others.handlers],
+    chores: [
+      ...retentionChores({ ...context, db, ledger, hour, job_runs_days, ledger_days }),
+      ...others.chores,
+    ],
+    settings: {
+      concurrency_max: config.jobs_max,
+      poll_ms: config.job_poll_ms,
+      lease_ms: config.job_lease_ms,
+      attempts_max: config.job_attempts_max,
+    },
+  })
+  context.parts.defer(() => jobs.stop())
+}
