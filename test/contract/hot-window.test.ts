@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startJobs } from '../../src/capabilities/observability/jobs/index.ts'
-import { changeRouting } from '../../src/capabilities/observability/store-routing/change-routing.ts'
 import {
   chooseByRouting,
   hotWindowBackfill,
@@ -30,30 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => hot?.close())
 
-type Routes = Partial<
-  Record<'point' | 'list' | 'aggregate' | 'explorer', 'clickhouse' | 'postgres'>
->
-
-function route(
-  project_id: string,
-  about: { postgres?: boolean; hours?: number; routes?: Routes; fallback?: boolean } = {},
-) {
-  const { postgres = true, hours = 24, routes = {}, fallback = true } = about
-  hot.routings.forget(project_id)
-  return changeRouting(
-    hot.db,
-    {
-      project_id,
-      write_stores: postgres ? ['clickhouse', 'postgres'] : ['clickhouse'],
-      hot_window_hours: hours,
-      routes: { point: 'auto', list: 'auto', aggregate: 'auto', explorer: 'auto', ...routes },
-      fallback,
-      updated_at: new Date(hot.clock.at_ms),
-      updated_by: newId(),
-    },
-    { version: undefined, requested_by: 'schedule', clock: hot.clock },
-  )
-}
+const route: HotWindow['route'] = (...about) => hot.route(...about)
 
 /** Runs jobs until none of the project waits, as one worker. */
 async function work(project_id?: string): Promise<void> {

@@ -1,3 +1,8 @@
+import { changeRouting } from '../../src/capabilities/observability/store-routing/change-routing.ts'
+import type {
+  QueryClass,
+  StoreName,
+} from '../../src/capabilities/observability/store-routing/contract.ts'
 import { createRoutingCache } from '../../src/capabilities/observability/store-routing/index.ts'
 import {
   openClickHouseRecordStore,
@@ -19,6 +24,14 @@ import { testPostgres } from './postgres.ts'
 
 type Tables = HotTables & JobTables & TaskTables & AccessTables
 
+export type Wanted = {
+  /** False: ClickHouse alone. */
+  postgres?: boolean
+  hours?: number
+  routes?: Partial<Record<QueryClass, StoreName>>
+  fallback?: boolean
+}
+
 /** Both stores, empty, and what works on the hot window of the second; the clock is the test's. */
 export async function openHotWindow(given: { url?: string; now_ms?: number } = {}) {
   const url = given.url ?? (await testPostgres())
@@ -32,8 +45,11 @@ export async function openHotWindow(given: { url?: string; now_ms?: number } = {
   })
   const clock = { at_ms: given.now_ms ?? Date.now(), now_ms: () => clock.at_ms }
   const { db, pool } = relational
+  const routings = createRoutingCache({ db, clock })
   const organization_id = newId()
-  await pool.query('insert into organizations (id, name) values ($1::uuid, $1::uuid::text)', [organization_id])
+  await pool.query('insert into organizations (id, name) values ($1::uuid, $1::uuid::text)', [
+    organization_id,
+  ])
   return {
     url,
     columnar,
@@ -44,7 +60,25 @@ export async function openHotWindow(given: { url?: string; now_ms?: number } = {
     records: openClickHouseRecordStore({ columnar }),
     source: openHotSource({ columnar }),
     writer: openHotRowWriter(db),
-    routings: createRoutingCache({ db, clock }),
+    routings,
+    /** Sets a project's routing, as PUT does. */
+    route: (project_id: string, wanted: Wanted = {}) => {
+      const { postgres = true, hours = 24, routes = {}, fallback = true } = wanted
+      routings.forget(project_id)
+      return changeRouting(
+        db,
+        {
+          project_id,
+          write_stores: postgres ? ['clickhouse', 'postgres'] : ['clickhouse'],
+          hot_window_hours: hours,
+          routes: { point: 'auto', list: 'auto', aggregate: 'auto', explorer: 'auto', ...routes },
+          fallback,
+          updated_at: new Date(clock.at_ms),
+          updated_by: newId(),
+        },
+        { version: undefined, requested_by: 'schedule', clock },
+      )
+    },
     /** A project that exists, whose routing may be set. */
     newProject: async () => {
       const id = newId()

@@ -6,6 +6,7 @@ import {
   defaultIngestSettings,
   type IngestOptions,
   type IngestSettings,
+  type SecondStore,
   startIngest,
 } from '../../src/capabilities/observability/ingest/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
@@ -112,6 +113,7 @@ export async function openIngestBench(given: {
   url: string
   wrapQueue?: (queue: Queue) => Queue
   settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
+  second?: SecondStore
 }): Promise<IngestBench> {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-ingest-'))
   const logger = createLogger({ role: 'test', level: 'silent' })
@@ -144,6 +146,7 @@ export async function openIngestBench(given: {
         records: given.store,
         ledger: given.store,
         ...(given.settleRequests && { settleRequests: given.settleRequests }),
+        ...(given.second && { second: given.second }),
         db: relational.db,
         clock: systemClock,
         logger,

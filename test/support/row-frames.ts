@@ -34,6 +34,11 @@ export function observationRow(given: Partial<Observation> & { project_id: strin
   return { kind: 'observations', write: (out, id) => rowWriters.observations(out, draft, id) }
 }
 
+/** What is said of a trace, in a frame. */
+export function traceRow(draft: DraftOf<'traces'>): FrameRow {
+  return { kind: 'traces', write: (out, id) => rowWriters.traces(out, draft, id) }
+}
+
 /** An event in a frame. */
 export function eventRow(draft: DraftOf<'events'>): FrameRow {
   return { kind: 'events', write: (out, id) => rowWriters.events(out, draft, id) }
