@@ -8,6 +8,7 @@ export const problemCatalogue = {
   invalid_cursor: { status: 400, title: 'The cursor is not one of ours' },
   project_required: { status: 400, title: 'The request names no project' },
   unknown_schema_version: { status: 400, title: 'The schema version is not one that we take' },
+  query_too_expensive: { status: 400, title: 'The query would take more than it may' },
   unknown_provider: { status: 400, title: 'The provider is not known' },
   credentials_missing: { status: 401, title: 'The request carries no credentials' },
   credentials_invalid: { status: 401, title: 'The credentials are not valid' },
@@ -28,6 +29,7 @@ export const problemCatalogue = {
   service_account_not_found: { status: 404, title: 'There is no such service account' },
   member_not_found: { status: 404, title: 'There is no such member' },
   job_not_found: { status: 404, title: 'There is no such run' },
+  saved_query_not_found: { status: 404, title: 'There is no such saved query' },
   legal_hold_not_found: { status: 404, title: 'There is no such legal hold' },
   erasure_not_found: { status: 404, title: 'There is no such erasure' },
   dead_letter_not_found: { status: 404, title: 'There is no such dead letter' },
@@ -40,6 +42,8 @@ export const problemCatalogue = {
   held: { status: 409, title: 'A legal hold keeps it' },
   too_many_holds: { status: 409, title: 'The project has as many legal holds as it can' },
   job_running: { status: 409, title: 'Such a run is under way' },
+  limit_reached: { status: 409, title: 'There are as many as there may be' },
+  saved_query_broken: { status: 409, title: 'The saved query names what is no longer there' },
   api_key_revoked: { status: 409, title: 'The key is revoked' },
   last_owner: { status: 409, title: 'The organization would have no owner' },
   precondition_failed: { status: 412, title: 'It has been changed since it was read' },
@@ -71,6 +75,7 @@ export class Problem extends Error {
   readonly faults: readonly Fault[]
   readonly retry_after_s: number | undefined
   readonly headers: Readonly<Record<string, string>>
+  readonly extensions: Readonly<Record<string, unknown>>
 
   constructor(code: ProblemCode, about: ProblemDetails = {}) {
     const { status, title } = problemCatalogue[code]
@@ -81,6 +86,7 @@ export class Problem extends Error {
     this.faults = about.faults ?? []
     this.retry_after_s = about.retry_after_s
     this.headers = about.headers ?? {}
+    this.extensions = about.extensions ?? {}
   }
 
   /** The same error, answered with these headers too. */
@@ -91,6 +97,7 @@ export class Problem extends Error {
       faults: this.faults,
       ...(this.retry_after_s !== undefined && { retry_after_s: this.retry_after_s }),
       headers: { ...this.headers, ...headers },
+      extensions: this.extensions,
     })
   }
 }
@@ -103,6 +110,8 @@ export type ProblemDetails = {
   retry_after_s?: number
   /** Further headers of the answer, where it goes over HTTP. */
   headers?: Readonly<Record<string, string>>
+  /** Further members of the answer's body (RFC 9457, 3.2), where it is one of the product APIs. */
+  extensions?: Readonly<Record<string, unknown>>
 }
 
 /** Makes the error to throw: `throw problem('task_not_found', { detail })`. */

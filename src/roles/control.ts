@@ -1,12 +1,15 @@
 import { type Access, accessRoutes, openAccess } from '../capabilities/access/index.ts'
 import { conversationRoutes } from '../capabilities/conversations/index.ts'
+import type { QuerySettings } from '../capabilities/observability/query/index.ts'
 import { deleteExpiredIngestRequests } from '../capabilities/observability/requests/index.ts'
 import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import { deleteExpiredIdempotencyKeys } from '../platform/relational/index.ts'
+import { openStoreRouting } from './hot-window.ts'
 import type { Intake } from './intake.ts'
 import { type ObservabilityParts, observabilityRoutes } from './observability.ts'
+import { openQueryRuns } from './queries.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
@@ -20,7 +23,8 @@ type ControlConfig = Pick<
   | 'task_stalled_after_ms'
   | 'ingest_body_bytes_max'
   | 'ingest_inflight_records_max'
->
+> &
+  QuerySettings
 
 const housekeepingEvery_ms = 60 * 60 * 1000
 const ledgerHoursEvery_ms = 10 * 60 * 1000
@@ -30,7 +34,7 @@ const ledgerHours_max = 1000
 export function openControl(
   context: RoleContext,
   config: ControlConfig,
-  built: Pick<Stores, 'db' | 'store' | 'records' | 'ledger'> & {
+  built: Stores & {
     intake: Intake
     queue: ObservabilityParts['queue']
   },
@@ -61,7 +65,10 @@ export function openControl(
     body_bytes_max: config.ingest_body_bytes_max,
     items_in_flight_max: config.ingest_inflight_records_max,
   }
-  return { access, routes: controlRoutes(access, { ...built, clock, settings, requests }) }
+  const { chooseStore, deps: routing } = openStoreRouting(context, built)
+  const queries = openQueryRuns(context, config, { ...built, chooseStore })
+  const observability = { ...built, clock, settings, requests, queries, routing }
+  return { access, routes: controlRoutes(access, observability) }
 }
 
 /** The routes of the product APIs; nothing is read before one is called. */

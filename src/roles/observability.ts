@@ -4,12 +4,17 @@ import { deadLetterRoutes } from '../capabilities/observability/dead-letters/ind
 import { ledgerRoutes } from '../capabilities/observability/ledger/index.ts'
 import { mappingRoutes } from '../capabilities/observability/otlp/index.ts'
 import { createPricing } from '../capabilities/observability/pricing/index.ts'
+import { queryRoutes, type RunDeps } from '../capabilities/observability/query/index.ts'
 import {
   type IngestRequestSettings,
   ingestRequestRoutes,
 } from '../capabilities/observability/requests/index.ts'
 import { retentionRoutes } from '../capabilities/observability/retention/index.ts'
 import { schemaRoutes } from '../capabilities/observability/schema/index.ts'
+import {
+  type StoreRoutingDeps,
+  storeRoutingRoutes,
+} from '../capabilities/observability/store-routing/index.ts'
 import { traceRoutes } from '../capabilities/observability/traces/index.ts'
 import type { Clock } from '../kernel/time.ts'
 import type { Route } from '../platform/http/index.ts'
@@ -27,6 +32,8 @@ export type ObservabilityParts = Pick<
   queue: Pick<Queue, 'stats' | 'deadLetters' | 'replayDeadLetter'>
   clock: Clock
   requests: IngestRequestSettings
+  queries: RunDeps
+  routing: StoreRoutingDeps
 }
 
 /** The routes under `/api/v2/observability`; nothing is read before one is called. */
@@ -45,6 +52,8 @@ export function observabilityRoutes(parts: ObservabilityParts): Route[] {
     }),
     ...mappingRoutes({ store }),
     ...traceRoutes({ records }),
+    ...queryRoutes(parts.queries),
+    ...storeRoutingRoutes(parts.routing),
     ...correlationRoutes({ records, ledger, enqueue, clock, capture: intake.capture }),
     ...ledgerRoutes({ ledger, queue, clock }),
     ...deadLetterRoutes({ queue }),

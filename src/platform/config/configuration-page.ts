@@ -19,6 +19,7 @@ const headings: Record<keyof typeof groups, string> = {
   jobSettings: 'Jobs and retention',
   accessSettings: 'Sign-in and keys',
   taskSettings: 'Tasks',
+  querySettings: 'Queries',
   embeddedSettings: 'One machine',
 }
 

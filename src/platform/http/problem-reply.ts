@@ -17,6 +17,7 @@ export function problemReply(
       ...(error.retry_after_s !== undefined && { 'retry-after': String(error.retry_after_s) }),
     },
     body: {
+      ...error.extensions,
       type: `urn:looptrace:problem:${error.code}`,
       title: error.title,
       status: error.status,

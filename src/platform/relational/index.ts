@@ -18,6 +18,7 @@ export {
   migrateRelational,
 } from './migrate-relational.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
+export { type BoundedRead, readBounded } from './read-bounded.ts'
 export type { RetentionDays, RetentionTables } from './retention-tables.ts'
 export { relationalSchemaStatus } from './schema-status.ts'
 export type { TaskTables } from './task-tables.ts'

@@ -53,11 +53,12 @@ LIMIT ${dialect.integer(frame.params, limit + 1)}`,
       }),
     ),
     keys: [],
+    narrowed: records.narrowed,
   }
 }
 
 type Expressions = ReadonlyMap<string, Expression>
-type Records = { text: string; scope: Scope; where: readonly string[] }
+type Records = { text: string; scope: Scope; where: readonly string[]; narrowed: boolean }
 
 function recordsFor(aggregate: Aggregate, frame: Frame): Records {
   const { entity } = frame
@@ -75,7 +76,7 @@ function recordsFor(aggregate: Aggregate, frame: Frame): Records {
   const narrowing = narrowingOf(frame, late)
   const request = { references, inside, narrowing, direction: 'asc', whole: true } as const
   const { text, scope } = recordsOf(frame, request)
-  return { text, scope, where: lateText(all, scope) }
+  return { text, scope, where: lateText(all, scope), narrowed: narrowing.length > 0 }
 }
 
 type Grouped = { columns: Expressions; from: string; where: readonly string[] }

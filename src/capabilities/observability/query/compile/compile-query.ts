@@ -42,8 +42,11 @@ export function compileQuery(
       direction: order[0]?.direction ?? 'desc',
     },
   }
-  const text = contentApart(plan) ? contentOfPage(plan) : pageWith(plan, query.select)
-  return { ...text, params: params.values }
+  const apart = contentApart(plan)
+  const text = apart ? contentOfPage(plan) : pageWith(plan, query.select)
+  const narrowed = apart || plan.request.narrowing.length > 0
+  const stops_early = !narrowed && !query.entity.computed && inTableOrder(plan)
+  return { ...text, params: params.values, narrowed, stops_early }
 }
 
 type Plan = {
@@ -65,9 +68,12 @@ function contentApart({ frame, query, order, late }: Plan): boolean {
   if (entity.computed || !entity.stores[dialect.store]?.versioned) return false
   const compared = [...late.flatMap(referencesOf), ...order.map(({ reference }) => reference)]
   const named = new Set(compared.map(({ name }) => name))
-  const inTableOrder = entity.identity.every((name, at) => order[at]?.reference.name === name)
-  if (late.length === 0 && inTableOrder) return false
+  if (late.length === 0 && inTableOrder({ query, order })) return false
   return query.select.some(({ name, field }) => field.content && !named.has(name))
+}
+
+function inTableOrder({ query, order }: Pick<Plan, 'query' | 'order'>): boolean {
+  return query.entity.identity.every((name, at) => order[at]?.reference.name === name)
 }
 
 /** Finds the page by small fields first, then reads the large ones of its records. */

@@ -15,6 +15,8 @@ export type Dialect = {
   of: (source: Source) => Dialect
   /** Parameters of one statement. */
   params: () => Params
+  /** What the statement calls the parameter at that place, from 0 on. */
+  param_name: (at: number) => string
   /** The placeholder of a project's id. */
   project: (params: Params, project_id: string) => string
   /** The placeholder of a value of a type, to be compared with an expression of it. */

@@ -19,6 +19,10 @@ export type Statement = {
   params: readonly Param[]
   columns: readonly Column[]
   keys: readonly KeyColumn[]
+  /** Rows are read in the order of the table, until there are enough. */
+  stops_early?: boolean
+  /** What one part of it finds decides what another part reads. */
+  narrowed?: boolean
 }
 
 /** What a position in the order is made of; `null_flag`: 1 when the value after it is unknown. */

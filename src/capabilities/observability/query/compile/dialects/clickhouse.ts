@@ -7,6 +7,7 @@ import { collectParams, type Params } from '../statement.ts'
 export const clickhouse: Dialect = {
   store: 'clickhouse',
   of: () => clickhouse,
+  param_name: (at) => `p${at}`,
   params: () => collectParams((at, type) => `{p${at}:${type}}`),
   project: (params, project_id) => params.add(project_id, 'UUID'),
   value,

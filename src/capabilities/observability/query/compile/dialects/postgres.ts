@@ -56,6 +56,7 @@ type Timely = 'of' | 'value' | 'months' | 'shown' | 'sortKeys' | 'position' | 'n
 function timeless(): Omit<Dialect, Timely> {
   return {
     store: 'postgres',
+    param_name: (at) => `$${at + 1}`,
     params: () => collectParams((at, type) => `$${at + 1}::${type}`),
     project: (params, project_id) => params.add(project_id, 'uuid'),
     integer: (params, number) => params.add(number, 'bigint'),

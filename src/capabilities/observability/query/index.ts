@@ -1,0 +1,16 @@
+export { openQueries, type QueriesOptions, type QuerySettings } from './query-deps.ts'
+export { queryRoutes } from './query-routes.ts'
+export { chooseByEntity } from './run/choose-store.ts'
+export { openClickHouseRunner } from './run/clickhouse-runner.ts'
+export type {
+  ChooseStore,
+  OnServed,
+  QueryClass,
+  QueryRunner,
+  Served,
+  StoreAsked,
+  StoreCandidate,
+  StoreChoice,
+} from './run/contract.ts'
+export { openPostgresRunner } from './run/postgres-runner.ts'
+export type { RunDeps } from './run/run-query.ts'

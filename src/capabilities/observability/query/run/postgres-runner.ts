@@ -1,0 +1,49 @@
+import {
+  isRelationalUnavailable,
+  type Relational,
+  readBounded,
+} from '../../../../platform/relational/index.ts'
+import { type QueryRunner, QueryTooExpensive } from './contract.ts'
+import { planOfPostgres } from './postgres-plan.ts'
+import { storeAway } from './store-problem.ts'
+
+/** How long a plan may take to be made. */
+const plan_ms_max = 1_000
+
+/**
+ * Runs statements on PostgreSQL. Of the limits it knows time; rows of the answer are in the statement.
+ * It has no bound for what a statement reads or holds, and does not tell what one has read.
+ */
+export function openPostgresRunner({ pool }: Pick<Relational<unknown>, 'pool'>): QueryRunner {
+  return {
+    store: 'postgres',
+    plan: async ({ text, params }, { signal }) => {
+      const read = { params, name: 'looptrace explain', time_ms_max: plan_ms_max, signal }
+      const rows = await readBounded(pool, {
+        ...read,
+        text: `EXPLAIN (FORMAT JSON) ${text}`,
+      }).catch(rethrow)
+      return planOfPostgres(rows)
+    },
+    run: async ({ text, params }, { signal, limits, query_id }) => {
+      const started_ms = performance.now()
+      const rows = await readBounded(pool, {
+        ...{ text, params, signal },
+        name: `looptrace query ${query_id}`,
+        time_ms_max: limits.time_ms_max,
+      }).catch(rethrow)
+      const duration_ms = performance.now() - started_ms
+      return { rows, stats: { rows_read: null, bytes_read: null, duration_ms } }
+    },
+  }
+}
+
+/** SQLSTATE query_canceled: over its time, since what we cancel ourselves is told apart before. */
+const cancelled = '57014'
+
+function rethrow(error: unknown): never {
+  if (error instanceof Error && 'code' in error && error.code === cancelled) {
+    throw new QueryTooExpensive('time_ms_max', { cause: error })
+  }
+  throw isRelationalUnavailable(error) ? storeAway('postgres', error) : error
+}
