@@ -7,6 +7,7 @@ import { settleRequests } from '../capabilities/observability/requests/index.ts'
 import { proxyRoutes } from '../capabilities/proxy/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
+import { openArchives } from './archives.ts'
 import { openControl } from './control.ts'
 import { openProxy, openRecorder } from './edge.ts'
 import { secretKeyOf, startServers } from './embedded.ts'
@@ -33,6 +34,7 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
 
     const queue = await openQueue(context, config)
     const { second, ...hotWindows } = openHotWindows(context, { ...stores, db })
+    const archives = openArchives(context, config, { ...stores, db })
     const ingest = await startIngest({
       ...context,
       ...{ db, store, records, ledger, queue, second },
@@ -40,7 +42,7 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())
-    openJobs(context, config, { ...stores, db, ledger }, hotWindows)
+    openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives])
 
     // A queue in a file of this machine needs no spool in front of it.
     const publisher =

@@ -6,6 +6,7 @@ import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import { deleteExpiredIdempotencyKeys } from '../platform/relational/index.ts'
+import { archiveDeps } from './archives.ts'
 import { openStoreRouting } from './hot-window.ts'
 import type { Intake } from './intake.ts'
 import { type ObservabilityParts, observabilityRoutes } from './observability.ts'
@@ -23,6 +24,8 @@ type ControlConfig = Pick<
   | 'task_stalled_after_ms'
   | 'ingest_body_bytes_max'
   | 'ingest_inflight_records_max'
+  | 'blobs_url'
+  | 'clickhouse_cluster'
 > &
   QuerySettings
 
@@ -67,7 +70,8 @@ export function openControl(
   }
   const { chooseStore, deps: routing } = openStoreRouting(context, built)
   const queries = openQueryRuns(context, config, { ...built, chooseStore })
-  const observability = { ...built, clock, settings, requests, queries, routing }
+  const archives = archiveDeps(context, config, built)
+  const observability = { ...built, clock, settings, requests, queries, routing, archives }
   return { access, routes: controlRoutes(access, observability) }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startEmbeddedClickHouse } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { startEmbeddedPostgres } from '../platform/relational/index.ts'
+import { blobsUrlOf } from './archives.ts'
 import type { RoleContext } from './running.ts'
 
 type AllConfig = RoleConfig<'all'>
@@ -17,7 +18,7 @@ export async function startServers(context: RoleContext, config: AllConfig): Pro
     config.postgres_url === undefined ? postgresIn(context, config) : {},
     config.clickhouse_url === undefined ? clickHouseIn(context, config) : {},
   ])
-  return { ...config, ...postgres, ...clickhouse }
+  return { ...config, ...postgres, ...clickhouse, blobs_url: blobsUrlOf(config) }
 }
 
 async function postgresIn({ logger, metrics, parts, fail }: RoleContext, config: AllConfig) {

@@ -21,17 +21,20 @@ export function openJobs(
   context: RoleContext,
   config: JobConfig,
   { db, retention, ledger }: Pick<Stores, 'db' | 'retention' | 'ledger'>,
-  others: { handlers: readonly JobHandler[]; chores: readonly Chore[] },
+  others: readonly { handlers: readonly JobHandler[]; chores: readonly Chore[] }[],
 ): void {
   const targets = [openPostgresRetention({ db })]
   const { retention_hour: hour, job_runs_days, ledger_days } = config
   const jobs = startJobs({
     ...context,
     db,
-    handlers: [retentionHandler({ ...context, db, store: retention, targets }), ...others.handlers],
+    handlers: [
+      retentionHandler({ ...context, db, store: retention, targets }),
+      ...others.flatMap(({ handlers }) => handlers),
+    ],
     chores: [
       ...retentionChores({ ...context, db, ledger, hour, job_runs_days, ledger_days }),
-      ...others.chores,
+      ...others.flatMap(({ chores }) => chores),
     ],
     settings: {
       concurrency_max: config.jobs_max,

@@ -65,7 +65,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   const ingest = await startIngest({ ...context, ...stores, settings: ingestOf(config) })
   parts.defer(() => ingest.stop())
   const forJobs = { db: absent, retention: absent, ledger: absent }
-  openJobs(context, { ...config, jobs_max: 0 }, forJobs, { handlers: [], chores: [] })
+  openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
   openHotWindows(context, { db: absent, columnar: absent })
   openQueryRuns(context, config, { columnar: absent, relational: absent, chooseStore: absent })
   watchQueue(context, absent)

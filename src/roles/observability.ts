@@ -1,3 +1,4 @@
+import { type ArchiveDeps, archiveRoutes } from '../capabilities/observability/archive/index.ts'
 import { captureRoutes } from '../capabilities/observability/capture/index.ts'
 import { correlationRoutes } from '../capabilities/observability/correlations/index.ts'
 import { deadLetterRoutes } from '../capabilities/observability/dead-letters/index.ts'
@@ -34,6 +35,7 @@ export type ObservabilityParts = Pick<
   requests: IngestRequestSettings
   queries: RunDeps
   routing: StoreRoutingDeps
+  archives: ArchiveDeps
 }
 
 /** The routes under `/api/v2/observability`; nothing is read before one is called. */
@@ -58,6 +60,7 @@ export function observabilityRoutes(parts: ObservabilityParts): Route[] {
     ...ledgerRoutes({ ledger, queue, clock }),
     ...deadLetterRoutes({ queue }),
     ...retentionRoutes({ db, clock, retention: parts.retention }),
+    ...archiveRoutes(parts.archives),
     ...captureRoutes({ db, clock, policies: intake.policies }),
   ]
 }

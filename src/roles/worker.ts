@@ -5,6 +5,7 @@ import {
 } from '../capabilities/observability/ingest/index.ts'
 import { settleRequests } from '../capabilities/observability/requests/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { openArchives } from './archives.ts'
 import { openHotWindows } from './hot-window.ts'
 import { openJobs } from './jobs.ts'
 import { openClusterQueue } from './queues.ts'
@@ -17,6 +18,7 @@ export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
     const stores = openStores(context, config)
     const { db, store, records, ledger } = stores
     const { second, ...hotWindows } = openHotWindows(context, stores)
+    const archives = openArchives(context, config, stores)
     const queue = await openClusterQueue(context, config)
     const ingest = await startIngest({
       ...context,
@@ -25,7 +27,7 @@ export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())
-    openJobs(context, config, stores, hotWindows)
+    openJobs(context, config, stores, [hotWindows, archives])
   })
 }
 

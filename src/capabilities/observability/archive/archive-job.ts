@@ -2,6 +2,7 @@ import { type Clock, sleep } from '../../../kernel/time.ts'
 import { nsFromIso } from '../../../model/list-query.ts'
 import type { Blobs } from '../../../platform/blobs/index.ts'
 import { type Job, type JobContext, type JobHandler, JobRefused } from '../jobs/index.ts'
+import { compileRecordFilter } from '../query/index.ts'
 import type { RecordKind } from '../stores/index.ts'
 import { archiveDay, assertSame } from './archive-day.ts'
 import type { ArchiveStore } from './archive-store.ts'
@@ -110,6 +111,7 @@ class ArchiveRun {
   async #archive(plan: Plan): Promise<void> {
     const { store, db, blobs, settings } = this.#deps
     const { signal, progress } = this.#context
+    const { where } = this.#params
     const last = await lastFile(db, this.#job.id)
     const kinds = this.#kinds()
     const begin = last === undefined ? 0 : kinds.indexOf(last.kind as RecordKind)
@@ -120,6 +122,7 @@ class ArchiveRun {
         columns: plan.columns[name] ?? [],
         project_id: this.#job.project_id,
         stored_before_ms: plan.stored_before_ms,
+        filter: where == null ? undefined : compileRecordFilter(name, where),
       }
       const days = await store.daysWithRows({ ...rows, window: this.#window }, signal)
       for (const day of days) {

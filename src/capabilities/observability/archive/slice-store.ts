@@ -1,3 +1,4 @@
+import type { ArchiveTables, JobTables, Kysely } from '../../../platform/relational/index.ts'
 import type { ArchiveDb, Slice } from './store.ts'
 
 type SliceKey = { slice_id: string; project_id: string }
@@ -13,10 +14,12 @@ export function findSlice(db: ArchiveDb, key: SliceKey): Promise<Slice | undefin
 }
 
 /** A slice to restore. */
-export type NewSlice = Omit<
-  Slice,
-  'state' | 'row_count' | 'bytes' | 'erased_rows' | 'ended_at' | 'kinds'
-> & { kinds: readonly string[] }
+export type NewSlice = Pick<Slice, 'id' | 'project_id' | 'name' | 'archive_run_id' | 'job_id'> &
+  Pick<Slice, 'window_from' | 'window_to' | 'created_by'> & {
+    kinds: readonly string[]
+    created_at: Date
+    expires_at: Date
+  }
 
 /** Notes a slice; undefined when another of the project has the name. */
 export function insertSlice(db: ArchiveDb, slice: NewSlice): Promise<Slice | undefined> {
@@ -66,19 +69,63 @@ export async function endSlice(db: ArchiveDb, key: SliceKey, ended_at: Date): Pr
     .execute()
 }
 
-/** Slices of all projects whose rows are to be dropped: expired, deleted, or never finished. */
+/**
+ * Slices of all projects whose rows are to be dropped: expired, deleted, or of a restore run that
+ * failed. One whose run is still at work has to wait for its end, or rows would come after.
+ */
 export function slicesToEnd(
-  db: ArchiveDb,
+  db: Kysely<ArchiveTables & JobTables>,
   { now, limit }: { now: Date; limit: number },
 ): Promise<Slice[]> {
   return db
-    .selectFrom('restored_slices')
-    .selectAll()
-    .where('state', '!=', 'ended')
-    .where((eb) => eb.or([eb('state', '=', 'ending'), eb('expires_at', '<=', now.toISOString())]))
-    .orderBy('expires_at')
+    .selectFrom('restored_slices as slice')
+    .leftJoin('job_runs as job', 'job.id', 'slice.job_id')
+    .selectAll('slice')
+    .where('slice.state', '!=', 'ended')
+    .where((eb) =>
+      eb.or([
+        eb('slice.state', '=', 'ending'),
+        eb('slice.expires_at', '<=', now.toISOString()),
+        eb('job.state', '=', 'failed'),
+      ]),
+    )
+    .where((eb) =>
+      eb.or([eb('job.state', 'is', null), eb('job.state', 'in', ['succeeded', 'failed'])]),
+    )
+    .orderBy('slice.expires_at')
     .limit(limit)
     .execute()
+}
+
+/** Slices of a project that are there or will be, newest first. */
+export function selectSlices(
+  db: ArchiveDb,
+  page: { project_id: string; before?: string | undefined; limit: number },
+): Promise<Slice[]> {
+  const { project_id, before, limit } = page
+  return db
+    .selectFrom('restored_slices')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('state', 'in', ['restoring', 'ready'])
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** How many slices of a project are there or will be. */
+export async function countSlices(
+  db: ArchiveDb,
+  { project_id }: { project_id: string },
+): Promise<number> {
+  const { slices } = await db
+    .selectFrom('restored_slices')
+    .select(({ fn }) => fn.countAll<number>().as('slices'))
+    .where('project_id', '=', project_id)
+    .where('state', 'in', ['restoring', 'ready'])
+    .executeTakeFirstOrThrow()
+  return Number(slices)
 }
 
 /** Ids of the slices of a project that queries see. */

@@ -1,5 +1,6 @@
 export { openQueries, type QueriesOptions, type QuerySettings } from './query-deps.ts'
 export { queryRoutes } from './query-routes.ts'
+export { compileRecordFilter, faultsOfRecordFilter } from './record-filter.ts'
 export { chooseByEntity } from './run/choose-store.ts'
 export { openClickHouseRunner } from './run/clickhouse-runner.ts'
 export type {

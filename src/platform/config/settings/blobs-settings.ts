@@ -8,6 +8,14 @@ export const blobsSettings = {
     reason:
       'Where archives are kept: `file:///folder` or `s3://bucket/prefix`; the same for `api` and `worker`. Unset, nothing is archived; role `all` then keeps them in `blobs` of its data directory.',
   }),
+  archive_settle_ms: integer({
+    unit: 'ms',
+    default: 30 * seconds,
+    min: 0,
+    max: 10 * minutes,
+    reason:
+      'An archive run takes what was stored before it began, and first waits so long for inserts that were under way: no shorter than one may take.',
+  }),
   blobs_s3_endpoint: url(['http', 'https'], {
     unit: 'URL',
     reason: "A store that speaks S3 and is not Amazon's.",

@@ -17,7 +17,7 @@ export function rowOf(
 }
 
 /** The parameters of a statement by the names that ClickHouse knows them by. */
-export function namedParams({ params }: Statement): Record<string, ArrayOf<Param>> {
+export function namedParams({ params }: Pick<Statement, 'params'>): Record<string, ArrayOf<Param>> {
   return Object.fromEntries(params.map((value, at) => [`p${at}`, value as ArrayOf<Param>]))
 }
 

@@ -1,8 +1,20 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import {
+  type ArchiveDeps,
+  archiveHandler,
+  defaultArchiveSettings,
+  endSlicesChore,
+  openArchiveStore,
+  openRestoredStore,
+  readErasedUsers,
+  restoreHandler,
+} from '../capabilities/observability/archive/index.ts'
+import type { Chore, JobHandler } from '../capabilities/observability/jobs/index.ts'
 import { type Blobs, openBlobs } from '../platform/blobs/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'
+import type { Stores } from './stores.ts'
 
 type BlobsConfig = Pick<
   RoleConfig<'worker'>,
@@ -19,8 +31,39 @@ type BlobsConfig = Pick<
   | 'blobs_s3_connections_max'
 >
 
+/** The worker's part in archives: its jobs, and the end of what was restored. */
+export function openArchives(
+  context: RoleContext,
+  config: BlobsConfig & Pick<RoleConfig<'worker'>, 'archive_settle_ms' | 'clickhouse_cluster'>,
+  { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
+): { handlers: JobHandler[]; chores: Chore[] } {
+  const { clock } = context
+  const blobs = openArchiveBlobs(context, config)
+  const settings = { ...defaultArchiveSettings, settle_ms: config.archive_settle_ms }
+  const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
+  const erasedUsers = (project_id: string) => readErasedUsers(db, project_id)
+  const about = { db, blobs, clock, settings }
+  return {
+    handlers: [
+      archiveHandler({ ...about, store: openArchiveStore({ columnar }) }),
+      restoreHandler({ ...about, restored, erasedUsers }),
+    ],
+    chores: [endSlicesChore({ db, restored, clock })],
+  }
+}
+
+/** What an API needs to take orders for archives; it reads none itself. */
+export function archiveDeps(
+  { clock }: Pick<RoleContext, 'clock'>,
+  config: Pick<RoleConfig<'api'>, 'blobs_url' | 'clickhouse_cluster'>,
+  { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
+): ArchiveDeps {
+  const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
+  return { db, clock, restored, is_configured: config.blobs_url !== undefined }
+}
+
 /** Opens the store of archives; undefined when the configuration names none. */
-export function openArchiveBlobs(context: RoleContext, config: BlobsConfig): Blobs | undefined {
+function openArchiveBlobs(context: RoleContext, config: BlobsConfig): Blobs | undefined {
   if (config.blobs_url === undefined) return undefined
   const blobs = openBlobs({
     url: config.blobs_url,

@@ -1,0 +1,23 @@
+import type { Clock } from '../../../kernel/time.ts'
+import {
+  type ArchiveTables,
+  asStoreProblem,
+  type JobTables,
+  type Kysely,
+} from '../../../platform/relational/index.ts'
+import type { RestoredStore } from './restored-store.ts'
+
+/** What the routes of archives and slices need. */
+export type ArchiveDeps = {
+  db: Kysely<ArchiveTables & JobTables>
+  clock: Clock
+  /** Takes out slices that are deleted. */
+  restored: Pick<RestoredStore, 'dropSlice'>
+  /** Whether a place for archives is set; workers have to be told the same. */
+  is_configured: boolean
+}
+
+/** Says in the words of the API that the relational store is out of reach. */
+export function rethrow(error: unknown): never {
+  throw asStoreProblem(error)
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { isUuid } from '../../../kernel/ids.ts'
+import { decodeCursor, encodeCursor, pageInfo } from '../../../kernel/pages.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { type ArchiveDeps, rethrow } from './archive-deps.ts'
+import { kindNames } from './kinds.ts'
+import { countSlices, hideSlice, selectSlices } from './slice-store.ts'
+import type { Slice } from './store.ts'
+
+const count = z.int().nonnegative()
+
+const sliceSchema = z.strictObject({
+  slice_id: z.uuid(),
+  slice: z.string().describe('Its name.'),
+  state: z
+    .enum(['restoring', 'ready', 'ended'])
+    .describe('Queries see slices that are `ready`; of an `ended` one nothing is left.'),
+  archive_run_id: z.uuid(),
+  restore_run_id: z.uuid(),
+  kinds: z.array(z.enum(kindNames)),
+  window: z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }).nullable(),
+  rows: count,
+  bytes: count.describe('Of the files that it came from.'),
+  erased_rows: count,
+  created_by: z.string(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+})
+
+/** GET /api/v2/observability/restore/slices: those that are there or will be, newest first. */
+export function listSlices({ db, clock }: ArchiveDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/restore/slices',
+    id: 'listRestoredSlices',
+    summary: 'What is restored, newest first',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'viewer', key: null },
+    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
+    reply: z.strictObject({
+      slices: z.array(sliceSchema),
+      total: count,
+      total_is_exact: z.literal(false).optional(),
+      next_cursor: z.string().nullable(),
+    }),
+    errors: ['invalid_cursor', 'store_unavailable'],
+    handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
+      const before = cursor === undefined ? undefined : idIn(cursor)
+      const [rows, total] = await Promise.all([
+        selectSlices(db, { project_id, before, limit: limit + 1 }),
+        countSlices(db, { project_id }),
+      ]).catch(rethrow)
+      const page = rows.slice(0, limit)
+      const last = rows.length > limit ? page.at(-1) : undefined
+      const next = last === undefined ? null : encodeCursor(list, [last.id])
+      const now_ms = clock.now_ms()
+      return { slices: page.map((slice) => shownSlice(slice, now_ms)), ...pageInfo(total, next) }
+    },
+  })
+}
+
+/**
+ * DELETE /api/v2/observability/restore/slices/{slice_id}: no query sees it any more. Its rows go at
+ * once when the store is there, else soon after it is.
+ */
+export function deleteSlice({ db, restored }: ArchiveDeps): Route {
+  return defineRoute({
+    method: 'DELETE',
+    url: '/api/v2/observability/restore/slices/{slice_id}',
+    id: 'deleteRestoredSlice',
+    summary: 'Delete what was restored',
+    status: 204,
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    params: z.strictObject({ slice_id: z.string().describe('The `slice_id` of the list.') }),
+    reply: z.null(),
+    errors: ['slice_not_found', 'store_unavailable'],
+    handle: async ({ params: { slice_id }, caller: { project_id } }) => {
+      const hidden = isUuid(slice_id)
+        ? await hideSlice(db, { slice_id, project_id }).catch(rethrow)
+        : undefined
+      if (hidden === undefined) {
+        throw problem('slice_not_found', {
+          detail: `slice_id: got "${slice_id.slice(0, 80)}", which is no slice of this project`,
+        })
+      }
+      // A worker does it again in any case: a restore run may still be at work on the slice.
+      await restored.dropSlice(slice_id).catch(() => undefined)
+      return null
+    },
+  })
+}
+
+const list = 'slices'
+
+function idIn(cursor: string): string {
+  const [id] = decodeCursor(list, cursor, 1)
+  if (typeof id === 'string' && isUuid(id)) return id
+  throw problem('invalid_cursor', {
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
+  })
+}
+
+function shownSlice(slice: Slice, now_ms: number): z.input<typeof sliceSchema> {
+  const {
+    id: slice_id,
+    name,
+    archive_run_id,
+    job_id: restore_run_id,
+    window_from,
+    window_to,
+  } = slice
+  const { kinds, row_count: rows, bytes, erased_rows, created_by, created_at, expires_at } = slice
+  const isOver = slice.state === 'ending' || Date.parse(expires_at) <= now_ms
+  return {
+    ...{ slice_id, slice: name, archive_run_id, restore_run_id, rows, bytes, erased_rows },
+    ...{ created_by, created_at, expires_at },
+    state: isOver || slice.state === 'ending' ? 'ended' : slice.state,
+    kinds: z.array(z.enum(kindNames)).parse(kinds),
+    window: window_from && window_to ? { from: window_from, to: window_to } : null,
+  }
+}
