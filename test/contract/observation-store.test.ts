@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type ObservationStore,
-  openClickHouseStore,
+import type {
+  ObservationStore,
+  StoreCapabilities,
 } from '../../src/capabilities/observability/stores/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { Problem } from '../../src/kernel/problem.ts'
@@ -14,298 +14,367 @@ import {
   spanKinds,
   statuses,
 } from '../../src/model/observation.ts'
-import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
-import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
+import { type SuiteStore, suiteStores } from '../support/observation-stores.ts'
 import { observationOf } from '../support/observations.ts'
-
-let columnar: Columnar
-let store: ObservationStore
-
-beforeAll(async () => {
-  columnar = await migratedClickHouse()
-  // Versions must lie side by side until a test is done with them.
-  await columnar.command('SYSTEM STOP MERGES observations')
-  store = openClickHouseStore({ columnar })
-})
-afterAll(() => columnar?.close())
 
 const start = 1_790_000_000_000_000_000n
 const second = 1_000_000_000n
 
-describe('writing', () => {
-  test('every field of every observation comes back as it went in', async () => {
-    const project_id = newId()
-    const some = fc.uniqueArray(anyObservation(project_id), {
-      minLength: 1,
-      selector: ({ observation_id }) => observation_id,
-    })
-    await fc.assert(
-      fc.asyncProperty(some, async (given) => {
-        const trace_id = newId()
-        const observations = given.map((observation) => ({ ...observation, trace_id }))
-        await store.insert(observations, { token: newId() })
-        const stored = await store.traceObservations(project_id, { trace_id, limit: 100 })
-        const byId = ({ observation_id }: Observation) =>
-          Buffer.from(observation_id).toString('hex')
-        expect(sorted(stored, byId)).toEqual(sorted(observations, byId))
-        const [first] = observations
-        if (first) expect(await store.observation(project_id, window(first))).toEqual(first)
-      }),
-      { numRuns: 15 },
-    )
+describe.each(suiteStores)('$name', ({ open, capabilities }) => {
+  let suite: SuiteStore
+  let store: SuiteStore['store']
+
+  beforeAll(async () => {
+    suite = await open()
+    store = suite.store
+  })
+  afterAll(() => suite?.close())
+
+  test('has what it says, and nothing else', () => {
+    for (const name of rollupMethods)
+      expect([name, name in store]).toEqual([name, capabilities.rollups])
+    expect(suite.rollups !== undefined).toBe(capabilities.rollups)
+    expect(suite.capabilities).toMatchObject(capabilities)
   })
 
-  test('an observation that was written again is read once, and the later one wins', async () => {
-    const project_id = newId()
-    const first = observationOf({ project_id, output: 'first' })
-    const token = newId()
-    await store.insert([first], { token })
-    await store.insert([first], { token })
-    await store.insert([{ ...first, output: 'second', message_id: 'm2' }], { token: newId() })
-    expect(await rowCount(project_id)).toBeGreaterThan(1)
-    const lookup = { trace_id: first.trace_id, limit: 10 }
-    expect(await store.traceObservations(project_id, lookup)).toMatchObject([{ output: 'second' }])
-    expect(await store.observation(project_id, first)).toMatchObject({ output: 'second' })
-    expect(await store.taskObservations(project_id, 'task-1', { limit: 10 })).toHaveLength(1)
-    const [rollup] = await store.taskRollups(project_id, [{ task_id: 'task-1', from: start }])
-    expect(rollup).toMatchObject({ calls: 1, total_tokens: 15, cost_usd: '0.001' })
-  })
-
-  test('a batch may span more months than ClickHouse takes at once by default', async () => {
-    const project_id = newId()
-    const month = 31n * 86_400n * second
-    const observations = Array.from({ length: 130 }, (_, index) =>
-      observationOf({ project_id, trace_id: newId(), start_time: BigInt(index) * month }),
-    )
-    await store.insert(observations, { token: newId() })
-    expect(await rowCount(project_id)).toBe(130)
-  })
-
-  test('nothing to write is no error', async () => {
-    await expect(store.insert([], { token: newId() })).resolves.toBeUndefined()
-  })
-})
-
-describe('roll-ups', () => {
-  test('of tasks are exact, whatever was sent twice', async () => {
-    const project_id = newId()
-    const observations = taskOfThree(project_id)
-    await store.insert(observations, { token: newId() })
-    await store.insert(observations.slice(1), { token: newId() })
-    const rollups = await store.taskRollups(project_id, [
-      { task_id: 'task-1', from: start },
-      { task_id: 'no such task', from: start },
-    ])
-    expect(rollups).toEqual([
-      {
-        task_id: 'task-1',
-        name: 'the later name',
-        user_id: 'u-1',
-        conversation_id: 'c-1',
-        environment: 'prod',
-        release: '',
-        implicit: false,
-        observations: 4,
-        traces: 2,
-        calls: 3,
-        errors: 1,
-        cancelled: 1,
-        input_uncached_tokens: 20,
-        cache_read_tokens: 7,
-        cache_write_tokens: 0,
-        output_visible_tokens: 10,
-        reasoning_tokens: 2 ** 40,
-        total_tokens: 37 + 2 ** 40,
-        estimated_calls: 1,
-        cost_usd: '0.300000001',
-        unpriced_calls: 1,
-        models: ['m-1', 'm-2'],
-        providers: ['anthropic', 'openai'],
-        first_start: start,
-        last_end: start + 9n * second,
-        last_start: start + 3n * second,
-        fingerprints: expect.toSatisfy((of: number[]) => new Set(of).size === 4),
-      },
-    ])
-  })
-
-  test('of conversations too', async () => {
-    const project_id = newId()
-    const observations = taskOfThree(project_id)
-    await store.insert(observations, { token: newId() })
-    await store.insert(observations, { token: newId() })
-    const hints = [{ conversation_id: 'c-1', from: start }]
-    expect(await store.conversationRollups(project_id, hints)).toMatchObject([
-      {
-        conversation_id: 'c-1',
-        external_id: 'chat 7',
-        user_id: 'u-1',
-        tasks: 1,
-        traces: 2,
-        observations: 4,
-        calls: 3,
-        cost_usd: '0.300000001',
-        first_start: start,
-        last_end: start + 9n * second,
-      },
-    ])
-  })
-
-  test('take any number of tasks, with any characters in their ids', async () => {
-    const project_id = newId()
-    const strange = Array.from({ length: 600 }, (_, index) => `t'${index}\\\n\t{x:String} é🦊?&+%`)
-    const observations = strange.map((task_id) =>
-      observationOf({ project_id, task_id, trace_id: newId() }),
-    )
-    await store.insert(observations, { token: newId() })
-    const hints = strange.map((task_id) => ({ task_id, from: start }))
-    const rollups = await store.taskRollups(project_id, hints)
-    expect(rollups.map((rollup) => rollup.task_id).sort()).toEqual([...strange].sort())
-  })
-
-  test('add up as the observations do', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyCall, { minLength: 1, maxLength: 40 }), async (calls) => {
-        const project_id = newId()
-        const observations = calls.map((call) =>
-          observationOf({ ...call, project_id, trace_id: newId(), cost_usd: dollars(call.cost) }),
-        )
-        await store.insert(observations, { token: newId() })
-        const [rollup] = await store.taskRollups(project_id, [{ task_id: 'task-1', from: start }])
-        const cost = calls.reduce((sum, call) => sum + (call.cost ?? 0n), 0n)
-        expect(rollup?.cost_usd).toBe(dollars(cost))
-        expect(rollup?.unpriced_calls).toBe(calls.filter((call) => call.cost === null).length)
-        const tokens = calls.reduce((sum, call) => sum + (call.input_uncached_tokens ?? 0), 0)
-        expect(rollup?.input_uncached_tokens).toBe(tokens)
-      }),
-      { numRuns: 10 },
-    )
-  })
-})
-
-describe('lists', () => {
-  test('a task pages through its observations, without content', async () => {
-    const project_id = newId()
-    const observations = Array.from({ length: 7 }, (_, index) =>
-      observationOf({
-        project_id,
-        trace_id: newId(),
-        observation_id: `o${index}`,
-        // Two share each instant, so that the id has to tell them apart.
-        start_time: start + BigInt(Math.floor(index / 2)) * second,
-        input: 'long',
-        tool_calls: [{ id: 'call', name: 'search', arguments: '{}' }],
-      }),
-    )
-    await store.insert(observations.toReversed(), { token: newId() })
-    await store.insert(observations, { token: newId() })
-    const seen: string[] = []
-    let after: { start_time: bigint; observation_id: string } | undefined
-    for (let pages = 0; pages < 5; pages++) {
-      const page = await store.taskObservations(project_id, 'task-1', {
-        ...(after && { after }),
-        limit: 3,
+  describe('writing', () => {
+    test('every field of every observation comes back as it went in', async () => {
+      const project_id = newId()
+      const some = fc.uniqueArray(anyObservation(project_id), {
+        minLength: 1,
+        selector: ({ observation_id }) => observation_id,
       })
-      for (const row of page) {
-        expect(row).not.toHaveProperty('input')
-        expect(row.tool_calls).toEqual(observations[0]?.tool_calls)
-        seen.push(row.observation_id)
+      await fc.assert(
+        fc.asyncProperty(some, async (given) => {
+          const trace_id = newId()
+          const observations = given.map((observation) => ({ ...observation, trace_id }))
+          await store.insert(observations, { token: newId() })
+          const stored = await store.traceObservations(project_id, { trace_id, limit: 100 })
+          const byId = ({ observation_id }: Observation) =>
+            Buffer.from(observation_id).toString('hex')
+          const held = observations.map((each) => asHeld(each, capabilities))
+          expect(sorted(stored, byId)).toEqual(sorted(held, byId))
+          const [first] = observations
+          if (first) {
+            const wanted = asHeld(first, capabilities)
+            expect(await store.observation(project_id, window(first))).toEqual(wanted)
+          }
+        }),
+        { numRuns: 15 },
+      )
+    })
+
+    test('an observation that was written again is read once, and the later one wins', async () => {
+      const project_id = newId()
+      const first = observationOf({ project_id, output: 'first' })
+      const token = newId()
+      await store.insert([first], { token })
+      await store.insert([first], { token })
+      await store.insert([{ ...first, output: 'second', message_id: 'm2' }], { token: newId() })
+      expect((await suite.rowCount(project_id)) > 1).toBe(suite.capabilities.versions_side_by_side)
+      const lookup = { trace_id: first.trace_id, limit: 10 }
+      expect(await store.traceObservations(project_id, lookup)).toMatchObject([
+        { output: 'second' },
+      ])
+      expect(await store.observation(project_id, first)).toMatchObject({ output: 'second' })
+      expect(await store.taskObservations(project_id, 'task-1', { limit: 10 })).toHaveLength(1)
+    })
+
+    test('a batch may span more months than ClickHouse takes at once by default', async () => {
+      const project_id = newId()
+      const month = 31n * 86_400n * second
+      const observations = Array.from({ length: 130 }, (_, index) =>
+        observationOf({ project_id, trace_id: newId(), start_time: BigInt(index) * month }),
+      )
+      await store.insert(observations, { token: newId() })
+      expect(await suite.rowCount(project_id)).toBe(130)
+    })
+
+    test('nothing to write is no error', async () => {
+      await expect(store.insert([], { token: newId() })).resolves.toBeUndefined()
+    })
+  })
+
+  describe('lists', () => {
+    test('a task pages through its observations, without content', async () => {
+      const project_id = newId()
+      const observations = Array.from({ length: 7 }, (_, index) =>
+        observationOf({
+          project_id,
+          trace_id: newId(),
+          observation_id: `o${index}`,
+          // Two share each instant, so that the id has to tell them apart.
+          start_time: start + BigInt(Math.floor(index / 2)) * second,
+          input: 'long',
+          tool_calls: [{ id: 'call', name: 'search', arguments: '{}' }],
+        }),
+      )
+      await store.insert(observations.toReversed(), { token: newId() })
+      await store.insert(observations, { token: newId() })
+      const seen: string[] = []
+      let after: { start_time: bigint; observation_id: string } | undefined
+      for (let pages = 0; pages < 5; pages++) {
+        const page = await store.taskObservations(project_id, 'task-1', {
+          ...(after && { after }),
+          limit: 3,
+        })
+        for (const row of page) {
+          expect(row).not.toHaveProperty('input')
+          expect(row.tool_calls).toEqual(observations[0]?.tool_calls)
+          seen.push(row.observation_id)
+        }
+        after = page.at(-1)
+        if (page.length < 3) break
       }
-      after = page.at(-1)
-      if (page.length < 3) break
-    }
-    expect(seen).toEqual(['o0', 'o1', 'o2', 'o3', 'o4', 'o5', 'o6'])
-    const within = { from: start + second, to: start + 2n * second, limit: 10 }
-    const inside = await store.taskObservations(project_id, 'task-1', within)
-    expect(inside.map((row) => row.observation_id)).toEqual(['o2', 'o3'])
+      expect(seen).toEqual(['o0', 'o1', 'o2', 'o3', 'o4', 'o5', 'o6'])
+      const within = { from: start + second, to: start + 2n * second, limit: 10 }
+      const inside = await store.taskObservations(project_id, 'task-1', within)
+      expect(inside.map((row) => row.observation_id)).toEqual(['o2', 'o3'])
+    })
   })
 
-  test.each(['asc', 'desc'] as const)('traces of a conversation, %s', async (order) => {
-    const project_id = newId()
-    const traces = await conversationOfFive(project_id)
-    const expected = order === 'asc' ? traces : traces.toReversed()
-    const seen: string[] = []
-    let after: { start_time: bigint; trace_id: string } | undefined
-    for (let pages = 0; pages < 4; pages++) {
-      const page = await store.conversationTraces(project_id, 'c-1', {
-        ...(after && { after }),
-        order,
-        limit: 2,
+  describe('limits and isolation', () => {
+    test('no statement answers rows of another project', async () => {
+      const project_id = newId()
+      const stranger = newId()
+      const observation = observationOf({ project_id, conversation_id: 'c-1' })
+      await store.insert([observation], { token: newId() })
+      expect(await store.observation(stranger, observation)).toBeUndefined()
+      const lookup = { trace_id: observation.trace_id, limit: 10 }
+      expect(await store.traceObservations(stranger, lookup)).toEqual([])
+      expect(await store.taskObservations(stranger, 'task-1', { limit: 10 })).toEqual([])
+    })
+
+    test('a store that is away is a problem one can retry', async () => {
+      const observation = observationOf({ project_id: newId() })
+      const failures = await Promise.all([
+        suite.unreachable.insert([observation], { token: 't' }).catch((error: unknown) => error),
+        suite.unreachable.observation(newId(), observation).catch((error: unknown) => error),
+      ])
+      for (const failure of failures) {
+        expect(failure).toBeInstanceOf(Problem)
+        expect(failure).toMatchObject({ code: 'store_unavailable' })
+      }
+    })
+  })
+})
+
+const withRollups = suiteStores.filter(({ capabilities }) => capabilities.rollups)
+
+test('one store has roll-ups', () => {
+  expect(withRollups.map(({ name }) => name)).toEqual(['clickhouse'])
+})
+
+describe.each(withRollups)('$name', ({ open }) => {
+  let suite: SuiteStore
+  let store: ObservationStore
+
+  beforeAll(async () => {
+    suite = await open()
+    if (suite.rollups === undefined) throw new Error('it says that it has roll-ups')
+    store = suite.rollups
+  })
+  afterAll(() => suite?.close())
+
+  describe('roll-ups', () => {
+    test('of tasks are exact, whatever was sent twice', async () => {
+      const project_id = newId()
+      const observations = taskOfThree(project_id)
+      await store.insert(observations, { token: newId() })
+      await store.insert(observations.slice(1), { token: newId() })
+      const rollups = await store.taskRollups(project_id, [
+        { task_id: 'task-1', from: start },
+        { task_id: 'no such task', from: start },
+      ])
+      expect(rollups).toEqual([
+        {
+          task_id: 'task-1',
+          name: 'the later name',
+          user_id: 'u-1',
+          conversation_id: 'c-1',
+          environment: 'prod',
+          release: '',
+          implicit: false,
+          observations: 4,
+          traces: 2,
+          calls: 3,
+          errors: 1,
+          cancelled: 1,
+          input_uncached_tokens: 20,
+          cache_read_tokens: 7,
+          cache_write_tokens: 0,
+          output_visible_tokens: 10,
+          reasoning_tokens: 2 ** 40,
+          total_tokens: 37 + 2 ** 40,
+          estimated_calls: 1,
+          cost_usd: '0.300000001',
+          unpriced_calls: 1,
+          models: ['m-1', 'm-2'],
+          providers: ['anthropic', 'openai'],
+          first_start: start,
+          last_end: start + 9n * second,
+          last_start: start + 3n * second,
+          fingerprints: expect.toSatisfy((of: number[]) => new Set(of).size === 4),
+        },
+      ])
+    })
+
+    test('of conversations too', async () => {
+      const project_id = newId()
+      const observations = taskOfThree(project_id)
+      await store.insert(observations, { token: newId() })
+      await store.insert(observations, { token: newId() })
+      const hints = [{ conversation_id: 'c-1', from: start }]
+      expect(await store.conversationRollups(project_id, hints)).toMatchObject([
+        {
+          conversation_id: 'c-1',
+          external_id: 'chat 7',
+          user_id: 'u-1',
+          tasks: 1,
+          traces: 2,
+          observations: 4,
+          calls: 3,
+          cost_usd: '0.300000001',
+          first_start: start,
+          last_end: start + 9n * second,
+        },
+      ])
+    })
+
+    test('take any number of tasks, with any characters in their ids', async () => {
+      const project_id = newId()
+      const strange = Array.from(
+        { length: 600 },
+        (_, index) => `t'${index}\\\n\t{x:String} é🦊?&+%`,
+      )
+      const observations = strange.map((task_id) =>
+        observationOf({ project_id, task_id, trace_id: newId() }),
+      )
+      await store.insert(observations, { token: newId() })
+      const hints = strange.map((task_id) => ({ task_id, from: start }))
+      const rollups = await store.taskRollups(project_id, hints)
+      expect(rollups.map((rollup) => rollup.task_id).sort()).toEqual([...strange].sort())
+    })
+
+    test('add up as the observations do', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyCall, { minLength: 1, maxLength: 40 }), async (calls) => {
+          const project_id = newId()
+          const observations = calls.map((call) =>
+            observationOf({ ...call, project_id, trace_id: newId(), cost_usd: dollars(call.cost) }),
+          )
+          await store.insert(observations, { token: newId() })
+          const [rollup] = await store.taskRollups(project_id, [{ task_id: 'task-1', from: start }])
+          const cost = calls.reduce((sum, call) => sum + (call.cost ?? 0n), 0n)
+          expect(rollup?.cost_usd).toBe(dollars(cost))
+          expect(rollup?.unpriced_calls).toBe(calls.filter((call) => call.cost === null).length)
+          const tokens = calls.reduce((sum, call) => sum + (call.input_uncached_tokens ?? 0), 0)
+          expect(rollup?.input_uncached_tokens).toBe(tokens)
+        }),
+        { numRuns: 10 },
+      )
+    })
+
+    test('count an observation that was written again once', async () => {
+      const project_id = newId()
+      const first = observationOf({ project_id })
+      await store.insert([first], { token: newId() })
+      await store.insert([{ ...first, message_id: 'm2' }], { token: newId() })
+      const [rollup] = await store.taskRollups(project_id, [{ task_id: 'task-1', from: start }])
+      expect(rollup).toMatchObject({ calls: 1, total_tokens: 15, cost_usd: '0.001' })
+    })
+
+    test('answer nothing of another project', async () => {
+      const project_id = newId()
+      const stranger = newId()
+      const conversation = { order: 'asc', limit: 10 } as const
+      await store.insert([observationOf({ project_id, conversation_id: 'c-1' })], {
+        token: newId(),
       })
-      seen.push(...page.map((trace) => trace.trace_id))
-      after = page.at(-1)
-      if (page.length < 2) break
-    }
-    expect(seen).toEqual(expected)
+      expect(await store.taskRollups(stranger, [{ task_id: 'task-1', from: start }])).toEqual([])
+      const hints = [{ conversation_id: 'c-1', from: start }]
+      expect(await store.conversationRollups(stranger, hints)).toEqual([])
+      expect(await store.conversationTraces(stranger, 'c-1', conversation)).toEqual([])
+      expect(await store.countConversationTraces(stranger, 'c-1', { limit: 10 })).toBe(0)
+      expect(await store.conversationTraces(project_id, 'c-1', conversation)).toHaveLength(1)
+    })
   })
 
-  test('a trace says what is in it, and the window goes by its start', async () => {
-    const project_id = newId()
-    const traces = await conversationOfFive(project_id)
-    const within = { from: start + 1n, to: start + 101n * second }
-    const [trace, ...others] = await store.conversationTraces(project_id, 'c-1', {
-      ...within,
-      order: 'asc',
-      limit: 10,
+  describe('conversations', () => {
+    test.each(['asc', 'desc'] as const)('traces of a conversation, %s', async (order) => {
+      const project_id = newId()
+      const traces = await conversationOfFive(store, project_id)
+      const expected = order === 'asc' ? traces : traces.toReversed()
+      const seen: string[] = []
+      let after: { start_time: bigint; trace_id: string } | undefined
+      for (let pages = 0; pages < 4; pages++) {
+        const page = await store.conversationTraces(project_id, 'c-1', {
+          ...(after && { after }),
+          order,
+          limit: 2,
+        })
+        seen.push(...page.map((trace) => trace.trace_id))
+        after = page.at(-1)
+        if (page.length < 2) break
+      }
+      expect(seen).toEqual(expected)
     })
-    expect(others).toEqual([])
-    expect(trace).toMatchObject({
-      trace_id: traces[1],
-      name: 'the root',
-      status: 'error',
-      task_id: 'task-1',
-      start_time: start + 100n * second,
-      end_time: start + 106n * second,
-      observations: 2,
-      calls: 2,
-      errors: 1,
-      total_tokens: 30,
-      cost_usd: '0.002',
+
+    test('a trace says what is in it, and the window goes by its start', async () => {
+      const project_id = newId()
+      const traces = await conversationOfFive(store, project_id)
+      const within = { from: start + 1n, to: start + 101n * second }
+      const [trace, ...others] = await store.conversationTraces(project_id, 'c-1', {
+        ...within,
+        order: 'asc',
+        limit: 10,
+      })
+      expect(others).toEqual([])
+      expect(trace).toMatchObject({
+        trace_id: traces[1],
+        name: 'the root',
+        status: 'error',
+        task_id: 'task-1',
+        start_time: start + 100n * second,
+        end_time: start + 106n * second,
+        observations: 2,
+        calls: 2,
+        errors: 1,
+        total_tokens: 30,
+        cost_usd: '0.002',
+      })
+      const count = (limit: number, about = {}) =>
+        store.countConversationTraces(project_id, 'c-1', { ...about, limit })
+      expect(await count(100)).toBe(5)
+      expect(await count(3)).toBe(3)
+      expect(await count(100, within)).toBe(1)
     })
-    const count = (limit: number, about = {}) =>
-      store.countConversationTraces(project_id, 'c-1', { ...about, limit })
-    expect(await count(100)).toBe(5)
-    expect(await count(3)).toBe(3)
-    expect(await count(100, within)).toBe(1)
   })
 })
 
-describe('limits and isolation', () => {
-  test('no statement answers rows of another project', async () => {
-    const project_id = newId()
-    const stranger = newId()
-    const observation = observationOf({ project_id, conversation_id: 'c-1' })
-    await store.insert([observation], { token: newId() })
-    const conversation = { order: 'asc', limit: 10 } as const
-    expect(await store.observation(stranger, observation)).toBeUndefined()
-    const lookup = { trace_id: observation.trace_id, limit: 10 }
-    expect(await store.traceObservations(stranger, lookup)).toEqual([])
-    expect(await store.taskObservations(stranger, 'task-1', { limit: 10 })).toEqual([])
-    expect(await store.taskRollups(stranger, [{ task_id: 'task-1', from: start }])).toEqual([])
-    const hints = [{ conversation_id: 'c-1', from: start }]
-    expect(await store.conversationRollups(stranger, hints)).toEqual([])
-    expect(await store.conversationTraces(stranger, 'c-1', conversation)).toEqual([])
-    expect(await store.countConversationTraces(stranger, 'c-1', { limit: 10 })).toBe(0)
-    expect(await store.conversationTraces(project_id, 'c-1', conversation)).toHaveLength(1)
-  })
+const rollupMethods = [
+  'taskRollups',
+  'conversationRollups',
+  'conversationTraces',
+  'countConversationTraces',
+]
 
-  test('a store that is away is a problem one can retry', async () => {
-    const away = openColumnar({
-      ...columnarOptions({ ...(await testClickHouse()), url: 'http://127.0.0.1:1' }),
-    })
-    const lost = openClickHouseStore({ columnar: away })
-    const observation = observationOf({ project_id: newId() })
-    const failures = await Promise.all([
-      lost.insert([observation], { token: 't' }).catch((error: unknown) => error),
-      lost.observation(newId(), observation).catch((error: unknown) => error),
-    ])
-    for (const failure of failures) {
-      expect(failure).toBeInstanceOf(Problem)
-      expect(failure).toMatchObject({ code: 'store_unavailable' })
-    }
-    await away.close()
-  })
-})
+/** As a store gives it back that says what it can't hold. */
+function asHeld(
+  given: Observation,
+  { nul_in_text }: Pick<StoreCapabilities, 'nul_in_text'>,
+): Observation {
+  return nul_in_text ? given : (withoutNul(given) as Observation)
+}
+
+function withoutNul(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('\u0000', '\ufffd')
+  if (Array.isArray(value)) return value.map(withoutNul)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [withoutNul(key), withoutNul(each)]),
+  )
+}
 
 /** Just the instant at which it began. */
 function window({ trace_id, observation_id, start_time }: Observation) {
@@ -314,14 +383,6 @@ function window({ trace_id, observation_id, start_time }: Observation) {
 
 function sorted<Item>(items: readonly Item[], key: (item: Item) => string): Item[] {
   return items.toSorted((one, other) => (key(one) < key(other) ? -1 : 1))
-}
-
-async function rowCount(project_id: string): Promise<number> {
-  const [row] = await columnar.query<{ rows: string }>(
-    'SELECT count() AS rows FROM observations WHERE project_id = {project_id:UUID}',
-    { project_id },
-  )
-  return Number(row?.rows)
 }
 
 /** Three calls and a tool, over two traces, with all that a roll-up has to tell apart. */
@@ -380,7 +441,10 @@ function taskOfThree(project_id: string): Observation[] {
 }
 
 /** Five traces 100 s apart, two observations each; answers their ids in order of time. */
-async function conversationOfFive(project_id: string): Promise<string[]> {
+async function conversationOfFive(
+  store: Pick<ObservationStore, 'insert'>,
+  project_id: string,
+): Promise<string[]> {
   const traces = Array.from({ length: 5 }, newId)
   const observations = traces.flatMap((trace_id, index) => {
     const all = { project_id, trace_id, conversation_id: 'c-1' }

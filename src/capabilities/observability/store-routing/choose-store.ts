@@ -141,7 +141,12 @@ function choiceOf(
   }
   if (route !== 'postgres') return { candidates, order: ['clickhouse'], fallback: false }
   const passed_over = { store: route, reason: refusal }
-  return { candidates, order: fallback ? ['clickhouse'] : [], fallback: false, passed_over }
+  if (fallback) return { candidates, order: ['clickhouse'], fallback: false, passed_over }
+  const refused: StoreCandidate[] = [
+    { store: 'clickhouse', eligible: false, reason: 'ClickHouse may not, since fallback is off' },
+    { store: 'postgres', eligible: false, reason: `PostgreSQL can not, since ${refusal}` },
+  ]
+  return { candidates: refused, order: [], fallback: false, passed_over }
 }
 
 const autoReasons: Readonly<Record<QueryClass, string>> = {
