@@ -51,6 +51,16 @@ export async function endBucket(db: RetentionDb, key: BucketKey): Promise<void> 
     .execute()
 }
 
+/** What a killed run had begun. */
+export function begunBuckets(db: RetentionDb, job_id: string): Promise<RunBucket[]> {
+  return db
+    .selectFrom('retention_buckets')
+    .selectAll()
+    .where('job_id', '=', job_id)
+    .where('state', '=', 'begun')
+    .execute()
+}
+
 /** Ends what a killed run had begun and of which nothing is left. */
 export async function endAllBuckets(db: RetentionDb, job_id: string): Promise<void> {
   await db
@@ -80,14 +90,14 @@ export async function noteKept(
     .execute()
 }
 
-/** Adds rows that went in one transaction with the note. */
+/** Adds rows that go in one transaction with the note. */
 export async function addDone(
   db: RetentionDb,
   bucket: Omit<RunBucket, 'state' | 'reason' | 'bytes' | 'held_rows' | 'action'>,
 ): Promise<void> {
   await db
     .insertInto('retention_buckets')
-    .values({ ...bucket, action: 'delete', state: 'done' })
+    .values({ ...bucket, bytes: 0, held_rows: 0, action: 'delete', state: 'done' })
     .onConflict((conflict) =>
       conflict.columns(['job_id', 'day', 'kind', 'environment', 'action']).doUpdateSet({
         row_count: sql<number>`retention_buckets.row_count + excluded.row_count`,

@@ -36,21 +36,24 @@ export async function dueOwners(asked: OwnersAsked): Promise<OwnerBucket[]> {
   return [...found, ...conversations.map((one) => ({ ...one, kind: talks }))]
 }
 
-/** Deletes them, a group after the other; `told` hears of each. */
+/** Hears of what was deleted, in the transaction that deletes it. */
+type Told = (db: RetentionDb, buckets: OwnerBucket[]) => Promise<void>
+
+/** Deletes them, a group after the other. */
 export async function deleteDueOwners(
   asked: OwnersAsked,
   signal: AbortSignal,
-  told: (buckets: OwnerBucket[]) => Promise<void>,
+  told: Told,
 ): Promise<void> {
   for (let group = 0; group < asked.rules.environments.length + 1; group += 1) {
-    await untilNone(signal, told, async () => {
+    await untilNone({ asked, signal, told }, async (db) => {
       const due = (await dueTasks(asked))[group]
-      const gone = due === undefined ? [] : await deleteTasks(asked.db, due, tasks_max)
+      const gone = due === undefined ? [] : await deleteTasks(db, due, tasks_max)
       return gone.map((one) => ({ ...one, kind: tasks }))
     })
   }
-  await untilNone(signal, told, async () => {
-    const gone = await deleteConversations(asked.db, await dueConversations(asked), tasks_max)
+  await untilNone({ asked, signal, told }, async (db) => {
+    const gone = await deleteConversations(db, await dueConversations(asked), tasks_max)
     return gone.map((one) => ({ ...one, kind: talks }))
   })
 }
@@ -59,15 +62,16 @@ const tasks = 'tasks' as const
 const talks = 'conversations' as const
 
 async function untilNone(
-  signal: AbortSignal,
-  told: (buckets: OwnerBucket[]) => Promise<void>,
-  work: () => Promise<OwnerBucket[]>,
+  { asked, signal, told }: { asked: OwnersAsked; signal: AbortSignal; told: Told },
+  work: (db: RetentionDb) => Promise<OwnerBucket[]>,
 ): Promise<void> {
-  for (;;) {
+  for (let is_done = false; !is_done; ) {
     signal.throwIfAborted()
-    const gone = await work()
-    if (gone.length === 0) return
-    await told(gone)
+    is_done = await asked.db.transaction().execute(async (transaction) => {
+      const gone = await work(transaction)
+      await told(transaction, gone)
+      return gone.length === 0
+    })
   }
 }
 

@@ -1,23 +1,31 @@
 import type { Clock } from '../../../../kernel/time.ts'
 import type { Logger, Metrics } from '../../../../platform/telemetry/index.ts'
 import type { Job, JobContext, JobHandler, JobValue } from '../../jobs/index.ts'
-import type { RetentionStore, RetentionTarget } from '../../stores/index.ts'
+import type {
+  OpenSlice,
+  RetentionSlice,
+  RetentionStore,
+  RetentionTarget,
+} from '../../stores/index.ts'
 import { activeHolds } from '../holds/store.ts'
 import { defaultRetention, type RetentionRules } from '../policy/rules.ts'
 import { findRetention } from '../policy/store.ts'
 import type { RetentionDb } from '../retention-deps.ts'
-import { readArchives, requestArchive } from './archives.ts'
+import { type Archives, archiveOf, readArchives, requestArchive } from './archives.ts'
 import {
   addDone,
   beginBucket,
+  begunBuckets,
   bucketTotals,
   endAllBuckets,
   endBucket,
   noteKept,
+  type RunBucket,
 } from './bucket-store.ts'
 import { type InspectedBucket, inspectBucket } from './inspect.ts'
 import { deleteDueOwners } from './owners.ts'
 import { type DueBucket, isDue, type RetentionStep } from './plan-steps.ts'
+import { windowOf, withHolds } from './slices.ts'
 import { environmentsFor, futureRows, survey } from './survey.ts'
 
 /** The kind of the jobs that delete what is due. */
@@ -26,7 +34,7 @@ export const retentionKind = 'retention'
 export type RetentionJobOptions = {
   db: RetentionDb
   store: RetentionStore
-  /** Further stores that have some of the rows; they lose theirs first. */
+  /** Further stores that have some of the rows; they lose theirs after the first one. */
   targets?: readonly RetentionTarget[]
   clock: Clock
   logger: Logger
@@ -74,12 +82,13 @@ class RetentionRun {
     this.#count = count
     this.#job = job
     this.#context = context
-    this.#now_ms = Date.parse(job.started_at ?? job.created_at)
+    this.#now_ms = Date.parse(job.created_at)
     this.#steps = Number(job.progress?.['steps'] ?? 0)
   }
 
   async run(): Promise<JobValue> {
     const { db } = this.#options
+    if (this.#job.attempt > 1) await this.#endBegun()
     for (let look = 0; look < surveys_max; look += 1) {
       const about = { ...this.#about, rules: await this.#rules() }
       const { steps, is_partial } = await survey(this.#options.store, about)
@@ -103,6 +112,26 @@ class RetentionRun {
 
   async #rules(): Promise<RetentionRules> {
     return (await findRetention(this.#options.db, this.#job.project_id)) ?? defaultRetention
+  }
+
+  /** Of what a killed run took out of the first store there may be copies in the others. */
+  async #endBegun(): Promise<void> {
+    const { db, store, targets = [] } = this.#options
+    const { project_id } = this.#job
+    const { archive_before_delete } = await this.#rules()
+    for (const { day, kind, environment, action } of await begunBuckets(db, this.#job.id)) {
+      const [holds, archives] = await Promise.all([
+        activeHolds(db, project_id),
+        readArchives(db, project_id),
+      ])
+      const bound = { archives, archive_before_delete }
+      const slice = redoneSlice({ project_id, day, kind, environment, action }, bound)
+      if (slice === undefined) continue
+      for (const part of (await withHolds(store, slice, holds)).slices) {
+        this.#context.signal.throwIfAborted()
+        for (const target of targets) await takeOut(target, action, part)
+      }
+    }
   }
 
   /** Policy, holds and archives are those of this moment; true when rows went. */
@@ -147,10 +176,9 @@ class RetentionRun {
     const bucket = { ...key, action: step.action }
     await beginBucket(db, { ...bucket, reason, row_count, bytes, held_rows })
     for (const slice of found.slices) {
-      for (const target of [...(this.#options.targets ?? []), this.#options.store]) {
+      for (const target of [this.#options.store, ...(this.#options.targets ?? [])]) {
         this.#context.signal.throwIfAborted()
-        if (step.action === 'mask') await target.maskContent(slice)
-        else await target.deleteRows(slice)
+        await takeOut(target, step.action, slice)
       }
     }
     await endBucket(db, bucket)
@@ -187,11 +215,39 @@ class RetentionRun {
       ...this.#about,
       holds: () => activeHolds(db, project_id),
     }
-    await deleteDueOwners(asked, this.#context.signal, async (buckets) => {
+    await deleteDueOwners(asked, this.#context.signal, async (transaction, buckets) => {
       for (const { day, kind, environment, rows } of buckets) {
-        await addDone(db, { job_id: this.#job.id, day, kind, environment, row_count: rows })
+        await addDone(transaction, {
+          job_id: this.#job.id,
+          day,
+          kind,
+          environment,
+          row_count: rows,
+        })
         this.#count(kind, 'delete', rows)
       }
     })
   }
+}
+
+function takeOut(
+  target: RetentionTarget,
+  action: RunBucket['action'],
+  slice: RetentionSlice,
+): Promise<void> {
+  return action === 'mask' ? target.maskContent(slice) : target.deleteRows(slice)
+}
+
+/** The rows of a bucket that was begun; undefined when only the first store has such. */
+function redoneSlice(
+  bucket: Pick<RunBucket, 'day' | 'kind' | 'environment' | 'action'> & { project_id: string },
+  { archives, archive_before_delete }: { archives: Archives; archive_before_delete: boolean },
+): OpenSlice | undefined {
+  const { project_id, day, kind, environment, action } = bucket
+  if (kind !== 'observations' && kind !== 'traces') return undefined
+  const slice = { project_id, kind, ...windowOf(day), environments: [environment] } as const
+  if (action === 'mask' || !archive_before_delete) return slice
+  const archive = archiveOf(archives, day)
+  if (archive.state !== 'archived') return undefined
+  return { ...slice, stored_before_ms: archive.stored_before_ms }
 }
