@@ -34,10 +34,10 @@ export type QueryReply = { status: number; body: Json; headers: Headers }
 export type Json = ReturnType<typeof JSON.parse>
 
 export const querySettings: QuerySettings = {
-  query_rows_read_max: 1_000_000,
-  query_bytes_read_max: 1_000_000_000,
+  query_rows_read_max: 10_000_000,
+  query_bytes_read_max: 10_000_000_000,
   query_time_ms_max: 10_000,
-  query_memory_bytes_max: 1_000_000_000,
+  query_memory_bytes_max: 2_000_000_000,
   query_result_rows_max: 10_000,
   query_running_max: 4,
   query_waiting_max: 20,
@@ -68,6 +68,7 @@ export type QueryApiOptions = {
   settings?: Partial<QuerySettings>
   chooseStore?: QueriesOptions['chooseStore']
   columnar?: Columnar
+  project_id?: string
   /** Further routes over the same parts. */
   routes?: (deps: RunDeps, relational: Relational<TaskTables>) => Route[]
 }
@@ -82,7 +83,7 @@ export async function openQueryApi(options: QueryApiOptions = {}): Promise<Query
     statement_timeout_ms: 30_000,
     logger,
   })
-  const project_id = newId()
+  const project_id = options.project_id ?? newId()
   const served: Served[] = []
   const metrics = createMetrics()
   const deps = openQueries({
