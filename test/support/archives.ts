@@ -7,8 +7,10 @@ import {
   type ArchiveStore,
   archiveHandler,
   defaultArchiveSettings,
+  endSlicesChore,
   openArchiveStore,
   openRestoredStore,
+  type RestoredStore,
   readErasedUsers,
   restoreHandler,
 } from '../../src/capabilities/observability/archive/index.ts'
@@ -18,7 +20,7 @@ import {
   openClickHouseStore,
 } from '../../src/capabilities/observability/stores/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { systemClock } from '../../src/kernel/time.ts'
+import { type Clock, systemClock } from '../../src/kernel/time.ts'
 import { type Blobs, openBlobs } from '../../src/platform/blobs/index.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
 import {
@@ -119,6 +121,7 @@ export type ArchiveTestTables = ArchiveTables & JobTables & RetentionTables
 export type ArchiveDesk = {
   columnar: Columnar
   db: Kysely<ArchiveTestTables>
+  restored: RestoredStore
   /** Columns that archives are made without, as an earlier version did. */
   columnsToCome: Set<string>
   /** Runs an archive to its end. */
@@ -130,20 +133,22 @@ export type ArchiveDesk = {
 }
 
 export async function openArchiveDesk(
-  blobs: Blobs,
-  more: Partial<ArchiveSettings> = {},
+  blobs: Blobs | undefined,
+  more: Partial<ArchiveSettings> & { database_url?: string; clock?: Clock } = {},
 ): Promise<ArchiveDesk> {
+  const { database_url, clock = systemClock, ...others } = more
   const columnar = await migratedClickHouse()
   const relational = openRelational<ArchiveTestTables>({
-    url: await testPostgres(),
+    url: database_url ?? (await testPostgres()),
     pool_max: 8,
     connect_timeout_ms: 2_000,
     statement_timeout_ms: 5_000,
     logger: createLogger({ role: 'test', level: 'silent' }),
   })
   const { db } = relational
-  const settings = { ...defaultArchiveSettings, settle_ms: 0, ...more }
-  const about = { db, blobs, clock: systemClock, settings }
+  const settings = { ...defaultArchiveSettings, settle_ms: 0, ...others }
+  const about = { db, blobs, clock, settings }
+  const restored = openRestoredStore({ columnar })
   const columnsToCome = new Set<string>()
   const store = openArchiveStore({ columnar })
   const earlier: ArchiveStore = {
@@ -151,20 +156,21 @@ export async function openArchiveDesk(
     columnsOf: async (kind) =>
       (await store.columnsOf(kind)).filter(({ name }) => !columnsToCome.has(name)),
   }
-  const worker = startWorker(db, [
+  const handlers = [
     archiveHandler({ ...about, store: earlier }),
     restoreHandler({
-      ...about,
-      restored: openRestoredStore({ columnar }),
+      ...{ ...about, restored },
       erasedUsers: (project_id) => readErasedUsers(db, project_id),
     }),
-  ])
+  ]
+  const chores = [endSlicesChore({ db, restored, clock, every_ms: 50 })]
+  const worker = startWorker(db, handlers, { chores })
   const run = async (kind: string, project_id: string, params: JobValue) => {
     const { id } = await enqueueTestJob(db, { project_id, kind, params })
     return jobIn(db, id, 'succeeded', 'failed')
   }
   return {
-    ...{ columnar, db, columnsToCome },
+    ...{ columnar, db, restored, columnsToCome },
     archive: (project_id, params = daysFrom(3)) => run('archive', project_id, params),
     restore: async ({ id: archive_run_id, project_id, result }, params = {}) => {
       const slice_id = newId()
