@@ -53,7 +53,8 @@ export async function tcpGate(target: string): Promise<TcpGate> {
     },
     open: () => {
       isOpen = true
-      for (const [far, near] of answering) far.pipe(near)
+      // Piped twice, all that is said would come twice.
+      for (const [far, near] of answering) far.unpipe(near).pipe(near)
     },
     mute: () => {
       for (const [far, near] of answering) far.unpipe(near)

@@ -1,9 +1,10 @@
 import type { Clock } from '../../../kernel/time.ts'
 import { isoFromNs } from '../../../kernel/time.ts'
-import { asStoreProblem } from '../../../platform/relational/index.ts'
+import { isRelationalUnavailable } from '../../../platform/relational/index.ts'
 import { dayOf, storeCapabilities } from '../stores/index.ts'
 import {
   autoRoutes,
+  defaultRouting,
   type QueryClass,
   type Routing,
   readableSpan,
@@ -37,7 +38,10 @@ export type StoreChoice = {
   passed_over?: { store: StoreName; reason: string }
 }
 
-/** Makes the choice of stores by the project's routing. Rejects with `store_unavailable`. */
+/**
+ * Makes the choice of stores by the project's routing. While PostgreSQL, which has the routings too,
+ * is out of reach, ClickHouse answers what it has, unless the routing is known to forbid it.
+ */
 export function chooseByRouting(about: {
   db: RoutingDb
   routings: RoutingCache
@@ -47,20 +51,32 @@ export function chooseByRouting(about: {
   return async (asked) => {
     const only = onlyStoreOf(asked.entity)
     if (only !== undefined) return onlyChoice(asked.entity, only)
-    const routing = await routings.routingOf(asked.project_id).catch(asProblem)
+    const routing = await routings.routingOf(asked.project_id).catch(ifAway)
+    if (routing === undefined) return choiceOf(asked, unknownRouting, away)
     const now_ms = clock.now_ms()
     const early = earlyRefusal(asked, routing, now_ms)
     if (early !== undefined) return choiceOf(asked, routing, early)
     // Always read: what it says decides whether the answer is whole.
     const { from, to } = needed(asked)
     const days = { from: dayOf(from), to: dayOf(to) }
-    const state = await findHotState(db, asked.project_id, days).catch(asProblem)
-    return choiceOf(asked, routing, lateRefusal(asked, state))
+    const state = await findHotState(db, asked.project_id, days)
+      .then((found) => found ?? notCovered)
+      .catch(ifAway)
+    return choiceOf(asked, routing, state === undefined ? away : lateRefusal(asked, state))
   }
 }
 
-function asProblem(error: unknown): never {
-  throw asStoreProblem(error)
+const away = 'PostgreSQL is out of reach'
+const notCovered: HotState = { covered_from: null, backfill_job: null, gaps: [] }
+/** ClickHouse has the rows of every project, whatever its routing says. */
+const unknownRouting: Routing = {
+  ...defaultRouting,
+  routes: { point: 'postgres', list: 'postgres', aggregate: 'postgres', explorer: 'postgres' },
+}
+
+function ifAway(error: unknown): undefined {
+  if (!isRelationalUnavailable(error)) throw error
+  return undefined
 }
 
 function onlyStoreOf(entity: string): StoreName | undefined {
@@ -96,8 +112,8 @@ function earlyRefusal(
 }
 
 /** Why PostgreSQL can't answer, by what of the project is there. */
-function lateRefusal(asked: StoreQuestion, state: HotState | undefined): string | undefined {
-  const { covered_from = null, gaps = [] } = state ?? {}
+function lateRefusal(asked: StoreQuestion, state: HotState): string | undefined {
+  const { covered_from, gaps } = state
   if (covered_from === null) return 'the hot window is not filled yet'
   if (needed(asked).from < covered_from) {
     return `the hot window is filled from ${isoFromNs(covered_from)} on`
