@@ -7,6 +7,7 @@ import {
   endSlicesChore,
   openArchiveStore,
   openRestoredStore,
+  type RestoredStore,
   readErasedUsers,
   restoreHandler,
 } from '../capabilities/observability/archive/index.ts'
@@ -36,7 +37,7 @@ export function openArchives(
   context: RoleContext,
   config: BlobsConfig & Pick<RoleConfig<'worker'>, 'archive_settle_ms' | 'clickhouse_cluster'>,
   { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
-): { handlers: JobHandler[]; chores: Chore[] } {
+): { handlers: JobHandler[]; chores: Chore[]; eraseUser: RestoredStore['eraseUser'] } {
   const { clock } = context
   const blobs = openArchiveBlobs(context, config)
   const settings = { ...defaultArchiveSettings, settle_ms: config.archive_settle_ms }
@@ -49,6 +50,7 @@ export function openArchives(
       restoreHandler({ ...about, restored, erasedUsers }),
     ],
     chores: [endSlicesChore({ db, restored, clock })],
+    eraseUser: restored.eraseUser,
   }
 }
 

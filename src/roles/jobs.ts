@@ -1,5 +1,10 @@
 import { type Chore, type JobHandler, startJobs } from '../capabilities/observability/jobs/index.ts'
-import { retentionChores, retentionHandler } from '../capabilities/observability/retention/index.ts'
+import {
+  type EraseElsewhere,
+  erasureHandler,
+  retentionChores,
+  retentionHandler,
+} from '../capabilities/observability/retention/index.ts'
 import { openPostgresRetention } from '../capabilities/observability/stores/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'
@@ -16,20 +21,30 @@ type JobConfig = Pick<
   | 'ledger_days'
 >
 
+/** What a capability has workers do. */
+type JobParts = {
+  handlers: readonly JobHandler[]
+  chores: readonly Chore[]
+  /** Deletes what it has of a user. */
+  eraseUser?: EraseElsewhere
+}
+
 /** Works on jobs of every kind until the role ends: those of retention, and `others`. */
 export function openJobs(
   context: RoleContext,
   config: JobConfig,
   { db, retention, ledger }: Pick<Stores, 'db' | 'retention' | 'ledger'>,
-  others: readonly { handlers: readonly JobHandler[]; chores: readonly Chore[] }[],
+  others: readonly JobParts[],
 ): void {
   const targets = [openPostgresRetention({ db })]
+  const elsewhere = others.flatMap(({ eraseUser }) => eraseUser ?? [])
   const { retention_hour: hour, job_runs_days, ledger_days } = config
   const jobs = startJobs({
     ...context,
     db,
     handlers: [
       retentionHandler({ ...context, db, store: retention, targets }),
+      erasureHandler({ ...context, db, store: retention, targets, elsewhere }),
       ...others.flatMap(({ handlers }) => handlers),
     ],
     chores: [

@@ -1,5 +1,6 @@
 import type { Job, JobHandler } from '../../src/capabilities/observability/jobs/index.ts'
 import {
+  erasureHandler,
   type RetentionDb,
   retentionHandler,
   retentionRoutes,
@@ -74,6 +75,7 @@ export type RetentionApi = AsyncDisposable & {
   call(method: Method, path: string, project_id: string, about?: Call): Promise<Reply>
   seed(project_id: string, seed: Seed): Promise<void>
   handler(store?: RetentionStore): JobHandler
+  erasureHandler(): JobHandler
   /** Has the job done by a worker, and answers it as it ended. */
   done(job_id: string, handler?: JobHandler): Promise<Job>
   /** Enqueues a run, has it done, and answers its record with all buckets. */
@@ -139,6 +141,7 @@ export async function openRetentionApi(): Promise<RetentionApi> {
     },
     handler: (given = store) =>
       retentionHandler({ db, store: given, clock, logger, metrics: createMetrics() }),
+    erasureHandler: () => erasureHandler({ db, store, clock }),
     done: async (job_id, handler = api.handler()) => {
       const worker = startWorker(db, [handler], { clock })
       try {

@@ -1,3 +1,8 @@
+export {
+  type EraseElsewhere,
+  type ErasureJobOptions,
+  erasureHandler,
+} from './erasures/erasure-job.ts'
 export type { RetentionDb, RetentionDeps } from './retention-deps.ts'
 export { retentionRoutes } from './retention-routes.ts'
 export { type RetentionChoresOptions, retentionChores } from './runs/daily.ts'

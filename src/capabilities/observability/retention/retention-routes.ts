@@ -1,10 +1,11 @@
 import type { Route } from '../../../platform/http/index.ts'
+import { getErasure, listErasures, postErasure } from './erasures/erasures.ts'
 import { deleteLegalHold, listLegalHolds, postLegalHold } from './holds/legal-holds.ts'
 import { getRetentionPolicy, putRetentionPolicy } from './policy/retention-policy.ts'
 import type { RetentionDeps } from './retention-deps.ts'
 import { getRetentionRun, listRetentionRuns, runRetention } from './runs/retention-runs.ts'
 
-/** The routes of policies, legal holds and runs. */
+/** The routes of policies, legal holds, runs and erasures. */
 export function retentionRoutes(deps: RetentionDeps): Route[] {
   return [
     getRetentionPolicy(deps),
@@ -15,5 +16,8 @@ export function retentionRoutes(deps: RetentionDeps): Route[] {
     listLegalHolds(deps),
     postLegalHold(deps),
     deleteLegalHold(deps),
+    postErasure(deps),
+    listErasures(deps),
+    getErasure(deps),
   ]
 }

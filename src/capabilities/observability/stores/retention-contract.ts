@@ -74,6 +74,11 @@ export type RetentionStore = RetentionTarget & {
   tracesOf(slice: OpenSlice, asked: TracesQuery): Promise<string[]>
   /** Tasks and conversations of which any trace is held; at most `retentionIds_max` of each. */
   heldOwners(project_id: string, holds: readonly HeldBy[]): Promise<HeldOwners>
+  /** The user's traces that something holds, sorted; cut above `retentionIds_max`. */
+  heldTracesOfUser(
+    about: Pick<UserErasure, 'project_id' | 'user_id'>,
+    holds: readonly HeldBy[],
+  ): Promise<string[]>
   /** What there is of a user, by kind; and how much of it is held. */
   countUser(about: Omit<UserErasure, 'purge'>): Promise<UserCount[]>
 }

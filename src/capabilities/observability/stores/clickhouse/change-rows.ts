@@ -31,8 +31,11 @@ export type PartStats = {
 export type RowChanges = {
   /** The parts whose rows may be in a window of seconds since 1970. */
   parts(window: { from: number; to: number }): Promise<PartStats[]>
-  /** Deletes the rows of a condition in a partition; parts that hold nothing else go whole. */
-  deleteIn(partition_id: string, condition: Condition): Promise<void>
+  /**
+   * Deletes the rows of a condition in a partition; parts that hold nothing else go whole. False
+   * when it left no row behind that is only marked as deleted.
+   */
+  deleteIn(partition_id: string, condition: Condition): Promise<boolean>
   /** Sets columns of the rows of a condition in a partition. */
   updateIn(partition_id: string, set: string, condition: Condition): Promise<void>
   /** Drops a partition whole, whatever is in it. */
@@ -41,8 +44,8 @@ export type RowChanges = {
   purge(partition_id: string): Promise<void>
 }
 
-/** The changes of a kind's table; `prefix` names another table of the same columns. */
-export type ChangesOf = (kind: RecordKind, prefix?: string) => Promise<RowChanges>
+/** The changes of a kind's table. */
+export type ChangesOf = (kind: RecordKind) => Promise<RowChanges>
 
 /** Makes them. `readFrom` is the table that reads go to: in a cluster the one over all servers. */
 export function rowChanges(columnar: Columnar, target: TableTarget, readFrom: string): RowChanges {
@@ -59,10 +62,11 @@ export function rowChanges(columnar: Columnar, target: TableTarget, readFrom: st
       // The names of parts are those of one server.
       if (target.cluster === undefined)
         await dropWholeParts(columnar, table, partition_id, condition)
-      if (!(await has(condition))) return
+      if (!(await has(condition))) return false
       const partition = partitionOf(partition_id)
       const where = `WHERE ${condition.sql}`
       await run(`DELETE FROM ${table} ${on_cluster} ${partition} ${where}`, condition.params)
+      return true
     },
     updateIn: async (partition_id, set, condition) => {
       if (!(await has(condition))) return

@@ -1,8 +1,13 @@
 import type { RecordKind } from '../record-contract.ts'
-import { retentionIds_max, type UserCount, type UserErasure } from '../retention-contract.ts'
+import {
+  type HeldBy,
+  retentionIds_max,
+  type UserCount,
+  type UserErasure,
+} from '../retention-contract.ts'
 import type { ChangesOf } from './change-rows.ts'
 import { allOf, type Condition } from './conditions.ts'
-import { ofProject, retainedTables } from './retention-conditions.ts'
+import { heldTracesSql, ofProject, retainedTables } from './retention-conditions.ts'
 import type { Read } from './store-failure.ts'
 
 /** Kinds whose rows name a user, and those whose rows are known by their trace only. */
@@ -21,14 +26,12 @@ export async function eraseUser(
   { project_id, user_id, held_trace_ids, purge }: UserErasure,
 ): Promise<void> {
   const about = { project_id, user_id, held_trace_ids }
-  const touched = new Map<string, { kind: RecordKind; prefix: string; partition_id: string }>()
+  const touched = new Map<string, { kind: RecordKind; partition_id: string }>()
   const deleteAll = async (kind: RecordKind, condition: Condition) => {
-    for (const prefix of prefixes) {
-      const changes = await changesOf(kind, prefix)
-      for (const { partition_id } of await changes.parts(always)) {
-        await changes.deleteIn(partition_id, condition)
-        touched.set(`${prefix}${kind} ${partition_id}`, { kind, prefix, partition_id })
-      }
+    const changes = await changesOf(kind)
+    for (const { partition_id } of await changes.parts(always)) {
+      const changed = await changes.deleteIn(partition_id, condition)
+      if (changed) touched.set(`${kind} ${partition_id}`, { kind, partition_id })
     }
   }
   for (let after = ''; ; ) {
@@ -44,13 +47,10 @@ export async function eraseUser(
   }
   for (const kind of withUser) await deleteAll(kind, allOf([ofUser(about), notHeld(about)]))
   if (!purge) return
-  for (const { kind, prefix, partition_id } of touched.values()) {
-    await (await changesOf(kind, prefix)).purge(partition_id)
+  for (const { kind, partition_id } of touched.values()) {
+    await (await changesOf(kind)).purge(partition_id)
   }
 }
-
-/** Tables of a kind by what stands before its name. */
-const prefixes = [''] as const
 
 type OfUser = Omit<UserErasure, 'purge'>
 
@@ -80,6 +80,21 @@ async function tracesOfUser(read: Read, about: OfUser & { after: string }): Prom
      WHERE id > {after:String} ${kept === undefined ? '' : `AND ${kept.sql}`}
      ORDER BY id LIMIT ${retentionIds_max}`,
     { project: about.project_id, user: about.user_id, after: about.after, ...kept?.params },
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The user's traces that something holds, sorted; at most `retentionIds_max` + 1. */
+export async function heldTracesOfUser(
+  read: Read,
+  { project_id, user_id }: Pick<OfUser, 'project_id' | 'user_id'>,
+  holds: readonly HeldBy[],
+): Promise<string[]> {
+  const held = heldTracesSql(holds)
+  const rows = await read<{ id: string }>(
+    `SELECT toString(trace_id) AS id FROM (${ofUserSql})
+     WHERE trace_id GLOBAL IN (${held.sql}) ORDER BY id LIMIT ${retentionIds_max + 1}`,
+    { project: project_id, user: user_id, ...held.params },
   )
   return rows.map(({ id }) => id)
 }

@@ -14,7 +14,7 @@ import {
 import { type ChangesOf, type PartStats, type RowChanges, rowChanges } from './change-rows.ts'
 import { allOf, type Condition, nanoParameter } from './conditions.ts'
 import { contentMasks } from './content-mask.ts'
-import { eraseUser, userCounts } from './erase-user.ts'
+import { eraseUser, heldTracesOfUser, userCounts } from './erase-user.ts'
 import {
   environmentOf,
   heldTracesSql,
@@ -29,8 +29,7 @@ import { tableTargets } from './table-target.ts'
 export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar }): RetentionStore {
   const read = reader(columnar)
   const targetOf = tableTargets(columnar)
-  const changesOf: ChangesOf = async (kind, prefix = '') =>
-    rowChanges(columnar, await targetOf(`${prefix}${kind}`), `${prefix}${kind}`)
+  const changesOf: ChangesOf = async (kind) => rowChanges(columnar, await targetOf(kind), kind)
   const erasing = { read, changesOf }
   return {
     store: 'clickhouse',
@@ -43,6 +42,13 @@ export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar 
     count: async (slice) => count(read, await changesOf(slice.kind), slice),
     heldTraces: (slice, holds) => heldTraces(read, slice, holds),
     tracesOf: (slice, asked) => tracesOf(read, slice, asked),
+    heldTracesOfUser: async (about, holds) => {
+      const held = new Set<string>()
+      for (const group of groupsOf(holds)) {
+        for (const id of await heldTracesOfUser(read, about, group)) held.add(id)
+      }
+      return [...held].toSorted()
+    },
     heldOwners: (project_id, holds) => heldOwners(read, project_id, holds),
   }
 }

@@ -1,0 +1,140 @@
+import {
+  type RetentionTables,
+  type Selectable,
+  sql,
+} from '../../../../platform/relational/index.ts'
+import type { RetentionDb } from '../retention-deps.ts'
+
+/** A request to delete what is known of a user. */
+export type Erasure = Selectable<RetentionTables['erasures']>
+
+/** The key that a project's digests are made with; made when first asked for. */
+export async function erasureKey(
+  db: RetentionDb,
+  project_id: string,
+  random: () => Buffer,
+): Promise<Buffer> {
+  await db
+    .insertInto('erasure_keys')
+    .values({ project_id, key: random() })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const { key } = await db
+    .selectFrom('erasure_keys')
+    .select('key')
+    .where('project_id', '=', project_id)
+    .executeTakeFirstOrThrow()
+  return key
+}
+
+export type NewErasure = Pick<
+  Erasure,
+  'id' | 'project_id' | 'user_id_digest' | 'reason' | 'purge' | 'requested_by'
+> & { user_id: string; created_at: Date }
+
+export function insertErasure(db: RetentionDb, erasure: NewErasure): Promise<Erasure> {
+  return db.insertInto('erasures').values(erasure).returningAll().executeTakeFirstOrThrow()
+}
+
+export async function noteJob(db: RetentionDb, id: string, job_id: string): Promise<void> {
+  await db.updateTable('erasures').set({ job_id }).where('id', '=', id).execute()
+}
+
+export function findErasure(
+  db: RetentionDb,
+  { project_id, id }: Pick<Erasure, 'project_id' | 'id'>,
+): Promise<Erasure | undefined> {
+  return db
+    .selectFrom('erasures')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** One of the user that is not over yet: asked for twice, it is done once. */
+export function findOpenErasure(
+  db: RetentionDb,
+  { project_id, user_id_digest }: Pick<Erasure, 'project_id' | 'user_id_digest'>,
+): Promise<Erasure | undefined> {
+  return db
+    .selectFrom('erasures')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('user_id_digest', '=', user_id_digest)
+    .where('ended_at', 'is', null)
+    .orderBy('id')
+    .executeTakeFirst()
+}
+
+/** Newest first. */
+export function selectErasures(
+  db: RetentionDb,
+  asked: { project_id: string; before: string | undefined; limit: number },
+): Promise<Erasure[]> {
+  const { project_id, before, limit } = asked
+  return db
+    .selectFrom('erasures')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Counts up to `limit`; more than that reads as `limit`. */
+export async function countErasures(
+  db: RetentionDb,
+  { project_id, limit }: { project_id: string; limit: number },
+): Promise<number> {
+  const counted = await sql<{ erasures: number }>`
+    select count(*) as erasures from (
+      select 1 from erasures where project_id = ${project_id} limit ${limit}) as counted`.execute(
+    db,
+  )
+  return counted.rows[0]?.erasures ?? 0
+}
+
+/** Writes the receipt; the user's id goes. */
+export async function endErasure(
+  db: RetentionDb,
+  id: string,
+  { receipt, ended_at }: { receipt: object; ended_at: Date },
+): Promise<void> {
+  await db
+    .updateTable('erasures')
+    .set({ user_id: null, receipt: JSON.stringify(receipt), ended_at })
+    .where('id', '=', id)
+    .execute()
+}
+
+type OfUser = { project_id: string; user_id: string; held_ids: string[]; held_talks: string[] }
+
+/** Deletes a user's tasks with what is told of them, and conversations; but not what is held. */
+export async function deleteOwned(
+  db: RetentionDb,
+  { project_id, user_id, held_ids, held_talks }: OfUser,
+): Promise<{ tasks: number; conversations: number }> {
+  const tasks = await sql<{ rows: number }>`
+    with gone as (
+      delete from tasks
+      where project_id = ${project_id} and user_id = ${user_id}
+        and not (task_id = any(${held_ids}))
+        and (conversation_id is null or not (conversation_id::text = any(${held_talks})))
+      returning task_id
+    ), told as (
+      delete from task_events
+      where project_id = ${project_id} and task_id in (select task_id from gone)
+    )
+    select count(*)::int as rows from gone`.execute(db)
+  const conversations = await sql`
+    delete from conversations
+    where project_id = ${project_id} and user_id = ${user_id}
+      and not (conversation_id::text = any(${held_talks}))
+      and (external_id is null or not (external_id = any(${held_talks})))`.execute(db)
+  return {
+    tasks: tasks.rows[0]?.rows ?? 0,
+    conversations: Number(conversations.numAffectedRows ?? 0),
+  }
+}

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
+import { daysAgo, openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
+import { keyOf, tokenOf } from '../support/task-api.ts'
+
+let api: RetentionApi
+beforeAll(async () => {
+  api = await openRetentionApi()
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+const path = '/erasures'
+const secret = 'ada+very-own-id@example.com'
+
+/** A trace of a user, whose records other than observations and the trace itself name nobody. */
+function traceOfUser(trace_id: string, user_id: string, more: object = {}) {
+  const time = daysAgo(3)
+  return {
+    observations: [
+      { trace_id, start_time: time, observation_id: 'root', user_id, ...more },
+      { trace_id, start_time: time, observation_id: 'child' },
+    ],
+    traces: [{ trace_id, time, user_id }],
+    events: [{ trace_id, time }],
+    links: [{ trace_id, time }],
+    correlations: [{ trace_id, time }],
+  }
+}
+
+async function erase(project: string, body: object): Promise<Record<string, unknown>> {
+  const asked = await api.call('POST', path, project, { body })
+  expect(asked.status).toBe(202)
+  const { erasure_id, job_id } = asked.body
+  expect((await api.done(String(job_id), api.erasureHandler())).error).toBeNull()
+  return (await api.call('GET', `${path}/${erasure_id}`, project)).body
+}
+
+test('all that is known of a user goes, with a receipt that does not name the user', async () => {
+  const [project, other] = [await api.newProject(), await api.newProject()]
+  const [mine, shared, theirs] = [newId(), newId(), newId()]
+  await api.seed(project, traceOfUser(mine, secret))
+  await api.seed(project, traceOfUser(shared, secret))
+  await api.seed(project, {
+    observations: [
+      { trace_id: shared, observation_id: 'bob', start_time: daysAgo(3), user_id: 'bob' },
+    ],
+  })
+  await api.seed(project, traceOfUser(theirs, 'bob'))
+  await api.seed(other, traceOfUser(mine, secret))
+  const task = {
+    name: '',
+    implicit: false,
+    started_at: '2026-11-20',
+    last_activity_at: '2026-11-20',
+  }
+  await api.db
+    .insertInto('tasks')
+    .values([
+      { ...task, project_id: project, task_id: 'hers', user_id: secret },
+      { ...task, project_id: project, task_id: 'his', user_id: 'bob' },
+      { ...task, project_id: other, task_id: 'hers', user_id: secret },
+    ])
+    .execute()
+  await api.db
+    .insertInto('conversations')
+    .values({
+      ...{ project_id: project, conversation_id: newId(), user_id: secret },
+      ...{ started_at: '2026-11-20', last_activity_at: '2026-11-20' },
+    })
+    .execute()
+
+  const erased = await erase(project, { user_id: secret, reason: 'asked by mail' })
+  expect(erased).toMatchObject({
+    state: 'completed',
+    reason: 'asked by mail',
+    requested_by: 'key:key-1',
+    user_id_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    receipt: {
+      counts: {
+        ...{ observations: 4, traces: 2, events: 2, links: 2, correlations: 2 },
+        ...{ tasks: 1, conversations: 1 },
+      },
+      ...{ held_rows: 0, purged: true, archives: [] },
+    },
+  })
+  const left = await api.ask(
+    `SELECT observation_id AS id, trace_id = {theirs:UUID} AS theirs FROM observations
+     WHERE project_id = {project:UUID} ORDER BY ALL`,
+    { project, theirs },
+  )
+  expect(left).toEqual([
+    { id: 'bob', theirs: 0 },
+    { id: 'child', theirs: 1 },
+    { id: 'root', theirs: 1 },
+  ])
+  expect(await api.rows(project)).toMatchObject({ traces: 1, events: 1, links: 1, correlations: 1 })
+  expect(await api.rows(other)).toMatchObject({ observations: 2, traces: 1, events: 1 })
+  const tasks = await api.db
+    .selectFrom('tasks')
+    .select('task_id')
+    .where('project_id', '=', project)
+    .execute()
+  expect(tasks).toEqual([{ task_id: 'his' }])
+
+  // Nothing that stays names the user: neither the receipt nor the job nor the log of requests.
+  for (const table of ['erasures', 'job_runs'] as const) {
+    const rows = await api.db
+      .selectFrom(table)
+      .selectAll()
+      .where('project_id', '=', project)
+      .execute()
+    expect(JSON.stringify(rows)).not.toContain('very-own-id')
+  }
+  const parts = await api.ask<{ marked: string }>(
+    `SELECT toString(sum(has_lightweight_delete)) AS marked FROM system.parts
+     WHERE database = currentDatabase() AND active`,
+  )
+  expect(parts).toEqual([{ marked: '0' }])
+})
+
+test('a user who is held is not erased; what else is held stays, and the receipt says so', async () => {
+  const project = await api.newProject()
+  const [held, free] = [newId(), newId()]
+  await api.seed(project, traceOfUser(held, secret, { task_id: 'a case' }))
+  await api.seed(project, traceOfUser(free, secret))
+  const hold = async (kind: string, value: string) => {
+    const body = { kind, value, reason: 'court' }
+    return String((await api.call('POST', '/legal-holds', project, { body })).body['hold_id'])
+  }
+  const ofUser = await hold('user', secret)
+  const body = { user_id: secret, reason: 'asked' }
+  expect(await api.call('POST', path, project, { body })).toMatchObject({
+    ...{ status: 409, body: { code: 'held' } },
+  })
+  expect((await api.call('GET', path, project)).body).toMatchObject({ total: 0 })
+  await api.call('DELETE', `/legal-holds/${ofUser}`, project)
+  const ofTask = await hold('task', 'a case')
+  expect((await erase(project, body))['receipt']).toMatchObject({
+    counts: { observations: 2, traces: 1, events: 1 },
+    held_rows: 6,
+  })
+  expect(await api.rows(project)).toMatchObject({ observations: 2, traces: 1, events: 1 })
+  await api.call('DELETE', `/legal-holds/${ofTask}`, project)
+  expect((await erase(project, body))['receipt']).toMatchObject({
+    counts: { observations: 2, traces: 1, events: 1 },
+    held_rows: 0,
+  })
+  expect(await api.rows(project)).toMatchObject({ observations: 0, traces: 0, events: 0 })
+})
+
+test('an erasure that is asked for again while it runs is one; equal ids have equal digests', async () => {
+  const [project, other] = [await api.newProject(), await api.newProject()]
+  const body = { user_id: 'u', reason: 'r' }
+  const first = await api.call('POST', path, project, { body })
+  const again = await api.call('POST', path, project, { body })
+  expect(again.body['erasure_id']).toBe(first.body['erasure_id'])
+  expect(again.body['job_id']).toBe(first.body['job_id'])
+  await api.done(String(first.body['job_id']), api.erasureHandler())
+  const later = await api.call('POST', path, project, { body })
+  expect(later.body['erasure_id']).not.toBe(first.body['erasure_id'])
+  expect(later.body['user_id_digest']).toBe(first.body['user_id_digest'])
+  const elsewhere = await api.call('POST', path, other, { body })
+  expect(elsewhere.body['user_id_digest']).not.toBe(first.body['user_id_digest'])
+})
+
+test('receipts are for those who may see them, of the own project', async () => {
+  const [project, other] = [await api.newProject(), await api.newProject()]
+  const body = { user_id: 'u', reason: 'r' }
+  const status = async (method: 'GET' | 'POST', headers: Record<string, string>) =>
+    (await api.call(method, path, project, { headers, ...(method === 'POST' && { body }) })).status
+  expect(await status('POST', {})).toBe(401)
+  expect(await status('POST', tokenOf('editor', project))).toBe(403)
+  expect(await status('POST', keyOf(project, 'ingest:write'))).toBe(403)
+  expect(await status('POST', tokenOf('admin', project))).toBe(202)
+  expect(await status('GET', tokenOf('viewer', project))).toBe(200)
+  const { erasures } = (await api.call('GET', path, project)).body as {
+    erasures: { erasure_id: string }[]
+  }
+  const one = `${path}/${erasures[0]?.erasure_id}`
+  expect((await api.call('GET', one, project)).body).toEqual(erasures[0])
+  expect(await api.call('GET', one, other)).toMatchObject({
+    ...{ status: 404, body: { code: 'erasure_not_found' } },
+  })
+  for (const [wrong, pointer] of [
+    [{ user_id: '', reason: 'r' }, '/user_id'],
+    [{ user_id: 'u' }, '/reason'],
+    [{ user_id: 'u', reason: 'r', purge: 1 }, '/purge'],
+    [{ user_id: 'u', reason: 'r', all: true }, '/all'],
+  ] as const) {
+    const refused = await api.call('POST', path, project, { body: wrong })
+    expect([refused.status, refused.body['errors']]).toMatchObject([400, [{ pointer }]])
+  }
+  const cursor = await api.call('GET', `${path}?cursor=abc`, project)
+  expect(cursor).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+})
