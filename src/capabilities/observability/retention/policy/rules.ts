@@ -21,7 +21,8 @@ export const day_ms = 86_400_000
  * what bounds it there.
  */
 export function daysIn(rules: RetentionRules, environment: string): RetentionDays {
-  const own = rules.environments.find((one) => one.environment === environment)?.days ?? {}
+  const own = rules.environments.find((one) => one.environment === environment)?.days
+  if (own === undefined) return rules.days
   const { traces, ...days } = { ...rules.days, ...own }
   const observations =
     own.observations === undefined ? least(days.observations, traces) : own.observations
@@ -29,7 +30,11 @@ export function daysIn(rules: RetentionRules, environment: string): RetentionDay
     traces,
     observations,
     events: own.events === undefined ? least(days.events, observations) : own.events,
-    content: own.content === undefined ? least(days.content, observations) : own.content,
+    // Without days of its own content stays as long as its observation, whose days need no look.
+    content:
+      days.content === null || own.content !== undefined
+        ? days.content
+        : least(days.content, observations),
   }
 }
 
