@@ -67,7 +67,10 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   const forJobs = { db: absent, retention: absent, ledger: absent }
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
   openHotWindows(context, { db: absent, columnar: absent })
-  openQueryRuns(context, config, { columnar: absent, relational: absent, chooseStore: absent })
+  openQueryRuns(context, config, {
+    ...{ columnar: absent, relational: absent, db: absent },
+    chooseStore: absent,
+  })
   watchQueue(context, absent)
   spoolCounter(metrics)
   watchSpool(metrics, absent)

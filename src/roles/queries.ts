@@ -1,3 +1,4 @@
+import { readySlices } from '../capabilities/observability/archive/index.ts'
 import {
   type ChooseStore,
   openClickHouseRunner,
@@ -11,11 +12,11 @@ import type { Stores } from './stores.ts'
 
 /** Opens what runs queries on both stores. */
 export function openQueryRuns(
-  { metrics, logger }: RoleContext,
+  { metrics, logger, clock }: RoleContext,
   settings: QuerySettings,
-  about: Pick<Stores, 'columnar' | 'relational'> & { chooseStore: ChooseStore },
+  about: Pick<Stores, 'columnar' | 'relational' | 'db'> & { chooseStore: ChooseStore },
 ): RunDeps {
-  const { columnar, relational, chooseStore } = about
+  const { columnar, relational, db, chooseStore } = about
   return openQueries({
     runners: {
       clickhouse: openClickHouseRunner({ columnar, logger }),
@@ -23,6 +24,7 @@ export function openQueryRuns(
     },
     chooseStore,
     onServed: () => undefined,
+    restoredSlices: (project_id) => readySlices(db, { project_id, now: new Date(clock.now_ms()) }),
     ...{ settings, metrics, logger },
   })
 }

@@ -1,6 +1,10 @@
+export { aggregateSchema, querySchema } from './language/schemas.ts'
 export { openQueries, type QueriesOptions, type QuerySettings } from './query-deps.ts'
 export { queryRoutes } from './query-routes.ts'
 export { compileRecordFilter, faultsOfRecordFilter } from './record-filter.ts'
+export { answerAggregate } from './run/answer-aggregate.ts'
+export { answerFields } from './run/answer-parts.ts'
+export { answerQuery } from './run/answer-query.ts'
 export { chooseByEntity } from './run/choose-store.ts'
 export { openClickHouseRunner } from './run/clickhouse-runner.ts'
 export type {

@@ -1,5 +1,11 @@
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
-import type { ChooseStore, OnServed, QueryLimits, QueryRunner } from './run/contract.ts'
+import type {
+  ChooseStore,
+  OnServed,
+  QueryLimits,
+  QueryRunner,
+  RestoredSlices,
+} from './run/contract.ts'
 import { openProjectSlots } from './run/project-slots.ts'
 import { queryMeters } from './run/query-meters.ts'
 import type { RunDeps } from './run/run-query.ts'
@@ -21,6 +27,8 @@ export type QueriesOptions = {
   runners: Readonly<Record<'clickhouse' | 'postgres', QueryRunner>>
   chooseStore: ChooseStore
   onServed: OnServed
+  /** None when left out. */
+  restoredSlices?: RestoredSlices
   settings: QuerySettings
   metrics: Metrics
   logger: Logger
@@ -30,6 +38,7 @@ export type QueriesOptions = {
 export function openQueries(options: QueriesOptions): RunDeps {
   const { settings, metrics, ...given } = options
   return {
+    restoredSlices: async () => [],
     ...given,
     limits: limitsOf(settings),
     slots: openProjectSlots({

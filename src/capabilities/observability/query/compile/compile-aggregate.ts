@@ -25,9 +25,9 @@ export function compileAggregate(
   aggregate: Aggregate,
   { project_id, ...given }: { project_id: string; dialect: Dialect },
 ): Statement {
-  const { entity, window, limit } = aggregate
+  const { entity, window, limit, slices } = aggregate
   const dialect = given.dialect.of(sourceOf(entity, given.dialect))
-  const frame: Frame = { dialect, params: dialect.params(), project_id, entity, window }
+  const frame: Frame = { dialect, params: dialect.params(), project_id, entity, window, slices }
   const records = recordsFor(aggregate, frame)
   const { columns: groups, from, where } = groupsOf(aggregate, records)
   const measures = measuresOf(aggregate, records.scope, groups)

@@ -1,6 +1,7 @@
 import type { Entity, Field } from '../language/field.ts'
 import type { Reference } from '../language/reference.ts'
 import type { Scope } from './conditions.ts'
+import { columnsWithRestored, restoredIn } from './restored-rows.ts'
 import { baseOf, expressionOf, type Frame, type RowsRequest, rowsOf, sourceOf } from './rows.ts'
 
 const margin_ns = 86_400_000_000_000n
@@ -76,15 +77,18 @@ function recordRows(frame: Frame, recorded: readonly Reference[]): string {
   const { dialect, params, entity, window } = frame
   const columns = new Set(['trace_id', ...recorded.map(({ field }) => field.name)])
   const around = { from: window.from - margin_ns, to: window.to + margin_ns }
-  return dialect.latestRows({
-    columns: [...columns].join(', '),
-    table: String(sourceOf(entity, dialect).record_table),
-    where: [
-      `project_id = ${dialect.project(params, frame.project_id)}`,
-      ...dialect.months(params, 'time', around),
-    ],
-    by: 'trace_id',
-  })
+  const source = sourceOf(entity, dialect)
+  const table = String(source.record_table)
+  const where = [
+    `project_id = ${dialect.project(params, frame.project_id)}`,
+    ...dialect.months(params, 'time', around),
+  ]
+  const restored = restoredIn(frame, source.restored_records)
+  const rows = { columns: [...columns].join(', '), by: 'trace_id' }
+  if (restored === undefined) return dialect.latestRows({ ...rows, table, where })
+  const versioned = [...columns, 'ingested_at', 'message_id'].join(', ')
+  const both = columnsWithRestored({ columns: versioned, table, restored, where })
+  return dialect.latestRows({ ...rows, table: `(${both}) AS recorded`, where: ['1 = 1'] })
 }
 
 /** The record's word, or where it has none that of the observations. */

@@ -4,6 +4,7 @@ import type { Filter, Test } from '../language/filter.ts'
 import type { Reference } from '../language/reference.ts'
 import { computedRowsOf } from './computed-rows.ts'
 import { conditionOf, conjunctsOf, referencesOf, type Scope } from './conditions.ts'
+import { columnsWithRestored, restoredIn } from './restored-rows.ts'
 import {
   columnScope,
   type Frame,
@@ -68,8 +69,10 @@ export function narrowingOf(frame: Frame, late: readonly Filter[]): string[] {
       ...windowConditions(frame),
       conditionOf(filter, columnScope(frame)),
     ]
+    const { table } = source
+    const restored = restoredIn(frame, source.restored)
     return `(${identity}) ${dialect.in_subquery} (
-      SELECT ${identity} FROM ${source.table} WHERE ${where.join(' AND ')}
+      ${columnsWithRestored({ columns: identity, table, restored, where })}
     )`
   })
 }

@@ -5,6 +5,7 @@ import type { Filter } from '../language/filter.ts'
 import type { Reference } from '../language/reference.ts'
 import { conditionOf, type Scope } from './conditions.ts'
 import type { Dialect, Expression } from './dialect.ts'
+import { restoredIn, rowsWithRestored, type SourceColumn } from './restored-rows.ts'
 import type { Params } from './statement.ts'
 
 /** What is common to all parts of one statement. */
@@ -14,6 +15,8 @@ export type Frame = {
   project_id: string
   entity: Entity
   window: QueryWindow
+  /** Restored slices that are read too. */
+  slices?: readonly string[] | undefined
 }
 
 /** Which rows are wanted, and what of them. */
@@ -43,7 +46,13 @@ export function rowsOf(frame: Frame, request: RowsRequest): { text: string; scop
     ...request.inside.map((filter) => conditionOf(filter, columnScope(frame))),
     ...request.narrowing,
   ]
-  const list = [...columns.values()].map(({ select }) => select).join(', ') || '1 AS one'
+  const selected = [...columns.values()]
+  const restored = restoredIn(frame, source.restored)
+  if (restored !== undefined) {
+    const text = rowsWithRestored({ source, restored, entity, where, selected, ...request })
+    return { text, scope: scopeOf(frame, columns) }
+  }
+  const list = selected.map(({ select }) => select).join(', ') || '1 AS one'
   const { table, behind = '' } = latestVersion(source, entity, request)
   const text = `SELECT ${list}
   FROM ${table}
@@ -100,8 +109,6 @@ function latestVersion(
   LIMIT 1 BY ${identity.join(', ')}`
   return { table, behind }
 }
-
-type SourceColumn = { select: string; expression: Expression }
 
 function columnsOf(references: readonly Reference[], frame: Frame): Map<string, SourceColumn> {
   const scope = columnScope(frame)

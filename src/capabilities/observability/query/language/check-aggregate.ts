@@ -1,5 +1,11 @@
 import { catalogue } from './catalogue.ts'
-import { checkedWindow, filterContext, type QueryWindow } from './check-query.ts'
+import {
+  checkedRestored,
+  checkedWindow,
+  filterContext,
+  type QueryWindow,
+  type RestoredScope,
+} from './check-query.ts'
 import { type Faults, unexpected } from './faults.ts'
 import type { Entity, FieldType } from './field.ts'
 import { type Filter, readFilter } from './filter.ts'
@@ -28,7 +34,7 @@ export type Aggregate = {
   limit: number
   fill: boolean
   top_n: { n: number; by: string; other: boolean } | undefined
-}
+} & RestoredScope
 
 /** Looks up what a body names; undefined parts have left faults behind. */
 export function checkAggregate(body: AggregateBody, faults: Faults): Aggregate | undefined {
@@ -56,8 +62,10 @@ export function checkAggregate(body: AggregateBody, faults: Faults): Aggregate |
   checkFill(body, groups, faults)
   const top_n = checkTop(body, { groups, measures }, faults)
   const { limit, fill } = body
+  const include_restored = checkedRestored(entity, body, faults)
   if (!window || faults.list.length > 0) return undefined
-  return { entity, window, where, groups, measures, having, order_by, limit, fill, top_n }
+  const asked = { entity, window, where, groups, measures, having, order_by, limit, fill, top_n }
+  return { ...asked, include_restored }
 }
 
 function unknownName(given: string, names: readonly string[]): string {

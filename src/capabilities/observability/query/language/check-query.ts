@@ -11,6 +11,9 @@ import { type Reference, referenceOf } from './reference.ts'
 /** A sort key that holds for its entity. */
 export type SortKey = { reference: Reference; direction: 'asc' | 'desc' }
 
+/** Whether restored rows are asked for too, and of which slices, once somebody has looked. */
+export type RestoredScope = { include_restored: boolean; slices?: readonly string[] }
+
 /** From inclusive, to exclusive, in nanoseconds since 1970. */
 export type QueryWindow = { from: bigint; to: bigint }
 
@@ -22,7 +25,7 @@ export type Query = {
   select: readonly Reference[]
   order_by: readonly SortKey[]
   limit: number
-}
+} & RestoredScope
 
 /** Looks up what a body names; undefined parts have left faults behind. */
 export function checkQuery(body: QueryBody, faults: Faults): Query | undefined {
@@ -35,6 +38,7 @@ export function checkQuery(body: QueryBody, faults: Faults): Query | undefined {
     select: selected(entity, body.select, faults),
     order_by: sorted(entity, body.order_by ?? [], faults),
     limit: body.limit,
+    include_restored: checkedRestored(entity, body, faults),
   }
   return window && faults.list.length === 0 ? { ...query, window } : undefined
 }
@@ -52,10 +56,9 @@ const day_ns = 86_400_000_000_000n
 
 /** The window; refused when it is turned round or wider than allowed. */
 export function checkedWindow(
-  { window, allow_wide, include_restored }: QueryBody | AggregateBody,
+  { window, allow_wide }: QueryBody | AggregateBody,
   faults: Faults,
 ): QueryWindow | undefined {
-  if (include_restored) faults.add(['include_restored'], 'expected false: nothing was restored')
   const [from, to] = [instant(window.from, 'from', faults), instant(window.to, 'to', faults)]
   if (from === undefined || to === undefined) return undefined
   if (from >= to) {
@@ -67,6 +70,19 @@ export function checkedWindow(
     return faults.add(['window'], `expected at most ${days_max} days, or allow_wide: true`)
   }
   return { from, to }
+}
+
+/** True when restored rows are asked for; refused for what is never archived. */
+export function checkedRestored(
+  entity: Entity,
+  { include_restored }: QueryBody | AggregateBody,
+  faults: Faults,
+): boolean {
+  const canBe = Object.values(entity.stores).some(({ restored }) => restored !== undefined)
+  if (include_restored && !canBe) {
+    faults.add(['include_restored'], `expected false: ${entity.name} are never archived`)
+  }
+  return include_restored
 }
 
 function instant(text: string, side: 'from' | 'to', faults: Faults): bigint | undefined {

@@ -45,6 +45,10 @@ export type Source = {
   times_in_ns?: true
   /** On an entity that is computed: where records are that tell of it as a whole. */
   record_table?: string
+  /** Where rows lie that were restored from archives, with the columns of `table` and a slice. */
+  restored?: string
+  /** The same of `record_table`. */
+  restored_records?: string
 }
 
 /** Something that can be asked for. */

@@ -66,7 +66,7 @@ describe('a fault', () => {
     [eq('attributes.', 'x'), 'where/field', '1 to 256 characters'],
     [eq('__proto__', 'x'), 'where/field', 'a field of observations'],
     [eq('constructor', 'x'), 'where/field', 'a field of observations'],
-    [{ include_restored: true }, 'include_restored', 'nothing was restored'],
+    [{ entity: 'tasks', include_restored: true }, 'include_restored', 'tasks are never archived'],
   ])('%j stands at %s', (body, path, message) => {
     expect(faultsOf(body)).toEqual([[path, expect.stringContaining(message)]])
   })

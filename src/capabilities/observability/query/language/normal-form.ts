@@ -7,7 +7,8 @@ import type { Reference } from './reference.ts'
 import type { Scalar } from './values.ts'
 
 /** A query as it was understood, in JSON: two that ask for the same in the same words are equal. */
-export function normalQuery({ entity, window, where, select, order_by, limit }: Query) {
+export function normalQuery(query: Query) {
+  const { entity, window, where, select, order_by, limit, include_restored } = query
   return {
     entity: entity.name,
     window: shownWindow(window),
@@ -15,13 +16,14 @@ export function normalQuery({ entity, window, where, select, order_by, limit }: 
     select: select.map(({ name }) => name),
     order_by: order_by.map(({ reference, direction }) => ({ field: reference.name, direction })),
     limit,
+    ...(include_restored && { include_restored }),
   }
 }
 
 /** See `normalQuery`. */
 export function normalAggregate(aggregate: Aggregate) {
-  const { entity, window, where, groups, measures, having, order_by, limit, fill, top_n } =
-    aggregate
+  const { entity, window, where, groups, measures, having, order_by } = aggregate
+  const { limit, fill, top_n, include_restored } = aggregate
   return {
     entity: entity.name,
     window: shownWindow(window),
@@ -37,6 +39,7 @@ export function normalAggregate(aggregate: Aggregate) {
     limit,
     fill,
     ...(top_n && { top_n }),
+    ...(include_restored && { include_restored }),
   }
 }
 

@@ -33,7 +33,9 @@ const shared = {
   include_restored: z
     .boolean()
     .default(false)
-    .describe('Restored slices too. There are none yet: true is refused.'),
+    .describe(
+      'Rows of restored slices too, until they expire. A row that is live as well counts once.',
+    ),
   limit: z
     .int({ error: expected('a whole number') })
     .min(1, { error: expected(`1 to ${queryLimits.rows_max}`) })

@@ -4,12 +4,15 @@ import { shownColumns, shownStats } from './answer-parts.ts'
 import { askedAggregate } from './asked-run.ts'
 import { fillGaps } from './fill-gaps.ts'
 import { type RunDeps, runQuery } from './run-query.ts'
+import { withSlices } from './with-slices.ts'
 
 /** What is asked. */
 export type AggregateAsked = { aggregate: Aggregate; project_id: string; signal: AbortSignal }
 
 /** Runs an aggregate and shapes its answer. Throws as `runQuery` does. */
-export async function answerAggregate(deps: RunDeps, { aggregate, ...caller }: AggregateAsked) {
+export async function answerAggregate(deps: RunDeps, given: AggregateAsked) {
+  const { aggregate: body, ...caller } = given
+  const aggregate = await withSlices(deps, body, caller.project_id)
   const { statement, rows, served_by, fallback_reason, stats } = await runQuery(
     deps,
     askedAggregate(aggregate, caller),

@@ -4,6 +4,7 @@ import { shownColumns, shownStats } from './answer-parts.ts'
 import { askedQuery } from './asked-run.ts'
 import { cursorBehind, positionIn } from './page-cursor.ts'
 import { type RunDeps, runQuery } from './run-query.ts'
+import { withSlices } from './with-slices.ts'
 
 /** What is asked: a query, and where its page begins. */
 export type PageAsked = {
@@ -14,7 +15,9 @@ export type PageAsked = {
 }
 
 /** Runs a query and shapes its page. Throws as `runQuery` does, and `invalid_cursor`. */
-export async function answerQuery(deps: RunDeps, { query, cursor, ...caller }: PageAsked) {
+export async function answerQuery(deps: RunDeps, { cursor, ...given }: PageAsked) {
+  const { query: body, ...caller } = given
+  const query = await withSlices(deps, body, caller.project_id)
   const asked = askedQuery(query, caller, ({ keys }) =>
     cursor === undefined ? undefined : positionIn(list(), cursor, keys),
   )

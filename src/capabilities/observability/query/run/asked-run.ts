@@ -49,10 +49,11 @@ export function askedAggregate(aggregate: Aggregate, { project_id, signal }: Cal
 }
 
 function storeAsked(
-  { entity, window }: Pick<Query, 'entity' | 'window'>,
+  { entity, window, slices = [] }: Pick<Query, 'entity' | 'window' | 'slices'>,
   about: Pick<StoreAsked, 'project_id' | 'query_class'>,
 ): StoreAsked {
-  return { ...about, entity: entity.name as EntityName, window }
+  const restored = slices.length > 0
+  return { ...about, entity: entity.name as EntityName, window, restored }
 }
 
 function named(kind: 'query' | 'aggregate', project_id: string, body: object) {

@@ -83,6 +83,8 @@ export type StoreAsked = {
   query_class: QueryClass
   entity: EntityName
   window: QueryWindow
+  /** Restored rows are asked for too: only ClickHouse has them. */
+  restored?: boolean
 }
 
 /** Which stores may answer, best first, and why. */
@@ -112,6 +114,9 @@ export type Served = {
   /** The query as it was understood, and what it is known by in logs. */
   query: { kind: 'query' | 'aggregate'; hash: string; body: object }
 }
+
+/** Ids of a project's restored slices that queries may see now. */
+export type RestoredSlices = (project_id: string) => Promise<readonly string[]>
 
 /** Told of each query; must not throw. */
 export type OnServed = (served: Served) => void

@@ -6,6 +6,7 @@ import type { QueryLimits, StorePlan } from './contract.ts'
 import { positionIn } from './page-cursor.ts'
 import { warningsOf } from './query-warnings.ts'
 import { type AskedRun, dialects, type RunDeps, storesFor } from './run-query.ts'
+import { withSlices } from './with-slices.ts'
 
 /** A query with where its page begins, or an aggregate. */
 export type Explained = { query: Query; cursor: string | undefined } | { aggregate: Aggregate }
@@ -14,7 +15,7 @@ type Caller = { project_id: string; signal: AbortSignal }
 
 /** Tells what running a query would do. Throws `store_unavailable`, `invalid_cursor`. */
 export async function explainQuery(deps: RunDeps, given: Explained & Caller) {
-  const asked = askedFor(given)
+  const asked = await askedFor(deps, given)
   const choice = await storesFor(deps, asked)
   const [chosen = 'clickhouse'] = choice.order
   const statement = asked.compile(dialects[chosen])
@@ -37,10 +38,14 @@ export async function explainQuery(deps: RunDeps, given: Explained & Caller) {
   }
 }
 
-function askedFor(given: Explained & Caller): AskedRun {
-  if ('aggregate' in given) return askedAggregate(given.aggregate, given)
+async function askedFor(deps: RunDeps, given: Explained & Caller): Promise<AskedRun> {
+  const { project_id } = given
+  if ('aggregate' in given) {
+    return askedAggregate(await withSlices(deps, given.aggregate, project_id), given)
+  }
   const { cursor } = given
-  const asked: AskedRun = askedQuery(given.query, given, ({ keys }) =>
+  const query = await withSlices(deps, given.query, project_id)
+  const asked: AskedRun = askedQuery(query, given, ({ keys }) =>
     cursor === undefined
       ? undefined
       : positionIn(`${asked.entity} ${asked.query.hash}`, cursor, keys),

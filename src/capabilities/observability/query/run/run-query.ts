@@ -13,6 +13,7 @@ import {
   type QueryRunner,
   type QueryStats,
   QueryTooExpensive,
+  type RestoredSlices,
   type Served,
   type StoreAsked,
   type StoreChoice,
@@ -27,6 +28,7 @@ export type RunDeps = {
   runners: Readonly<Record<StoreName, QueryRunner>>
   chooseStore: ChooseStore
   onServed: OnServed
+  restoredSlices: RestoredSlices
   slots: ProjectSlots
   limits: QueryLimits
   meters: QueryMeters
@@ -77,13 +79,22 @@ export async function runQuery(deps: RunDeps, asked: AskedRun): Promise<Ran> {
 
 /** The stores to ask; throws `store_unavailable` when none may. */
 export async function storesFor(deps: RunDeps, asked: StoreAsked): Promise<StoreChoice> {
-  const choice = await deps.chooseStore(asked)
+  const choice = asked.restored ? restoredChoice : await deps.chooseStore(asked)
   if (choice.order.length > 0) return choice
   const reasons = choice.candidates.map(({ reason }) => reason).join('; ')
   throw problem('store_unavailable', {
     detail: `No store can answer: ${reasons}`,
     retry_after_s: 1,
   })
+}
+
+const restoredChoice: StoreChoice = {
+  candidates: [
+    { store: 'clickhouse', eligible: true, reason: 'ClickHouse has the restored rows' },
+    { store: 'postgres', eligible: false, reason: 'PostgreSQL has no restored rows' },
+  ],
+  order: ['clickhouse'],
+  fallback: false,
 }
 
 async function runInOrder(deps: RunDeps, asked: AskedRun, choice: StoreChoice): Promise<Ran> {

@@ -116,7 +116,7 @@ export const observations: Entity = {
   error_field: 'has_error',
   fields: fieldsOf(fields),
   stores: {
-    clickhouse: { table: 'observations', versioned: true },
+    clickhouse: { table: 'observations', versioned: true, restored: 'restored_observations' },
     postgres: { table: 'hot_observations', versioned: false, times_in_ns: true },
   },
 }

@@ -30,7 +30,7 @@ export const events: Entity = {
     },
     { name: 'body', type: 'text', about: 'What was said.', content: true },
   ]),
-  stores: { clickhouse: { table: 'events', versioned: true } },
+  stores: { clickhouse: { table: 'events', versioned: true, restored: 'restored_events' } },
 }
 
 /** Pointers from one observation to another. */
@@ -46,7 +46,7 @@ export const links: Entity = {
     { name: 'linked_trace_id', type: 'uuid', about: 'The trace it points at.', indexed: true },
     text('linked_observation_id', 'The observation it points at; unknown: the whole trace.'),
   ]),
-  stores: { clickhouse: { table: 'links', versioned: true } },
+  stores: { clickhouse: { table: 'links', versioned: true, restored: 'restored_links' } },
 }
 
 /** Names under which others know traces and observations. */
@@ -62,5 +62,7 @@ export const correlations: Entity = {
     text('correlation_type', 'What kind of name it is.'),
     text('correlation_value', 'The name.'),
   ]),
-  stores: { clickhouse: { table: 'correlations', versioned: true } },
+  stores: {
+    clickhouse: { table: 'correlations', versioned: true, restored: 'restored_correlations' },
+  },
 }

@@ -167,7 +167,13 @@ export const traces: Entity = {
   error_field: 'has_error',
   fields: fieldsOf(fields),
   stores: {
-    clickhouse: { table: 'observations', versioned: true, record_table: 'traces' },
+    clickhouse: {
+      table: 'observations',
+      versioned: true,
+      record_table: 'traces',
+      restored: 'restored_observations',
+      restored_records: 'restored_traces',
+    },
     postgres: {
       table: 'hot_observations',
       versioned: false,
