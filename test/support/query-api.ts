@@ -69,6 +69,7 @@ export type QueryApiOptions = {
   chooseStore?: QueriesOptions['chooseStore']
   columnar?: Columnar
   project_id?: string
+  restoredSlices?: QueriesOptions['restoredSlices']
   /** Further routes over the same parts. */
   routes?: (deps: RunDeps, relational: Relational<TaskTables>) => Route[]
 }
@@ -93,6 +94,7 @@ export async function openQueryApi(options: QueryApiOptions = {}): Promise<Query
     },
     chooseStore: options.chooseStore ?? chooseByEntity,
     onServed: (each) => served.push(each),
+    ...(options.restoredSlices && { restoredSlices: options.restoredSlices }),
     settings: { ...querySettings, ...options.settings },
     ...{ metrics, logger },
   })

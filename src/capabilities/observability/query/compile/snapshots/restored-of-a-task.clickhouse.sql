@@ -1,0 +1,44 @@
+SELECT toUnixTimestamp64Nano(start_time) AS c0,
+  name AS c1,
+  duration_ms AS c2,
+  input AS c3,
+  toUnixTimestamp64Nano(start_time) AS k0,
+  toString(trace_id) AS k1,
+  toString(observation_id) AS k2
+FROM (
+  SELECT start_time, name, duration_ms, input, trace_id, observation_id, task_id
+  FROM (
+    SELECT start_time, name, ((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1000000) AS duration_ms, input, trace_id, observation_id, task_id, ingested_at, message_id, 0 AS is_restored
+    FROM observations
+    WHERE project_id = {p0:UUID}
+      AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
+      AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+      AND (start_time, trace_id, observation_id) GLOBAL IN (
+      SELECT start_time, trace_id, observation_id FROM observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC') AND task_id = {p3:String}
+      UNION ALL SELECT start_time, trace_id, observation_id FROM restored_observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC') AND task_id = {p3:String} AND slice_id IN {p4:Array(UUID)}
+    )
+    UNION ALL
+    SELECT start_time, name, ((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1000000) AS duration_ms, input, trace_id, observation_id, task_id, ingested_at, message_id, 1 AS is_restored
+    FROM restored_observations
+    WHERE project_id = {p0:UUID}
+      AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
+      AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+      AND (start_time, trace_id, observation_id) GLOBAL IN (
+      SELECT start_time, trace_id, observation_id FROM observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC') AND task_id = {p3:String}
+      UNION ALL SELECT start_time, trace_id, observation_id FROM restored_observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC') AND task_id = {p3:String} AND slice_id IN {p4:Array(UUID)}
+    )
+      AND slice_id IN {p5:Array(UUID)}
+  ) AS version
+  ORDER BY start_time DESC, trace_id DESC, observation_id DESC, ingested_at DESC, message_id DESC, is_restored
+  LIMIT 1 BY start_time, trace_id, observation_id
+) AS page
+WHERE task_id = {p3:String}
+ORDER BY start_time DESC, trace_id DESC, observation_id DESC
+LIMIT {p6:Int64}
+-- 0: "0198c0de-0000-7000-8000-0000000000aa"
+-- 1: "1793491200000000000n"
+-- 2: "1794096000000000000n"
+-- 3: "task-1"
+-- 4: ["0198c0de-0000-7000-8000-0000000000b1","0198c0de-0000-7000-8000-0000000000b2"]
+-- 5: ["0198c0de-0000-7000-8000-0000000000b1","0198c0de-0000-7000-8000-0000000000b2"]
+-- 6: 51
