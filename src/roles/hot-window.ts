@@ -1,5 +1,6 @@
 import type { SecondStore } from '../capabilities/observability/ingest/index.ts'
 import type { Chore, JobHandler } from '../capabilities/observability/jobs/index.ts'
+import type { OnServed } from '../capabilities/observability/query/index.ts'
 import {
   chooseByRouting,
   createHotWrites,
@@ -7,7 +8,8 @@ import {
   hotWindowBackfill,
   hotWindowChores,
   hotWindowTrim,
-  type StoreRoutingDeps,
+  startRouteStats,
+  type storeRoutingRoutes,
 } from '../capabilities/observability/store-routing/index.ts'
 import { openHotRowWriter, openHotSource } from '../capabilities/observability/stores/index.ts'
 import type { RoleContext } from './running.ts'
@@ -30,14 +32,21 @@ export function openHotWindows(
   }
 }
 
-/** What an API answers of store routing, and how it chooses a store. */
+/** What an API answers of store routing, how it chooses a store, and what it counts of reads. */
 export function openStoreRouting(
-  { clock }: Pick<RoleContext, 'clock'>,
+  { clock, logger, parts }: Pick<RoleContext, 'clock' | 'logger' | 'parts'>,
   { db }: Pick<Stores, 'db'>,
-): { deps: StoreRoutingDeps; chooseStore: ReturnType<typeof chooseByRouting> } {
+): {
+  deps: Parameters<typeof storeRoutingRoutes>[0]
+  chooseStore: ReturnType<typeof chooseByRouting>
+  onServed: OnServed
+} {
   const routings = createRoutingCache({ db, clock })
+  const stats = startRouteStats({ db, clock, logger })
+  parts.defer(() => stats.stop())
   return {
-    deps: { db, clock, routings },
+    deps: { db, clock, routings, stats },
     chooseStore: chooseByRouting({ db, routings, clock }),
+    onServed: stats.onServed,
   }
 }

@@ -70,6 +70,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   openQueryRuns(context, config, {
     ...{ columnar: absent, relational: absent, db: absent },
     chooseStore: absent,
+    onServed: absent,
   })
   watchQueue(context, absent)
   spoolCounter(metrics)

@@ -1,6 +1,7 @@
 import { readySlices } from '../capabilities/observability/archive/index.ts'
 import {
   type ChooseStore,
+  type OnServed,
   openClickHouseRunner,
   openPostgresRunner,
   openQueries,
@@ -14,7 +15,10 @@ import type { Stores } from './stores.ts'
 export function openQueryRuns(
   { metrics, logger, clock }: RoleContext,
   settings: QuerySettings,
-  about: Pick<Stores, 'columnar' | 'relational' | 'db'> & { chooseStore: ChooseStore },
+  about: Pick<Stores, 'columnar' | 'relational' | 'db'> & {
+    chooseStore: ChooseStore
+    onServed: OnServed
+  },
 ): RunDeps {
   const { columnar, relational, db, chooseStore } = about
   return openQueries({

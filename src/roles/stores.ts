@@ -22,7 +22,9 @@ import {
   openRelational,
   type Relational,
   type RetentionTables,
+  type RouteTables,
   relationalSchemaStatus,
+  type SavedQueryTables,
   type TaskTables,
 } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
@@ -35,7 +37,9 @@ export type Tables = AccessTables &
   IngestTables &
   CaptureTables &
   ArchiveTables &
-  RetentionTables
+  RetentionTables &
+  RouteTables &
+  SavedQueryTables
 
 type RelationalConfig = Pick<
   RoleConfig<'worker'>,

@@ -18,6 +18,7 @@ import {
   type JobTables,
   openRelational,
   type Relational,
+  type RouteTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
@@ -31,7 +32,7 @@ const logger = createLogger({ role: 'test', level: 'silent' })
 const hour = 3_600_000_000_000n
 let hot: HotWindow
 let gates: { clickhouse: TcpGate; postgres: TcpGate }
-let relational: Relational<HotTables & JobTables>
+let relational: Relational<HotTables & JobTables & RouteTables>
 let server: HttpServer
 let project_id: string
 /** What happens between the choice of a store and its use. */

@@ -16,13 +16,14 @@ import {
   type HotTables,
   type JobTables,
   openRelational,
+  type RouteTables,
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { migratedClickHouse } from './clickhouse.ts'
 import { testPostgres } from './postgres.ts'
 
-type Tables = HotTables & JobTables & TaskTables & AccessTables
+type Tables = HotTables & JobTables & RouteTables & TaskTables & AccessTables
 
 export type Wanted = {
   /** False: ClickHouse alone. */

@@ -11,6 +11,7 @@ export type {
   ChooseStore,
   OnServed,
   QueryClass,
+  QueryLimits,
   QueryRunner,
   Served,
   StoreAsked,
@@ -18,4 +19,5 @@ export type {
   StoreChoice,
 } from './run/contract.ts'
 export { openPostgresRunner } from './run/postgres-runner.ts'
+export { type Replay, replayOf } from './run/replay.ts'
 export type { RunDeps } from './run/run-query.ts'

@@ -4,6 +4,7 @@ import { type Chore, enqueueJob, type JobDb } from '../jobs/index.ts'
 import { day_ns, dayOf, type HotRowWriter } from '../stores/index.ts'
 import { backfillKind } from './change-routing.ts'
 import { keptSpan } from './contract.ts'
+import { trimRouteStats } from './route-stats-store.ts'
 import { findGaps, type RoutingDb, widestHotWindow } from './store.ts'
 import { trimKind } from './trim.ts'
 
@@ -23,6 +24,11 @@ export function hotWindowChores(about: {
     { name: 'hot window days', every_ms: hour_ms, run: () => makeDays(about) },
     { name: 'hot window gaps', every_ms: minute_ms, run: () => repairGaps(about) },
     { name: 'hot window trim', every_ms: 10 * minute_ms, run: () => askForTrim(about) },
+    {
+      name: 'old statistics of reads',
+      every_ms: hour_ms,
+      run: () => trimRouteStats(about.db, new Date(about.clock.now_ms())),
+    },
   ]
 }
 

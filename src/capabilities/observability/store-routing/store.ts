@@ -2,13 +2,14 @@ import {
   type HotTables,
   type JobTables,
   type Kysely,
+  type RouteTables,
   sql,
 } from '../../../platform/relational/index.ts'
 import { type HotTableName, hotTables } from '../stores/index.ts'
 import { hotWindowHours, type Routing } from './contract.ts'
 
-/** Where routing, coverage and the jobs that fill it are. */
-export type RoutingDb = Kysely<HotTables & JobTables>
+/** Where routing, coverage, the jobs that fill it and the statistics of reads are. */
+export type RoutingDb = Kysely<HotTables & JobTables & RouteTables>
 type Db = RoutingDb
 
 /** How a project's data is written and read, as it stands in the store. */
