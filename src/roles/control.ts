@@ -24,6 +24,7 @@ type ControlConfig = Pick<
   | 'task_stalled_after_ms'
   | 'ingest_body_bytes_max'
   | 'ingest_inflight_records_max'
+  | 'saved_queries_max'
   | 'blobs_url'
   | 'clickhouse_cluster'
 > &
@@ -68,10 +69,12 @@ export function openControl(
     body_bytes_max: config.ingest_body_bytes_max,
     items_in_flight_max: config.ingest_inflight_records_max,
   }
-  const { chooseStore, deps: routing } = openStoreRouting(context, built)
-  const queries = openQueryRuns(context, config, { ...built, chooseStore })
+  const { deps: routing, ...choice } = openStoreRouting(context, built)
+  const queries = openQueryRuns(context, config, { ...built, ...choice })
   const archives = archiveDeps(context, config, built)
-  const observability = { ...built, clock, settings, requests, queries, routing, archives }
+  const { saved_queries_max } = config
+  const asked = { queries, saved_queries_max }
+  const observability = { ...built, ...asked, clock, settings, requests, routing, archives }
   return { access, routes: controlRoutes(access, observability) }
 }
 

@@ -11,11 +11,9 @@ import {
   ingestRequestRoutes,
 } from '../capabilities/observability/requests/index.ts'
 import { retentionRoutes } from '../capabilities/observability/retention/index.ts'
+import { savedQueryRoutes } from '../capabilities/observability/saved-queries/index.ts'
 import { schemaRoutes } from '../capabilities/observability/schema/index.ts'
-import {
-  type StoreRoutingDeps,
-  storeRoutingRoutes,
-} from '../capabilities/observability/store-routing/index.ts'
+import { storeRoutingRoutes } from '../capabilities/observability/store-routing/index.ts'
 import { traceRoutes } from '../capabilities/observability/traces/index.ts'
 import type { Clock } from '../kernel/time.ts'
 import type { Route } from '../platform/http/index.ts'
@@ -34,7 +32,9 @@ export type ObservabilityParts = Pick<
   clock: Clock
   requests: IngestRequestSettings
   queries: RunDeps
-  routing: StoreRoutingDeps
+  /** Saved queries of a project, at most. */
+  saved_queries_max: number
+  routing: Parameters<typeof storeRoutingRoutes>[0]
   archives: ArchiveDeps
 }
 
@@ -55,6 +55,7 @@ export function observabilityRoutes(parts: ObservabilityParts): Route[] {
     ...mappingRoutes({ store }),
     ...traceRoutes({ records }),
     ...queryRoutes(parts.queries),
+    ...savedQueryRoutes(parts),
     ...storeRoutingRoutes(parts.routing),
     ...correlationRoutes({ records, ledger, enqueue, clock, capture: intake.capture }),
     ...ledgerRoutes({ ledger, queue, clock }),

@@ -60,4 +60,11 @@ export const querySettings = {
     max: minutes,
     reason: 'How long a query waits for its turn; then, 429.',
   }),
+  saved_queries_max: integer({
+    unit: 'queries',
+    default: 1_000,
+    min: 1,
+    max: 100_000,
+    reason: 'Saved queries of one project; above, 409.',
+  }),
 }

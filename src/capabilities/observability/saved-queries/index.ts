@@ -1,0 +1,2 @@
+export type { SavedQueryDeps } from './saved-query-deps.ts'
+export { savedQueryRoutes } from './saved-query-routes.ts'
