@@ -43,9 +43,9 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
   })
   afterAll(() => store?.close())
 
-  async function page(body: object, after?: readonly string[]) {
+  async function page(body: object, after?: readonly string[], of = project_id) {
     const { query } = querySchema.parse({ window, ...body })
-    const statement = compileQuery(query, { project_id, dialect: store.dialect, after })
+    const statement = compileQuery(query, { project_id: of, dialect: store.dialect, after })
     const rows = await store.run(statement)
     const shown = rows.slice(0, query.limit).map((row) => rowOf(row, statement.columns))
     const last = rows[query.limit - 1]
@@ -86,6 +86,25 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
         }),
         { numRuns: 12 },
       )
+    })
+
+    test('of all records, the latest first, hold each once, however often it was sent', async () => {
+      const own = newId()
+      const few = latest.slice(0, 9).map((each) => ({ ...each, project_id: own }))
+      await store.insert(few)
+      const expected = expectedPage(few, { where: { and: [] }, order_by: [], limit: 9, select })
+      const newest = few.filter((each) => each.observation_id === expected[0]?.['observation_id'])
+      // More often than a page's bound allows for.
+      for (let times = 0; times < 60; times += 1) await store.insert(newest)
+      const seen: unknown[] = []
+      let after: readonly string[] | undefined
+      do {
+        const { rows, next } = await page({ entity: 'observations', select, limit: 1 }, after, own)
+        seen.push(...rows)
+        after = next
+      } while (after && seen.length < 100)
+      expect(newest).toHaveLength(1)
+      expect(seen).toEqual(expected)
     })
 
     test('with content are those without it', async () => {

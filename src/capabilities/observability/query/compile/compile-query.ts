@@ -2,6 +2,7 @@ import type { Query } from '../language/check-query.ts'
 import type { Reference } from '../language/reference.ts'
 import { referencesOf, type Scope } from './conditions.ts'
 import type { Dialect } from './dialect.ts'
+import { pageBound } from './page-bound.ts'
 import { behind, fullOrder, narrowedWindow, type Position, sortedBy } from './page-order.ts'
 import {
   exactWindow,
@@ -27,7 +28,8 @@ export function compileQuery(
   const params = dialect.params()
   const order = fullOrder(query)
   const window = after ? narrowedWindow(query, order, after) : query.window
-  const frame: Frame = { dialect, params, project_id, entity: query.entity, window }
+  const { entity, slices = [] } = query
+  const frame: Frame = { dialect, params, project_id, entity, window, slices }
   const { inside, late } = splitFilter(query)
   const plan: Plan = {
     frame,
@@ -43,9 +45,10 @@ export function compileQuery(
     },
   }
   const apart = contentApart(plan)
-  const text = apart ? contentOfPage(plan) : pageWith(plan, query.select)
   const narrowed = apart || plan.request.narrowing.length > 0
-  const stops_early = !narrowed && !query.entity.computed && inTableOrder(plan)
+  const text = apart ? contentOfPage(plan) : pageWith(bounded(plan), query.select)
+  const isOneTable = !entity.computed && slices.length === 0
+  const stops_early = !narrowed && isOneTable && inTableOrder(plan)
   return { ...text, params: params.values, narrowed, stops_early }
 }
 
@@ -64,12 +67,20 @@ type Text = Omit<Statement, 'params'>
  * sorted after reading, and only then, since the page's rows are looked up a second time.
  */
 function contentApart({ frame, query, order, late }: Plan): boolean {
-  const { entity, dialect } = frame
+  const { entity, dialect, slices = [] } = frame
   if (entity.computed || !entity.stores[dialect.store]?.versioned) return false
+  // Statements over restored rows too have each condition twice already.
+  if (slices.length > 0) return false
   const compared = [...late.flatMap(referencesOf), ...order.map(({ reference }) => reference)]
   const named = new Set(compared.map(({ name }) => name))
   if (late.length === 0 && inTableOrder({ query, order })) return false
   return query.select.some(({ name, field }) => field.content && !named.has(name))
+}
+
+function bounded(plan: Plan): Plan {
+  const { request } = plan
+  const narrowing = [...request.narrowing, ...pageBound(plan, request)]
+  return { ...plan, request: { ...request, narrowing } }
 }
 
 function inTableOrder({ query, order }: Pick<Plan, 'query' | 'order'>): boolean {

@@ -10,16 +10,27 @@ FROM (
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
     AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+    AND start_time >= (
+      SELECT if(count() > {p6:Int64}, min(start_time), fromUnixTimestamp64Nano({p1:Int64}, 'UTC')) FROM (
+        SELECT DISTINCT start_time, trace_id, observation_id FROM (
+          SELECT start_time, trace_id, observation_id FROM observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC') AND (start_time < fromUnixTimestamp64Nano({p5:Int64}, 'UTC') OR (start_time = fromUnixTimestamp64Nano({p5:Int64}, 'UTC') AND (trace_id < {p4:UUID} OR (trace_id = {p4:UUID} AND observation_id < {p3:String}))))
+          ORDER BY start_time DESC, trace_id DESC, observation_id DESC
+          LIMIT {p7:Int64}
+        ) AS latest
+      ) AS records
+    )
   ORDER BY start_time DESC, trace_id DESC, observation_id DESC, ingested_at DESC, message_id DESC
   LIMIT 1 BY start_time, trace_id, observation_id
 ) AS page
 WHERE (start_time < fromUnixTimestamp64Nano({p5:Int64}, 'UTC') OR (start_time = fromUnixTimestamp64Nano({p5:Int64}, 'UTC') AND (trace_id < {p4:UUID} OR (trace_id = {p4:UUID} AND observation_id < {p3:String}))))
 ORDER BY start_time DESC, trace_id DESC, observation_id DESC
-LIMIT {p6:Int64}
+LIMIT {p8:Int64}
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"
 -- 2: "1793000000000000001n"
 -- 3: "00f067aa0ba902b7"
 -- 4: "0198c0de-0000-7000-8000-00000000000a"
 -- 5: "1793000000000000000n"
--- 6: 51
+-- 6: 50
+-- 7: 117
+-- 8: 51

@@ -10,12 +10,23 @@ FROM (
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
     AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+    AND start_time >= (
+      SELECT if(count() > {p3:Int64}, min(start_time), fromUnixTimestamp64Nano({p1:Int64}, 'UTC')) FROM (
+        SELECT DISTINCT start_time, trace_id, observation_id FROM (
+          SELECT start_time, trace_id, observation_id FROM observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+          ORDER BY start_time DESC, trace_id DESC, observation_id DESC
+          LIMIT {p4:Int64}
+        ) AS latest
+      ) AS records
+    )
   ORDER BY start_time DESC, trace_id DESC, observation_id DESC, ingested_at DESC, message_id DESC
   LIMIT 1 BY start_time, trace_id, observation_id
 ) AS page
 ORDER BY start_time DESC, trace_id DESC, observation_id DESC
-LIMIT {p3:Int64}
+LIMIT {p5:Int64}
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"
 -- 2: "1794096000000000000n"
--- 3: 51
+-- 3: 50
+-- 4: 117
+-- 5: 51
