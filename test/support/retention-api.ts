@@ -11,6 +11,7 @@ import {
   openClickHouseStore,
   type RecordStore,
   type RetentionStore,
+  type RetentionTarget,
 } from '../../src/capabilities/observability/stores/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type {
@@ -30,7 +31,8 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
-import { migratedClickHouse } from './clickhouse.ts'
+import { migratedClickHouse, testClickHouse } from './clickhouse.ts'
+import type { TestDatabase } from './clickhouse-broker.ts'
 import { jobIn, startWorker } from './job-workers.ts'
 import { observationOf } from './observations.ts'
 import { testPostgres } from './postgres.ts'
@@ -71,10 +73,11 @@ export type RetentionApi = AsyncDisposable & {
   records: RecordStore
   store: RetentionStore
   postgres_url: string
+  clickhouse: TestDatabase
   newProject(): Promise<string>
   call(method: Method, path: string, project_id: string, about?: Call): Promise<Reply>
   seed(project_id: string, seed: Seed): Promise<void>
-  handler(store?: RetentionStore): JobHandler
+  handler(store?: RetentionStore, targets?: readonly RetentionTarget[]): JobHandler
   erasureHandler(): JobHandler
   /** Has the job done by a worker, and answers it as it ended. */
   done(job_id: string, handler?: JobHandler): Promise<Job>
@@ -98,7 +101,8 @@ export async function openRetentionApi(): Promise<RetentionApi> {
     connect_timeout_ms: 2_000,
     statement_timeout_ms: 10_000,
   })
-  const columnar = await migratedClickHouse()
+  const clickhouse = await testClickHouse()
+  const columnar = await migratedClickHouse(clickhouse)
   const { db } = relational
   const records = openClickHouseRecordStore({ columnar })
   const observations = openClickHouseStore({ columnar })
@@ -118,6 +122,7 @@ export async function openRetentionApi(): Promise<RetentionApi> {
     records,
     store,
     postgres_url,
+    clickhouse,
     call,
     newProject: async () => {
       const id = newId()
@@ -139,8 +144,8 @@ export async function openRetentionApi(): Promise<RetentionApi> {
         if (some.length > 0) await records.insertRows(kind as keyof typeof rows, some, { token })
       }
     },
-    handler: (given = store) =>
-      retentionHandler({ db, store: given, clock, logger, metrics: createMetrics() }),
+    handler: (given = store, targets = []) =>
+      retentionHandler({ db, store: given, targets, clock, logger, metrics: createMetrics() }),
     erasureHandler: () => erasureHandler({ db, store, clock }),
     done: async (job_id, handler = api.handler()) => {
       const worker = startWorker(db, [handler], { clock })
