@@ -36,6 +36,12 @@ test.each([
     'some rows only',
     jobOf(iso(day), iso(day + 1), { params: { from: iso(day), to: iso(day + 1), where: {} } }),
   ],
+  [
+    'some kinds only',
+    jobOf(iso(day), iso(day + 1), {
+      params: { from: iso(day), to: iso(day + 1), kinds: ['observations'] },
+    }),
+  ],
   ['not verified', jobOf(iso(day), iso(day + 1), { result: { verified: false } })],
   ['without a result', jobOf(iso(day), iso(day + 1), { result: null })],
   ['a window that is none', jobOf('yesterday', 'today')],

@@ -52,9 +52,12 @@ function overlaps(job: Job, from_ms: number, to_ms: number): boolean {
   return !(window.to_ms <= from_ms || window.from_ms >= to_ms)
 }
 
+/** Parameters that make an archive one of some rows only. */
+const narrowing = ['where', 'kinds']
+
 function covers(job: Job, from_ms: number, to_ms: number): boolean {
   const window = windowOf(job)
-  const is_whole = job.params['where'] === undefined || job.params['where'] === null
+  const is_whole = narrowing.every((name) => (job.params[name] ?? undefined) === undefined)
   const verified = job.result?.['verified'] === true
   return verified && is_whole && window.from_ms <= from_ms && window.to_ms >= to_ms
 }
