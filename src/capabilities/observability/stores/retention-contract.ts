@@ -64,9 +64,12 @@ export type HeldBy = { kind: 'trace' | 'task' | 'conversation' | 'user'; value: 
  * observations or its record tell it: the first of `environments` that it has, else `''`.
  */
 export type RetentionStore = RetentionTarget & {
-  /** Rows by UTC day and environment, oldest first; at most `censusBuckets_max`. */
+  /**
+   * Rows by UTC day and environment, oldest first; at most `censusBuckets_max`. A record that was
+   * sent again may count twice: this is to know where to look.
+   */
   census(asked: CensusQuery): Promise<CensusBucket[]>
-  /** Rows of a slice, without those that are held. */
+  /** Rows of a slice, without those that are held; a record that was sent again counts once. */
   count(slice: RetentionSlice): Promise<SliceCount>
   /** Traces with rows in the slice that something holds, sorted; at most `retentionIds_max` + 1. */
   heldTraces(slice: OpenSlice, holds: readonly HeldBy[]): Promise<string[]>
@@ -113,7 +116,7 @@ export const censusBuckets_max = 10_000
 /** A day counts from 1970 in UTC. */
 export type CensusBucket = { day: number; environment: string } & SliceCount
 
-/** A record that was sent again counts once. `bytes` are those on disk, about. */
+/** `bytes` are those on disk, about. */
 export type SliceCount = { rows: number; bytes: number }
 
 /** What stays of a user is held. */

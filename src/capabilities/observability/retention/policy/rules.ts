@@ -30,7 +30,7 @@ export function daysIn(rules: RetentionRules, environment: string): RetentionDay
     traces,
     observations,
     events: own.events === undefined ? least(days.events, observations) : own.events,
-    // Without days of its own content stays as long as its observation, whose days need no look.
+    // With null content goes with its observation, for which nobody has to look for content.
     content:
       days.content === null || own.content !== undefined
         ? days.content

@@ -23,6 +23,10 @@ test('a verified archive that has the whole day counts, up to shortly before it 
   const archived = { state: 'archived', stored_before_ms: (day + 9) * day_ms - 600_000 }
   expect(succeeded(jobOf(iso(day), iso(day + 1)))).toEqual(archived)
   expect(succeeded(jobOf(iso(day - 3), iso(day + 3)))).toEqual(archived)
+  const said = { verified: true, stored_before: iso(day + 12) }
+  expect(succeeded(jobOf(iso(day), iso(day + 1), { result: said }))).toEqual({
+    ...{ state: 'archived', stored_before_ms: (day + 12) * day_ms },
+  })
   const later = jobOf(iso(day), iso(day + 1), { created_at: iso(day + 10) })
   expect(succeeded(jobOf(iso(day), iso(day + 1)), later)).toEqual({
     ...{ state: 'archived', stored_before_ms: (day + 10) * day_ms - 600_000 },

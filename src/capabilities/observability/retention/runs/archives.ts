@@ -35,11 +35,15 @@ export async function readArchives(db: RetentionDb, project_id: string): Promise
 export function archiveOf({ active, succeeded }: Archives, day: number): ArchiveState {
   const [from_ms, to_ms] = [day * day_ms, (day + 1) * day_ms]
   if (active.some((job) => overlaps(job, from_ms, to_ms))) return { state: 'running' }
-  const made = succeeded
-    .filter((job) => covers(job, from_ms, to_ms))
-    .map(({ created_at }) => Date.parse(created_at))
+  const made = succeeded.filter((job) => covers(job, from_ms, to_ms)).map(storedBefore)
   if (made.length === 0) return { state: 'missing' }
-  return { state: 'archived', stored_before_ms: Math.max(...made) - lag_ms }
+  return { state: 'archived', stored_before_ms: Math.max(...made) }
+}
+
+/** What the archive says that it has; one that does not say has what lay there long before it. */
+function storedBefore({ result, created_at }: Job): number {
+  const said = Date.parse(String(result?.['stored_before']))
+  return Number.isNaN(said) ? Date.parse(created_at) - lag_ms : said
 }
 
 function windowOf({ params }: Job): { from_ms: number; to_ms: number } {

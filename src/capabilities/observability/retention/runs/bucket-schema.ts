@@ -26,7 +26,9 @@ export const bucketSchema = z.strictObject({
     .enum(keepReasons)
     .nullable()
     .describe('Why rows stay; null when none do. `held_rows` says how many a hold keeps.'),
-  rows: count.describe('A record that was sent again counts once.'),
+  rows: count.describe(
+    'A record that was sent again counts once; of what is kept it may count twice.',
+  ),
   bytes: count.describe('On disk, about.'),
   held_rows: count.describe('Rows that are due and that a legal hold keeps.'),
 })

@@ -83,7 +83,7 @@ async function census(
   asked: CensusQuery,
 ): Promise<CensusBucket[]> {
   const { project_id, kind, before, from, with_content, environments } = asked
-  const { time, identity } = retainedTables[kind]
+  const { time } = retainedTables[kind]
   const environment = environmentOf(kind, environments)
   const { where, params } = contentMasks[kind]
   const wanted = allOf([
@@ -97,7 +97,7 @@ async function census(
   type Row = { day: string; env: string; records: string }
   const rows = await read<Row>(
     `SELECT toString(intDiv(toUnixTimestamp64Second(${time}), ${day_s})) AS day,
-       ${environment.sql} AS env, uniqExact(${identity}) AS records
+       ${environment.sql} AS env, count() AS records
      FROM ${kind} WHERE ${wanted.sql}
      GROUP BY day, env ORDER BY toInt64(day), env LIMIT ${censusBuckets_max}`,
     { ...wanted.params, ...environment.params },
