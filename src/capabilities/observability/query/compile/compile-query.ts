@@ -18,10 +18,11 @@ import type { Column, Statement } from './statement.ts'
 /**
  * Compiles a query to one statement of the dialect's store. It reads one row more than the limit,
  * so that the caller knows whether there is another page. Pure: the same query is the same text.
+ * `to_plan` leaves out what a store would run before it can make a plan.
  */
 export function compileQuery(
   query: Query,
-  about: { project_id: string; dialect: Dialect; after?: Position | undefined },
+  about: { project_id: string; dialect: Dialect; after?: Position | undefined; to_plan?: boolean },
 ): Statement {
   const { project_id, after } = about
   const dialect = about.dialect.of(sourceOf(query.entity, about.dialect))
@@ -46,7 +47,8 @@ export function compileQuery(
   }
   const apart = contentApart(plan)
   const narrowed = apart || plan.request.narrowing.length > 0
-  const text = apart ? contentOfPage(plan) : pageWith(bounded(plan), query.select)
+  const page = about.to_plan ? plan : bounded(plan)
+  const text = apart ? contentOfPage(plan) : pageWith(page, query.select)
   const isOneTable = !entity.computed && slices.length === 0
   const stops_early = !narrowed && isOneTable && inTableOrder(plan)
   return { ...text, params: params.values, narrowed, stops_early }

@@ -73,9 +73,7 @@ function holdsNothingGiven({ text, params }: Statement) {
 test('no text of a client is in a statement; each parameter is named by it', () => {
   fc.assert(
     fc.property(anyBody, ({ entity, where }) => {
-      const dialect = entity === 'tasks' ? postgres : clickhouse
       const { query } = querySchema.parse({ entity, where, window })
-      holdsNothingGiven(compileQuery(query, { project_id, dialect }))
       const aggregate = aggregateSchema.parse({
         entity,
         where,
@@ -86,7 +84,11 @@ test('no text of a client is in a statement; each parameter is named by it', () 
           { fn: 'rate', as: 'per_second' },
         ],
       })
-      holdsNothingGiven(compileAggregate(aggregate, { project_id, dialect }))
+      for (const dialect of [clickhouse, postgres]) {
+        if (!query.entity.stores[dialect.store]) continue
+        holdsNothingGiven(compileQuery(query, { project_id, dialect }))
+        holdsNothingGiven(compileAggregate(aggregate, { project_id, dialect }))
+      }
     }),
     { numRuns: 300 },
   )
@@ -101,5 +103,26 @@ test('the same query is the same text', () => {
       expect(compiled()).toEqual(compiled())
     }),
     { numRuns: 50 },
+  )
+})
+
+test('nor is it when it is asked for, or sorted by', () => {
+  const key = hostile.map((text) => `attributes.${text}`)
+  fc.assert(
+    fc.property(key, hostile, (field, after) => {
+      const body = { entity: 'observations', window, select: [field], order_by: [{ field }] }
+      const { query } = querySchema.parse(body)
+      const aggregate = aggregateSchema.parse({
+        ...{ entity: 'observations', window, group_by: [field] },
+        measures: [{ fn: 'max', field, as: 'zq' }],
+        top_n: { n: 3, by: 'zq' },
+      })
+      for (const dialect of [clickhouse, postgres]) {
+        const position = [after, '1', '0198c0de-0000-7000-8000-00000000000a', 'zq']
+        holdsNothingGiven(compileQuery(query, { project_id, dialect, after: position }))
+        holdsNothingGiven(compileAggregate(aggregate, { project_id, dialect }))
+      }
+    }),
+    { numRuns: 100 },
   )
 })

@@ -24,13 +24,13 @@ export function askedQuery(
     ...storeAsked(query, { project_id, query_class: classOf(query) }),
     ...{ signal, limit: query.limit },
     query: named('query', project_id, normalQuery({ ...query, order_by: fullOrder(query) })),
-    compile: (dialect) => compiledPage(query, { project_id, dialect }, after),
+    compile: (dialect, how = {}) => compiledPage(query, { project_id, dialect, ...how }, after),
   }
 }
 
 function compiledPage(
   query: Query,
-  about: { project_id: string; dialect: Dialect },
+  about: { project_id: string; dialect: Dialect; to_plan?: boolean },
   after: (statement: Statement) => Position | undefined,
 ): Statement {
   const first = compileQuery(query, about)

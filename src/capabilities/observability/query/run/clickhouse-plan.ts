@@ -68,7 +68,7 @@ function planFrom(
   const reads = nodes.filter(({ node }) => node['Node Type'] === 'ReadFromMergeTree')
   const parts = selectedOf(reads, 'Initial Parts', 'Selected Parts')
   const granules = selectedOf(reads, 'Initial Granules', 'Selected Granules')
-  const unknown = unknownOf(statement, nodes)
+  const unknown = unknownOf(statement, { nodes, granules })
   const known = unknown === null
   return {
     lines: nodes.map(lineOf),
@@ -86,12 +86,19 @@ function planFrom(
 }
 
 /** Why what is read can't be known beforehand; null when it can. */
-function unknownOf(statement: Statement, nodes: readonly Found[]): ReadEstimate['reason'] {
+function unknownOf(
+  statement: Statement,
+  { nodes, granules }: { nodes: readonly Found[]; granules: Selected | null },
+): ReadEstimate['reason'] {
   if (isSpread(nodes)) return 'the tables lie on several servers, of which each knows its own part'
-  if (statement.stops_early) return 'rows are read in order until the page is full'
+  // A granule is read whole, so that few of them are what is read.
+  if (statement.stops_early && (granules?.selected ?? 0) > granules_few)
+    return 'rows are read in order until the page is full'
   if (statement.narrowed) return 'what an index finds first decides what is read then'
   return null
 }
+
+const granules_few = 2
 
 function isSpread(nodes: readonly Found[]): boolean {
   return nodes.some(({ node }) => node['Node Type'].includes('Remote'))

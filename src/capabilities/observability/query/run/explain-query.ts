@@ -19,7 +19,8 @@ export async function explainQuery(deps: RunDeps, given: Explained & Caller) {
   const choice = await storesFor(deps, asked)
   const [chosen = 'clickhouse'] = choice.order
   const statement = asked.compile(dialects[chosen])
-  const plan = await deps.slots.take(asked, () => deps.runners[chosen].plan(statement, asked))
+  const planned = asked.compile(dialects[chosen], { to_plan: true })
+  const plan = await deps.slots.take(asked, () => deps.runners[chosen].plan(planned, asked))
   return {
     kind: asked.query.kind,
     query_class: asked.query_class,

@@ -40,7 +40,8 @@ export type AskedRun = StoreAsked & {
   query: Served['query']
   /** Rows that the answer may have. */
   limit: number
-  compile: (dialect: Dialect) => Statement
+  /** `to_plan`: not to be run, see `compileQuery`. */
+  compile: (dialect: Dialect, how?: { to_plan?: boolean }) => Statement
   signal: AbortSignal
 }
 
@@ -130,7 +131,7 @@ async function runOn(
       cause instanceof QueryTooExpensive
         ? await tooExpensive(cause, deps.limits, {
             runner: deps.runners[store],
-            statement,
+            statement: asked.compile(dialects[store], { to_plan: true }),
             signal,
           })
         : cause

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
+import { insertMany } from '../support/many-observations.ts'
+import { type Json, openQueryApi, type QueryApi } from '../support/query-api.ts'
+
+const window = { from: '2026-09-21T14:10:00Z', to: '2026-09-21T14:40:00Z' }
+const rows = 400_000
+let api: QueryApi
+let trace_id: string
+
+beforeAll(async () => {
+  api = await openQueryApi()
+  for (const project_id of [api.project_id, newId(), newId()]) {
+    await insertMany(api.columnar, { project_id, rows })
+  }
+  const page = await api.call('query', { entity: 'observations', window, limit: 1 })
+  trace_id = page.body.rows[0].trace_id
+}, 60_000)
+afterAll(() => api?.[Symbol.asyncDispose]())
+
+const observations = { entity: 'observations', window }
+const measures = [{ fn: 'p95', field: 'duration_ms', as: 'p95' }]
+const ofName = { field: 'name', op: 'eq', value: 'name 7' }
+
+async function explained(body: object): Promise<Json> {
+  const reply = await api.call('query/explain', body)
+  expect([reply.status, reply.body.code]).toEqual([200, undefined])
+  return reply.body
+}
+
+async function ran(body: object): Promise<Json> {
+  const path = 'measures' in body ? 'query/aggregate' : 'query'
+  const reply = await api.call(path, body)
+  expect([reply.status, reply.body.code]).toEqual([200, undefined])
+  return reply.body
+}
+
+describe('an estimate', () => {
+  test.each([
+    ['a sum by hour', { ...observations, measures, group_by: ['model', { time_bucket: '1h' }] }],
+    ['a filtered sum', { ...observations, measures, where: ofName }],
+    ['a search in content', { ...observations, measures, where: containing('123') }],
+    ['a trace', { ...observations, where: { field: 'trace_id', op: 'eq', value: () => trace_id } }],
+    ['the costliest', { ...observations, order_by: [{ field: 'duration_ms' }] }],
+    ['traces', { entity: 'traces', window, measures: [{ fn: 'count', as: 'n' }] }],
+    ['the top', { ...observations, measures, group_by: ['name'], top_n: { n: 3, by: 'p95' } }],
+    ['pages', observations],
+    ['pages of a filter', { ...observations, where: ofName }],
+    ['pages with content', { ...observations, where: ofName, select: ['input'] }],
+    ['a task', { ...observations, where: { field: 'task_id', op: 'eq', value: 't' } }],
+  ])('of %s is near what is read, or says why it is not known', async (_what, given) => {
+    const body = JSON.parse(
+      JSON.stringify(given, (_key, value) => (typeof value === 'function' ? value() : value)),
+    )
+    const { estimate } = await explained(body)
+    const { stats } = await ran(body)
+    if (estimate.rows === null) {
+      expect(estimate.reason).toMatch(/./)
+      expect(stats.rows_read).toBeLessThanOrEqual(estimate.rows_at_most * 2)
+      return
+    }
+    expect(estimate.reason).toBeNull()
+    expect(stats.rows_read).toBeLessThanOrEqual(estimate.rows * 3)
+    expect(stats.rows_read).toBeGreaterThanOrEqual(estimate.rows / 3)
+  })
+})
+
+test('it runs nothing: what is to be found first is not looked for', async () => {
+  const none = { field: 'task_id', op: 'eq', value: 'no such task' }
+  const { estimate } = await explained({ ...observations, where: none })
+  // Were it known that there is none, nothing would be left to be read.
+  expect(estimate.rows_at_most).toBeGreaterThan(rows / 3)
+  const page = await explained(observations)
+  expect(page.estimate.rows_at_most).toBeGreaterThan(rows / 3)
+})
+
+test('what would be refused, or slow, is warned of', async () => {
+  const codes = async (body: object) =>
+    (await explained(body)).warnings.map(({ code }: { code: string }) => code)
+  expect(await codes({ ...observations, where: containing('x'), select: ['input'] })).toEqual([
+    'no_index',
+    'contains_on_content',
+    'content_columns',
+  ])
+  const wide = { entity: 'observations', window: { from: '2026-08-01T00:00:00Z', to: window.to } }
+  expect(await codes(wide)).toEqual(['wide_window'])
+  expect(await codes({ ...observations, order_by: [{ field: 'duration_ms' }] })).toEqual(['sorted'])
+  const key = { field: 'attributes.tenant', op: 'eq', value: 'acme' }
+  expect(await codes({ ...observations, where: key })).toEqual(['no_index', 'map_keys'])
+  expect(await codes({ ...observations, where: byTrace() })).toEqual([])
+})
+
+test('it tells store, statement, limits and the query as it was understood', async () => {
+  const body = await explained({ ...observations, where: byTrace(), limit: 3 })
+  expect(body).toMatchObject({
+    kind: 'query',
+    query_class: 'point',
+    query: {
+      entity: 'observations',
+      order_by: [
+        { field: 'start_time', direction: 'desc' },
+        { field: 'trace_id', direction: 'desc' },
+        { field: 'observation_id', direction: 'desc' },
+      ],
+      limit: 3,
+    },
+    store: { chosen: 'clickhouse', candidates: [{ eligible: true }, { eligible: false }] },
+    limits: { query_rows_read_max: 10_000_000, query_time_ms_max: 10_000 },
+  })
+  expect(body.statement.text).not.toContain(trace_id)
+  expect(body.statement.params.map(({ value }: { value: unknown }) => value)).toContain(trace_id)
+  expect(body.plan.join('\n')).toContain('ReadFromMergeTree')
+  const tasks = await explained({ entity: 'tasks', window })
+  expect(tasks.store.chosen).toBe('postgres')
+  expect(tasks.estimate).toMatchObject({
+    rows: null,
+    reason: expect.stringContaining('PostgreSQL'),
+  })
+  expect(tasks.plan.join('\n')).toMatch(/Scan.* on tasks/)
+})
+
+function byTrace() {
+  return { field: 'trace_id', op: 'eq', value: trace_id }
+}
+
+function containing(value: string) {
+  return { field: 'input', op: 'contains', value }
+}
