@@ -1,6 +1,10 @@
 import type { SecondStore } from '../capabilities/observability/ingest/index.ts'
 import type { Chore, JobHandler } from '../capabilities/observability/jobs/index.ts'
-import type { OnServed } from '../capabilities/observability/query/index.ts'
+import {
+  type OnServed,
+  openClickHouseRunner,
+  openPostgresRunner,
+} from '../capabilities/observability/query/index.ts'
 import {
   chooseByRouting,
   createHotWrites,
@@ -8,17 +12,21 @@ import {
   hotWindowBackfill,
   hotWindowChores,
   hotWindowTrim,
+  type StoreRoutingRoutesDeps,
   startRouteStats,
-  type storeRoutingRoutes,
+  storeBenchmark,
 } from '../capabilities/observability/store-routing/index.ts'
 import { openHotRowWriter, openHotSource } from '../capabilities/observability/stores/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
-/** The worker's part in hot windows: its second write, and the jobs that fill and trim them. */
+/**
+ * The worker's part in hot windows: its second write, and the jobs that fill and trim them and that
+ * compare the stores.
+ */
 export function openHotWindows(
   { clock, logger, metrics }: RoleContext,
-  { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
+  { db, columnar, relational }: Pick<Stores, 'db' | 'columnar' | 'relational'>,
 ): { second: SecondStore; handlers: JobHandler[]; chores: Chore[] } {
   const writer = openHotRowWriter(db)
   const routings = createRoutingCache({ db, clock })
@@ -27,6 +35,14 @@ export function openHotWindows(
     handlers: [
       hotWindowBackfill({ db, writer, source: openHotSource({ columnar }) }),
       hotWindowTrim({ db, clock }),
+      storeBenchmark({
+        runners: {
+          clickhouse: openClickHouseRunner({ columnar, logger }),
+          postgres: openPostgresRunner(relational),
+        },
+        chooseStore: chooseByRouting({ db, routings, clock }),
+        ...{ db, clock },
+      }),
     ],
     chores: hotWindowChores({ db, writer, clock }),
   }
@@ -37,7 +53,7 @@ export function openStoreRouting(
   { clock, logger, parts }: Pick<RoleContext, 'clock' | 'logger' | 'parts'>,
   { db }: Pick<Stores, 'db'>,
 ): {
-  deps: Parameters<typeof storeRoutingRoutes>[0]
+  deps: StoreRoutingRoutesDeps
   chooseStore: ReturnType<typeof chooseByRouting>
   onServed: OnServed
 } {

@@ -66,7 +66,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   parts.defer(() => ingest.stop())
   const forJobs = { db: absent, retention: absent, ledger: absent }
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
-  openHotWindows(context, { db: absent, columnar: absent })
+  openHotWindows(context, { db: absent, columnar: absent, relational: absent })
   openQueryRuns(context, config, {
     ...{ columnar: absent, relational: absent, db: absent },
     chooseStore: absent,

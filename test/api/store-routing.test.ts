@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorizer } from '../../src/capabilities/access/index.ts'
+import type { Served } from '../../src/capabilities/observability/query/index.ts'
 import {
   createRoutingCache,
+  startRouteStats,
   storeRoutingRoutes,
 } from '../../src/capabilities/observability/store-routing/index.ts'
+import {
+  slowestAndLatest,
+  trimRouteStats,
+} from '../../src/capabilities/observability/store-routing/route-stats-store.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'
 import {
@@ -12,6 +18,7 @@ import {
   openIdempotencyStore,
   openRelational,
   type Relational,
+  type RouteTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
@@ -20,9 +27,10 @@ import { testPostgres } from '../support/postgres.ts'
 const url = '/api/v2/observability/store-routing'
 const logger = createLogger({ role: 'test', level: 'silent' })
 let app: AccessApp
-let relational: Relational<HotTables & JobTables>
+let relational: Relational<HotTables & JobTables & RouteTables>
 let server: HttpServer
 let owner: string
+let stats: ReturnType<typeof startRouteStats>
 
 beforeAll(async () => {
   const database_url = await testPostgres()
@@ -37,8 +45,9 @@ beforeAll(async () => {
   })
   const { db } = relational
   const routings = createRoutingCache({ db, clock: systemClock })
+  stats = startRouteStats({ db, clock: systemClock, logger })
   server = await createHttpServer({
-    routes: storeRoutingRoutes({ db, clock: systemClock, routings }),
+    routes: storeRoutingRoutes({ db, clock: systemClock, routings, stats }),
     authorize: authorizer(app.access),
     idempotency: openIdempotencyStore(app.relational.db),
     logger,
@@ -54,6 +63,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server?.close()
+  await stats?.stop()
   await relational?.close()
   await app?.close()
 })
@@ -254,4 +264,83 @@ test.each([
   const reply = await put(body)
   expect([reply.status, reply.body.code]).toEqual([400, 'invalid_request'])
   expect(reply.body.errors[0]).toEqual({ pointer, detail: expect.stringMatching(detail) })
+})
+
+describe('statistics of reads', () => {
+  const at = '/api/v2/observability/query/route-stats'
+  const read = async (project_id: string, query = '') => {
+    const reply = await server.inject({
+      method: 'GET',
+      url: `${at}${query}`,
+      headers: { authorization: `Bearer ${owner}`, 'x-project-id': project_id },
+    })
+    return { status: reply.statusCode, body: reply.json() }
+  }
+  const served = (project_id: string, about: Partial<Served> = {}): Served => ({
+    project_id,
+    query_class: 'list',
+    store: 'clickhouse',
+    duration_ms: 10,
+    rows_read: 100,
+    failed: null,
+    fallback_reason: null,
+    query: { kind: 'query', hash: 'h', body: { entity: 'observations', window: {}, limit: 5 } },
+    ...about,
+  })
+
+  test('add up what all processes saw', async () => {
+    const project_id = await newProject('stats')
+    const other = startRouteStats({ db: relational.db, clock: systemClock, logger })
+    for (const process of [stats, other]) {
+      for (let at = 0; at < 10; at++) process.onServed(served(project_id))
+      process.onServed(served(project_id, { duration_ms: 1000, fallback_reason: 'away' }))
+      process.onServed(served(project_id, { failed: 'store_unavailable', rows_read: null }))
+      process.onServed(served(project_id, { failed: 'client_left' }))
+      process.onServed(served(project_id, { store: 'postgres', rows_read: null }))
+    }
+    await other.stop()
+    const { status, body } = await read(project_id)
+    expect(status).toBe(200)
+    const [clickhouse, postgres] = body.routes
+    expect(clickhouse).toEqual({
+      ...{ query_class: 'list', store: 'clickhouse', requests: 24, errors: 2, fallbacks: 2 },
+      error_rate: 0.0833,
+      p50_ms: expect.closeTo(10, 0),
+      p95_ms: expect.toSatisfy((ms: number) => ms > 900 && ms < 1100),
+      rows_read_avg: 100,
+    })
+    expect(postgres).toMatchObject({ store: 'postgres', requests: 2, rows_read_avg: null })
+    expect((await read(await newProject('stats of nobody'))).body.routes).toEqual([])
+    expect((await read(project_id, '?to=2026-01-01T00:00:00Z')).body.routes).toEqual([])
+  })
+
+  test('keep the queries, whatever their windows, and forget what is old or too much', async () => {
+    const project_id = await newProject('recorded')
+    for (let at = 0; at < 5; at++) {
+      const body = { entity: 'observations', window: { from: at }, limit: 5 }
+      stats.onServed(
+        served(project_id, { duration_ms: at, query: { kind: 'query', hash: 'h', body } }),
+      )
+    }
+    const long = { entity: 'x'.repeat(20_000) }
+    stats.onServed(served(project_id, { query: { kind: 'query', hash: 'l', body: long } }))
+    await stats.flush()
+    const about = { project_id, each: 10 }
+    expect(await slowestAndLatest(relational.db, about)).toMatchObject([
+      { times: 5, slowest_ms: 4, body: { window: { from: 4 } } },
+    ])
+    for (let at = 0; at < 250; at++) {
+      const body = { entity: `e${at}` }
+      stats.onServed(
+        served(project_id, { duration_ms: at, query: { kind: 'query', hash: '', body } }),
+      )
+    }
+    await stats.flush()
+    await trimRouteStats(relational.db, new Date())
+    const kept = await slowestAndLatest(relational.db, { project_id, each: 1_000 })
+    expect([kept.length >= 100, kept.length <= 200]).toEqual([true, true])
+    await trimRouteStats(relational.db, new Date(Date.now() + 8 * 86_400_000))
+    expect(await slowestAndLatest(relational.db, about)).toEqual([])
+    expect((await read(project_id)).body.routes).toEqual([])
+  })
 })

@@ -55,9 +55,9 @@ export async function readRouteStats(
     )
     select query_class, store, sum(requests)::bigint as requests, sum(errors)::bigint as errors,
       sum(fallbacks)::bigint as fallbacks, sum(rows_read)::bigint as rows_read,
-      sum(rows_read_of)::bigint as rows_read_of, histogram
+      sum(rows_read_of)::bigint as rows_read_of, histograms.histogram
     from wanted join histograms using (query_class, store)
-    group by query_class, store, histogram
+    group by query_class, store, histograms.histogram
     order by query_class, store
   `.execute(db)
   return rows

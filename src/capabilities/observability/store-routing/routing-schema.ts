@@ -12,37 +12,58 @@ const { min, max } = hotWindowHours
 
 const choice = z.enum(routeChoices, { error: expected(`one of ${routeChoices.join(', ')}`) })
 
-/** What PUT takes: the whole routing. What is left out is the default. */
+const routesBody = z.strictObject({
+  point: choice.default('auto').describe('Records by their ids.'),
+  list: choice.default('auto').describe('Pages of records.'),
+  aggregate: choice.default('auto').describe('Sums, percentiles, buckets.'),
+  explorer: choice.default('auto').describe('Whole traces.'),
+})
+
+/**
+ * What PUT takes: the whole routing, of which what is left out is the default; or nothing but
+ * `apply_scorecard`, which sets routes and leaves the rest.
+ */
 export const routingBody = z
   .strictObject({
     write_stores: z
       .array(z.enum(storeNames, { error: expected(`one of ${storeNames.join(', ')}`) }))
       .max(storeNames.length)
-      .default([...defaultRouting.write_stores])
-      .describe('Stores that rows go to. ClickHouse has all of them, so it is always among these.'),
+      .optional()
+      .describe(
+        'Stores that rows go to: ClickHouse alone when left out. It has all of them, so it is always among these.',
+      ),
     hot_window_hours: z
       .int({ error: expected(`a whole number from ${min} to ${max}`) })
       .min(min, { error: expected(`${min} to ${max}`) })
       .max(max, { error: expected(`${min} to ${max}`) })
-      .default(hotWindowHours.default)
-      .describe('How far back PostgreSQL has rows, when it is written to.'),
-    routes: z
-      .strictObject({
-        point: choice.default('auto').describe('Records by their ids.'),
-        list: choice.default('auto').describe('Pages of records.'),
-        aggregate: choice.default('auto').describe('Sums, percentiles, buckets.'),
-        explorer: choice.default('auto').describe('Whole traces.'),
-      })
-      .prefault({})
+      .optional()
+      .describe(
+        `How far back PostgreSQL has rows, when it is written to; ${hotWindowHours.default} when left out.`,
+      ),
+    routes: routesBody
+      .optional()
       .describe('Which store is asked first, by kind of read. auto: the one that measured best.'),
     fallback: z
       .boolean()
-      .default(true)
-      .describe('Another store answers when the first one can not; the answer says so.'),
+      .optional()
+      .describe(
+        'Another store answers when the first one can not; the answer says so. true when left out.',
+      ),
+    apply_scorecard: z
+      .literal(true)
+      .optional()
+      .describe(
+        'Alone: each kind of read goes where the scorecard recommends it; all else stays as it is.',
+      ),
   })
-  .superRefine(({ write_stores, routes }, context) => {
+  .superRefine(({ apply_scorecard, ...given }, context) => {
     const fault = (path: (string | number)[], message: string) =>
       context.addIssue({ code: 'custom', path, message })
+    if (apply_scorecard) {
+      for (const name of Object.keys(given)) fault([name], 'expected apply_scorecard alone')
+      return
+    }
+    const { write_stores = [...defaultRouting.write_stores], routes } = given
     if (!write_stores.includes('clickhouse')) {
       fault(['write_stores'], 'expected clickhouse among them: it is what keeps everything')
     }
@@ -53,7 +74,7 @@ export const routingBody = z
     })
     if (write_stores.includes('postgres')) return
     for (const each of queryClasses) {
-      if (routes[each] !== 'postgres') continue
+      if (routes?.[each] !== 'postgres') continue
       const message = 'got "postgres", to which nothing is written: expected it in write_stores too'
       fault(['routes', each], message)
     }

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { Problem, problem } from '../../../kernel/problem.ts'
 import { type Clock, isoFromNs } from '../../../kernel/time.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -14,6 +15,7 @@ import {
 } from './contract.ts'
 import type { RoutingCache } from './routing-cache.ts'
 import { routingBody, routingSchema } from './routing-schema.ts'
+import { readScorecard, recommendedRoutes } from './scorecard-route.ts'
 import {
   findHotState,
   findRouting,
@@ -76,7 +78,10 @@ export function putStoreRouting(deps: StoreRoutingDeps): Route {
     handle: async ({ body, caller, headers }) => {
       const { project_id, id: updated_by } = caller
       const updated_at = new Date(deps.clock.now_ms())
-      const change: RoutingChange = { ...body, project_id, updated_at, updated_by }
+      const wanted = body.apply_scorecard
+        ? await recommended(deps, project_id).catch(rethrow)
+        : { ...defaultRouting, ...whatIsSet(body) }
+      const change: RoutingChange = { ...wanted, project_id, updated_at, updated_by }
       const header = headers['if-match']
       const if_match = Array.isArray(header) ? header.join(', ') : header
       const about = { if_match, requested_by: requesterOf(caller) }
@@ -85,6 +90,25 @@ export function putStoreRouting(deps: StoreRoutingDeps): Route {
       return answerOf(deps, stored)
     },
   })
+}
+
+/** The body without fields that are undefined. */
+function whatIsSet({
+  apply_scorecard: _,
+  ...body
+}: z.output<typeof routingBody>): Partial<Routing> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+}
+
+/** The routing as it stands, with the routes that the scorecard recommends. */
+async function recommended(deps: StoreRoutingDeps, project_id: string): Promise<Routing> {
+  const stored = (await findRouting(deps.db, project_id)) ?? defaultRouting
+  const { write_stores, hot_window_hours, fallback } = stored
+  const { workloads } = await readScorecard(deps, project_id)
+  const routes = writesToPostgres(stored)
+    ? recommendedRoutes(stored.routes, workloads)
+    : stored.routes
+  return { write_stores, hot_window_hours, fallback, routes }
 }
 
 const noRouting = { ...defaultRouting, version: 0, updated_at: null, updated_by: null }
