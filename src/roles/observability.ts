@@ -13,7 +13,10 @@ import {
 import { retentionRoutes } from '../capabilities/observability/retention/index.ts'
 import { savedQueryRoutes } from '../capabilities/observability/saved-queries/index.ts'
 import { schemaRoutes } from '../capabilities/observability/schema/index.ts'
-import { storeRoutingRoutes } from '../capabilities/observability/store-routing/index.ts'
+import {
+  type StoreRoutingRoutesDeps,
+  storeRoutingRoutes,
+} from '../capabilities/observability/store-routing/index.ts'
 import { traceRoutes } from '../capabilities/observability/traces/index.ts'
 import type { Clock } from '../kernel/time.ts'
 import type { Route } from '../platform/http/index.ts'
@@ -34,7 +37,7 @@ export type ObservabilityParts = Pick<
   queries: RunDeps
   /** Saved queries of a project, at most. */
   saved_queries_max: number
-  routing: Parameters<typeof storeRoutingRoutes>[0]
+  routing: StoreRoutingRoutesDeps
   archives: ArchiveDeps
 }
 
