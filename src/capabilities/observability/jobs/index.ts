@@ -6,7 +6,6 @@ export {
   JobRefused,
   type JobRequest,
   type JobValue,
-  LeaseLost,
 } from './contract.ts'
 export { enqueueJob, requesterOf } from './enqueue-job.ts'
 export { findJobs, jobFields, listJobs, readJob, shownJob } from './read-jobs.ts'
