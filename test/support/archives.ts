@@ -192,7 +192,8 @@ export async function openArchiveDesk(
 
 type Slice = Selectable<ArchiveTables['restored_slices']>
 
-async function insertTestSlice(
+/** Notes a slice that a restore run of a test is about to fill. */
+export async function insertTestSlice(
   db: Kysely<ArchiveTestTables>,
   about: { slice_id: string; project_id: string; archive_run_id: string; created_at: Date },
 ): Promise<void> {
