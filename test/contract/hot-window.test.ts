@@ -202,12 +202,17 @@ describe('trimming', () => {
 describe('which store answers', () => {
   const ask = (
     project_id: string,
-    about: { hours?: number; entity?: string; query_class?: 'list' | 'aggregate' } = {},
+    about: {
+      hours?: number
+      entity?: string
+      query_class?: 'list' | 'aggregate'
+      restored?: boolean
+    } = {},
   ) => {
-    const { hours = 2, entity = 'observations', query_class = 'list' } = about
+    const { hours = 2, entity = 'observations', query_class = 'list', restored = false } = about
     const choose = chooseByRouting(hot)
     const window = { from: now - BigInt(hours) * hour, to: now }
-    return choose({ project_id, query_class, entity, window })
+    return choose({ project_id, query_class, entity, window, restored })
   }
   const reasonOf = async (...asked: Parameters<typeof ask>) => {
     const { candidates } = await ask(...asked)
@@ -232,6 +237,9 @@ describe('which store answers', () => {
     expect(await ask(project_id, { entity: 'traces', hours: 24 })).toMatchObject({
       order: ['postgres', 'clickhouse'],
     })
+    expect(await reasonOf(project_id, { restored: true })).toBe(
+      'what was restored is in ClickHouse only',
+    )
     expect(await reasonOf(project_id, { hours: 26 })).toBe(
       'the window begins before the hot window of 24 hours',
     )

@@ -20,7 +20,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
-import { migratedClickHouse } from './clickhouse.ts'
+import { migratedClickHouse, testClickHouse } from './clickhouse.ts'
 import { testPostgres } from './postgres.ts'
 
 type Tables = HotTables & JobTables & RouteTables & TaskTables & AccessTables
@@ -36,7 +36,8 @@ export type Wanted = {
 /** Both stores, empty, and what works on the hot window of the second; the clock is the test's. */
 export async function openHotWindow(given: { url?: string; now_ms?: number } = {}) {
   const url = given.url ?? (await testPostgres())
-  const columnar = await migratedClickHouse()
+  const clickhouse = await testClickHouse()
+  const columnar = await migratedClickHouse(clickhouse)
   const relational = openRelational<Tables>({
     url,
     pool_max: 8,
@@ -53,6 +54,7 @@ export async function openHotWindow(given: { url?: string; now_ms?: number } = {
   ])
   return {
     url,
+    clickhouse,
     columnar,
     clock,
     db,

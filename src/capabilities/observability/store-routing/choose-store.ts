@@ -22,6 +22,8 @@ export type StoreQuestion = {
   query_class: QueryClass
   entity: string
   window: { from: bigint; to: bigint }
+  /** Restored rows are asked for, too. */
+  restored?: boolean
 }
 
 /** A store, whether it can answer, and why it is or is not asked. */
@@ -99,11 +101,12 @@ function onlyChoice(entity: string, only: StoreName): StoreChoice {
 
 /** Why PostgreSQL can't answer, as far as the routing tells. */
 function earlyRefusal(
-  { window }: StoreQuestion,
+  { window, restored }: StoreQuestion,
   routing: Routing,
   now_ms: number,
 ): string | undefined {
   if (!writesToPostgres(routing)) return 'the project does not write to PostgreSQL'
+  if (restored) return 'what was restored is in ClickHouse only'
   const { from, to } = readableSpan(now_ms, routing)
   const hours = routing.hot_window_hours
   if (window.from < from) return `the window begins before the hot window of ${hours} hours`

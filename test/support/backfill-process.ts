@@ -1,0 +1,48 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  hotWindowBackfill,
+  hotWindowTrim,
+} from '../../src/capabilities/observability/store-routing/index.ts'
+import {
+  openHotRowWriter,
+  openHotSource,
+} from '../../src/capabilities/observability/stores/index.ts'
+import { systemClock } from '../../src/kernel/time.ts'
+import { openColumnar } from '../../src/platform/columnar/index.ts'
+import {
+  type HotTables,
+  type JobTables,
+  openRelational,
+  type RouteTables,
+} from '../../src/platform/relational/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { columnarOptions } from './clickhouse.ts'
+import { startWorker } from './job-workers.ts'
+
+/**
+ * A process of its own that fills and trims hot windows until somebody kills it. It takes the
+ * database's address and that of ClickHouse; each slice takes a moment and prints a line.
+ */
+const [url = '', clickhouse = ''] = process.argv.slice(2)
+const { db } = openRelational<HotTables & JobTables & RouteTables>({
+  url,
+  pool_max: 8,
+  connect_timeout_ms: 2_000,
+  statement_timeout_ms: 10_000,
+  logger: createLogger({ role: 'test', level: 'silent' }),
+})
+const source = openHotSource({ columnar: openColumnar(columnarOptions(JSON.parse(clickhouse))) })
+const slowly: typeof source = {
+  ...source,
+  observations: async function* (slice) {
+    process.stdout.write(`${slice.from}\n`)
+    await wait(10)
+    yield* source.observations(slice)
+    await wait(10)
+  },
+}
+
+startWorker(db, [
+  hotWindowBackfill({ db, source: slowly, writer: openHotRowWriter(db), settle_ms: 0 }),
+  hotWindowTrim({ db, clock: systemClock }),
+])
