@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
+import { problem } from '../../src/kernel/problem.ts'
 import { daysAgo, openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 
@@ -161,6 +162,35 @@ test('an erasure that is asked for again while it runs is one; equal ids have eq
   expect(later.body['user_id_digest']).toBe(first.body['user_id_digest'])
   const elsewhere = await api.call('POST', path, other, { body })
   expect(elsewhere.body['user_id_digest']).not.toBe(first.body['user_id_digest'])
+})
+
+test('an erasure that fails on its way is done again, and its receipt has every record once', async () => {
+  const project = await api.newProject()
+  await api.seed(project, traceOfUser(newId(), secret))
+  const asked = await api.call('POST', path, project, { body: { user_id: secret, reason: 'r' } })
+  let failures = 0
+  const copies: string[] = []
+  const flaky = {
+    ...api.store,
+    eraseUser: async (about: Parameters<typeof api.store.eraseUser>[0]) => {
+      failures += 1
+      // Once before anything is gone, once after all of it is.
+      if (failures === 1) throw problem('store_unavailable', { detail: 'It is away.' })
+      await api.store.eraseUser(about)
+      if (failures === 2) throw problem('store_unavailable', { detail: 'It is away.' })
+    },
+  }
+  const handler = api.erasureHandler({
+    store: flaky,
+    elsewhere: [async ({ user_id }) => void copies.push(user_id)],
+  })
+  expect(await api.done(String(asked.body['job_id']), handler)).toMatchObject({ attempt: 1 })
+  const { body } = await api.call('GET', `${path}/${asked.body['erasure_id']}`, project)
+  expect(body['receipt']).toMatchObject({
+    counts: { observations: 2, traces: 1, events: 1, links: 1, correlations: 1 },
+  })
+  expect(copies).toContain(secret)
+  expect(await api.rows(project)).toMatchObject({ observations: 0, traces: 0, events: 0 })
 })
 
 test('receipts are for those who may see them, of the own project', async () => {

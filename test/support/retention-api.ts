@@ -1,5 +1,6 @@
 import type { Job, JobHandler } from '../../src/capabilities/observability/jobs/index.ts'
 import {
+  type ErasureJobOptions,
   erasureHandler,
   type RetentionDb,
   retentionHandler,
@@ -78,7 +79,7 @@ export type RetentionApi = AsyncDisposable & {
   call(method: Method, path: string, project_id: string, about?: Call): Promise<Reply>
   seed(project_id: string, seed: Seed): Promise<void>
   handler(store?: RetentionStore, targets?: readonly RetentionTarget[]): JobHandler
-  erasureHandler(): JobHandler
+  erasureHandler(more?: Partial<ErasureJobOptions>): JobHandler
   /** Has the job done by a worker, and answers it as it ended. */
   done(job_id: string, handler?: JobHandler): Promise<Job>
   /** Enqueues a run, has it done, and answers its record with all buckets. */
@@ -146,7 +147,7 @@ export async function openRetentionApi(): Promise<RetentionApi> {
     },
     handler: (given = store, targets = []) =>
       retentionHandler({ db, store: given, targets, clock, logger, metrics: createMetrics() }),
-    erasureHandler: () => erasureHandler({ db, store, clock }),
+    erasureHandler: (more = {}) => erasureHandler({ db, store, clock, ...more }),
     done: async (job_id, handler = api.handler()) => {
       const worker = startWorker(db, [handler], { clock })
       try {

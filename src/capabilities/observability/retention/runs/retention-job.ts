@@ -25,7 +25,7 @@ import {
 import { type InspectedBucket, inspectBucket } from './inspect.ts'
 import { deleteDueOwners } from './owners.ts'
 import { type DueBucket, isDue, type RetentionStep } from './plan-steps.ts'
-import { windowOf, withHolds } from './slices.ts'
+import { combined, windowOf, withHolds } from './slices.ts'
 import { environmentsFor, futureRows, survey } from './survey.ts'
 
 /** The kind of the jobs that delete what is due. */
@@ -138,32 +138,41 @@ class RetentionRun {
   async #step(step: RetentionStep): Promise<boolean> {
     const { db, store } = this.#options
     const { project_id, now_ms } = this.#about
-    const environments = environmentsFor(await this.#rules(), now_ms, step)
-    let changed = false
+    this.#context.signal.throwIfAborted()
+    const [rules, holds, archives] = await Promise.all([
+      this.#rules(),
+      activeHolds(db, project_id),
+      readArchives(db, project_id),
+    ])
+    const { archive_before_delete } = rules
+    const environments = environmentsFor(rules, now_ms, step)
+    const about = { store, project_id, holds, archives, archive_before_delete, environments }
+    const going: InspectedBucket[] = []
     for (const bucket of step.buckets) {
-      this.#context.signal.throwIfAborted()
-      const [rules, holds, archives] = await Promise.all([
-        this.#rules(),
-        activeHolds(db, project_id),
-        readArchives(db, project_id),
-      ])
       if (!isDue(rules, now_ms, { ...step, ...bucket })) continue
-      const { archive_before_delete } = rules
-      const found = await inspectBucket(
-        { store, project_id, holds, archives, archive_before_delete, environments },
-        step,
-        bucket,
-      )
-      changed = (await this.#settle(step, bucket, found)) || changed
+      const found = await inspectBucket(about, step, bucket)
+      if (await this.#begin(step, bucket, found)) going.push(found)
+    }
+    for (const slice of combined(going.flatMap(({ slices }) => slices))) {
+      for (const target of [store, ...(this.#options.targets ?? [])]) {
+        this.#context.signal.throwIfAborted()
+        await takeOut(target, step.action, slice)
+      }
+    }
+    for (const { environment, rows } of going) {
+      const { day, kind, action } = step
+      await endBucket(db, { job_id: this.#job.id, day, kind, environment, action })
+      this.#count(kind, action, rows)
     }
     this.#steps += 1
     await this.#context.progress({ steps: this.#steps, day: step.day })
-    return changed
+    return going.length > 0
   }
 
-  async #settle(step: RetentionStep, due: DueBucket, found: InspectedBucket): Promise<boolean> {
+  /** Notes what is about to go, and what stays; true when anything goes. */
+  async #begin(step: RetentionStep, due: DueBucket, found: InspectedBucket): Promise<boolean> {
     const { db } = this.#options
-    const { kind, day } = step
+    const { kind, day, action } = step
     const { environment, reason, held_rows } = found
     const key = { job_id: this.#job.id, day, kind, environment }
     if (reason === 'archive_missing') await this.#askForArchive(day)
@@ -173,16 +182,7 @@ class RetentionRun {
       return false
     }
     const { rows: row_count, bytes } = found
-    const bucket = { ...key, action: step.action }
-    await beginBucket(db, { ...bucket, reason, row_count, bytes, held_rows })
-    for (const slice of found.slices) {
-      for (const target of [this.#options.store, ...(this.#options.targets ?? [])]) {
-        this.#context.signal.throwIfAborted()
-        await takeOut(target, step.action, slice)
-      }
-    }
-    await endBucket(db, bucket)
-    this.#count(kind, step.action, row_count)
+    await beginBucket(db, { ...key, action, reason, row_count, bytes, held_rows })
     return true
   }
 

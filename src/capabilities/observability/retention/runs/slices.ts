@@ -37,6 +37,24 @@ export async function withHolds(
   return found
 }
 
+/**
+ * Slices of several environments that are alike else become one: a statement looks through the whole
+ * partition, whichever rows it is about. Held traces are held in each environment.
+ */
+export function combined(slices: readonly RetentionSlice[]): RetentionSlice[] {
+  const alike = Map.groupBy(slices, ({ from, to, environments }, at) =>
+    environments === undefined ? `${at}` : `${from} ${to}`,
+  )
+  return [...alike.values()].flatMap((group) => {
+    const [first, ...others] = group
+    if (first === undefined || others.length === 0) return group
+    const held_trace_ids = [...new Set(group.flatMap((slice) => slice.held_trace_ids))]
+    if (held_trace_ids.length > retentionIds_max) return group
+    const environments = group.flatMap((slice) => slice.environments ?? [])
+    return [{ ...first, environments, held_trace_ids }]
+  })
+}
+
 const shortest_ns = 1_000_000n
 
 /** Two slices with no row in common that have all rows of the one; undefined when it is too short. */
