@@ -1,6 +1,6 @@
 import type { Entity, Source } from '../language/field.ts'
 import type { Expression } from './dialect.ts'
-import type { Frame } from './rows.ts'
+import type { Params } from './statement.ts'
 
 /** A column that is read, and what it is called afterwards. */
 export type SourceColumn = { select: string; expression: Expression }
@@ -10,7 +10,7 @@ export type RestoredRows = { table: string; condition: string }
 
 /** The restored rows that a statement has to read as well; undefined when it has none to read. */
 export function restoredIn(
-  { slices = [], params }: Frame,
+  { slices = [], params }: { slices?: readonly string[] | undefined; params: Params },
   table: string | undefined,
 ): RestoredRows | undefined {
   if (slices.length === 0 || table === undefined) return undefined
