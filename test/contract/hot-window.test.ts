@@ -235,7 +235,7 @@ describe('which store answers', () => {
       order: ['clickhouse', 'postgres'],
     })
     expect(await ask(project_id, { entity: 'traces', hours: 24 })).toMatchObject({
-      order: ['postgres', 'clickhouse'],
+      order: ['clickhouse', 'postgres'],
     })
     expect(await reasonOf(project_id, { restored: true })).toBe(
       'what was restored is in ClickHouse only',
