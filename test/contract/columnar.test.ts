@@ -1,6 +1,7 @@
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sleep } from '../../src/kernel/time.ts'
 import {
   type Columnar,
   ColumnarError,
@@ -117,6 +118,39 @@ describe('failures', () => {
     leave.abort()
     expect(await left).toBe('left')
     await eventually('it ended', async () => (await running()) === 0, patience)
+  })
+})
+
+describe('reads', () => {
+  test('tell what was read for them, which is more than they answer', async () => {
+    const sql = 'SELECT sum(number) AS sum FROM numbers({n:UInt64})'
+    const { rows, rows_read, bytes_read } = await columnar.read(sql, { n: 100_000 })
+    expect([rows, rows_read, bytes_read]).toEqual([[{ sum: '4999950000' }], 100_000, 800_000])
+    expect(await columnar.read('SELECT 1 AS one WHERE 0')).toMatchObject({ rows: [] })
+  })
+
+  test('change nothing', async () => {
+    const create = columnar.read('CREATE TABLE never (x UInt8) ENGINE = Memory')
+    await expect(create).rejects.toMatchObject({ name: 'ColumnarError' })
+    expect(await columnar.query('EXISTS TABLE never')).toEqual([{ result: 0 }])
+  })
+
+  test('are stopped by their name, and those over a limit say which', async () => {
+    const query_id = 'a read of the test'
+    const reading = columnar.read(endless, {}, { query_id }).catch((error: unknown) => error)
+    const ended = await eventually(
+      'the read is killed',
+      async () => {
+        await columnar.kill(query_id)
+        return Promise.race([reading, sleep(50)])
+      },
+      patience,
+    )
+    expect(ended).toMatchObject({ name: 'ColumnarUnavailable', code: 394 })
+    const settings = { max_rows_to_read: 10, read_overflow_mode: 'throw' }
+    const tooMuch = columnar.read('SELECT sum(number) FROM numbers(100)', {}, { settings })
+    await expect(tooMuch).rejects.toMatchObject({ name: 'ColumnarError', code: 158 })
+    await columnar.kill('no such statement')
   })
 })
 

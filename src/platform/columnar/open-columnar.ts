@@ -90,8 +90,8 @@ export function openColumnar(options: ColumnarOptions): Columnar {
       ),
     kill: (query_id) =>
       requests.run({ timeout_ms: kill_ms_max }, async (limits) => {
-        const query = 'KILL QUERY WHERE query_id = {query_id:String} ASYNC'
-        await client.command({ query, query_params: { query_id }, ...limits })
+        const query = 'KILL QUERY WHERE query_id = {id:String} ASYNC'
+        await client.command({ query, query_params: { id: query_id }, ...limits })
       }),
     insertRowBinary: (table, columns, rows, about) =>
       requests.run(insertSettings(about), (limits) =>
