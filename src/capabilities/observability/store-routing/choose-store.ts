@@ -133,14 +133,15 @@ function needed({ entity, window }: StoreQuestion): { from: bigint; to: bigint }
 }
 
 function choiceOf(
-  { query_class }: StoreQuestion,
+  { query_class, entity }: StoreQuestion,
   { routes, fallback }: Routing,
   refusal: string | undefined,
 ): StoreChoice {
   const route = routes[query_class]
-  const first = route === 'auto' ? autoRoutes[query_class] : route
-  const chosen =
-    route === 'auto' ? autoReasons[query_class] : `the route of ${query_class} names it`
+  // A page of traces sums up all of its window, however short it is.
+  const work = entity === 'traces' && query_class === 'list' ? 'aggregate' : query_class
+  const first = route === 'auto' ? autoRoutes[work] : route
+  const chosen = route === 'auto' ? autoReasons[work] : `the route of ${query_class} names it`
   const notChosen = `the hot window holds it, but ${titles[first]} is chosen: ${chosen}`
   const candidates: StoreCandidate[] = [
     {
@@ -155,7 +156,7 @@ function choiceOf(
     },
   ]
   if (refusal === undefined) {
-    const order = storeNames.toSorted((one) => (one === first ? -1 : 1))
+    const order = [first, ...storeNames.filter((store) => store !== first)]
     return { candidates, order, fallback }
   }
   if (route !== 'postgres') return { candidates, order: ['clickhouse'], fallback: false }

@@ -31,8 +31,8 @@ export const defaultRouting: Routing = {
 }
 
 /**
- * What `auto` means where both stores hold the window. Why: docs/decisions, "PostgreSQL answers what
- * is looked up, ClickHouse what is summed up".
+ * What `auto` means where both stores hold the window, by what it takes: a page of traces is summed
+ * up. Measured in docs/decisions/0022.
  */
 export const autoRoutes: Readonly<Record<QueryClass, StoreName>> = {
   point: 'postgres',
