@@ -1,3 +1,4 @@
+import { problem } from '../../../../kernel/problem.ts'
 import {
   type Columnar,
   ColumnarError,
@@ -50,8 +51,10 @@ export type ChangesOf = (kind: RecordKind) => Promise<RowChanges>
 /** Makes them. `readFrom` is the table that reads go to: in a cluster the one over all servers. */
 export function rowChanges(columnar: Columnar, target: TableTarget, readFrom: string): RowChanges {
   const { table, on_cluster } = target
-  const run = (sql: string, params: QueryParams = {}) =>
-    asStoreFailure(columnar.command(sql, params, { timeout_ms: statement_ms_max, settings }))
+  const run = async (sql: string, params: QueryParams = {}) => {
+    await refuseWhenBehind(columnar, target)
+    await asStoreFailure(columnar.command(sql, params, { timeout_ms: statement_ms_max, settings }))
+  }
   const has = async ({ sql, params }: Condition) => {
     const found = `SELECT 1 AS found FROM ${readFrom} WHERE ${sql} LIMIT 1`
     return (await asStoreFailure(columnar.query(found, params))).length > 0
@@ -80,6 +83,28 @@ export function rowChanges(columnar: Columnar, target: TableTarget, readFrom: st
       run(`ALTER TABLE ${table} ${on_cluster} APPLY DELETED MASK ${partitionOf(partition_id)}`),
   }
 }
+
+/** A statement that we gave up waiting for goes on; repeated again and again they would pile up. */
+async function refuseWhenBehind(
+  columnar: Columnar,
+  { mutations, database, table }: TableTarget,
+): Promise<void> {
+  const [row] = await asStoreFailure(
+    columnar.query<{ waiting: string }>(
+      `SELECT count() AS waiting FROM ${mutations}
+       WHERE database = {database:String} AND table = {table:String} AND NOT is_done`,
+      { database, table },
+    ),
+  )
+  if (Number(row?.waiting ?? 0) < mutations_max) return
+  throw problem('store_unavailable', {
+    detail: `The columnar store has ${row?.waiting} changes of ${table} to do; try again later.`,
+    retry_after_s: 60,
+  })
+}
+
+/** Changes of a table under way, of all projects. */
+const mutations_max = 20
 
 function partitionOf(partition_id: string): string {
   return `IN PARTITION ID '${checked(partition_id)}'`

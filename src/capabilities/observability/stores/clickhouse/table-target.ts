@@ -11,8 +11,9 @@ export type TableTarget = {
   cluster: string | undefined
   /** `ON CLUSTER c`, or nothing. */
   on_cluster: string
-  /** What to read `system.parts` from, each part of the data once. */
+  /** What to read `system.parts` from, each part of the data once; and `system.mutations`. */
   parts: string
+  mutations: string
 }
 
 /** Makes the reader of targets; each table's is read once. */
@@ -42,12 +43,14 @@ async function readTarget(columnar: Columnar, table: string): Promise<TableTarge
 export function targetFrom(database: string, table: string, engine: string): TableTarget {
   const [, cluster, , local] = /^Distributed\('([^']+)', '([^']*)', '([^']+)'/.exec(engine) ?? []
   if (cluster === undefined || local === undefined) {
-    return { database, table, cluster: undefined, on_cluster: '', parts: 'system.parts' }
+    const system = { parts: 'system.parts', mutations: 'system.mutations' }
+    return { database, table, cluster: undefined, on_cluster: '', ...system }
   }
   return {
     ...{ database, table: local, cluster },
     on_cluster: `ON CLUSTER ${quoted(cluster)}`,
     parts: `cluster(${quotedText(cluster)}, system.parts)`,
+    mutations: `cluster(${quotedText(cluster)}, system.mutations)`,
   }
 }
 
