@@ -237,6 +237,15 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect(await rowsOf(slice_id)).toBe(600)
   })
 
+  test('a user who is erased later goes from slices too, and from no other project', async () => {
+    const { slice_id } = await desk.restore(archive, { kinds: ['observations', 'events'] })
+    const before = await rowsOf(slice_id)
+    await desk.restored.eraseUser({ project_id: newId(), user_id: 'user-1' })
+    expect(await rowsOf(slice_id)).toBe(before)
+    await desk.restored.eraseUser({ project_id, user_id: 'user-1' })
+    expect(await rowsOf(slice_id)).toBe(before - 60)
+  })
+
   test('a project without rows has an archive without files, which can be restored', async () => {
     const empty = await desk.archive(newId(), daysFrom(2))
     expect(empty).toMatchObject({

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto'
 import type { Kysely, RetentionTables } from '../../../platform/relational/index.ts'
+import { userDigest } from '../retention/index.ts'
 
 /**
  * Tells the users of a project whose data was deleted on request, as of now. What is kept of them
@@ -21,5 +21,5 @@ export async function readErasedUsers(
     .where('project_id', '=', project_id)
     .execute()
   const digests = new Set(erasures.map(({ user_id_digest }) => user_id_digest.toString('hex')))
-  return (user_id) => digests.has(createHmac('sha256', found.key).update(user_id).digest('hex'))
+  return (user_id) => digests.has(userDigest(found.key, user_id).toString('hex'))
 }

@@ -17,7 +17,7 @@ export type RestoredStore = {
   columnsOf(kind: RecordKind): Promise<ArchivedColumn[]>
   /** Adds the rows of a file to a slice; again is fine, rows replace themselves. */
   insertFile(file: FileToInsert): Promise<void>
-  /** The records of a kind and window that a slice holds, each once. */
+  /** The rows of a kind and window that a slice holds. */
   sums(asked: SumsQuery): Promise<{ rows: number; row_checksum: string }>
   /** A page of the users with rows in a slice, by their ids. */
   users(slice: SliceKey, page: { after: string; limit: number }): Promise<string[]>
@@ -40,6 +40,8 @@ export type SumsQuery = SliceKey & {
   kind: ArchivedKind
   columns: readonly ArchivedColumn[]
   window: NsWindow
+  /** Of rows that lie there more than once only one; takes longer. */
+  each_once: boolean
   signal: AbortSignal
 }
 
@@ -110,7 +112,7 @@ function givenColumn({ name, type }: ArchivedColumn): string {
   return `${quoted(name)} ${type === 'UUID' ? 'String' : type}`
 }
 
-function sumsSql({ kind, columns }: Pick<SumsQuery, 'kind' | 'columns'>): string {
+function sumsSql({ kind, columns, each_once }: Omit<SumsQuery, keyof SliceKey | 'window'>): string {
   const identity = kind.position.map(({ column }) => quoted(column)).join(', ')
   const order = kind.order_before ? `${kind.order_before}, ${identity}` : identity
   const time = quoted(kind.time)
@@ -118,9 +120,9 @@ function sumsSql({ kind, columns }: Pick<SumsQuery, 'kind' | 'columns'>): string
   SELECT ${columns.map(({ name }) => quoted(name)).join(', ')} FROM ${tableOf(kind.kind)}
   WHERE slice_id = {slice:UUID} AND project_id = {project:UUID}
     AND ${time} >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
-    AND ${time} < fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-  ORDER BY ${order}
-  LIMIT 1 BY ${identity}
+    AND ${time} < fromUnixTimestamp64Nano({to:Int64}, 'UTC')${
+      each_once ? `\n  ORDER BY ${order}\n  LIMIT 1 BY ${identity}` : ''
+    }
 )`
 }
 

@@ -3,6 +3,7 @@ export {
   type ErasureJobOptions,
   erasureHandler,
 } from './erasures/erasure-job.ts'
+export { userDigest } from './erasures/user-digest.ts'
 export type { RetentionDb, RetentionDeps } from './retention-deps.ts'
 export { retentionRoutes } from './retention-routes.ts'
 export { type RetentionChoresOptions, retentionChores } from './runs/daily.ts'
