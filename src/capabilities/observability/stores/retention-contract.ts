@@ -27,23 +27,24 @@ export const retentionIds_max = 5_000
 /**
  * The port that takes data out of a store; every store of observations has it. What a call took out
  * is seen by no read that begins after it resolved. Each call may be repeated, and does no harm
- * then. Rejects with problem('store_unavailable') when the store is out of reach.
+ * then. Rejects with problem('store_unavailable') when the store is out of reach. With a signal that
+ * aborts it is no longer waited for; what the store has begun may go on.
  */
 export type RetentionTarget = {
   readonly store: 'clickhouse' | 'postgres'
   /** The kinds that the store has; calls for others do nothing. */
   readonly kinds: readonly RecordKind[]
-  deleteRows(slice: RetentionSlice): Promise<void>
+  deleteRows(slice: RetentionSlice, signal?: AbortSignal): Promise<void>
   /**
    * Takes out what was said (`contentAttributes` of capture has the attributes) and leaves what was
    * measured; the `content_state` of observations becomes `expired`.
    */
-  maskContent(slice: RetentionSlice): Promise<void>
+  maskContent(slice: RetentionSlice, signal?: AbortSignal): Promise<void>
   /**
    * Deletes the rows of a user, and of the traces that the user has rows in those that name no user;
    * but nothing of the held traces. Resolves when no such row is left.
    */
-  eraseUser(about: UserErasure): Promise<void>
+  eraseUser(about: UserErasure, signal?: AbortSignal): Promise<void>
 }
 
 /** Whose rows, and which of them stay. */

@@ -64,7 +64,7 @@ async function erase(
     await progress({ counts: counts.all })
     counts.addOwned(await deleteOwnedBy(db, store, { project_id, user_id, holds }))
     await progress({ counts: counts.all })
-    for (const target of [store, ...targets]) await target.eraseUser({ ...about, purge })
+    for (const target of [store, ...targets]) await target.eraseUser({ ...about, purge }, signal)
     for (const eraseFrom of elsewhere) await eraseFrom(about)
   }
   const { active, succeeded } = await readArchives(db, project_id)

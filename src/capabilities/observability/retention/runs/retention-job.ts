@@ -128,8 +128,9 @@ class RetentionRun {
       const slice = redoneSlice({ project_id, day, kind, environment, action }, bound)
       if (slice === undefined) continue
       for (const part of (await withHolds(store, slice, holds)).slices) {
-        this.#context.signal.throwIfAborted()
-        for (const target of targets) await takeOut(target, action, part)
+        const { signal } = this.#context
+        signal.throwIfAborted()
+        for (const target of targets) await takeOut(target, action, { slice: part, signal })
       }
     }
   }
@@ -155,8 +156,9 @@ class RetentionRun {
     }
     for (const slice of combined(going.flatMap(({ slices }) => slices))) {
       for (const target of [store, ...(this.#options.targets ?? [])]) {
-        this.#context.signal.throwIfAborted()
-        await takeOut(target, step.action, slice)
+        const { signal } = this.#context
+        signal.throwIfAborted()
+        await takeOut(target, step.action, { slice, signal })
       }
     }
     for (const { environment, rows } of going) {
@@ -233,9 +235,9 @@ class RetentionRun {
 function takeOut(
   target: RetentionTarget,
   action: RunBucket['action'],
-  slice: RetentionSlice,
+  { slice, signal }: { slice: RetentionSlice; signal: AbortSignal },
 ): Promise<void> {
-  return action === 'mask' ? target.maskContent(slice) : target.deleteRows(slice)
+  return action === 'mask' ? target.maskContent(slice, signal) : target.deleteRows(slice, signal)
 }
 
 /** The rows of a bucket that was begun; undefined when only the first store has such. */

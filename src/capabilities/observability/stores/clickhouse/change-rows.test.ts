@@ -84,3 +84,20 @@ test('a table that is behind with its changes gets no more of them', async () =>
   await expect(changes.purge('202601')).rejects.toMatchObject({ code: 'store_unavailable' })
   expect(asked).toHaveLength(1)
 })
+
+test('a signal that aborts begins no more statements, and stops the wait for the one that runs', async () => {
+  const stop = new AbortController()
+  const { columnar, asked } = noting([{ found: 1 }])
+  const given: unknown[] = []
+  const stoppable: Columnar = {
+    ...columnar,
+    command: async (_sql, _params, options) => void given.push(options?.signal),
+  }
+  const changes = rowChanges(stoppable, inCluster, 'observations', stop.signal)
+  await changes.purge('202601')
+  expect(given).toEqual([stop.signal])
+  stop.abort(new Error('the worker stops'))
+  await expect(changes.purge('202601')).rejects.toThrow('the worker stops')
+  expect(given).toHaveLength(1)
+  expect(asked).toHaveLength(1)
+})

@@ -46,14 +46,25 @@ export type RowChanges = {
 }
 
 /** The changes of a kind's table. */
-export type ChangesOf = (kind: RecordKind) => Promise<RowChanges>
+export type ChangesOf = (kind: RecordKind, signal?: AbortSignal) => Promise<RowChanges>
 
 /** Makes them. `readFrom` is the table that reads go to: in a cluster the one over all servers. */
-export function rowChanges(columnar: Columnar, target: TableTarget, readFrom: string): RowChanges {
+export function rowChanges(
+  columnar: Columnar,
+  target: TableTarget,
+  readFrom: string,
+  signal?: AbortSignal,
+): RowChanges {
   const { table, on_cluster } = target
   const run = async (sql: string, params: QueryParams = {}) => {
+    signal?.throwIfAborted()
     await refuseWhenBehind(columnar, target)
-    await asStoreFailure(columnar.command(sql, params, { timeout_ms: statement_ms_max, settings }))
+    await asStoreFailure(
+      columnar.command(sql, params, {
+        ...{ timeout_ms: statement_ms_max, settings },
+        ...(signal !== undefined && { signal }),
+      }),
+    )
   }
   const has = async ({ sql, params }: Condition) => {
     const found = `SELECT 1 AS found FROM ${readFrom} WHERE ${sql} LIMIT 1`

@@ -29,14 +29,16 @@ import { tableTargets } from './table-target.ts'
 export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar }): RetentionStore {
   const read = reader(columnar)
   const targetOf = tableTargets(columnar)
-  const changesOf: ChangesOf = async (kind) => rowChanges(columnar, await targetOf(kind), kind)
-  const erasing = { read, changesOf }
+  const changesOf: ChangesOf = async (kind, signal) =>
+    rowChanges(columnar, await targetOf(kind), kind, signal)
   return {
     store: 'clickhouse',
     kinds: ['observations', 'traces', 'events', 'links', 'correlations'],
-    deleteRows: async (slice) => inPartitions(await changesOf(slice.kind), slice, inSlice(slice)),
-    maskContent: async (slice) => maskContent(await changesOf(slice.kind), slice),
-    eraseUser: (about) => eraseUser(erasing, about),
+    deleteRows: async (slice, signal) =>
+      inPartitions(await changesOf(slice.kind, signal), slice, inSlice(slice)),
+    maskContent: async (slice, signal) => maskContent(await changesOf(slice.kind, signal), slice),
+    eraseUser: (about, signal) =>
+      eraseUser({ read, changesOf: (kind) => changesOf(kind, signal) }, about),
     countUser: (about) => userCounts(read, about),
     census: async (asked) => census(read, await changesOf(asked.kind), asked),
     count: async (slice) => count(read, await changesOf(slice.kind), slice),
