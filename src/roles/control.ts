@@ -12,7 +12,7 @@ import type { Intake } from './intake.ts'
 import { type ObservabilityParts, observabilityRoutes } from './observability.ts'
 import { openQueryRuns } from './queries.ts'
 import type { RoleContext } from './running.ts'
-import type { Stores } from './stores.ts'
+import { openPostgres, type Stores } from './stores.ts'
 
 type ControlConfig = Pick<
   RoleConfig<'api'>,
@@ -25,6 +25,10 @@ type ControlConfig = Pick<
   | 'ingest_body_bytes_max'
   | 'ingest_inflight_records_max'
   | 'saved_queries_max'
+  | 'query_postgres_connections_max'
+  | 'postgres_url'
+  | 'postgres_connect_timeout_ms'
+  | 'postgres_statement_timeout_ms'
   | 'blobs_url'
   | 'clickhouse_cluster'
 > &
@@ -70,7 +74,9 @@ export function openControl(
     items_in_flight_max: config.ingest_inflight_records_max,
   }
   const { deps: routing, ...choice } = openStoreRouting(context, built)
-  const queries = openQueryRuns(context, config, { ...built, ...choice })
+  const postgres_pool_max = config.query_postgres_connections_max
+  const reads = openPostgres(context, { ...config, postgres_pool_max })
+  const queries = openQueryRuns(context, config, { ...built, ...choice, reads })
   const archives = archiveDeps(context, config, built)
   const { saved_queries_max } = config
   const asked = { queries, saved_queries_max }

@@ -68,7 +68,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
   openHotWindows(context, { db: absent, columnar: absent, relational: absent })
   openQueryRuns(context, config, {
-    ...{ columnar: absent, relational: absent, db: absent },
+    ...{ columnar: absent, relational: absent, reads: absent, db: absent },
     chooseStore: absent,
     onServed: absent,
   })

@@ -8,6 +8,8 @@ export type BoundedRead = {
   /** After so long the server cancels it: SQLSTATE 57014. */
   time_ms_max: number
   signal: AbortSignal
+  /** The pool through which the server is told to cancel: a full one would have to wait. */
+  cancel_through: pg.Pool
 }
 
 /** What the client waits beyond the server's own limit, so that the server's error is the answer. */
@@ -20,16 +22,16 @@ const slack_ms = 1_000
  */
 export async function readBounded(
   pool: pg.Pool,
-  { text, params, name, time_ms_max, signal }: BoundedRead,
+  { text, params, name, time_ms_max, signal, cancel_through }: BoundedRead,
 ): Promise<Record<string, unknown>[]> {
   signal.throwIfAborted()
   const client = await pool.connect()
   let cancelled: Promise<unknown> | undefined
   const cancel = () => {
-    cancelled ??= cancelBackend(pool, client).catch(() => undefined)
+    cancelled ??= cancelBackend(cancel_through, client).catch(() => undefined)
   }
   signal.addEventListener('abort', cancel, { once: true })
-  let broken = true
+  let isClean = false
   try {
     signal.throwIfAborted()
     await client.query('begin read only')
@@ -38,22 +40,16 @@ export async function readBounded(
     const { rows } = await client.query(query)
     await client.query('commit')
     signal.throwIfAborted()
-    broken = false
+    isClean = true
     return rows
   } catch (error) {
-    if (!signal.aborted) {
-      broken = await client.query('rollback').then(
-        () => false,
-        () => true,
-      )
-    }
     signal.throwIfAborted()
     throw error
   } finally {
     signal.removeEventListener('abort', cancel)
-    // A cancel that comes late must not meet another's statement.
+    // A cancel that comes late must not meet another's statement, nor a transaction that failed.
     await cancelled
-    client.release(broken || cancelled !== undefined)
+    client.release(!isClean || cancelled !== undefined)
   }
 }
 

@@ -60,6 +60,13 @@ export const querySettings = {
     max: minutes,
     reason: 'How long a query waits for its turn; then, 429.',
   }),
+  query_postgres_connections_max: integer({
+    unit: 'connections',
+    default: 4,
+    min: 1,
+    max: 100,
+    reason: 'Connections to PostgreSQL for queries alone, so that slow ones hold up nothing else.',
+  }),
   saved_queries_max: integer({
     unit: 'queries',
     default: 1_000,

@@ -10,17 +10,23 @@ import { storeAway } from './store-problem.ts'
 /** How long a plan may take to be made. */
 const plan_ms_max = 1_000
 
+type Pool = Relational<unknown>['pool']
+
+/** Where queries run, and where there are connections left to cancel them by. */
+type PostgresPools = { pool: Pool; cancel_through?: Pool }
+
 /**
  * Runs statements on PostgreSQL. Of the limits it knows time; rows of the answer are in the statement.
  * It has no bound for what a statement reads or holds, and does not tell what one has read.
  */
-export function openPostgresRunner({ pool }: Pick<Relational<unknown>, 'pool'>): QueryRunner {
+export function openPostgresRunner({ pool, cancel_through = pool }: PostgresPools): QueryRunner {
   return {
     store: 'postgres',
     plan: async ({ text, params }, { signal }) => {
-      const read = { params, name: 'looptrace explain', time_ms_max: plan_ms_max, signal }
+      const read = { params, name: 'looptrace explain', time_ms_max: plan_ms_max }
       const rows = await readBounded(pool, {
         ...read,
+        ...{ signal, cancel_through },
         text: `EXPLAIN (FORMAT JSON) ${text}`,
       }).catch(rethrow)
       return planOfPostgres(rows)
@@ -28,7 +34,7 @@ export function openPostgresRunner({ pool }: Pick<Relational<unknown>, 'pool'>):
     run: async ({ text, params }, { signal, limits, query_id }) => {
       const started_ms = performance.now()
       const rows = await readBounded(pool, {
-        ...{ text, params, signal },
+        ...{ text, params, signal, cancel_through },
         name: `looptrace query ${query_id}`,
         time_ms_max: limits.time_ms_max,
       }).catch(rethrow)
