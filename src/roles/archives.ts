@@ -10,6 +10,7 @@ import {
   type RestoredStore,
   readErasedUsers,
   restoreHandler,
+  tidyArchivesChore,
 } from '../capabilities/observability/archive/index.ts'
 import type { Chore, JobHandler } from '../capabilities/observability/jobs/index.ts'
 import { type Blobs, openBlobs } from '../platform/blobs/index.ts'
@@ -49,7 +50,7 @@ export function openArchives(
       archiveHandler({ ...about, store: openArchiveStore({ columnar }) }),
       restoreHandler({ ...about, restored, erasedUsers }),
     ],
-    chores: [endSlicesChore({ db, restored, clock })],
+    chores: [endSlicesChore({ db, restored, clock }), tidyArchivesChore({ db, blobs })],
     eraseUser: restored.eraseUser,
   }
 }

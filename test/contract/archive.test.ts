@@ -6,6 +6,7 @@ import { newId } from '../../src/kernel/ids.ts'
 import type { Blobs } from '../../src/platform/blobs/index.ts'
 import { type ArchiveDesk, daysFrom, openArchiveDesk, writeRecords } from '../support/archives.ts'
 import { directoryDriver, s3Driver } from '../support/blobs.ts'
+import { eventually } from '../support/eventually.ts'
 
 const kinds = ['observations', 'traces', 'events', 'links', 'correlations']
 const identities: Record<string, string> = {
@@ -244,6 +245,48 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect(await rowsOf(slice_id)).toBe(before)
     await desk.restored.eraseUser({ project_id, user_id: 'user-1' })
     expect(await rowsOf(slice_id)).toBe(before - 60)
+  })
+
+  test('files of a run that failed are deleted, those of others stay', async () => {
+    const noted = () =>
+      desk.db.selectFrom('archive_files').select('name').where('job_id', '=', failing.id).execute()
+    const failing = await desk.archive(project_id, { ...daysFrom(1), kinds: ['links'] })
+    await eventually('its notes are gone', async () => (await noted()).length === 0)
+    const prefix = `archives/${project_id}/${failing.id}/`
+    const there = async () => {
+      const names: string[] = []
+      for await (const { name } of blobs.list(prefix)) names.push(name)
+      return names
+    }
+    expect(await there()).toHaveLength(4)
+    const [first] = (await manifestOf(failing)).files
+    await desk.db
+      .updateTable('job_runs')
+      .set({ state: 'failed' })
+      .where('id', '=', failing.id)
+      .execute()
+    await desk.db
+      .insertInto('archive_files')
+      .values({
+        ...{ job_id: failing.id, ordinal: 0, name: first.name, kind: 'links', day: 1, part: 1 },
+        ...{ row_count: 1, bytes: 1, sha256: first.sha256, row_checksum: '1' },
+        ...{ min_time_ns: '1', max_time_ns: '1', position: '[]' },
+      })
+      .execute()
+    await eventually('its files are gone', async () => (await there()).length === 0)
+    expect((await manifestOf(archive)).files).toHaveLength(45)
+  })
+
+  test('the tables of slices have the columns of their kinds', async () => {
+    for (const kind of kinds) {
+      const sql = `SELECT name, type FROM system.columns
+        WHERE database = currentDatabase() AND table = {table:String} ORDER BY name`
+      const live = await desk.columnar.query(sql, { table: kind })
+      const back = await desk.columnar.query(sql, { table: `restored_${kind}` })
+      const slice = { name: 'slice_id', type: 'UUID' }
+      expect(back).toEqual(expect.arrayContaining([...live, slice]))
+      expect(back).toHaveLength(live.length + 1)
+    }
   })
 
   test('a project without rows has an archive without files, which can be restored', async () => {

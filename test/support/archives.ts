@@ -13,6 +13,7 @@ import {
   type RestoredStore,
   readErasedUsers,
   restoreHandler,
+  tidyArchivesChore,
 } from '../../src/capabilities/observability/archive/index.ts'
 import type { Job, JobValue } from '../../src/capabilities/observability/jobs/index.ts'
 import {
@@ -163,7 +164,10 @@ export async function openArchiveDesk(
       erasedUsers: (project_id) => readErasedUsers(db, project_id),
     }),
   ]
-  const chores = [endSlicesChore({ db, restored, clock, every_ms: 50 })]
+  const chores = [
+    endSlicesChore({ db, restored, clock, every_ms: 50 }),
+    tidyArchivesChore({ db, blobs, every_ms: 50 }),
+  ]
   const worker = startWorker(db, handlers, { chores })
   const run = async (kind: string, project_id: string, params: JobValue) => {
     const { id } = await enqueueTestJob(db, { project_id, kind, params })

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Blobs, type BlobsOptions, openBlobs } from '../../src/platform/blobs/index.ts'
 import { type S3Server, startS3Server } from './s3-server.ts'
 
@@ -84,7 +84,7 @@ export function s3Driver(): BlobsDriver {
 
 /** A process of its own begins to put a blob of 12 MiB that never ends, and is killed. */
 export async function killedPut(options: BlobsOptions, name: string): Promise<void> {
-  const script = join(import.meta.dirname, 'unending-put.ts')
+  const script = fileURLToPath(new URL('./unending-put.ts', import.meta.url))
   const child = spawn(process.execPath, [script, JSON.stringify(options), name], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
