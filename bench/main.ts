@@ -3,30 +3,40 @@ import { cpus, totalmem } from 'node:os'
 import { measureIngest } from './ingest/part.ts'
 import { type Measured, performancePage, type Results } from './page.ts'
 import { measureProxy } from './proxy-part.ts'
+import { measureStore } from './store/part.ts'
 
 /**
- * `node bench/main.ts [proxy] [ingest]`: measures the parts that are named, or all, and writes the
- * page. ROUNDS=3 gives a quick look, whose result is not kept; MINUTES=10 holds the steady load of
- * the ingest part for longer.
+ * `node bench/main.ts [proxy] [ingest] [store]`: measures the parts that are named, or all, and
+ * writes the page. ROUNDS=3 gives a quick look, whose result is not kept; MINUTES=10 holds the
+ * steady load of the ingest part for longer. ROWS=1000000 fills the store with fewer observations
+ * than 10 M (8 GB of disk under TMPDIR), PARTITION_BY compares another partition key; neither is kept.
  */
 const kept_rounds = 9
 const rounds = Number(process.env['ROUNDS'] ?? kept_rounds)
 const minutes = Number(process.env['MINUTES'] ?? 1)
+const kept_rows = 10_000_000
+const rows = Number(process.env['ROWS'] ?? kept_rows)
+const partition_by = process.env['PARTITION_BY']
+const as_kept = rounds >= kept_rounds && rows === kept_rows && partition_by === undefined
 
 const asked = process.argv.slice(2)
+const partNames = ['proxy', 'ingest', 'store']
 const results: Results = {}
-for (const part of asked)
-  if (!['proxy', 'ingest'].includes(part)) throw new Error(`no part ${part}`)
+for (const part of asked) if (!partNames.includes(part)) throw new Error(`no part ${part}`)
 if (isAsked('proxy')) results.proxy = measured(await measureProxy(rounds))
 if (isAsked('ingest')) results.ingest = measured(await measureIngest(rounds, minutes))
+if (isAsked('store')) {
+  const options = { rounds, rows, ...(partition_by !== undefined && { partition_by }) }
+  results.store = measured(await measureStore(options))
+}
 
-if (rounds >= kept_rounds) {
+if (as_kept) {
   for (const [part, result] of Object.entries(results)) {
     await writeFile(fileOf(part), `${JSON.stringify(result, null, 2)}\n`)
   }
 }
 const known = { ...(await kept()), ...results }
-if (rounds >= kept_rounds) await writeFile('docs/reference/performance.md', performancePage(known))
+if (as_kept) await writeFile('docs/reference/performance.md', performancePage(known))
 console.log(performancePage(known))
 process.exit()
 
@@ -46,7 +56,7 @@ function measured<Facts>(facts: Facts): Measured<Facts> {
 /** What earlier runs found. */
 async function kept(): Promise<Results> {
   const found: [string, unknown][] = []
-  for (const part of ['proxy', 'ingest']) {
+  for (const part of partNames) {
     const text = await readFile(fileOf(part), 'utf8').catch(() => undefined)
     if (text !== undefined) found.push([part, JSON.parse(text)])
   }

@@ -1,20 +1,27 @@
 import type { IngestFacts } from './ingest/facts.ts'
 import { ingestSection } from './ingest/section.ts'
 import { type ProxyFacts, proxySection } from './proxy-section.ts'
+import type { StoreFacts } from './store/facts.ts'
+import { storeSection } from './store/section.ts'
 
 /** What was measured, where and when. */
 export type Measured<Facts> = { machine: string; date: string; node: string; facts: Facts }
 
 /** What is known of each part; a part that was never measured is absent. */
-export type Results = { proxy?: Measured<ProxyFacts>; ingest?: Measured<IngestFacts> }
+export type Results = {
+  proxy?: Measured<ProxyFacts>
+  ingest?: Measured<IngestFacts>
+  store?: Measured<StoreFacts>
+}
 
 /** `docs/reference/performance.md`. Each part has the machine and the day of its own. */
-export function performancePage({ proxy, ingest }: Results): string {
+export function performancePage({ proxy, ingest, store }: Results): string {
   const sections = [
     ...(proxy ? [`## Proxy\n\n${origin('proxy', proxy)}\n\n${proxySection(proxy.facts)}`] : []),
     ...(ingest
       ? [`## Ingest\n\n${origin('ingest', ingest)}\n\n${ingestSection(ingest.facts)}`]
       : []),
+    ...(store ? [`## Store\n\n${origin('store', store)}\n\n${storeSection(store.facts)}`] : []),
   ]
   const how =
     'Made by `make bench` from the JSON beside it. The machine is shared: read ratios, not times.'

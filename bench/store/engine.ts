@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import {
+  type Columnar,
+  type EmbeddedClickHouse,
+  migrateColumnar,
+  openColumnar,
+  type QueryParams,
+  startEmbeddedClickHouse,
+} from '../../src/platform/columnar/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { usageOf } from '../process-usage.ts'
+
+const run = promisify(execFile)
+
+/** A ClickHouse in a process and a folder of its own, migrated. */
+export type BenchEngine = {
+  readonly columnar: Columnar
+  readonly directory: string
+  /** Processor time of its process so far, in ms; counts on through restarts. */
+  cpu_ms(): Promise<number>
+  /** Runs a statement and answers how many rows ClickHouse read for it. */
+  rowsRead(sql: string, params: QueryParams): Promise<number>
+  /** Starts the process anew and lets the system forget its files. */
+  forget(): Promise<void>
+  stop(): Promise<void>
+}
+
+const statement_ms_max = 3_600_000
+
+export async function startBenchEngine(): Promise<BenchEngine> {
+  const directory = await mkdtemp(join(tmpdir(), 'looptrace-bench-store-'))
+  const logger = createLogger({ role: 'bench', level: 'error' })
+  let server = await startEmbeddedClickHouse({ directory, logger })
+  let columnar = open(server)
+  let spent_ms = 0
+  await migrateColumnar({ columnar, logger })
+  const own_ms = async () => (await usageOf(server.pid() ?? 0)).cpu_ms
+  return {
+    get columnar() {
+      return columnar
+    },
+    directory,
+    cpu_ms: async () => spent_ms + (await own_ms()),
+    rowsRead: (sql, params) => rowsRead(columnar, sql, params),
+    forget: async () => {
+      spent_ms += await own_ms()
+      await columnar.close()
+      await server.stop()
+      await forgetFiles(directory)
+      server = await startEmbeddedClickHouse({ directory, logger })
+      columnar = open(server)
+      // The load left the last minutes unmerged; a start merges.
+      await columnar.command('SYSTEM STOP MERGES observations')
+    },
+    stop: async () => {
+      await columnar.close()
+      await server.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+const database = 'bench'
+
+function open({ url, username, password }: EmbeddedClickHouse): Columnar {
+  return openColumnar({
+    url,
+    username,
+    password,
+    database,
+    request_timeout_ms: statement_ms_max,
+    connections_max: 8,
+    compression: false,
+    logger: createLogger({ role: 'bench', level: 'error' }),
+  })
+}
+
+/** The library says how many rows a statement answered; the engine counts what all of them read. */
+async function rowsRead(columnar: Columnar, sql: string, params: QueryParams): Promise<number> {
+  const before = await selectedRows(columnar)
+  await columnar.query(sql, params)
+  return (await selectedRows(columnar)) - before
+}
+
+async function selectedRows(columnar: Columnar): Promise<number> {
+  const [row] = await columnar.query<{ value: string }>(
+    "SELECT value FROM system.events WHERE event = 'SelectedRows'",
+  )
+  return Number(row?.value ?? 0)
+}
+
+/** `dd` with `nocache` and nothing to copy tells the system to drop a file from its cache. */
+async function forgetFiles(directory: string): Promise<void> {
+  const drop = 'for file; do dd if="$file" iflag=nocache count=0 status=none; done'
+  await run('find', [directory, '-type', 'f', '-exec', 'sh', '-c', drop, 'sh', '{}', '+'])
+}

@@ -1,0 +1,178 @@
+import { compileAggregate } from '../../src/capabilities/observability/query/compile/compile-aggregate.ts'
+import { compileQuery } from '../../src/capabilities/observability/query/compile/compile-query.ts'
+import { clickhouse } from '../../src/capabilities/observability/query/compile/dialects/clickhouse.ts'
+import { namedParams, rowOf } from '../../src/capabilities/observability/query/compile/read-rows.ts'
+import type { Statement } from '../../src/capabilities/observability/query/compile/statement.ts'
+import {
+  aggregateSchema,
+  querySchema,
+} from '../../src/capabilities/observability/query/language/schemas.ts'
+import { openClickHouseRunner } from '../../src/capabilities/observability/query/run/clickhouse-runner.ts'
+import type { QueryParams } from '../../src/platform/columnar/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { median } from '../rounds.ts'
+import type { BenchEngine } from './engine.ts'
+import { span } from './generated-rows.ts'
+import type { Moment, Question } from './questions.ts'
+
+/** What one way of asking costs; times are medians in ms, from the question to rows in JSON. */
+export type Cost = {
+  warm_ms: number
+  spread_ms: readonly [number, number]
+  cold_ms: number
+  /** Processor time of ClickHouse, of an average round. */
+  cpu_ms: number
+  rows_read: number
+}
+
+export type QuestionFacts = {
+  name: string
+  goal_ms: number
+  compiled: Cost
+  hand: Cost
+  /** The compiled one less the other, of the same round; medians. */
+  overhead_ms: number
+  /** Reading the body and writing the statement. */
+  compile_ms: number
+  /** The store's own plan and estimate, as the explain route asks for them. */
+  explain_ms: number
+  rows: number
+  /** Whether both answered the same in every round. */
+  equal: boolean
+}
+
+type Asked = { sql: string; params: QueryParams; shown: (row: Row) => Row; compile_ms: number }
+type Compiled = Asked & { statement: Statement }
+type Row = Record<string, unknown>
+type Run = { took_ms: number; cpu_ms: number; compile_ms: number; rows: Row[] }
+
+/** Asks it in both ways in turn, so many times, after two rounds that don't count; then cold. */
+export async function measureQuestion(
+  engine: BenchEngine,
+  question: Question,
+  rounds: number,
+): Promise<QuestionFacts> {
+  const moments = await momentsOf(engine, question, rounds + warmUps)
+  const compiled: Run[] = []
+  const hand: Run[] = []
+  for (const [round, moment] of moments.entries()) {
+    const ways = [
+      () => ask(engine, () => compiledQuestion(question, moment)).then((run) => compiled.push(run)),
+      () => ask(engine, () => handQuestion(question, moment)).then((run) => hand.push(run)),
+    ]
+    for (const way of round % 2 === 0 ? ways : ways.toReversed()) await way()
+  }
+  const equal = compiled.every(({ rows }, at) => sameRows(rows, hand[at]?.rows ?? []))
+  const counted = { compiled: compiled.slice(warmUps), hand: hand.slice(warmUps) }
+  const [last] = moments.slice(-1)
+  if (last === undefined) throw new RangeError('no rounds')
+  const explain_ms = await explainTime(engine, question, moments)
+  return {
+    name: question.name,
+    goal_ms: question.goal_ms,
+    compiled: await costOf(engine, counted.compiled, () => compiledQuestion(question, last)),
+    hand: await costOf(engine, counted.hand, () => handQuestion(question, last)),
+    overhead_ms: median(
+      counted.compiled.map(({ took_ms }, at) => took_ms - (counted.hand[at]?.took_ms ?? 0)),
+    ),
+    compile_ms: median(counted.compiled.map(({ compile_ms }) => compile_ms)),
+    explain_ms,
+    rows: compiled[0]?.rows.length ?? 0,
+    equal,
+  }
+}
+
+const warmUps = 2
+
+async function explainTime(
+  { columnar }: BenchEngine,
+  question: Question,
+  moments: readonly Moment[],
+): Promise<number> {
+  const logger = createLogger({ role: 'bench', level: 'error' })
+  const { plan } = openClickHouseRunner({ columnar, logger })
+  const { signal } = new AbortController()
+  const times: number[] = []
+  for (const moment of moments) {
+    const { statement } = compiledQuestion(question, moment)
+    const start_ms = performance.now()
+    await plan(statement, { signal })
+    times.push(performance.now() - start_ms)
+  }
+  return median(times.slice(warmUps))
+}
+
+async function costOf(
+  engine: BenchEngine,
+  runs: readonly Run[],
+  asked: () => Asked,
+): Promise<Cost> {
+  const times = runs.map(({ took_ms }) => took_ms)
+  const { sql, params } = asked()
+  const rows_read = await engine.rowsRead(sql, params)
+  await engine.forget()
+  const cold = await ask(engine, asked)
+  return {
+    warm_ms: median(times),
+    spread_ms: [Math.min(...times), Math.max(...times)],
+    cold_ms: cold.took_ms,
+    cpu_ms: runs.reduce((sum, { cpu_ms }) => sum + cpu_ms, 0) / runs.length,
+    rows_read,
+  }
+}
+
+async function ask(engine: BenchEngine, question: () => Asked): Promise<Run> {
+  const cpu_ms = await engine.cpu_ms()
+  const start_ms = performance.now()
+  const { sql, params, shown, compile_ms } = question()
+  const found = await engine.columnar.query<Row>(sql, params)
+  const rows = found.map(shown)
+  const took_ms = performance.now() - start_ms
+  return { took_ms, cpu_ms: (await engine.cpu_ms()) - cpu_ms, compile_ms, rows }
+}
+
+/** The statement of the query language's compiler. */
+export function compiledQuestion({ kind, body, project_id }: Question, at: Moment): Compiled {
+  const start_ms = performance.now()
+  const about = { project_id, dialect: clickhouse }
+  const statement: Statement =
+    kind === 'page'
+      ? compileQuery(querySchema.parse(body(at)).query, about)
+      : compileAggregate(aggregateSchema.parse(body(at)), about)
+  const params = namedParams(statement)
+  const compile_ms = performance.now() - start_ms
+  const shown = (row: Row) => rowOf(row, statement.columns)
+  return { sql: statement.text, params, shown, compile_ms, statement }
+}
+
+function handQuestion({ hand, project_id: _ }: Question, at: Moment): Asked {
+  return { ...hand(at), shown: (row) => row, compile_ms: 0 }
+}
+
+/** Pages are held by their observations, sums by the last number of each row. */
+function sameRows(one: readonly Row[], other: readonly Row[]): boolean {
+  const seen = (row: Row) => row['observation_id'] ?? Number(Object.values(row).at(-1)).toFixed(3)
+  return one.length === other.length && one.every((row, at) => seen(row) === seen(other[at] ?? {}))
+}
+
+const hour_ms = 3_600_000
+
+/** Windows that end some hours apart, and a trace of the project in each. */
+export async function momentsOf(
+  { columnar }: BenchEngine,
+  { project_id }: Question,
+  count: number,
+): Promise<Moment[]> {
+  const moments: Moment[] = []
+  for (let at = 0; at < count; at += 1) {
+    const to_ms = span.to_ms - at * 5 * hour_ms
+    const [row] = await columnar.query<{ trace_id: string; ms: string }>(
+      `SELECT trace_id, toUnixTimestamp64Milli(start_time) AS ms FROM observations
+       WHERE project_id = {project:UUID} AND start_time >= fromUnixTimestamp64Milli({from:Int64})
+       ORDER BY start_time LIMIT 1`,
+      { project: project_id, from: to_ms - 31 * hour_ms },
+    )
+    if (row) moments.push({ to_ms, trace_id: row.trace_id, trace_ms: Number(row.ms) })
+  }
+  return moments
+}

@@ -1,0 +1,11 @@
+import type { Columnar } from '../../src/platform/columnar/index.ts'
+
+/** Makes the empty table of observations anew, partitioned by another expression. */
+export async function partitionBy(columnar: Columnar, expression: string): Promise<void> {
+  const [row] = await columnar.query<{ statement: string }>('SHOW CREATE TABLE observations')
+  const text = row?.statement ?? ''
+  const changed = text.replace(/PARTITION BY .+/, `PARTITION BY ${expression}`)
+  if (changed === text) throw new Error(`got ${text}, expected a partitioned table`)
+  await columnar.command('DROP TABLE observations SYNC')
+  await columnar.command(changed)
+}

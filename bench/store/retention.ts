@@ -1,0 +1,93 @@
+import { openClickHouseRetentionStore } from '../../src/capabilities/observability/stores/index.ts'
+import type { BenchEngine } from './engine.ts'
+import { projectOf, projects, span } from './generated-rows.ts'
+import { compiledQuestion, momentsOf } from './measure.ts'
+import { questions } from './questions.ts'
+
+/** One way to take a day of thirty out, while a client asks one question after the other. */
+export type RetentionRow = {
+  way: string
+  took_ms: number
+  rows: number
+  /** Rows of the day that are still there for a reader. */
+  left: number
+  freed_bytes: number
+  /** The slowest question that was asked meanwhile. */
+  slowest_ms: number
+}
+
+export type RetentionFacts = RetentionRow[]
+
+const day_ms = 86_400_000
+
+/** By the port that retention uses: a day of the largest project, then the day after it of all. */
+export async function measureRetention(engine: BenchEngine): Promise<RetentionFacts> {
+  // What deletes rows waits for merges.
+  await engine.columnar.command('SYSTEM START MERGES observations')
+  return [
+    await takeOut(engine, 'a day of the largest project', 0, [projectOf(0)]),
+    await takeOut(engine, 'a day of every project, one after the other', 1, allProjects),
+  ]
+}
+
+const allProjects = Array.from({ length: projects }, (_, at) => projectOf(at))
+
+async function takeOut(
+  engine: BenchEngine,
+  way: string,
+  day: number,
+  owners: readonly string[],
+): Promise<RetentionRow> {
+  const { deleteRows } = openClickHouseRetentionStore({ columnar: engine.columnar })
+  const from = BigInt(span.from_ms + day * day_ms) * 1_000_000n
+  const to = from + BigInt(day_ms) * 1_000_000n
+  const before = await dayState(engine, day)
+  const asking = new AbortController()
+  const asked = askOn(engine, asking.signal)
+  const start_ms = performance.now()
+  for (const project_id of owners) {
+    await deleteRows({ project_id, kind: 'observations', from, to, held_trace_ids: [] })
+  }
+  const took_ms = performance.now() - start_ms
+  asking.abort()
+  const slowest_ms = await asked
+  const after = await dayState(engine, day)
+  return {
+    way,
+    took_ms,
+    rows: before.rows - after.rows,
+    left: after.rows,
+    freed_bytes: before.bytes - after.bytes,
+    slowest_ms,
+  }
+}
+
+async function dayState({ columnar }: BenchEngine, day: number) {
+  const from = span.from_ms + day * day_ms
+  const [found] = await columnar.query<{ rows: string }>(
+    `SELECT count() AS rows FROM observations
+     WHERE start_time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+       AND start_time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
+    { from, to: from + day_ms },
+  )
+  const [table] = await columnar.query<{ bytes: string }>(
+    `SELECT sum(bytes_on_disk) AS bytes FROM system.parts
+     WHERE active AND database = currentDatabase() AND table = 'observations'`,
+  )
+  return { rows: Number(found?.rows), bytes: Number(table?.bytes) }
+}
+
+/** Asks until told to stop; answers what the slowest took. */
+async function askOn(engine: BenchEngine, signal: AbortSignal): Promise<number> {
+  const [question] = questions()
+  if (question === undefined) throw new RangeError('no questions')
+  const [moment] = await momentsOf(engine, question, 1)
+  let slowest_ms = 0
+  while (moment && !signal.aborted) {
+    const start_ms = performance.now()
+    const { sql, params } = compiledQuestion(question, moment)
+    await engine.columnar.query(sql, params)
+    slowest_ms = Math.max(slowest_ms, performance.now() - start_ms)
+  }
+  return slowest_ms
+}
