@@ -194,6 +194,19 @@ describe('the hot window is filled', () => {
   })
 })
 
+test('another process goes by the old routing for five seconds at most', async () => {
+  const project_id = await newProject('elsewhere')
+  const clock = { at_ms: 1_000, now_ms: () => clock.at_ms }
+  const elsewhere = createRoutingCache({ db: relational.db, clock })
+  const stores = async () => (await elsewhere.routingOf(project_id)).write_stores
+  expect(await stores()).toEqual(['clickhouse'])
+  await put(both, { project_id })
+  clock.at_ms += 4_999
+  expect(await stores()).toEqual(['clickhouse'])
+  clock.at_ms += 1
+  expect(await stores()).toEqual(['clickhouse', 'postgres'])
+})
+
 describe('If-Match', () => {
   test('only the routing that was read is replaced', async () => {
     const project_id = await newProject('etags')

@@ -32,7 +32,7 @@ export const defaultRouting: Routing = {
 
 /**
  * What `auto` means where both stores hold the window, by what it takes: a page of traces is summed
- * up. Measured in docs/decisions/0022.
+ * up. Measured in docs/decisions/0024.
  */
 export const autoRoutes: Readonly<Record<QueryClass, StoreName>> = {
   point: 'postgres',
