@@ -24,11 +24,15 @@ export function openPostgresRetention({ db }: { db: Db }): RetentionTarget {
   return {
     store: 'postgres',
     kinds: ['observations', 'traces'],
-    deleteRows: (slice) =>
-      inSteps(db, slice, (table) => deleteWhere(table, whereOf(table, slice))).catch(rethrow),
-    maskContent: (slice) =>
-      inSteps(db, slice, (table) => maskWhere(table, whereOf(table, slice))).catch(rethrow),
-    eraseUser: (about) => eraseUser(db, about).catch(rethrow),
+    deleteRows: (slice, signal) => {
+      const statement = (table: HotTableName) => deleteWhere(table, whereOf(table, slice))
+      return inSteps(db, slice, { statement, signal }).catch(rethrow)
+    },
+    maskContent: (slice, signal) => {
+      const statement = (table: HotTableName) => maskWhere(table, whereOf(table, slice))
+      return inSteps(db, slice, { statement, signal }).catch(rethrow)
+    },
+    eraseUser: (about, signal) => eraseUser(db, about, signal).catch(rethrow),
   }
 }
 
@@ -44,15 +48,21 @@ const tableOf: Partial<Record<RecordKind, HotTableName>> = {
 async function inSteps(
   db: Db,
   { kind, project_id }: RetentionSlice,
-  statement: (table: HotTableName) => Sql,
+  about: { statement: (table: HotTableName) => Sql; signal: AbortSignal | undefined },
 ): Promise<void> {
   const table = tableOf[kind]
-  if (table !== undefined) await untilNone(db, project_id, statement(table))
+  if (table === undefined) return
+  await untilNone(db, project_id, { statement: about.statement(table), signal: about.signal })
 }
 
 /** Repeats a statement that takes at most so many rows, until it finds none. */
-async function untilNone(db: Db, project_id: string, statement: Sql): Promise<void> {
+async function untilNone(
+  db: Db,
+  project_id: string,
+  { statement, signal }: { statement: Sql; signal: AbortSignal | undefined },
+): Promise<void> {
   for (;;) {
+    signal?.throwIfAborted()
     const touched = await db.transaction().execute(async (trx) => {
       await lockProject(trx, project_id, 'exclusive')
       return (await statement.execute(trx)).numAffectedRows ?? 0n
@@ -126,6 +136,7 @@ const withoutContent: Readonly<Record<HotTableName, Sql>> = {
 async function eraseUser(
   db: Db,
   { project_id, user_id, held_trace_ids }: UserErasure,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const ofProject = sql`project_id = ${project_id}`
   const notHeld = sql`trace_id <> all(${held_trace_ids}::uuid[])`
@@ -137,7 +148,7 @@ async function eraseUser(
   const theirs = sql`${named} and ${notHeld}`
   for (const where of [ofTheirs, theirs]) {
     for (const table of Object.keys(hotTables) as HotTableName[]) {
-      await untilNone(db, project_id, deleteWhere(table, where))
+      await untilNone(db, project_id, { statement: deleteWhere(table, where), signal })
     }
   }
 }
