@@ -63,6 +63,33 @@ describe('a query', () => {
     ])
   })
 
+  test('says that there are more groups than the limit', async () => {
+    const body = {
+      entity: 'observations',
+      window,
+      measures: [{ fn: 'count', as: 'n' }],
+      group_by: ['observation_id', 'model'],
+    }
+    const some = await api.call('query/aggregate', { ...body, limit: 10 })
+    expect([some.body.rows.length, some.body.truncated]).toEqual([10, true])
+    const all = await api.call('query/aggregate', { ...body, limit: 120 })
+    expect([all.body.rows.length, all.body.truncated]).toEqual([120, false])
+  })
+
+  test('is in the log by its hash, and no value of it', async () => {
+    const secret = 'a value that is nobody else its business'
+    const where = { field: 'user_id', op: 'eq', value: secret }
+    const body = { entity: 'observations', window, where }
+    await api.call('query', body)
+    await api.call('query', { ...body, limit: 3 })
+    const lines = api.logged().filter((line) => line.includes('query_hash'))
+    const [one, other] = lines.slice(-2).map((line) => JSON.parse(line))
+    expect(one).toMatchObject({ project_id: api.project_id, store: 'clickhouse', failed: null })
+    expect(one.query_hash).toMatch(/^[\w-]{22}$/)
+    expect(other.query_hash).toBe(one.query_hash)
+    expect(api.logged().join('')).not.toContain(secret)
+  })
+
   test('explains', async () => {
     const { status, body } = await api.call('query/explain', {
       entity: 'observations',

@@ -1,4 +1,6 @@
+import { Writable } from 'node:stream'
 import type { InsertObject } from 'kysely'
+import { pino } from 'pino'
 import {
   chooseByEntity,
   openClickHouseRunner,
@@ -52,6 +54,8 @@ export type QueryApi = AsyncDisposable & {
   relational: Relational<TaskTables>
   records: RecordStore
   metrics: Metrics
+  /** The lines of the log so far. */
+  logged(): string[]
   /** What was served, in order. */
   served: Served[]
   call(path: string, body?: unknown, about?: CallAbout): Promise<QueryReply>
@@ -76,7 +80,15 @@ export type QueryApiOptions = {
 
 export async function openQueryApi(options: QueryApiOptions = {}): Promise<QueryApi> {
   const columnar = options.columnar ?? (await migratedClickHouse())
-  const logger = createLogger({ role: 'test', level: 'silent' })
+  const lines: string[] = []
+  const logger = pino(
+    new Writable({
+      write: (line, _encoding, done) => {
+        lines.push(String(line))
+        done()
+      },
+    }),
+  )
   const relational = openRelational<TaskTables>({
     url: await testPostgres(),
     pool_max: 6,
@@ -104,6 +116,7 @@ export async function openQueryApi(options: QueryApiOptions = {}): Promise<Query
   const store = openClickHouseStore({ columnar })
   return {
     ...{ url, project_id, columnar, relational, metrics, served },
+    logged: () => lines,
     records: openClickHouseRecordStore({ columnar }),
     call: (path, body, about) =>
       call(`${url}/api/v2/observability/${path}`, body, {
