@@ -5,7 +5,7 @@ import { askedAggregate, askedQuery } from './asked-run.ts'
 import type { QueryLimits, StorePlan } from './contract.ts'
 import { positionIn } from './page-cursor.ts'
 import { warningsOf } from './query-warnings.ts'
-import { type AskedRun, dialects, type RunDeps, storesFor } from './run-query.ts'
+import { type AskedRun, dialects, inTurn, type RunDeps, storesFor } from './run-query.ts'
 import { withSlices } from './with-slices.ts'
 
 /** A query with where its page begins, or an aggregate. */
@@ -20,7 +20,7 @@ export async function explainQuery(deps: RunDeps, given: Explained & Caller) {
   const [chosen = 'clickhouse'] = choice.order
   const statement = asked.compile(dialects[chosen])
   const planned = asked.compile(dialects[chosen], { to_plan: true })
-  const plan = await deps.slots.take(asked, () => deps.runners[chosen].plan(planned, asked))
+  const plan = await inTurn(deps, asked, () => deps.runners[chosen].plan(planned, asked))
   return {
     kind: asked.query.kind,
     query_class: asked.query_class,

@@ -67,15 +67,19 @@ export async function runQuery(deps: RunDeps, asked: AskedRun): Promise<Ran> {
     throw overLimit('result_rows_max', deps.limits, { rows: null, bytes: null })
   }
   const choice = await storesFor(deps, asked)
-  return deps.slots
-    .take(asked, () => runInOrder(deps, asked, choice))
-    .catch((error: unknown) => {
-      if (!asked.signal.aborted) throw error
-      throw problem('request_timeout', {
-        detail: 'The client left before the answer',
-        cause: error,
-      })
-    })
+  return inTurn(deps, asked, () => runInOrder(deps, asked, choice))
+}
+
+/** Does work in a place of its project. Throws `request_timeout` when the client left meanwhile. */
+export function inTurn<T>(
+  { slots }: RunDeps,
+  asked: { project_id: string; signal: AbortSignal },
+  work: () => Promise<T>,
+): Promise<T> {
+  return slots.take(asked, work).catch((cause: unknown) => {
+    if (!asked.signal.aborted) throw cause
+    throw problem('request_timeout', { detail: 'The client left before the answer', cause })
+  })
 }
 
 /** The stores to ask; throws `store_unavailable` when none may. */
