@@ -274,6 +274,7 @@ describe('correlations', () => {
     const rows = Array.from({ length: 7 }, (_, index) =>
       correlationOf({
         project_id,
+        trace_id: `00000000-0000-4000-8000-00000000000${index}`,
         correlation_value: `o-${index}`,
         time: start + BigInt(Math.floor(index / 2)) * second,
       }),
