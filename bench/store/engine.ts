@@ -20,6 +20,8 @@ const run = promisify(execFile)
 export type BenchEngine = {
   readonly columnar: Columnar
   readonly directory: string
+  /** The settings by which a role finds it; others after `forget`. */
+  settings(): Record<string, string>
   /** Processor time of its process so far, in ms; counts on through restarts. */
   cpu_ms(): Promise<number>
   /** Runs a statement and answers how many rows ClickHouse read for it. */
@@ -44,6 +46,7 @@ export async function startBenchEngine(): Promise<BenchEngine> {
       return columnar
     },
     directory,
+    settings: () => settingsFor(server),
     cpu_ms: async () => spent_ms + (await own_ms()),
     rowsRead: (sql, params) => rowsRead(columnar, sql, params),
     forget: async () => {
@@ -77,6 +80,15 @@ function open({ url, username, password }: EmbeddedClickHouse): Columnar {
     compression: false,
     logger: createLogger({ role: 'bench', level: 'error' }),
   })
+}
+
+function settingsFor({ url, username, password }: EmbeddedClickHouse): Record<string, string> {
+  return {
+    LOOPTRACE_CLICKHOUSE_URL: url,
+    LOOPTRACE_CLICKHOUSE_USERNAME: username,
+    LOOPTRACE_CLICKHOUSE_PASSWORD: password,
+    LOOPTRACE_CLICKHOUSE_DATABASE: database,
+  }
 }
 
 /** The library says how many rows a statement answered; the engine counts what all of them read. */

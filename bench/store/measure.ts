@@ -1,5 +1,6 @@
 import { compileAggregate } from '../../src/capabilities/observability/query/compile/compile-aggregate.ts'
 import { compileQuery } from '../../src/capabilities/observability/query/compile/compile-query.ts'
+import type { Dialect } from '../../src/capabilities/observability/query/compile/dialect.ts'
 import { clickhouse } from '../../src/capabilities/observability/query/compile/dialects/clickhouse.ts'
 import { namedParams, rowOf } from '../../src/capabilities/observability/query/compile/read-rows.ts'
 import type { Statement } from '../../src/capabilities/observability/query/compile/statement.ts'
@@ -43,7 +44,8 @@ export type QuestionFacts = {
 
 type Asked = { sql: string; params: QueryParams; shown: (row: Row) => Row; compile_ms: number }
 type Compiled = Asked & { statement: Statement }
-type Row = Record<string, unknown>
+/** A row of an answer, by the names of its columns. */
+export type Row = Record<string, unknown>
 type Run = { took_ms: number; cpu_ms: number; compile_ms: number; rows: Row[] }
 
 /** Asks it in both ways in turn, so many times, after two rounds that don't count; then cold. */
@@ -58,7 +60,7 @@ export async function measureQuestion(
   for (const [round, moment] of moments.entries()) {
     const ways = [
       () => ask(engine, () => compiledQuestion(question, moment)).then((run) => compiled.push(run)),
-      () => ask(engine, () => handQuestion(question, moment)).then((run) => hand.push(run)),
+      () => askByHand(engine, question, moment).then((run) => hand.push(run)),
     ]
     for (const way of round % 2 === 0 ? ways : ways.toReversed()) await way()
   }
@@ -82,7 +84,8 @@ export async function measureQuestion(
   }
 }
 
-const warmUps = 2
+/** Rounds that come first and don't count. */
+export const warmUps = 2
 
 async function explainTime(
   { columnar }: BenchEngine,
@@ -132,17 +135,30 @@ async function ask(engine: BenchEngine, question: () => Asked): Promise<Run> {
 }
 
 /** The statement of the query language's compiler. */
-export function compiledQuestion({ kind, body, project_id }: Question, at: Moment): Compiled {
+export function compiledQuestion(question: Question, at: Moment): Compiled {
   const start_ms = performance.now()
-  const about = { project_id, dialect: clickhouse }
-  const statement: Statement =
-    kind === 'page'
-      ? compileQuery(querySchema.parse(body(at)).query, about)
-      : compileAggregate(aggregateSchema.parse(body(at)), about)
+  const statement = statementOf(question, at, clickhouse)
   const params = namedParams(statement)
   const compile_ms = performance.now() - start_ms
   const shown = (row: Row) => rowOf(row, statement.columns)
   return { sql: statement.text, params, shown, compile_ms, statement }
+}
+
+/** The statement that the query language's compiler makes of a question for a store. */
+export function statementOf(
+  { kind, body, project_id }: Question,
+  at: Moment,
+  dialect: Dialect,
+): Statement {
+  const about = { project_id, dialect }
+  return kind === 'page'
+    ? compileQuery(querySchema.parse(body(at)).query, about)
+    : compileAggregate(aggregateSchema.parse(body(at)), about)
+}
+
+/** Asks by the statement that was written by hand. */
+export function askByHand(engine: BenchEngine, question: Question, at: Moment): Promise<Run> {
+  return ask(engine, () => handQuestion(question, at))
 }
 
 function handQuestion({ hand, project_id: _ }: Question, at: Moment): Asked {
@@ -150,22 +166,24 @@ function handQuestion({ hand, project_id: _ }: Question, at: Moment): Asked {
 }
 
 /** Pages are held by their observations, sums by the last number of each row. */
-function sameRows(one: readonly Row[], other: readonly Row[]): boolean {
+export function sameRows(one: readonly Row[], other: readonly Row[]): boolean {
   const seen = (row: Row) => row['observation_id'] ?? Number(Object.values(row).at(-1)).toFixed(3)
   return one.length === other.length && one.every((row, at) => seen(row) === seen(other[at] ?? {}))
 }
 
 const hour_ms = 3_600_000
+const betweenWindows_ms = 5 * hour_ms
 
-/** Windows that end some hours apart, and a trace of the project in each. */
+/** Windows that end some time apart, and a trace of the project that began in each. */
 export async function momentsOf(
   { columnar }: BenchEngine,
   { project_id }: Question,
   count: number,
+  step_ms = betweenWindows_ms,
 ): Promise<Moment[]> {
   const moments: Moment[] = []
   for (let at = 0; at < count; at += 1) {
-    const to_ms = span.to_ms - at * 5 * hour_ms
+    const to_ms = span.to_ms - at * step_ms
     const [row] = await columnar.query<{ trace_id: string; ms: string }>(
       `SELECT trace_id, toUnixTimestamp64Milli(start_time) AS ms FROM observations
        WHERE project_id = {project:UUID} AND start_time >= fromUnixTimestamp64Milli({from:Int64})

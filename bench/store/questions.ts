@@ -1,4 +1,4 @@
-import { projectOf } from './generated-rows.ts'
+import { projectOf, span } from './generated-rows.ts'
 
 /** A query in two ways: as its body in the query language, and as SQL written by hand. */
 export type Question = {
@@ -31,6 +31,24 @@ export function questions(): Question[] {
   ]
 }
 
+/** The latest hours, which lie in PostgreSQL too. */
+export const hotWindow = { from_ms: span.to_ms - 72 * 3_600_000, hours: 72 } as const
+
+/** What both stores are asked about the hot window: windows that all begin with it. */
+export function hotQuestions(): Question[] {
+  const largest = projectOf(0)
+  const hot = ({ to_ms }: Moment) => ({
+    from: new Date(hotWindow.from_ms).toISOString(),
+    to: new Date(to_ms).toISOString(),
+  })
+  return [
+    latest('latest 50', largest, small, hot),
+    trace('trace by id', largest, hot),
+    hourlyP95('hourly p95 by model', largest, hot),
+    sums('token and cost sums by model', largest, hot),
+  ]
+}
+
 const hour_ms = 3_600_000
 const call = { field: 'is_call', op: 'eq', value: true }
 const isCall = "type IN ('generation', 'embedding')"
@@ -45,14 +63,16 @@ function windowOf(to_ms: number, hours: number): Window {
   return { from: iso(to_ms - hours * hour_ms), to: iso(to_ms) }
 }
 
-const week = ({ to_ms }: Moment) => windowOf(to_ms, 7 * 24)
+type WindowAt = (at: Moment) => Window
+
+const week: WindowAt = ({ to_ms }: Moment) => windowOf(to_ms, 7 * 24)
 
 function handParams(project: string, { from, to }: Window) {
   const ns = (iso: string) => BigInt(Date.parse(iso)) * 1_000_000n
   return { project, from: ns(from), to: ns(to) }
 }
 
-function hourlyP95(name: string, project_id: string): Question {
+function hourlyP95(name: string, project_id: string, window = week): Question {
   return {
     name,
     goal_ms: 50,
@@ -60,7 +80,7 @@ function hourlyP95(name: string, project_id: string): Question {
     kind: 'aggregate',
     body: (at) => ({
       entity: 'observations',
-      window: week(at),
+      window: window(at),
       where: call,
       measures: [{ fn: 'p95', field: 'duration_ms', as: 'p95_ms' }],
       group_by: ['model', { time_bucket: '1h' }],
@@ -71,7 +91,7 @@ function hourlyP95(name: string, project_id: string): Question {
   quantileExactInclusive(0.95)(toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1e6 AS p95_ms
 FROM observations FINAL WHERE ${inWindow} AND ${isCall}
 GROUP BY model, hour ORDER BY hour, model LIMIT 10001`,
-      params: handParams(project_id, week(at)),
+      params: handParams(project_id, window(at)),
     }),
   }
 }
@@ -84,7 +104,7 @@ const tokenColumns = [
   'reasoning_tokens',
 ]
 
-function sums(name: string, project_id: string): Question {
+function sums(name: string, project_id: string, window = week): Question {
   const total = tokenColumns.map((column) => `sum(${column})`).join(', ')
   return {
     name,
@@ -93,7 +113,7 @@ function sums(name: string, project_id: string): Question {
     kind: 'aggregate',
     body: (at) => ({
       entity: 'observations',
-      window: week(at),
+      window: window(at),
       where: call,
       measures: [
         { fn: 'sum', field: 'total_tokens', as: 'tokens' },
@@ -105,7 +125,7 @@ function sums(name: string, project_id: string): Question {
       sql: `SELECT model, arraySum(x -> ifNull(x, 0), [${total}]) AS tokens, toString(sum(cost_usd)) AS cost
 FROM observations FINAL WHERE ${inWindow} AND ${isCall}
 GROUP BY model ORDER BY tokens DESC LIMIT 51`,
-      params: handParams(project_id, week(at)),
+      params: handParams(project_id, window(at)),
     }),
   }
 }
@@ -136,25 +156,30 @@ GROUP BY error_type, model ORDER BY errors DESC, error_type, model LIMIT 21`,
 const small = ['trace_id', 'observation_id', 'start_time', 'name', 'model', 'status', 'cost_usd']
 const content = [...small, 'input', 'output']
 
-function latest(name: string, project_id: string, select = small): Question {
+function latest(
+  name: string,
+  project_id: string,
+  select: readonly string[] = small,
+  window = week,
+): Question {
   return {
     name,
     goal_ms: 20,
     project_id,
     kind: 'page',
-    body: (at) => ({ entity: 'observations', window: week(at), select, limit: 50 }),
+    body: (at) => ({ entity: 'observations', window: window(at), select, limit: 50 }),
     hand: (at) => ({
       sql: `SELECT ${select.join(', ')} FROM observations WHERE ${inWindow} AND start_time >= (
   SELECT min(start_time) FROM (SELECT start_time FROM observations WHERE ${inWindow}
     ORDER BY start_time DESC LIMIT 120))
 ORDER BY start_time DESC, trace_id DESC, observation_id DESC, ingested_at DESC
 LIMIT 1 BY start_time, trace_id, observation_id LIMIT 51`,
-      params: handParams(project_id, week(at)),
+      params: handParams(project_id, window(at)),
     }),
   }
 }
 
-function trace(name: string, project_id: string, window: (at: Moment) => Window): Question {
+function trace(name: string, project_id: string, window: WindowAt): Question {
   return {
     name,
     goal_ms: 20,
