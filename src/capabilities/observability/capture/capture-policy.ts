@@ -1,6 +1,14 @@
-import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
-import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
+import {
+  Answer,
+  changedSince,
+  defineRoute,
+  etagOf,
+  ifMatchHeader,
+  type RequestHeaders,
+  type Route,
+  versionToReplace,
+} from '../../../platform/http/index.ts'
 import {
   asStoreProblem,
   type CaptureTables,
@@ -55,14 +63,7 @@ export function putCapturePolicy({ db, clock, policies }: CaptureDeps): Route {
     summary: 'Set what a project lets be recorded',
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
-    headers: [
-      {
-        name: 'If-Match',
-        required: false,
-        description:
-          'The ETag of the policy as it was read: it is replaced only if it is still that.',
-      },
-    ],
+    headers: [ifMatchHeader],
     body: policyBody,
     reply: policySchema,
     errors: ['precondition_failed'],
@@ -70,7 +71,7 @@ export function putCapturePolicy({ db, clock, policies }: CaptureDeps): Route {
       const { project_id, id: updated_by } = caller
       const updated_at = new Date(clock.now_ms())
       const change = { ...body, project_id, updated_at, updated_by }
-      const stored = await written(db, change, single(headers['if-match'])).catch(rethrow)
+      const stored = await written(db, change, headers).catch(rethrow)
       policies?.forget(project_id)
       return answerOf(stored)
     },
@@ -85,25 +86,17 @@ function rethrow(error: unknown): never {
 
 type Db = Kysely<CaptureTables>
 
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header.join(', ') : header
-}
-
 async function written(
   db: Db,
   change: PolicyChange,
-  if_match: string | undefined,
+  headers: RequestHeaders,
 ): Promise<StoredPolicy> {
-  if (if_match === undefined || if_match.trim() === '*') return putPolicy(db, change)
-  const version = /^\s*"(\d{1,15})"\s*$/.exec(if_match)?.[1]
-  const stored =
-    version === undefined ? undefined : await replacePolicy(db, change, Number(version))
+  const version = versionToReplace(headers)
+  if (version === undefined) return putPolicy(db, change)
+  const stored = await replacePolicy(db, change, version)
   if (stored !== undefined) return stored
   const now = await findPolicy(db, change.project_id)
-  throw problem('precondition_failed', {
-    detail: `If-Match: got ${if_match.slice(0, 80)}, expected "${now?.version ?? 0}": read the policy again`,
-    faults: [{ pointer: 'If-Match', detail: 'it is not the ETag of the policy as it stands' }],
-  })
+  throw changedSince(headers, now?.version ?? 0)
 }
 
 type Shown = Omit<StoredPolicy, 'masks' | 'updated_at'> & {
@@ -121,6 +114,6 @@ function answerOf(policy: Shown) {
   }))
   return new Answer(
     { project_id, content, sample_rate, masks: shown, version, updated_at, updated_by },
-    { headers: { etag: `"${version}"` } },
+    { headers: { etag: etagOf(version) } },
   )
 }
