@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
+import { sql } from '../../src/platform/relational/index.ts'
 import { daysAgo, openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 
@@ -69,8 +70,19 @@ test('all that is known of a user goes, with a receipt that does not name the us
       ...{ started_at: '2026-11-20', last_activity_at: '2026-11-20' },
     })
     .execute()
+  await sql`
+    insert into large_rollups (project_id, kind, id) values
+      (${project}, 'task', 'hers'), (${project}, 'task', 'his'), (${other}, 'task', 'hers')
+  `.execute(api.db)
 
   const erased = await erase(project, { user_id: secret, reason: 'asked by mail' })
+  const { rows: large } = await sql<{ of: string }>`
+    select project_id || ' ' || id as of from large_rollups
+    where project_id in (${project}, ${other})
+  `.execute(api.db)
+  expect(large.map(({ of }) => of).toSorted()).toEqual(
+    [`${project} his`, `${other} hers`].toSorted(),
+  )
   expect(erased).toMatchObject({
     state: 'completed',
     reason: 'asked by mail',

@@ -126,15 +126,25 @@ export async function deleteOwned(
     ), told as (
       delete from task_events
       where project_id = ${project_id} and task_id in (select task_id from gone)
+    ), forgotten as (
+      delete from large_rollups where project_id = ${project_id} and kind = 'task'
+        and id in (select task_id from gone)
     )
     select count(*)::int as rows from gone`.execute(db)
-  const conversations = await sql`
-    delete from conversations
-    where project_id = ${project_id} and user_id = ${user_id}
-      and not (conversation_id::text = any(${held_talks}))
-      and (external_id is null or not (external_id = any(${held_talks})))`.execute(db)
+  const conversations = await sql<{ rows: number }>`
+    with gone as (
+      delete from conversations
+      where project_id = ${project_id} and user_id = ${user_id}
+        and not (conversation_id::text = any(${held_talks}))
+        and (external_id is null or not (external_id = any(${held_talks})))
+      returning conversation_id
+    ), forgotten as (
+      delete from large_rollups where project_id = ${project_id} and kind = 'conversation'
+        and id in (select conversation_id::text from gone)
+    )
+    select count(*)::int as rows from gone`.execute(db)
   return {
     tasks: tasks.rows[0]?.rows ?? 0,
-    conversations: Number(conversations.numAffectedRows ?? 0),
+    conversations: conversations.rows[0]?.rows ?? 0,
   }
 }

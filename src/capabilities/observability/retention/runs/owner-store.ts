@@ -44,6 +44,9 @@ export async function deleteTasks(
     ), told as (
       delete from task_events
       where project_id = ${due.project_id} and task_id in (select task_id from gone)
+    ), forgotten as (
+      delete from large_rollups where project_id = ${due.project_id} and kind = 'task'
+        and id in (select task_id from gone)
     )
     select ${dayOf} as day, coalesce(environment, '') as environment, count(*)::int as rows
     from gone group by 1, 2 order by 1, 2`.execute(db)
@@ -68,7 +71,10 @@ export async function deleteConversations(
       delete from conversations
       where project_id = ${due.project_id} and conversation_id in (
         select conversation_id from conversations where ${dueConversations(due)} limit ${limit})
-      returning last_activity_at
+      returning conversation_id, last_activity_at
+    ), forgotten as (
+      delete from large_rollups where project_id = ${due.project_id} and kind = 'conversation'
+        and id in (select conversation_id::text from gone)
     )
     select ${dayOf} as day, '' as environment, count(*)::int as rows
     from gone group by 1 order by 1`.execute(db)
