@@ -191,7 +191,7 @@ test('the command line lists and replays those of a stopped service', async () =
   const last = await open()
   expect(await last.stats()).toMatchObject({ pending: 3, dead: 0 })
   await last.close()
-}, 30_000)
+}, 120_000)
 
 const run = promisify(execFile)
 

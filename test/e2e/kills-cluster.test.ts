@@ -113,7 +113,7 @@ test('a worker killed in mid-batch loses and repeats nothing', async () => {
   await untilCalls(load, callsBetween)
   await expectExactlyOnce(`${2 * kills} kills of the worker`, 'worker', load)
   await columnar.command('system start merges observations')
-}, 90_000)
+}, 300_000)
 
 /** Waits until the worker of now has stored something; so a kill that follows meets it at work. */
 async function untilWorking(): Promise<void> {
@@ -142,7 +142,7 @@ test('a killed nats-server loses and repeats nothing', async () => {
   await expectExactlyOnce(`${kills} kills of nats-server`, 'nats', load)
   const { spooled } = await recordCounts(cluster.proxy.management_url)
   expect(spooled).toBeGreaterThan(0)
-}, 90_000)
+}, 300_000)
 
 test('killed stores lose and repeat nothing', async () => {
   const load = loadOf('stores')
@@ -154,7 +154,7 @@ test('killed stores lose and repeat nothing', async () => {
   }
   await untilCalls(load, callsBetween)
   await expectExactlyOnce(`${kills} kills each of postgres and clickhouse`, 'stores', load)
-}, 90_000)
+}, 300_000)
 
 /** Kills a store's process and waits for the one that its supervisor starts. */
 async function killStore(pid: () => number | undefined): Promise<void> {
@@ -197,4 +197,4 @@ test('what a killed proxy had handed on is recorded once', async () => {
   expect(account.duplicates).toBe(0)
   expectFaithfulRows(calls, recorded)
   await expectRollUps(reader(), recorded)
-}, 90_000)
+}, 300_000)

@@ -71,4 +71,4 @@ test('a hot window is filled by workers that are killed, each going on where one
   expect(inPostgres).toEqual(
     await hot.store.taskObservations(project_id, 'task-1', { from, limit: 1_000 }),
   )
-}, 60_000)
+}, 180_000)

@@ -107,7 +107,7 @@ test('embedded servers killed in mid-batch lose and repeat nothing', async () =>
   expectFaithfulRows(calls, recorded)
   await machine.service.start()
   await expectRollUps(reader(), recorded)
-}, 120_000)
+}, 300_000)
 
 test('what was durable when the whole service was killed is recorded once', async () => {
   const run = 'service'
@@ -147,4 +147,4 @@ test('what was durable when the whole service was killed is recorded once', asyn
   expectFaithfulRows(calls, recorded)
   await machine.service.start()
   await expectRollUps(reader(), recorded)
-}, 120_000)
+}, 300_000)

@@ -91,7 +91,7 @@ test('the network between edges and the queue is cut: all is spooled, and nothin
   printCounts('the network cut 3 times', { spooled: (await spooled()) - before })
   expect(await spooled()).toBeGreaterThan(before)
   expect(accounts.otlp.untold).toBe(0)
-}, 120_000)
+}, 300_000)
 
 test('edges that start while the queue is away take everything', async () => {
   gate.close()
@@ -104,7 +104,7 @@ test('edges that start while the queue is away take everything', async () => {
   gate.open()
   const accounts = await load.expectBalance('the queue away at the start')
   expect(accounts.otlp.untold).toBe(0)
-}, 120_000)
+}, 300_000)
 
 test('a full spool: exporters are told to come later, completions go on, the ledger counts', async () => {
   await restartEdges({ LOOPTRACE_SPOOL_BYTES_MAX: `${spool_bytes_min}` })

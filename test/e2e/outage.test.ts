@@ -55,7 +55,7 @@ test('with every store away clients are served, and nothing is lost afterwards',
   expect(counted).toMatchObject({ lost: 0, published: account.recorded })
   expectFaithfulRows(calls, recorded)
   await expectRollUps(reader(), recorded)
-}, 90_000)
+}, 300_000)
 
 test('a proxy that is started again while NATS is away keeps its spool', async () => {
   await cluster.nats.stop()
@@ -78,7 +78,7 @@ test('a proxy that is started again while NATS is away keeps its spool', async (
   })
   expect(account).toMatchObject({ sent: 40, seen_complete: 40, recorded: 40, duplicates: 0 })
   expectFaithfulRows(calls, recorded)
-}, 60_000)
+}, 180_000)
 
 test('what has no room in the spool is counted as lost, and clients are served', async () => {
   await cluster.proxy.stop()
@@ -103,7 +103,7 @@ test('what has no room in the spool is counted as lost, and clients are served',
   expect(account.lost).toBeGreaterThan(0)
   expect(counted.lost).toBe(account.lost)
   await expectRollUps(reader(), recorded)
-}, 60_000)
+}, 180_000)
 
 function loadOf(options: Partial<LoadOptions> & { run: string }): Load {
   return startLoad({

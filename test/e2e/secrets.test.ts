@@ -81,7 +81,7 @@ test('no secret is in a log, metric, trace, refusal, store, queue or spool of a 
     refusals: refusals.length,
     output_bytes: cluster.output().length,
   })
-}, 120_000)
+}, 300_000)
 
 test('on one machine secrets are in the files that are made for them, and nowhere else', async () => {
   const secrets = new Secrets()
@@ -117,7 +117,7 @@ test('on one machine secrets are in the files that are made for them, and nowher
     refusals: refusals.length,
     log_lines: logged.length,
   })
-}, 120_000)
+}, 300_000)
 
 /** One call, so that the proxy knows the key before the stores go away. */
 async function warmKey({ proxy, login }: Cluster): Promise<void> {

@@ -154,7 +154,7 @@ test('a row that the store refuses is set apart alone, and stored by a replay', 
   expect(after).toMatchObject({ accepted: all, rejected: 0, stored: all, pending: 0, lost: 0 })
   expect(await deadLetters()).toEqual([])
   printCounts('a poisoned row', { before: before.stored, after: after.stored, accepted: all })
-}, 90_000)
+}, 300_000)
 
 /** Without one that brings a bad record. */
 function parcelsOf(run: string, count: number): Parcel[] {

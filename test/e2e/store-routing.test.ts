@@ -87,4 +87,4 @@ test('a project turns PostgreSQL on: what was there is copied, what comes is wri
   await call('PUT', `${v2}/store-routing`, {})
   await eventually('ClickHouse', async () => (await ask()).served_by === 'clickhouse')
   expect(namesOf(await ask())).toHaveLength(4)
-}, 120_000)
+}, 300_000)

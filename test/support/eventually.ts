@@ -7,7 +7,7 @@ import { sleep } from '../../src/kernel/time.ts'
 export async function eventually<T>(
   what: string,
   ask: () => T | undefined | false | Promise<T | undefined | false>,
-  { timeout_ms = 5000, interval_ms = 5 } = {},
+  { timeout_ms = 20_000, interval_ms = 5 } = {},
 ): Promise<T> {
   for (const start = Date.now(); Date.now() - start < timeout_ms; ) {
     const answer = await ask()
