@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { ContextLedger } from './context/ledger.ts'
 import type { Place, TaskRun } from './reconstruction/contract.ts'
 
 export const findingKinds = ['loop', 'failure', 'context'] as const
@@ -68,7 +69,13 @@ export type Detector<Settings extends z.ZodObject = z.ZodObject> = {
   version: number
   needs: readonly Need[]
   settings: Settings
-  detect(run: TaskRun, settings: z.output<Settings>, budget: WorkBudget): FindingDraft[]
+  detect(
+    run: TaskRun,
+    settings: z.output<Settings>,
+    budget: WorkBudget,
+    /** What earlier tasks of the conversation said, undefined when there were none. */
+    prior?: ContextLedger,
+  ): FindingDraft[]
 }
 
 /** The bound of a detector's work on one run was reached; the run is `not analysed` by it. */
