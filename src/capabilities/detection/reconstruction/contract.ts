@@ -147,6 +147,8 @@ export type TaskRun = {
   project_id: string
   task_id: string
   conversation_id: string
+  /** Where the task's record stands; undefined when nobody told, which counts as running. */
+  state?: 'running' | 'completed' | 'failed'
   content: ContentState
   calls: readonly ModelCall[]
   messages: readonly Message[]
