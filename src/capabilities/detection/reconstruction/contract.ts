@@ -162,3 +162,23 @@ export type TaskRun = {
 
 /** Texts in a run are cut to this; digests are of the whole text. */
 export const text_chars_max = 16_384
+
+/** What a reconstruction is told beside the observations: they all belong to this task. */
+export type RunAbout = { project_id: string; task_id: string; conversation_id: string }
+
+/** Puts a task's observations in order, as they come. */
+export type Reconstruction = {
+  /**
+   * Takes rows; those it has are passed over. `rebuild`: one starts before a row that was taken, or
+   * tells anew what was taken. Then none of them is taken, and the caller begins a new
+   * reconstruction with all rows of the task.
+   */
+  add(rows: readonly Observation[]): 'added' | 'rebuild'
+  /**
+   * What is known so far. The objects in it are the same as before while nothing of them changed,
+   * so what was computed of one can be kept by it; the lists grow with the next `add`.
+   */
+  run(): TaskRun
+  /** The memory it holds, in bytes, at most and about: for the bound of whoever keeps many. */
+  bytes(): number
+}
