@@ -15,6 +15,7 @@ import {
   type AccessTables,
   type ArchiveTables,
   type CaptureTables,
+  type DetectionTables,
   type HotTables,
   type IngestTables,
   isRelationalUnavailable,
@@ -36,6 +37,7 @@ export type Tables = AccessTables &
   TaskTables &
   IngestTables &
   CaptureTables &
+  DetectionTables &
   ArchiveTables &
   RetentionTables &
   RouteTables &

@@ -2,6 +2,7 @@ export { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 export type { AccessTables } from './access-tables.ts'
 export type { ArchiveTables } from './archive-tables.ts'
 export type { CaptureTables } from './capture-tables.ts'
+export type { DetectionTables } from './detection-tables.ts'
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
@@ -23,5 +24,5 @@ export type { RetentionDays, RetentionTables } from './retention-tables.ts'
 export type { RouteTables } from './route-tables.ts'
 export type { SavedQueryTables } from './saved-query-tables.ts'
 export { relationalSchemaStatus } from './schema-status.ts'
-export type { TaskTables } from './task-tables.ts'
+export type { TaskTables, TaskVerdict } from './task-tables.ts'
 export { asStoreProblem, isRelationalUnavailable } from './unavailable.ts'

@@ -5,10 +5,14 @@ import type {
   Instant,
   InstantByDefault,
   InstantOrNull,
+  JsonOrNull,
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migrations `0002_tasks` and `0005_task_counted`, for `Kysely<TaskTables>`. */
+/**
+ * The tables of migrations `0002_tasks` and `0005_task_counted`, with what `0014_findings` adds to
+ * them, for `Kysely<TaskTables>`.
+ */
 export interface TaskTables {
   tasks: TasksTable
   task_events: TaskEventsTable
@@ -59,6 +63,27 @@ interface TasksTable {
   last_started_at: InstantOrNull
   /** Fingerprints of the observations counted; null where they are not known or too many. */
   counted: OrNull<number[]>
+  /** Of its open and recovered findings: 0 none, 1 info … 5 critical. */
+  worst_severity: CountByDefault
+  wasted_tokens: CountByDefault
+  wasted_cost_usd: DollarsByDefault
+  /** What detection says of the task as a whole; null until it was looked at. */
+  verdict: JsonOrNull<TaskVerdict>
+}
+
+/** What detection says of a task as a whole. */
+export type TaskVerdict = {
+  /** Findings that are not withdrawn, by severity. */
+  findings: { [severity in 'info' | 'low' | 'medium' | 'high' | 'critical']: number }
+  recovered: number
+  root_cause: {
+    finding_id: string
+    type: string
+    step: number | null
+    evidence: { readonly [key: string]: unknown }
+  } | null
+  summary: string
+  detected_at: string
 }
 
 /** What happened to a task, by whom. */
