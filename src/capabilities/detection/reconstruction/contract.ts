@@ -105,6 +105,8 @@ export type Step = {
   call: number
   /** Its text, cut to `text_chars_max`; null when content is off. */
   text: string | null
+  /** What it wrote where an answer's `refusal` stands, cut as `text`; undefined when nothing. */
+  refusal?: string
   /** Indexes of `TaskRun.tools`, in the order asked. */
   tools: readonly number[]
   /** Digest of the sigs of its tools, in any order; null without tools, or when one is not known. */
