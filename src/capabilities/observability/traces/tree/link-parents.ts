@@ -1,0 +1,85 @@
+import type { TreeNode } from './contract.ts'
+import { emptyNode } from './empty-node.ts'
+import { byStart } from './sibling-order.ts'
+
+/** The id of the synthetic root of a trace; no observation has it, as it is longer than 64. */
+export const syntheticId = `orphans:${'0'.repeat(58)}`
+
+/** Links nodes, sorted by start, with their parents and children; answers the roots. */
+export function linkParents(nodes: readonly TreeNode[]): { roots: TreeNode[] } {
+  findParents(nodes)
+  cutCircles(nodes)
+  const roots: TreeNode[] = []
+  const synthetic = new Map<string, TreeNode>()
+  for (const node of nodes) {
+    const parent = node.parent ?? syntheticFor(node, synthetic)
+    node.parent = parent
+    if (parent === null) roots.push(node)
+    else parent.children.push(node)
+  }
+  for (const root of synthetic.values()) spanChildren(root)
+  return { roots: [...roots, ...synthetic.values()].sort(byStart) }
+}
+
+function findParents(nodes: readonly TreeNode[]): void {
+  const inTrace = new Map<string, TreeNode>()
+  const anywhere = new Map<string, TreeNode | null>()
+  for (const node of nodes) {
+    const key = `${node.trace_id} ${node.id}`
+    if (inTrace.has(key)) {
+      node.marks.push('repeated_id')
+      continue
+    }
+    inTrace.set(key, node)
+    // An id that two traces have leads to neither.
+    anywhere.set(node.id, anywhere.has(node.id) ? null : node)
+  }
+  for (const node of nodes) {
+    const wanted = node.row?.parent_observation_id ?? ''
+    if (wanted === '') continue
+    const near = inTrace.get(`${node.trace_id} ${wanted}`)
+    const parent = near ?? anywhere.get(wanted) ?? null
+    node.parent = parent
+    if (parent === null) node.marks.push('orphan')
+    else if (near === undefined) node.marks.push('relinked')
+  }
+}
+
+/** Follows parents from each node once; a way that meets itself is a circle. */
+function cutCircles(nodes: readonly TreeNode[]): void {
+  const wayOf = new Map<TreeNode, number>()
+  for (const [way, first] of nodes.entries()) {
+    let node: TreeNode | null = first
+    while (node !== null && !wayOf.has(node)) {
+      wayOf.set(node, way)
+      node = node.parent
+    }
+    if (node !== null && wayOf.get(node) === way) cutCircle(node)
+  }
+}
+
+function cutCircle(member: TreeNode): void {
+  let earliest = member
+  for (let node = member.parent; node !== null && node !== member; node = node.parent) {
+    if (byStart(node, earliest) < 0) earliest = node
+  }
+  earliest.parent = null
+  earliest.marks = [...earliest.marks.filter((mark) => mark !== 'relinked'), 'cycle']
+}
+
+function syntheticFor(node: TreeNode, known: Map<string, TreeNode>): TreeNode | null {
+  const { trace_id, marks } = node
+  if (!marks.includes('orphan') && !marks.includes('cycle')) return null
+  const root = known.get(trace_id) ?? emptyNode({ row: null, trace_id, id: syntheticId })
+  if (!known.has(trace_id)) root.marks.push('synthetic')
+  known.set(trace_id, root)
+  return root
+}
+
+function spanChildren(root: TreeNode): void {
+  root.start = Number.POSITIVE_INFINITY
+  for (const { start, end } of root.children) {
+    root.start = Math.min(root.start, start)
+    root.end = Math.max(root.end, end)
+  }
+}
