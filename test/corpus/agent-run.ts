@@ -90,6 +90,10 @@ export type AgentRun = {
   parallel(...agents: readonly ((agent: AgentRun) => AgentRun)[]): AgentRun
   /** What has been written so far does itself some times more. */
   times(count: number, more: (run: AgentRun, at: number) => AgentRun): AgentRun
+  /** Remembers the next answer of this agent by a name, for labels. */
+  mark(name?: string): AgentRun
+  /** The step that was marked: its place among all answers, by time; undefined when none was. */
+  step(name?: string): number | undefined
   /** The rows, by time and id, as they are stored. */
   observations(): Observation[]
   /** What happened, before anybody told of it. */
@@ -116,7 +120,8 @@ export function agentRun(name: string, options: AgentRunOptions = {}): AgentRun 
   }
   const rowsOf = () => rowsOfRun(run, options.source ?? 'proxy')
   const start = options.start_time ?? 1_790_000_000_000_000_000n
-  return writer({ run, options, rowsOf }, newAgent(run, 'main', null), start).agent
+  const marks = new Map<string, number>()
+  return writer({ run, options, rowsOf, marks }, newAgent(run, 'main', null), start).agent
 }
 
 /** A run while it is written. */
@@ -126,7 +131,13 @@ type Growing = RecordedRun & {
   tools: RecordedTool[]
 }
 
-type Book = { run: Growing; options: AgentRunOptions; rowsOf: () => Observation[] }
+type Book = {
+  run: Growing
+  options: AgentRunOptions
+  rowsOf: () => Observation[]
+  /** Indexes of calls. */
+  marks: Map<string, number>
+}
 
 const nsPerMs = 1_000_000n
 
@@ -140,6 +151,7 @@ function newAgent(run: Growing, name: string, parent: number | null): RecordedAg
 function writer(book: Book, about: RecordedAgent, start: bigint) {
   let history: ChatMessage[] = []
   let now = start
+  let pending: string[] = []
   const say = (message: ChatMessage) => {
     history = [...history, message]
     return agent
@@ -151,6 +163,10 @@ function writer(book: Book, about: RecordedAgent, start: bigint) {
       const option = typeof given === 'string' ? { text: given } : given
       const call = recordCall(book, { about, history, now, option })
       now = call.end_time
+      if (call.answer !== undefined) {
+        for (const name of pending) book.marks.set(name, call.index)
+        pending = []
+      }
       const isKept = option.kept ?? (option.error === undefined || option.partial === true)
       return isKept && call.answer !== undefined ? say(call.answer) : agent
     },
@@ -195,10 +211,23 @@ function writer(book: Book, about: RecordedAgent, start: bigint) {
       for (let at = 0; at < count; at++) more(agent, at)
       return agent
     },
+    mark: (name = 'start') => {
+      pending = [...pending, name]
+      return agent
+    },
+    step: (name = 'start') => stepOf(book, name),
     observations: () => book.rowsOf(),
     recorded: () => book.run,
   }
   return { agent, now: () => now }
+}
+
+function stepOf({ run, marks }: Book, name: string): number | undefined {
+  const marked = marks.get(name)
+  if (marked === undefined) return undefined
+  const answered = run.calls.filter(({ answer }) => answer !== undefined)
+  const starts = answered.toSorted((a, b) => Number(a.start_time - b.start_time))
+  return starts.findIndex(({ index }) => index === marked)
 }
 
 function systemOf(history: readonly ChatMessage[]): ChatMessage[] {

@@ -1,0 +1,20 @@
+import type { LabelledRun } from './labelled-run.ts'
+import { cycleRuns } from './loops-cycle.ts'
+import { errorStreakRuns } from './loops-error-streak.ts'
+import { repeatCallRuns } from './loops-repeat-call.ts'
+import { repeatErrorRuns } from './loops-repeat-error.ts'
+import { scatteredRuns } from './loops-scattered.ts'
+import { similarRuns } from './loops-similar.ts'
+import { chantRuns, talkRuns } from './loops-talk.ts'
+
+/** All labelled runs, by family. */
+export const corpus: readonly LabelledRun[] = [
+  ...repeatCallRuns,
+  ...repeatErrorRuns,
+  ...cycleRuns,
+  ...errorStreakRuns,
+  ...scatteredRuns,
+  ...similarRuns,
+  ...talkRuns,
+  ...chantRuns,
+]

@@ -1,0 +1,85 @@
+import type { FindingKind } from '../../src/capabilities/detection/contract.ts'
+import type { FailureType } from '../../src/capabilities/detection/detectors/failures/failure-types.ts'
+import type { Observation } from '../../src/model/observation.ts'
+import { type AgentRun, type AgentRunOptions, agentRun } from './agent-run.ts'
+
+export type LoopType =
+  | 'repeat_call'
+  | 'repeat_error'
+  | 'cycle'
+  | 'error_streak'
+  | 'scattered_repeat'
+  | 'monologue'
+  | 'content_chant'
+  | 'similar_call'
+  | 'budget'
+
+export type ContextType =
+  | 'lost_context'
+  | 'contradicted_fact'
+  | 'repeated_question'
+  | 'context_truncated'
+  | 'context_overflow'
+  | 'conversation_reset'
+
+/** What went wrong in a run, as a reader of the rules says it who does not know the detectors. */
+export type Label = {
+  kind: FindingKind
+  type: LoopType | FailureType | ContextType
+  /** The step that it begins with; left out when no step says it, as for a call that failed. */
+  start_step?: number
+}
+
+/** A label before its run is written: `at` names the mark of the step that it begins with. */
+export type LabelDraft = Pick<Label, 'kind' | 'type'> & { at: string }
+
+export type LabelledRun = {
+  name: string
+  labels: readonly Label[]
+  /** Types that two readers of the rules may judge differently here: they count neither way. */
+  may: readonly string[]
+  /** It looks like trouble, and is none. */
+  healthy: boolean
+  observations(): Observation[]
+}
+
+type Write = (run: AgentRun) => AgentRun
+
+/** A run with something wrong: each label holds from the step that the run marks for it. */
+export function ill(
+  name: string,
+  labels: readonly LabelDraft[],
+  write: Write,
+  options: AgentRunOptions & { may?: readonly string[] } = {},
+): LabelledRun {
+  const { may = [], ...about } = options
+  const run = write(agentRun(name, about))
+  const placed = labels.map(({ at, ...label }) => {
+    const start_step = run.step(at)
+    return start_step === undefined ? label : { ...label, start_step }
+  })
+  return { name, labels: placed, may, healthy: false, observations: () => run.observations() }
+}
+
+/** A run that looks like trouble, and is none. */
+export function healthy(
+  name: string,
+  write: Write,
+  options: AgentRunOptions & { may?: readonly string[] } = {},
+): LabelledRun {
+  const { may = [], ...about } = options
+  const run = write(agentRun(name, about))
+  return { name, labels: [], may, healthy: true, observations: () => run.observations() }
+}
+
+export function loop(type: LoopType, at = 'start'): LabelDraft {
+  return { kind: 'loop', type, at }
+}
+
+export function failure(type: FailureType, at = 'start'): LabelDraft {
+  return { kind: 'failure', type, at }
+}
+
+export function context(type: ContextType, at = 'start'): LabelDraft {
+  return { kind: 'context', type, at }
+}
