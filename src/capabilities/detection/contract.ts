@@ -46,8 +46,11 @@ export type FindingDraft = {
   evidence: Evidence
 }
 
-/** What a detector needs of a run to say anything; without it the run is `not checked` by it. */
-export type Need = 'arguments' | 'results' | 'texts'
+/**
+ * What a detector needs of a run to say anything; without it the run is `not checked` by it.
+ * `tool_outcomes`: whether tools' uses went well, which spans without content tell too.
+ */
+export type Need = 'arguments' | 'results' | 'tool_outcomes' | 'texts'
 
 /** What bounds the work of one detector on one run. */
 export type WorkBudget = {

@@ -1,0 +1,102 @@
+import type { ContextLedger } from './context/ledger.ts'
+import { BudgetSpent, type Detector, type FindingDraft, type Need } from './contract.ts'
+import { createWorkBudget } from './evidence/work-budget.ts'
+import { withLoopPrecedence } from './loop-precedence.ts'
+import type { TaskRun } from './reconstruction/contract.ts'
+import { type DetectionSettings, detectors as everyDetector } from './registry.ts'
+
+/**
+ * Units of work (a comparison each) that one detector may do on one run. A run of 5,000 steps takes
+ * the busiest detector about a million; the bound is there for runs made to be expensive.
+ */
+export const workUnits_max = 20_000_000
+/** Findings of one detector in one run; a run with more tells nobody anything new. */
+export const findingsPerDetector_max = 200
+
+export type DetectOptions = {
+  /** Names of the detectors that run; all when left out. Unknown names run nothing. */
+  only?: readonly string[]
+  /** What earlier tasks of the conversation said. */
+  prior?: ContextLedger
+  /** Which ones there are; the registry's when left out. */
+  detectors?: readonly Detector[]
+  work_units_max?: number
+}
+
+export type Detected = {
+  findings: FindingDraft[]
+  /** Detectors that looked at all they need. One that is switched off is neither here nor below. */
+  checked: string[]
+  /** What could not be checked, or only in part, and why, in words. */
+  not_checked: { detector: string; reason: string }[]
+  /** Those that threw, for the log and the counter; they are in `not_checked` too. */
+  failed: { detector: string; error: unknown }[]
+}
+
+/**
+ * Runs detectors over a run. Pure: the same run and settings give the same findings. A detector that
+ * throws, or does more than its bound allows, takes only itself down.
+ */
+export function detectAll(
+  run: TaskRun,
+  settings: DetectionSettings,
+  options: DetectOptions = {},
+): Detected {
+  const { only, detectors = everyDetector } = options
+  const detected: Detected = { findings: [], checked: [], not_checked: [], failed: [] }
+  for (const detector of detectors) {
+    if (only !== undefined && !only.includes(detector.name)) continue
+    detectOne(run, { detector, settings, options }, detected)
+  }
+  return { ...detected, findings: withLoopPrecedence(run, detected.findings) }
+}
+
+type Look = { detector: Detector; settings: DetectionSettings; options: DetectOptions }
+
+function detectOne(run: TaskRun, { detector, settings, options }: Look, detected: Detected): void {
+  const { name } = detector
+  const { enabled = true, ...thresholds } = settings[name] ?? {}
+  if (!enabled) return
+  const missing = detector.needs.find((need) => !isMet(run, need))
+  if (missing !== undefined) {
+    detected.not_checked.push({ detector: name, reason: reasons[missing] })
+    return
+  }
+  try {
+    const known = detector.settings.parse(thresholds)
+    const budget = createWorkBudget(options.work_units_max ?? workUnits_max)
+    const findings = detector.detect(run, known, budget, options.prior)
+    detected.findings.push(...findings.slice(0, findingsPerDetector_max))
+    if (findings.length <= findingsPerDetector_max) detected.checked.push(name)
+    else notAnalysed(detected, name, `only the first ${findingsPerDetector_max} findings are kept`)
+  } catch (error) {
+    const isBound = error instanceof BudgetSpent
+    if (!isBound) detected.failed.push({ detector: name, error })
+    notAnalysed(detected, name, isBound ? error.message : 'the detector failed')
+  }
+}
+
+function notAnalysed({ not_checked }: Detected, detector: string, why: string): void {
+  not_checked.push({ detector, reason: `not_analysed: ${why}` })
+}
+
+const reasons: Record<Need, string> = {
+  arguments: 'the run has no arguments of tool calls',
+  results: 'the run has no results of tool calls',
+  tool_outcomes: 'the run does not tell how its tool calls ended',
+  texts: 'the run has no texts of messages',
+}
+
+/** A run with content but without a tool has nothing that could be missing. */
+function isMet({ content, tools, steps }: TaskRun, need: Need): boolean {
+  if (need === 'texts') return content !== 'none' || steps.some(({ text }) => text !== null)
+  if (content !== 'none' && tools.length === 0) return true
+  if (need === 'arguments') return tools.some((use) => use.arguments !== null)
+  if (need === 'results')
+    return tools.some((use) => use.out !== null) || isUnanswered(content, tools)
+  return tools.some((use) => use.is_answered) || isUnanswered(content, tools)
+}
+
+function isUnanswered(content: TaskRun['content'], tools: TaskRun['tools']): boolean {
+  return content !== 'none' && tools.every((use) => !use.is_answered)
+}
