@@ -1,0 +1,215 @@
+import { digestOf } from './digests.ts'
+import { itemsOf, type JsonObject, jsonText, objectFrom, parsedJson } from './json-values.ts'
+import { callIn, isCallPart, isResultPart, resultIn, type ToldCall } from './tool-parts.ts'
+
+/** A message as a history tells it, in whatever convention. */
+export type ToldMessage = {
+  role: 'system' | 'user' | 'assistant' | 'tool'
+  /** Its texts joined, whole. */
+  text: string
+  /** What the model wrote instead of an answer when it refused. */
+  refusal: string
+  /** Tools that it asks for. */
+  calls: readonly ToldCall[]
+  /** Of a tool's message: the call it answers, its tool where it says so, and whether it failed. */
+  tool_call_id: string
+  tool_name: string
+  is_error: boolean | undefined
+  /** Equal for what is the same message, however often and in whatever spelling it is sent. */
+  digest: string
+}
+
+/**
+ * The messages in a JSON value: lists of messages of OpenAI, OpenTelemetry, OpenInference, the AI
+ * SDK, Anthropic and Gemini, items of the Responses API, and objects around them. What is none of
+ * these is one message of the role given.
+ */
+export function readMessages(value: unknown, role: ToldMessage['role']): ToldMessage[] {
+  const told: ToldMessage[] = []
+  for (const item of listIn(value)) addMessages(told, item, role)
+  return told
+}
+
+const listKeys = ['messages', 'contents', 'input', 'prompts'] as const
+/** Lists in lists, and objects around them, are looked into so far. */
+const wraps_max = 4
+
+/** The list of messages in a value, with what stands beside it as a first message of the system. */
+function listIn(value: unknown): readonly unknown[] {
+  let within = value
+  const before: unknown[] = []
+  for (let depth = 0; depth < wraps_max; depth++) {
+    if (Array.isArray(within)) {
+      if (within.length !== 1 || !Array.isArray(within[0])) return [...before, ...within]
+      within = within[0]
+      continue
+    }
+    const object = objectFrom(within)
+    if (object === undefined || isMessage(object)) break
+    const system = object['system'] ?? objectFrom(object['config'])?.['system_instruction']
+    if (system !== undefined && system !== null) before.push({ role: 'system', content: system })
+    const key = listKeys.find((name) => Array.isArray(object[name]))
+    const prompt = object['prompt']
+    if (key !== undefined) within = object[key]
+    else if (prompt !== undefined) within = prompt
+    else break
+  }
+  return [...before, within]
+}
+
+function isMessage(object: JsonObject): boolean {
+  return 'role' in object || 'content' in object || 'parts' in object || 'type' in object
+}
+
+const roles = new Map<unknown, ToldMessage['role']>([
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['user', 'user'],
+  ['human', 'user'],
+  ['assistant', 'assistant'],
+  ['model', 'assistant'],
+  ['ai', 'assistant'],
+  ['tool', 'tool'],
+  ['function', 'tool'],
+])
+
+function addMessages(told: ToldMessage[], item: unknown, fallback: ToldMessage['role']): void {
+  const whole = objectFrom(item)
+  if (whole === undefined) {
+    if (item === undefined || item === null || item === '') return
+    const text = typeof item === 'string' ? item : jsonText(item)
+    told.push(finished({ ...noMessage, role: fallback, text }))
+    return
+  }
+  const message = objectFrom(whole['message']) ?? objectFrom(whole['body']) ?? whole
+  const role = roleOf(message, whole, fallback)
+  const parts = partsOf(message)
+  const results = parts.filter(isResultPart)
+  for (const part of results) told.push(finished({ ...noMessage, role: 'tool', ...resultIn(part) }))
+  const rest = results.length === 0 ? parts : parts.filter((part) => !isResultPart(part))
+  if (results.length > 0 && rest.length === 0) return
+  told.push(finished(role === 'tool' ? toolMessage(message, rest) : saidMessage(role, message, rest)))
+}
+
+function roleOf(
+  message: JsonObject,
+  whole: JsonObject,
+  fallback: ToldMessage['role'],
+): ToldMessage['role'] {
+  const role = roles.get(message['role']) ?? roles.get(whole['role'])
+  if (role !== undefined) return role
+  const type = message['type']
+  return roles.get(type) ?? (isCallPart(message) ? 'assistant' : fallback)
+}
+
+const noMessage = {
+  role: 'user',
+  text: '',
+  refusal: '',
+  calls: [] as readonly ToldCall[],
+  tool_call_id: '',
+  tool_name: '',
+  is_error: undefined as boolean | undefined,
+} as const
+
+/** The parts of a message: its content's items, or the content itself. */
+function partsOf(message: JsonObject): readonly unknown[] {
+  if (isResultPart(message) || isCallPart(message)) return [message]
+  const content = message['parts'] ?? message['content'] ?? message['contents'] ?? message['text']
+  if (Array.isArray(content)) return content
+  if (typeof content === 'string') return partsInText(content)
+  return content === undefined || content === null ? [] : [content]
+}
+
+const partsOpening = /^\[\s*\{\s*"/
+
+/** Instrumentations put lists of parts into texts. */
+function partsInText(text: string): readonly unknown[] {
+  if (text === '') return []
+  if (!partsOpening.test(text)) return [text]
+  const items = itemsOf(parsedJson(text))
+  return items.length > 0 && items.every(isKnownPart) ? items : [text]
+}
+
+const partTypes = new Set([
+  'text',
+  'tool_use',
+  'tool_result',
+  'tool-call',
+  'tool-result',
+  'tool_call',
+  'tool_call_response',
+  'image_url',
+  'image',
+  'input_text',
+  'output_text',
+  'thinking',
+  'reasoning',
+])
+
+function isKnownPart(part: unknown): boolean {
+  return partTypes.has(String(objectFrom(part)?.['type']))
+}
+
+function toolMessage(message: JsonObject, parts: readonly unknown[]): Omit<ToldMessage, 'digest'> {
+  const { tool_call_id, tool_name, is_error } = resultIn(message)
+  const text = parts.map(textOfPart).join('')
+  return { ...noMessage, role: 'tool', text, tool_call_id, tool_name, is_error }
+}
+
+function saidMessage(
+  role: ToldMessage['role'],
+  message: JsonObject,
+  parts: readonly unknown[],
+): Omit<ToldMessage, 'digest'> {
+  const calls: ToldCall[] = []
+  const texts: string[] = []
+  for (const part of parts) {
+    if (isCallPart(part)) pushCall(calls, part)
+    else texts.push(textOfPart(part))
+  }
+  for (const call of itemsOf(message['tool_calls'])) pushCall(calls, call)
+  const old = objectFrom(message['function_call'])
+  if (old !== undefined) pushCall(calls, old)
+  const refusal = typeof message['refusal'] === 'string' ? message['refusal'] : ''
+  return { ...noMessage, role, text: texts.join(''), refusal, calls }
+}
+
+/** OpenAI's own bound of tools is 128; a list of more is nobody's. */
+const calls_max = 512
+
+function pushCall(calls: ToldCall[], part: unknown): void {
+  const call = callIn(part)
+  if (call !== undefined && calls.length < calls_max) calls.push(call)
+}
+
+/** What the model thought is no part of what it said; what is no text is told by its digest. */
+function textOfPart(part: unknown): string {
+  if (typeof part === 'string') return part
+  const object = objectFrom(part)
+  if (object === undefined) return jsonText(part)
+  const type = object['type']
+  if (type === 'reasoning' || type === 'thinking' || type === 'redacted_thinking') return ''
+  const text = object['text'] ?? object['content']
+  if (typeof text === 'string' && !isData(object)) return text
+  const inner = objectFrom(text)?.['text']
+  if (typeof inner === 'string') return inner
+  const kind = typeof type === 'string' ? type : 'data'
+  return `[${kind} ${digestOf(jsonText(part))}]`
+}
+
+function isData(part: JsonObject): boolean {
+  const type = part['type']
+  return type === 'blob' || type === 'uri' || type === 'file'
+}
+
+function finished(message: Omit<ToldMessage, 'digest'>): ToldMessage {
+  return { ...message, digest: digestOfMessage(message) }
+}
+
+function digestOfMessage(message: Omit<ToldMessage, 'digest'>): string {
+  const { role, text, refusal, calls, tool_call_id, tool_name } = message
+  const asked = calls.map(({ id, sig }) => `${id} ${sig}`).join('\n')
+  const about = role === 'tool' ? `${tool_call_id || tool_name}` : refusal
+  return digestOf(`${role}\n${about}\n${asked}\n${text.trim()}`)
+}

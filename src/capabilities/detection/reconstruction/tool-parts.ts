@@ -1,0 +1,154 @@
+import { readArguments, sigOf } from './digests.ts'
+import { type JsonObject, jsonText, objectFrom } from './json-values.ts'
+
+/** A call of a tool as a message tells it. */
+export type ToldCall = {
+  id: string
+  name: string
+  /** The text of its arguments, as it was written or as JSON of what was told. */
+  arguments: string
+  is_json: boolean
+  sig: string
+}
+
+const callTypes = new Set([
+  'tool_call',
+  'tool-call',
+  'tool_use',
+  'server_tool_use',
+  'function_call',
+  'custom_tool_call',
+])
+
+/** Tells whether a part of a message, or an item in its place, is a call of a tool. */
+export function isCallPart(part: unknown): boolean {
+  const object = objectFrom(part)
+  if (object === undefined) return false
+  const type = object['type']
+  if (typeof type === 'string') return callTypes.has(type)
+  return objectFrom(object['functionCall'] ?? object['function_call']) !== undefined && !object['role']
+}
+
+const resultTypes = new Set([
+  'tool_call_response',
+  'tool-result',
+  'tool_result',
+  'function_call_output',
+  'custom_tool_call_output',
+])
+
+/** Tells whether a part of a message, or an item in its place, is the result of a tool. */
+export function isResultPart(part: unknown): boolean {
+  const object = objectFrom(part)
+  if (object === undefined) return false
+  const type = object['type']
+  if (typeof type === 'string') return resultTypes.has(type)
+  return objectFrom(object['functionResponse'] ?? object['function_response']) !== undefined
+}
+
+/** A call of whatever convention; undefined when it names no tool. */
+export function callIn(part: unknown): ToldCall | undefined {
+  const item = objectFrom(part)
+  if (item === undefined) return undefined
+  const called =
+    objectFrom(item['function']) ??
+    objectFrom(item['custom']) ??
+    objectFrom(item['functionCall'] ?? item['function_call']) ??
+    item
+  const name = textOf(called['name'] ?? item['toolName'])
+  if (name === '') return undefined
+  const id = textOf(item['call_id'] ?? item['id'] ?? item['toolCallId'] ?? called['id'])
+  return toldCall(id, name, argumentsIn(called, item))
+}
+
+/** Longer names and ids are nobody's. */
+const name_chars_max = 256
+
+/** A call of these words. */
+export function toldCall(id: string, name: string, args: string): ToldCall {
+  const { canonical, is_json } = readArguments(args)
+  const short = name.slice(0, name_chars_max)
+  return {
+    id: id.slice(0, name_chars_max),
+    name: short,
+    arguments: args,
+    is_json,
+    sig: sigOf(short, canonical),
+  }
+}
+
+function argumentsIn(called: JsonObject, item: JsonObject): string {
+  const given =
+    called['arguments'] ??
+    called['args'] ??
+    item['args'] ??
+    called['input'] ??
+    item['input'] ??
+    item['parameters']
+  if (given === undefined || given === null) return ''
+  return typeof given === 'string' ? given : jsonText(given)
+}
+
+/** The result in a part or in a message of a tool. */
+export function resultIn(part: unknown): {
+  text: string
+  tool_call_id: string
+  tool_name: string
+  is_error: boolean | undefined
+} {
+  const item = objectFrom(part) ?? {}
+  const response = objectFrom(item['functionResponse'] ?? item['function_response'])
+  const id =
+    item['tool_call_id'] ??
+    item['toolCallId'] ??
+    item['tool_use_id'] ??
+    item['call_id'] ??
+    response?.['id'] ??
+    item['id']
+  const name = item['name'] ?? item['toolName'] ?? item['tool_name'] ?? response?.['name']
+  const content =
+    item['response'] ??
+    item['result'] ??
+    item['output'] ??
+    item['content'] ??
+    response?.['response']
+  const failed = item['is_error'] ?? item['isError'] ?? wrappedFailure(content)
+  return {
+    text: resultText(content),
+    tool_call_id: textOf(id).slice(0, name_chars_max),
+    tool_name: textOf(name).slice(0, name_chars_max),
+    is_error: typeof failed === 'boolean' ? failed : undefined,
+  }
+}
+
+/** The AI SDK says of each result what it is: `{"type":"error-text","value":…}`. */
+function wrappedFailure(content: unknown): boolean | undefined {
+  const object = objectFrom(content)
+  const failed = object?.['isError'] ?? object?.['is_error']
+  if (typeof failed === 'boolean') return failed
+  const type = object?.['type']
+  return type === 'error-text' || type === 'error-json' ? true : undefined
+}
+
+/** A result as text: texts of its parts joined, else its JSON. */
+export function resultText(told: unknown): string {
+  const content = withoutWrapper(told)
+  if (typeof content === 'string') return content
+  if (content === undefined || content === null) return ''
+  const parts = Array.isArray(content) ? content : objectFrom(content)?.['content']
+  if (Array.isArray(parts)) {
+    const texts = parts.map((one) => objectFrom(one)?.['text'])
+    if (texts.length > 0 && texts.every((text) => typeof text === 'string')) return texts.join('')
+  }
+  return jsonText(content)
+}
+
+function withoutWrapper(content: unknown): unknown {
+  const object = objectFrom(content)
+  if (object === undefined || typeof object['type'] !== 'string') return content
+  return object['value'] ?? content
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? `${value}` : ''
+}
