@@ -1,5 +1,19 @@
+import { problem } from '../../kernel/problem.ts'
+import { sleep } from '../../kernel/time.ts'
+import { asStoreProblem } from '../../platform/relational/index.ts'
 import type { DetectionDeps } from './detection-deps.ts'
+import { detectorsDigest } from './examine-run.ts'
 import type { Finding, FindingChanges, NotChecked } from './findings/finding.ts'
+import {
+  detectionOf,
+  ensureDetection,
+  findingsOf,
+  type TaskDetection,
+  taskFacts,
+} from './findings/store.ts'
+import { writeResult } from './findings/write-result.ts'
+import { lookAtTasks } from './look-at-tasks.ts'
+import { effectiveSettings } from './settings/effective-settings.ts'
 
 /** Which task, as it is stored (see `taskNamed` of tasks for what clients call it). */
 export type DetectedTask = { project_id: string; task_id: string }
@@ -25,15 +39,101 @@ export type DetectionResult = {
   detected_at: string
 }
 
+/** Times that a result is made anew because others wrote meanwhile. */
+const tries_max = 5
+const pause_ms = 100
+
 /**
  * Looks for trouble in one task and stores what it finds: what the worker does after each call, for
  * those who can't wait for it. Rejects with `task_not_found` for a task that is not there,
  * `store_unavailable`, and `overloaded` when others write to the task again and again.
  */
 export async function detectTask(
-  _deps: DetectionDeps,
-  { task_id }: DetectedTask,
-  _options: DetectOptions = {},
+  deps: DetectionDeps,
+  task: DetectedTask,
+  options: DetectOptions = {},
 ): Promise<DetectionResult> {
-  throw new TypeError(`not there yet: ${task_id}`)
+  for (let tries = 0; tries < tries_max; tries += 1) {
+    options.signal?.throwIfAborted()
+    const result = await detectOnce(deps, task, options).catch(rethrow)
+    if (result !== undefined) return result
+    await sleep(pause_ms * (tries + 1), options.signal)
+  }
+  throw problem('overloaded', {
+    detail: `task_id: "${task.task_id}" was written to ${tries_max} times meanwhile; try again`,
+    retry_after_s: 1,
+  })
+}
+
+/** Undefined when somebody else wrote meanwhile. */
+async function detectOnce(
+  { db, store, clock }: DetectionDeps,
+  task: DetectedTask,
+  { detectors, force = false }: DetectOptions,
+): Promise<DetectionResult | undefined> {
+  await ensureDetection(db, task)
+  const [[facts], before, { version, settings }] = await Promise.all([
+    taskFacts(db, task.project_id, [task.task_id]),
+    detectionOf(db, task),
+    effectiveSettings(db, task.project_id),
+  ])
+  if (facts === undefined || before === undefined) throw notFound(task)
+  if (!force && isUpToDate(before, version)) return lastResult({ db }, task, before)
+  const [look] = await lookAtTasks({ db, store }, [
+    { facts, epoch: before.epoch, history: undefined, settings },
+  ])
+  if (look === undefined) throw notFound(task)
+  const only = detectors === undefined ? undefined : new Set(detectors)
+  const { claim: _claim, epoch, revision, touches } = before
+  const hold = { ...task, claim: null, epoch, revision: String(revision) }
+  const written = await writeResult(db, {
+    ...look,
+    // What the others find is not written, so the task stays as due as it was made by that.
+    hold: { ...hold, touches: only === undefined ? String(touches) : noTouches },
+    settings_version: version,
+    detected_at: new Date(clock.now_ms()).toISOString(),
+    rest_ms: 0,
+    only,
+  })
+  if (written.outcome === 'gone') throw notFound(task)
+  if (written.outcome === 'stale') return undefined
+  const now = await lastResult({ db }, task, (await detectionOf(db, task)) ?? before)
+  return { ...now, detected: true, changes: written.changes }
+}
+
+const noTouches = '-1'
+
+function isUpToDate(before: TaskDetection, settings_version: number): boolean {
+  return (
+    before.due_at === null &&
+    before.detected_at !== null &&
+    before.settings_version === settings_version &&
+    before.detectors === detectorsDigest
+  )
+}
+
+async function lastResult(
+  { db }: Pick<DetectionDeps, 'db'>,
+  task: DetectedTask,
+  { not_checked, detected_at }: TaskDetection,
+): Promise<DetectionResult> {
+  const findings = (await findingsOf(db, task)).filter(({ state }) => state !== 'withdrawn')
+  const unchanged = findings.map(({ finding_id }) => finding_id)
+  return {
+    detected: false,
+    changes: { opened: [], updated: [], recovered: [], withdrawn: [], unchanged },
+    findings,
+    not_checked,
+    detected_at: detected_at ?? '',
+  }
+}
+
+function notFound({ task_id }: DetectedTask) {
+  return problem('task_not_found', {
+    detail: `task_id: got "${task_id}", which is no task of this project`,
+  })
+}
+
+function rethrow(error: unknown): never {
+  throw asStoreProblem(error)
 }

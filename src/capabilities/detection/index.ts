@@ -6,3 +6,4 @@ export {
 } from './detect-task.ts'
 export type { DetectionDb, DetectionDeps } from './detection-deps.ts'
 export type { Finding, FindingChanges, NotChecked } from './findings/finding.ts'
+export { markDue } from './worker/due-tasks.ts'

@@ -38,6 +38,42 @@ export type ObservationStore = {
   observation(projectId: string, ids: ObservationIds): Promise<Observation | undefined>
   /** Ordered by start_time, observation_id; with content. */
   traceObservations(projectId: string, trace: TraceLookup): Promise<Observation[]>
+  /**
+   * Which observations tasks have, and which version of each is the latest: without content, so
+   * that what a reader has already is not read again. Ordered by task_id, start_time,
+   * observation_id, trace_id. At most 250 tasks a call.
+   */
+  taskVersions(projectId: string, asked: VersionsAsked): Promise<ObservationVersion[]>
+  /** The latest versions of these, with content, in no order. At most `identities_max` a call. */
+  observationsAt(projectId: string, ids: readonly ObservationIdentity[]): Promise<Observation[]>
+}
+
+/** What makes rows versions of one observation. */
+export type ObservationIdentity = { start_time: bigint; trace_id: string; observation_id: string }
+
+/** Identities of one call. */
+export const identities_max = 1_000
+
+/** A version of an observation: one that was sent again has another `message_id`. */
+export type ObservationVersion = ObservationIdentity & {
+  task_id: string
+  type: Observation['type']
+  message_id: string
+  user_id: string
+  /** When the store took it, by its own clock; milliseconds since 1970. */
+  stored_at_ms: number
+  /** What a proxied call's bodies had; 0 where nobody told. */
+  body_bytes: number
+}
+
+export type VersionsAsked = {
+  tasks: readonly TaskHint[]
+  /** Only versions that the store took at or after this instant; milliseconds since 1970. */
+  stored_from_ms?: number
+  /** The last row of the page before. */
+  after?: ObservationIdentity & { task_id: string }
+  /** Rows, at most 10,000. */
+  limit: number
 }
 
 /** From inclusive, to exclusive; left out, that side is open. */

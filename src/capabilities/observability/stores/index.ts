@@ -4,21 +4,25 @@ export { openClickHouseLedgerStore } from './clickhouse/ledger-store.ts'
 export { openClickHouseRecordStore } from './clickhouse/record-store.ts'
 export { openClickHouseRetentionStore } from './clickhouse/retention-store.ts'
 export { openClickHouseStore } from './clickhouse/store.ts'
-export type {
-  CallSums,
-  ConversationHint,
-  ConversationRollup,
-  ObservationIds,
-  ObservationStore,
-  TaskHint,
-  TaskPage,
-  TaskRollup,
-  TimelineRow,
-  TimePosition,
-  TimeWindow,
-  TraceLookup,
-  TracePage,
-  TraceSummary,
+export {
+  type CallSums,
+  type ConversationHint,
+  type ConversationRollup,
+  identities_max,
+  type ObservationIdentity,
+  type ObservationIds,
+  type ObservationStore,
+  type ObservationVersion,
+  type TaskHint,
+  type TaskPage,
+  type TaskRollup,
+  type TimelineRow,
+  type TimePosition,
+  type TimeWindow,
+  type TraceLookup,
+  type TracePage,
+  type TraceSummary,
+  type VersionsAsked,
 } from './contract.ts'
 export { fingerprintOf, fingerprints_max } from './fingerprint.ts'
 export type {

@@ -1,5 +1,6 @@
 import { newId } from '../../../../kernel/ids.ts'
 import type { Kysely, TaskTables, Transaction } from '../../../../platform/relational/index.ts'
+import { markDue } from '../../../detection/index.ts'
 import type { ObservationStore, TaskRollup } from '../../stores/index.ts'
 import {
   type LockedConversation,
@@ -38,7 +39,8 @@ export type RollUpPorts = {
  * Brings the tasks and conversations of a batch up to date, in one transaction: makes the new
  * tasks of the batch alone, adds to those of which it is sure that nothing of the batch is counted
  * yet, locks the others, recomputes those from the stored observations, and writes what came out.
- * Large ones are only marked: they are refreshed by and by (docs/decisions/0019).
+ * Large ones are only marked: they are refreshed by and by (docs/decisions/0019). All tasks are
+ * marked for detection.
  * The locks come first, so that of two workers the second one knows what the first one counted.
  * Repeating it does no harm: what is counted already is recomputed (docs/decisions/0018).
  */
@@ -59,6 +61,7 @@ export async function rollUp(ports: RollUpPorts, touched: Touched): Promise<void
       )),
     ]
     await noteLarge(trx, grown)
+    await markDue(trx, touched.tasks)
   })
 }
 

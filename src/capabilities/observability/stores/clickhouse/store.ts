@@ -28,6 +28,7 @@ import {
   traceSummaryFrom,
 } from './rollup-row.ts'
 import { asStoreFailure, reader } from './store-failure.ts'
+import { observationsAt, taskVersions } from './task-versions.ts'
 
 /** Rows of one page or trace, at most. */
 const rows_max = 10_000
@@ -78,6 +79,8 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
       const params = traceParams(projectId, trace)
       return (await read<ObservationRow>(traceObservationsSql, params)).map(observationFrom)
     },
+    taskVersions: (projectId, asked) => taskVersions(read, projectId, asked),
+    observationsAt: (projectId, ids) => observationsAt(read, projectId, ids),
   }
 }
 

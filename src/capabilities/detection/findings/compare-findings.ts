@@ -1,0 +1,83 @@
+import type { Finding, FindingChanges } from './finding.ts'
+import type { NewFinding } from './new-findings.ts'
+
+/** What is known when findings are compared with those that are stored. */
+export type Compared = {
+  stored: readonly Finding[]
+  found: readonly NewFinding[]
+  /** False for detectors that could not look: what they found before stays as it is. */
+  wasChecked: (detector: string) => boolean
+  /** False for observations that are not there any more. */
+  isThere: (place: { trace_id: string; observation_id: string }) => boolean
+}
+
+/** What is to be written, and what that changes. */
+export type Comparison = {
+  changes: FindingChanges
+  /** New, or other than they are stored. */
+  put: NewFinding[]
+  withdrawn: string[]
+  /** Stored ones that nobody could look for: they still hold. */
+  kept: Finding[]
+}
+
+/**
+ * Compares what was found with what is stored. A stored finding that was not found again is
+ * withdrawn: a call that came late made it untrue. But it stays while its detector can not look, or
+ * when observations that it rests on are gone: that says nothing of it.
+ */
+export function compareFindings({ stored, found, wasChecked, isThere }: Compared): Comparison {
+  const before = new Map(stored.map((finding) => [finding.finding_id, finding]))
+  const changes = {
+    opened: [] as string[],
+    updated: [] as string[],
+    recovered: [] as string[],
+    withdrawn: [] as string[],
+    unchanged: [] as string[],
+  }
+  const put: NewFinding[] = []
+  for (const finding of found) {
+    const change = changeOf(before.get(finding.finding_id), finding)
+    changes[change].push(finding.finding_id)
+    if (change !== 'unchanged') put.push(finding)
+  }
+  const again = new Set(found.map(({ finding_id }) => finding_id))
+  const kept: Finding[] = []
+  for (const finding of stored) {
+    if (again.has(finding.finding_id) || finding.state === 'withdrawn') continue
+    if (wasChecked(finding.detector) && finding.places.every(isThere)) {
+      changes.withdrawn.push(finding.finding_id)
+    } else {
+      kept.push(finding)
+      changes.unchanged.push(finding.finding_id)
+    }
+  }
+  return { changes, put, withdrawn: changes.withdrawn, kept }
+}
+
+function changeOf(
+  before: Finding | undefined,
+  now: NewFinding,
+): 'opened' | 'updated' | 'recovered' | 'unchanged' {
+  if (before === undefined || before.state === 'withdrawn') return 'opened'
+  if (contentOf(before) === contentOf(now)) return 'unchanged'
+  return now.recovered && !before.recovered ? 'recovered' : 'updated'
+}
+
+/** All that a reader sees of a finding, in one spelling. */
+function contentOf(finding: Finding | NewFinding): string {
+  const { kind, type, severity, state, summary, detector, detector_version } = finding
+  const { start_step, end_step, period, repeats, places, evidence, judge } = finding
+  const { wasted_tokens, wasted_cost_usd, confidence } = finding
+  const parts = [
+    ...[kind, type, severity, state, summary, detector, detector_version],
+    ...[start_step, end_step, period, repeats, wasted_tokens, Number(wasted_cost_usd), confidence],
+    ...[judge, places, evidence],
+  ]
+  return JSON.stringify(parts, sortedKeys)
+}
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

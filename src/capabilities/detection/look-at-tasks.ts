@@ -1,0 +1,94 @@
+import { type ContextLedger, ledgerEntries_max } from './context/ledger.ts'
+import type { DetectionDeps } from './detection-deps.ts'
+import { type Examination, examineRun } from './examine-run.ts'
+import { earlierLedgers, type TaskFacts } from './findings/store.ts'
+import type { Place, TaskRun } from './reconstruction/contract.ts'
+import type { DetectionSettings } from './registry.ts'
+import { readHistories } from './worker/read-histories.ts'
+import type { TaskHistory } from './worker/task-history.ts'
+
+/** A task that is to be looked at. */
+export type TaskToLook = {
+  facts: TaskFacts
+  /** Of the task's detection. */
+  epoch: string
+  /** What was read of it before. */
+  history: TaskHistory | undefined
+  settings: DetectionSettings
+}
+
+/** What a look at a task saw; nothing of it is written yet. */
+export type TaskLook = {
+  facts: TaskFacts
+  history: TaskHistory
+  run: TaskRun
+  examination: Examination
+  ledger: ContextLedger | null
+  user_ids: readonly string[]
+  has: (place: Place) => boolean
+}
+
+/** Earlier tasks of a conversation whose ledgers are read. */
+const earlierTasks_max = 20
+/** Stored starts are rounded to milliseconds, and spans without a call may begin before. */
+const startSlack_ms = 60_000
+
+/**
+ * Reads what is new of tasks of one project and runs all detectors on each, one after the other.
+ * Answers them in the order given. Rejects with `store_unavailable`.
+ */
+export async function lookAtTasks(
+  { db, store }: Pick<DetectionDeps, 'db' | 'store'>,
+  tasks: readonly TaskToLook[],
+): Promise<TaskLook[]> {
+  const project_id = tasks[0]?.facts.project_id ?? ''
+  const asked = tasks.map(askedOf)
+  const histories = await readHistories(store, project_id, asked)
+  const looks: TaskLook[] = []
+  for (const [at, { facts, settings }] of tasks.entries()) {
+    const one = asked[at]
+    const history = one && histories.get(one)
+    if (history === undefined) continue
+    const prior = priorOf(await earlierLedgers(db, facts, earlierTasks_max))
+    looks.push(lookAt({ facts, settings, history, prior }))
+  }
+  return looks
+}
+
+function askedOf({ facts, epoch, history }: TaskToLook) {
+  const { project_id, task_id, conversation_id, started_at, calls } = facts
+  const from_ms = Math.max(0, Date.parse(started_at) - startSlack_ms)
+  return {
+    ...{ project_id, task_id, epoch, calls, history },
+    conversation_id: conversation_id ?? '',
+    from: BigInt(from_ms) * 1_000_000n,
+  }
+}
+
+type Looked = {
+  facts: TaskFacts
+  settings: DetectionSettings
+  history: TaskHistory
+  prior: ContextLedger | undefined
+}
+
+function lookAt({ facts, settings, history, prior }: Looked): TaskLook {
+  const run = { ...history.run(), state: facts.state }
+  return {
+    facts,
+    history,
+    run,
+    examination: examineRun(run, settings, prior),
+    ledger: null,
+    user_ids: history.users(),
+    has: (place) => history.has(place),
+  }
+}
+
+/** What was said in the tasks before, the latest last; of too much the latest. */
+function priorOf(ledgers: readonly unknown[]): ContextLedger | undefined {
+  const entries = ledgers.flatMap((ledger) => (ledger as ContextLedger).entries)
+  return entries.length === 0
+    ? undefined
+    : { version: 1, entries: entries.slice(-ledgerEntries_max) }
+}

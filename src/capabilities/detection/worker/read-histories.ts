@@ -1,0 +1,170 @@
+import type { Observation } from '../../../model/observation.ts'
+import {
+  identities_max,
+  type ObservationStore,
+  type ObservationVersion,
+} from '../../observability/stores/index.ts'
+import type { Place } from '../reconstruction/contract.ts'
+import { TaskHistory } from './task-history.ts'
+
+/** A task whose history is to be brought up to date. */
+export type HistoryAsked = {
+  project_id: string
+  task_id: string
+  conversation_id: string
+  epoch: string
+  /** A lower bound of the starts of its observations, nanoseconds since 1970. */
+  from: bigint
+  /** Model calls as the task's roll-up counts them. */
+  calls: number
+  /** What was read before. */
+  history: TaskHistory | undefined
+}
+
+type Store = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
+
+/** Versions of one page, and of one task at most. */
+const versions_max = 10_000
+const taskVersions_max = 20_000
+/** Bodies of one statement, about; and what is taken for one that nobody told. */
+const chunk_bytes = 8 * 1024 * 1024
+const body_bytes_guess = 32 * 1024
+/**
+ * What the store takes may be seen after what it took a little later; versions that were read
+ * already cost a row without content.
+ */
+const overlap_ms = 120_000
+
+/**
+ * Brings the histories of tasks of one project up to date, reading the content of what is new
+ * alone. A history that can't be added to is made anew. Rejects with `store_unavailable`.
+ */
+export async function readHistories(
+  store: Store,
+  project_id: string,
+  asked: readonly HistoryAsked[],
+): Promise<Map<HistoryAsked, TaskHistory>> {
+  const known = asked.filter(({ history }) => history !== undefined)
+  const fresh = await addTo(store, project_id, known)
+  const anew = asked.filter((one) => !fresh.has(one))
+  for (const one of anew) {
+    const made = await addTo(store, project_id, [{ ...one, history: undefined }])
+    for (const history of made.values()) {
+      history.calls_missing = Math.max(0, one.calls - history.calls)
+      fresh.set(one, history)
+    }
+  }
+  return fresh
+}
+
+/** Answers those histories that are up to date then. */
+async function addTo(
+  store: Store,
+  project_id: string,
+  asked: readonly HistoryAsked[],
+): Promise<Map<HistoryAsked, TaskHistory>> {
+  const done = new Map<HistoryAsked, TaskHistory>()
+  const versions = await versionsOf(store, project_id, asked)
+  const wanted: Wanted[] = []
+  for (const one of asked) {
+    const history = one.history ?? new TaskHistory(one, one.epoch)
+    const all = versions.get(one.task_id) ?? []
+    const read = all.slice(0, taskVersions_max)
+    if (read.length < all.length) history.left_out = `observations beyond ${taskVersions_max}`
+    const fresh = history.freshOf(read)
+    if (fresh === 'changed') continue
+    history.noteStored(read)
+    done.set(one, history)
+    for (const version of fresh) wanted.push({ one, history, version })
+  }
+  for (const chunk of chunksOf(wanted)) {
+    const rows = await store.observationsAt(
+      project_id,
+      chunk.map(({ version }) => version),
+    )
+    for (const one of addRows(chunk, rows)) done.delete(one)
+  }
+  for (const [one, history] of done) if (isMissingCalls(one, history)) done.delete(one)
+  return done
+}
+
+type Wanted = { one: HistoryAsked; history: TaskHistory; version: ObservationVersion }
+
+/** Answers those whose histories have to be made anew. */
+function addRows(chunk: readonly Wanted[], rows: readonly Observation[]): HistoryAsked[] {
+  const byPlace = new Map(rows.map((row) => [keyOf(row), row]))
+  const byTask = new Map<Wanted['one'], { history: TaskHistory; rows: Observation[] }>()
+  for (const { one, history, version } of chunk) {
+    const row = byPlace.get(keyOf(version))
+    // One that was deleted since.
+    if (row === undefined) continue
+    const known = byTask.get(one)
+    if (known === undefined) byTask.set(one, { history, rows: [row] })
+    else known.rows.push(row)
+  }
+  const anew: HistoryAsked[] = []
+  for (const [one, { history, rows: own }] of byTask) {
+    if (history.add(own) === 'rebuild') anew.push(one)
+  }
+  return anew
+}
+
+/** The roll-up counts calls that this history does not have, and that were not missing before. */
+function isMissingCalls({ history: before, calls }: HistoryAsked, history: TaskHistory): boolean {
+  if (before === undefined || history.left_out !== undefined) return false
+  return calls - history.calls > history.calls_missing
+}
+
+async function versionsOf(
+  store: Store,
+  project_id: string,
+  asked: readonly HistoryAsked[],
+): Promise<Map<string, ObservationVersion[]>> {
+  const byTask = new Map<string, ObservationVersion[]>()
+  if (asked.length === 0) return byTask
+  const tasks = asked.map(({ task_id, from }) => ({ task_id, from }))
+  const stored_from_ms = Math.max(0, storedFrom(asked) - overlap_ms)
+  let after: ObservationVersion | undefined
+  for (let read = 0; read <= tasks.length * taskVersions_max; ) {
+    const position = after === undefined ? {} : { after }
+    const about = { tasks, stored_from_ms, ...position, limit: versions_max }
+    const page = await store.taskVersions(project_id, about)
+    for (const version of page) {
+      const known = byTask.get(version.task_id)
+      if (known === undefined) byTask.set(version.task_id, [version])
+      else if (known.length <= taskVersions_max) known.push(version)
+    }
+    read += page.length
+    after = page.at(-1)
+    if (page.length < versions_max) break
+  }
+  return byTask
+}
+
+/** Of the history that is the most behind. */
+function storedFrom(asked: readonly HistoryAsked[]): number {
+  return asked.reduce(
+    (least, { history }) => Math.min(least, history?.stored_at_ms ?? 0),
+    Number.MAX_SAFE_INTEGER,
+  )
+}
+
+function* chunksOf(wanted: readonly Wanted[]): Generator<Wanted[]> {
+  let chunk: Wanted[] = []
+  let bytes = 0
+  for (const one of wanted) {
+    const size = one.version.body_bytes || body_bytes_guess
+    if (chunk.length > 0 && (bytes + size > chunk_bytes || chunk.length >= identities_max)) {
+      yield chunk
+      chunk = []
+      bytes = 0
+    }
+    chunk.push(one)
+    bytes += size
+  }
+  if (chunk.length > 0) yield chunk
+}
+
+function keyOf({ trace_id, observation_id }: Place): string {
+  return `${trace_id} ${observation_id}`
+}
