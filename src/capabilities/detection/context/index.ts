@@ -1,0 +1,2 @@
+export { ledgerOf } from './dialogues.ts'
+export type { ContextLedger, LedgerEntry } from './ledger.ts'

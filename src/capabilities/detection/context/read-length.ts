@@ -1,0 +1,89 @@
+import type { Instruction } from './instruction.ts'
+import type { Statement } from './ledger.ts'
+
+/** Reads an upper bound of an answer's length. The value is the count. */
+export function readLength({ sentence, body, is_lasting }: Instruction): Statement[] {
+  if (!aboutAnswers.test(body) || aboutSomethingElse.test(sentence)) return []
+  for (const pattern of patterns) {
+    const groups = pattern.exec(body)?.groups
+    const count = numberOf(groups?.['n'] ?? '')
+    const unit = unitOf(groups?.['unit'] ?? '')
+    if (count === undefined || unit === undefined) continue
+    const below = /\b(?:fewer|less|under|below|shorter)\b/i.test(groups?.['how'] ?? '') ? 1 : 0
+    return [
+      {
+        kind: 'length',
+        slot: `length:${unit}`,
+        value: String(Math.max(1, count - below)),
+        holds: is_lasting ? 'always' : 'turn',
+        quote: sentence,
+      },
+    ]
+  }
+  return []
+}
+
+const aboutAnswers =
+  /\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|messages?|output|keep (?:it|them|your|everything|all)|be (?:brief|concise)|stay (?:under|below|within)|write|summari[sz]e|describe|explain|say it|limit)\b/i
+const aboutSomethingElse =
+  /\b(?:commit|docstrings?|files?|functions?|arguments?|parameters?|fields?|tools?|code|comments?|scripts?|titles?|subject|headline|variables?|thoughts?|reasoning|plan|test|query|queries|input|product|per (?:section|item|bullet|point|paragraph|line)|each (?:section|item|bullet|point|paragraph|line|sentence)|at least|minimum|story|essay|poem|article|email|e-mail|bio|slogan)\b/i
+
+const n =
+  '(?<n>\\d{1,5}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|fifty|a hundred|one hundred)'
+const unit =
+  '(?:short |single |full |simple |complete |plain )?(?<unit>words?|sentences?|characters?|chars|lines?|paragraphs?|bullets?|bullet points?)'
+const patterns: readonly RegExp[] = [
+  new RegExp(
+    `(?<how>at most|no more than|not more than|never more than|max(?:imum)?(?: of)?|a maximum of|up to|under|below|fewer than|less than|shorter than|within|not exceed|never exceed|not (?:be )?longer than|no longer than|never longer than|limit(?:ed)?(?: \\p{L}+){0,4} to)(?: a maximum of)? ${n}[ -]${unit}\\b`,
+    'iu',
+  ),
+  new RegExp(`\\b(?<how>in)(?: exactly| only| just)? ${n}[ -]${unit}\\b`, 'iu'),
+  new RegExp(`\\b${n} ${unit} (?:or (?<how>less|fewer)|at most|max(?:imum)?|tops)\\b`, 'iu'),
+  new RegExp(
+    `\\b(?<how>with|using|use)(?: exactly| only| just| a single){1,2} ${n}[ -]${unit}\\b`,
+    'iu',
+  ),
+  new RegExp(`\\b(?<how>to) ${n} ${unit}\\b`, 'iu'),
+]
+
+const numbers: Record<string, number> = {
+  a: 1,
+  an: 1,
+  one: 1,
+  two: 2,
+  three: 3,
+  four: 4,
+  five: 5,
+  six: 6,
+  seven: 7,
+  eight: 8,
+  nine: 9,
+  ten: 10,
+  twelve: 12,
+  fifteen: 15,
+  twenty: 20,
+  thirty: 30,
+  forty: 40,
+  fifty: 50,
+  'a hundred': 100,
+  'one hundred': 100,
+}
+
+function numberOf(text: string): number | undefined {
+  if (/^\d+$/.test(text)) return Number(text)
+  const low = text.toLowerCase()
+  return Object.hasOwn(numbers, low) ? numbers[low] : undefined
+}
+
+const units: readonly (readonly [start: string, unit: string])[] = [
+  ['word', 'words'],
+  ['sentence', 'sentences'],
+  ['char', 'characters'],
+  ['line', 'lines'],
+  ['paragraph', 'paragraphs'],
+  ['bullet', 'bullets'],
+]
+
+function unitOf(text: string): string | undefined {
+  return units.find(([start]) => text.toLowerCase().startsWith(start))?.[1]
+}

@@ -1,0 +1,130 @@
+import type { Instruction } from './instruction.ts'
+import type { Statement } from './ledger.ts'
+import { wordsOf } from './prose.ts'
+
+const phrases_max = 8
+const phrase_chars_max = 120
+
+/** Reads words that answers must not have: "never use the word "cheap"". */
+export function readForbidden({ sentence, body, is_lasting }: Instruction): Statement[] {
+  const opened = ban.exec(body)
+  if (opened === null) return []
+  const rest = body.slice(opened[0].length)
+  return bannedIn(rest, opened[0]).map((value) => ({
+    kind: 'forbidden' as const,
+    slot: `forbidden:${value.toLowerCase()}`,
+    value,
+    holds: is_lasting ? ('always' as const) : ('turn' as const),
+    quote: sentence,
+  }))
+}
+
+const ban =
+  /^(?:you )?(?:(?:do not|don't|must not|mustn't|may not|should not|shouldn't|cannot|can not|can't|shall not|are not allowed to|are never to|never|refrain from|avoid)(?: (?:ever|at any time|under any circumstances))?,? (?:say|saying|use|using|mention|mentioning|utter|write|writing|include|including|refer to|referring to|name|naming|call (?:it|them|us|anything)|speak of|talk about|talking about|bring up)|ban(?:ned)? (?:words?|phrases?|terms?)(?: are| is)?:?|forbidden (?:words?|phrases?|terms?)(?: are| is)?:?)(?: (?:of|anywhere|in (?:your|any|an) (?:answers?|repl(?:y|ies)|responses?))){0,2}/i
+
+function bannedIn(rest: string, opened: string): string[] {
+  const quoted = quotedIn(rest)
+  if (quoted.length > 0) {
+    return isCodeLike(rest) ? [] : quoted.filter((phrase) => /\p{L}/u.test(phrase))
+  }
+  const word =
+    /^:? ?(?:the|any of the)? ?(?:words?|terms?|phrases?|names?|brands?)(?: of)?:? (.{1,120})/i.exec(
+      rest,
+    )
+  if (word !== null) return listed(word[1] ?? '')
+  if (/forbidden|banned/i.test(opened)) return listed(rest)
+  if (!/mention|refer|name|talk|bring up|speak/i.test(opened)) return []
+  const named =
+    /^ (?:(?:our|the|any|a) )?(?:(?:competitors?|rivals?|company|product|project|brand|customer)s?,? )?(\p{Lu}[\p{L}\p{N}-]{2,30}(?: \p{Lu}[\p{L}\p{N}-]{2,30}){0,2})(?=[\s.,;!?]|$)/u.exec(
+      rest,
+    )
+  return named?.[1] === undefined ? [] : [named[1]]
+}
+
+/** Rules on identifiers are about code, where a word is no violation. */
+function isCodeLike(rest: string): boolean {
+  return /\b(?:functions?|librar(?:y|ies)|modules?|commands?|keywords?|operators?|flags?|types?|tools?|imports?|packages?|variables?|loops?|statements?)\b/i.test(
+    rest,
+  )
+}
+
+/** Words of a list without quotes: "cheap, free or discount". A list of sentences is none. */
+function listed(text: string): string[] {
+  const parts = text
+    .replace(/[.!?;].*$/s, '')
+    .split(/,| or | and |\//i)
+    .map((part) => part.replace(/^\s*(?:or|and|the|words?)\s+/i, '').trim())
+    .filter((part) => part !== '')
+  const clean = parts.map((part) =>
+    part.replace(/\s+(?:in|anywhere|at all|to|with|when|again)\b.*$/i, ''),
+  )
+  const usable = clean.every(
+    (part) => /^[\p{L}\p{N}' -]{2,40}$/u.test(part) && wordsOf(part).length <= 2,
+  )
+  return usable ? clean.slice(0, phrases_max) : []
+}
+
+/** Reads words that every answer must have: "end every reply with "Best, Ada"". */
+export function readRequired({ sentence, body, is_lasting }: Instruction): Statement[] {
+  const lasts = is_lasting && /\b(?:always|every|each|all|any|must|never)\b/i.test(sentence)
+  if (
+    !lasts ||
+    /\b(?:ask|asks|tool|function|file|commit|code|argument|field|parameter)s?\b/i.test(sentence)
+  )
+    return []
+  const asked =
+    /^(?:you )?(?:always )?(end|finish|close|conclude|sign off|sign|begin|start|open|prefix|include|mention|add|append|contain|say|put|use|write|state|greet)\b/i.exec(
+      body,
+    )
+  const passive =
+    /^(?:every|each|all|any|your)(?: (?:of your|single))?(?: (?:answers?|repl(?:y|ies)|responses?|messages?|emails?)) (?:must|should|has to|have to|needs? to|is to|are to|shall)? ?(?:always )?(end|finish|close|begin|start|open|include|mention|contain|ends|starts|begins|includes)\b/i.exec(
+      body,
+    )
+  const verb = (asked ?? passive)?.[1]?.toLowerCase()
+  if (verb === undefined || !aboutAnswers.test(sentence)) return []
+  const phrase =
+    quotedIn(body)[0] ??
+    /\b(?:with|phrase|words?|line|sentence|text|tag|signature|disclaimer)(?: the)?(?: (?:phrase|words?|line|sentence|text|tag))?: ?(.{2,120}?)[.]?$/i.exec(
+      body,
+    )?.[1]
+  if (phrase === undefined || /[[\]{}<>]|\.\.\.|…/.test(phrase)) return []
+  const where = placeOfVerb(verb, body)
+  return [
+    {
+      kind: 'required',
+      slot: `required:${where}${where === 'anywhere' ? `:${phrase.toLowerCase()}` : ''}`,
+      value: phrase,
+      holds: 'always',
+      quote: sentence,
+    },
+  ]
+}
+
+const aboutAnswers =
+  /\b(?:answers?|repl(?:y|ies)|responses?|messages?|everything you (?:say|write)|always (?:end|finish|close|sign|start|begin|open|include|mention|add|append|greet))\b/i
+
+function placeOfVerb(verb: string, body: string): 'start' | 'end' | 'anywhere' {
+  if (/^(?:end|finish|close|conclude|sign|append)/.test(verb)) return 'end'
+  if (/^(?:begin|start|open|prefix|greet)/.test(verb)) return 'start'
+  if (/\bat the (?:very )?(?:end|bottom)\b/i.test(body)) return 'end'
+  if (/\bat the (?:very )?(?:start|beginning|top)\b/i.test(body)) return 'start'
+  return 'anywhere'
+}
+
+/** What stands in quotes, in order. An apostrophe inside a word is no quote. */
+export function quotedIn(text: string): string[] {
+  const found: string[] = []
+  const pattern =
+    /"([^"\n]{1,120})"|“([^”\n]{1,120})”|`([^`\n]{1,120})`|«([^»\n]{1,120})»|(?<![\p{L}\p{N}])['‘]([^'’\n]{1,120})['’](?![\p{L}\p{N}])/gu
+  for (const match of text.matchAll(pattern)) {
+    const phrase = match
+      .slice(1)
+      .find((group) => group !== undefined)
+      ?.trim()
+      .replace(/[,.]$/, '')
+    if (phrase !== undefined && phrase !== '' && phrase.length <= phrase_chars_max)
+      found.push(phrase)
+    if (found.length >= phrases_max) break
+  }
+  return found
+}

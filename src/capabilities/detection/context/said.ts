@@ -1,0 +1,79 @@
+import { remember } from '../evidence/remember.ts'
+import type { Message } from '../reconstruction/contract.ts'
+import { instructionOf } from './instruction.ts'
+import { quote_chars_max, type Statement } from './ledger.ts'
+import { proseOf, sentencesOf } from './prose.ts'
+import { readFacts } from './read-facts.ts'
+import { readFormat } from './read-format.ts'
+import { readLanguage } from './read-language.ts'
+import { readLength } from './read-length.ts'
+import { readPersona } from './read-persona.ts'
+import { readTools } from './read-tools.ts'
+import { readForbidden, readRequired } from './read-words.ts'
+
+/** What a message of the system or the user says that can be checked. */
+export type Said = {
+  statements: readonly Statement[]
+  /** Sentences that lift rules said before: "you can use emojis again". */
+  releases: readonly string[]
+}
+
+/** Reads a message for statements; the same object is read once. Nothing of the others is read. */
+export const saidIn: (message: Message) => Said = remember(read)
+
+const nothing: Said = { statements: [], releases: [] }
+const statements_max = 60
+/** Longer messages of a user are documents, whose sentences are nobody's wish. */
+const userMessage_chars_max = 6_000
+const facts_chars_max = 4_000
+
+const readers = [
+  readLanguage,
+  readFormat,
+  readLength,
+  readForbidden,
+  readRequired,
+  readTools,
+] as const
+
+function read({ role, text }: Message): Said {
+  if (role !== 'system' && role !== 'user') return nothing
+  if (role === 'user' && (text.length > userMessage_chars_max || isToolOutput(text))) return nothing
+  const sentences = sentencesOf(proseOf(text))
+  const statements: Statement[] = []
+  const releases: string[] = []
+  for (const sentence of sentences) {
+    if (role === 'user' && release.test(sentence)) releases.push(sentence.toLowerCase())
+    else statements.push(...statementsOf(sentence, role))
+    if (text.length <= facts_chars_max) statements.push(...readFacts(sentence))
+    if (statements.length >= statements_max) break
+  }
+  return { statements: statements.slice(0, statements_max).map(asKept), releases }
+}
+
+/** Agents without tool calls in the format send what their tools print as the user. */
+function isToolOutput(text: string): boolean {
+  return /^\s*(?:[<[{]|observation\b|output\b|result\b|tool\b|stdout|stderr|\$ |traceback|error:)/i.test(
+    text.slice(0, 40),
+  )
+}
+
+const release =
+  /\b(?:(?:you|u) (?:can|may|could)(?: now| again)? (?:use|say|write|answer|mention|go|stop|drop|ignore)|feel free|it(?:'s| is) (?:ok|okay|fine|alright) (?:to|now|again|if)|no longer|no need|don't need|do not need|don't have to|do not have to|needn't|stop (?:answering|replying|responding|using|writing|ending|starting|adding)|forget (?:about )?(?:the|that|my|what)|ignore (?:the|that|my)|drop (?:the|that)|lift the|not? anymore|any ?more|instead of|back to normal)\b/i
+
+function statementsOf(sentence: string, role: 'system' | 'user'): Statement[] {
+  const persona = role === 'system' ? readPersona(sentence) : []
+  const instruction = instructionOf(sentence)
+  if (instruction === undefined) return persona
+  const read = readers.flatMap((reader) => reader(instruction))
+  // What the system says holds for all of the conversation; a question states nothing.
+  if (role === 'system')
+    return [...persona, ...read.map((s) => ({ ...s, holds: 'always' as const }))]
+  return sentence.trim().endsWith('?') && !/^(?:can|could|would|will) you\b/i.test(sentence)
+    ? []
+    : read
+}
+
+function asKept(statement: Statement): Statement {
+  return { ...statement, quote: statement.quote.slice(0, quote_chars_max) }
+}

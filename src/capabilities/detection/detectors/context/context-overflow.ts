@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import { contextFinding } from '../../context/context-finding.ts'
+import { windowOf } from '../../context/model-windows.ts'
+import type { Detector, FindingDraft } from '../../contract.ts'
+import { placeOf } from '../../evidence/places.ts'
+import type { ModelCall, TaskRun, Thread } from '../../reconstruction/contract.ts'
+
+const share = z.number().min(0.1).max(1)
+
+const settings = z.strictObject({
+  fill_min: share.default(0.8).describe('Share of the window from which on a call is told.'),
+  fill_severe: share
+    .default(0.95)
+    .describe('Share of the window from which on it is of medium severity.'),
+  windows: z
+    .record(z.string().min(1).max(128), z.int().min(256).max(100_000_000))
+    .default({})
+    .describe('Context windows in tokens by the beginning of a model’s name; before the table.'),
+})
+type Settings = z.output<typeof settings>
+
+/**
+ * A history that fills the model's window, or that the provider refused as too long. Without a known
+ * window only the provider's own error counts.
+ */
+export const contextOverflow: Detector<typeof settings> = {
+  name: 'context_overflow',
+  kind: 'context',
+  types: ['context_overflow'],
+  version: 1,
+  needs: [],
+  settings,
+  detect(run, chosen, budget) {
+    return run.threads.flatMap((thread) => {
+      budget.spend(thread.calls.length)
+      const calls = thread.calls.flatMap((index) => run.calls[index] ?? [])
+      const refused = calls.filter(isRefused)
+      if (refused.length > 0) return refusedFinding(run, calls, refused)
+      return filledFinding(run, { thread, calls }, chosen)
+    })
+  },
+}
+
+/** The words that providers have for it, in the type or the text of the error. */
+function isRefused({ status, error_type, error_message }: ModelCall): boolean {
+  return (
+    status === 'error' &&
+    /context_length_exceeded|context[_ ]window|maximum context length|(?:prompt|input|request) is too long|too many (?:input )?tokens|exceeds? (?:the )?(?:model'?s )?(?:maximum )?(?:context|token|input)|input token count|reduce the length of/i.test(
+      `${error_type} ${error_message.slice(0, error_chars_max)}`,
+    )
+  )
+}
+
+const error_chars_max = 2_000
+
+function refusedFinding(
+  run: TaskRun,
+  calls: readonly ModelCall[],
+  refused: readonly ModelCall[],
+): FindingDraft[] {
+  const [first] = refused
+  const last = refused.at(-1)
+  if (first === undefined || last === undefined) return []
+  const recovered = calls.some(({ index, status }) => index > last.index && status === 'ok')
+  const next = calls.find(({ index, step }) => index > first.index && step !== null)
+  return [
+    {
+      ...contextFinding(run, {
+        type: 'context_overflow',
+        severity: 'high',
+        topic: 'refused',
+        summary: `The provider refused a history as too long for ${first.model || 'the model'}.`,
+        original_context: windowText(first.model, undefined),
+        violation: first.error_message || first.error_type,
+        original: calls[0] ?? first,
+        steps: [],
+        begins_at: placeOf(first),
+        recovered,
+        confidence: 0.98,
+        evidence: { model: first.model, refused_calls: refused.length },
+      }),
+      start_step: next?.step ?? null,
+      places: refused.slice(0, refusedPlaces_max).map(placeOf),
+    },
+  ]
+}
+
+const refusedPlaces_max = 100
+
+function filledFinding(
+  run: TaskRun,
+  { calls }: { thread: Thread; calls: readonly ModelCall[] },
+  { fill_min, fill_severe, windows }: Settings,
+): FindingDraft[] {
+  const filled = calls.flatMap((call) => {
+    const fill = fillOf(call, windows)
+    return fill !== undefined && fill >= fill_min ? [{ call, fill }] : []
+  })
+  const [first] = filled
+  if (first === undefined) return []
+  const most = filled.reduce((one, other) => (other.fill > one.fill ? other : one))
+  const last = calls.findLast((call) => fillOf(call, windows) !== undefined)
+  const recovered = last !== undefined && (fillOf(last, windows) ?? 0) < fill_min
+  const window_tokens = windowOf(most.call.model, windows)
+  const percent = Math.round(most.fill * 100)
+  return [
+    contextFinding(run, {
+      type: 'context_overflow',
+      severity: most.fill >= fill_severe ? 'medium' : 'low',
+      topic: 'filled',
+      summary: `A call filled ${percent} % of the window of ${most.call.model}.`,
+      original_context: windowText(most.call.model, window_tokens),
+      violation: `${most.call.input_tokens} tokens of input: ${percent} % of the window.`,
+      original: calls[0] ?? first.call,
+      steps: filled.flatMap(({ call }) => call.step ?? []),
+      begins_at: placeOf(first.call),
+      recovered,
+      confidence: 0.95,
+      evidence: {
+        model: most.call.model,
+        window_tokens,
+        input_tokens: most.call.input_tokens,
+        fill: most.fill,
+        calls: filled.length,
+      },
+    }),
+  ]
+}
+
+function windowText(model: string, tokens: number | undefined): string {
+  const name = model === '' ? 'the model' : model
+  return tokens === undefined
+    ? `The window of ${name} is not known.`
+    : `The window of ${name} has ${tokens} tokens.`
+}
+
+/** Share of the window that a call's input filled; undefined when either is not known. */
+function fillOf({ model, input_tokens }: ModelCall, windows: Settings['windows']) {
+  const window = windowOf(model, windows)
+  return window === undefined || input_tokens === null ? undefined : input_tokens / window
+}

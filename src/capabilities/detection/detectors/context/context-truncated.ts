@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { contextFinding } from '../../context/context-finding.ts'
+import { type Dialogue, dialoguesOf } from '../../context/dialogues.ts'
+import type { LedgerEntry } from '../../context/ledger.ts'
+import { saidIn } from '../../context/said.ts'
+import type { Detector, FindingDraft, Severity } from '../../contract.ts'
+import { placeOf } from '../../evidence/places.ts'
+import type { HistoryBreak, Message, TaskRun } from '../../reconstruction/contract.ts'
+
+const settings = z.strictObject({})
+
+/**
+ * A history that no longer begins as it did: older messages are gone, or a summary stands in their
+ * place. How bad that is depends on what went with them.
+ */
+export const contextTruncated: Detector<typeof settings> = {
+  name: 'context_truncated',
+  kind: 'context',
+  types: ['context_truncated'],
+  version: 1,
+  needs: ['texts'],
+  settings,
+  detect(run, _settings, budget, prior) {
+    const { dialogues } = dialoguesOf(run, prior)
+    return dialogues.flatMap((dialogue) => {
+      const breaks = run.breaks.filter(
+        ({ thread, kind }) =>
+          thread === dialogue.thread.index && (kind === 'truncated' || kind === 'compacted'),
+      )
+      budget.spend(run.breaks.length + breaks.length)
+      return kinds.flatMap((kind) =>
+        findingOf(
+          run,
+          dialogue,
+          breaks.filter((broken) => broken.kind === kind),
+        ),
+      )
+    })
+  },
+}
+
+const kinds = ['truncated', 'compacted'] as const
+
+/** All breaks of one kind in a thread are one finding: clients cut at every call, once they do. */
+function findingOf(
+  run: TaskRun,
+  dialogue: Dialogue,
+  breaks: readonly HistoryBreak[],
+): FindingDraft[] {
+  const [first] = breaks
+  const call = first && run.calls[first.call]
+  if (first === undefined || call === undefined) return []
+  const lost = breaks.flatMap((broken) => broken.lost.flatMap((index) => run.messages[index] ?? []))
+  const gone = statementsLost(run, dialogue, lost)
+  const isCut = first.kind === 'truncated'
+  const steps = breaks.flatMap((broken) => run.calls[broken.call]?.step ?? [])
+  const [statement] = gone
+  const [message] = lost
+  return [
+    contextFinding(run, {
+      type: 'context_truncated',
+      severity: severityOf(isCut, gone.length),
+      topic: first.kind,
+      summary: isCut
+        ? `The client dropped ${lost.length} messages of the history${gone.length > 0 ? `, and with them: ${statement?.quote}` : ''}.`
+        : `The client put a summary in the place of ${lost.length} messages.`,
+      original_context: statement?.quote ?? message?.text ?? '',
+      violation: isCut
+        ? `${lost.length} messages are gone from the history.`
+        : `A summary stands for ${lost.length} messages.`,
+      original: statement?.place ?? run.calls[message?.call ?? first.call] ?? call,
+      steps,
+      begins_at: placeOf(call),
+      recovered: false,
+      confidence: isCut ? 0.95 : 0.9,
+      evidence: {
+        by: first.kind,
+        lost_messages: lost.length,
+        lost_statements: gone.slice(0, statements_max).map(({ quote }) => quote),
+        breaks: breaks.length,
+      },
+    }),
+  ]
+}
+
+const statements_max = 5
+
+/** What the lost messages said that still held, and that nobody said again. */
+function statementsLost(
+  run: TaskRun,
+  { answers, heard }: Dialogue,
+  lost: readonly Message[],
+): LedgerEntry[] {
+  const active = answers.at(-1)?.active ?? []
+  const gone = new Set(lost)
+  const kept = heard
+    .filter((message) => !gone.has(message))
+    .flatMap((message) => saidIn(message).statements)
+  const keptSlots = new Set(kept.map(({ slot, value }) => `${slot}=${value}`))
+  const from = new Set(lost.map(({ call }) => run.calls[call]?.observation_id))
+  return active.filter(
+    ({ place, slot, value, holds, quote }) =>
+      holds === 'always' &&
+      from.has(place.observation_id) &&
+      !keptSlots.has(`${slot}=${value}`) &&
+      lost.some(({ text }) => text.includes(quote)),
+  )
+}
+
+/** A summary is how clients keep context: alone it is none that was lost. */
+function severityOf(isCut: boolean, statementsGone: number): Severity {
+  if (!isCut) return 'info'
+  return statementsGone > 0 ? 'medium' : 'low'
+}
