@@ -1,6 +1,7 @@
 /**
  * The words for failures, one per kind of trouble. A provider's errors are told apart by what helps:
- * another key, another model name, waiting, asking again.
+ * another key, another model name, waiting, asking again. `provider_error` is one whose kind nobody
+ * told.
  */
 export const failureTypes = [
   'provider_auth',
@@ -10,6 +11,7 @@ export const failureTypes = [
   'provider_server_error',
   'provider_timeout',
   'provider_connection',
+  'provider_error',
   'output_truncated',
   'content_filter',
   'refusal',

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft } from '../../contract.ts'
+import { cutText } from '../../evidence/cut-text.ts'
+import { wasteOfSteps } from '../../evidence/waste.ts'
+import type { Step, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
+import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
+import { turnsOf } from './thread-course.ts'
+import { natureOfTool } from './tool-nature.ts'
+
+const settings = z.strictObject({})
+
+/**
+ * The same deed done twice within a turn of the user: a mail, a booking, a payment with the very
+ * same arguments, each time with success. Not when the user asked for several, the arguments hold a
+ * key that makes it one, or the result says that it was there already.
+ */
+export const duplicateEffects: Detector<typeof settings> = {
+  name: 'duplicate_effects',
+  kind: 'failure',
+  types: ['duplicate_side_effect'],
+  version: 1,
+  needs: ['arguments', 'results'],
+  settings,
+  detect(run, _settings, budget) {
+    return run.threads.flatMap((thread) => {
+      budget.spend(thread.steps.length)
+      return turnsOf(run, thread).flatMap((turn) => {
+        const uses = turn.flatMap(({ tools }) => tools.flatMap((at) => run.tools[at] ?? []))
+        budget.spend(uses.length)
+        const done = uses.filter(isDone)
+        const deeds = [...Map.groupBy(done, ({ sig }) => sig).values()]
+        const twice = deeds.filter((same) => same.length > 1)
+        if (twice.length === 0 || wantsSeveral(run, turn)) return []
+        return twice.flatMap((same) => found(run, same, uses))
+      })
+    })
+  },
+}
+
+const resultHead_chars = 500
+
+function isDone({ sig, name, fault, is_answered, result, arguments: given }: ToolUse): boolean {
+  if (sig === null || fault !== null || !is_answered || result === null) return false
+  if (!natureOfTool(name).isOnce || /idempot|dedup|request_?id/i.test(given ?? '')) return false
+  return !/already|duplicate|exists|bereits|déjà|ya existe/i.test(result.slice(0, resultHead_chars))
+}
+
+const message_chars_max = 2_000
+
+/** The message that opened the turn asks for more than one. */
+function wantsSeveral(run: TaskRun, turn: readonly Step[]): boolean {
+  const call = turn[0]?.call ?? -1
+  const thread = turn[0]?.thread
+  const asked = run.messages.findLast(
+    (message) => message.role === 'user' && message.thread === thread && message.call <= call,
+  )
+  return asked !== undefined && several.test(asked.text.slice(0, message_chars_max).toLowerCase())
+}
+
+const several =
+  /\b(?:two|twice|three|four|five|[2-9]|\d\d+ ?x|x ?\d+|times|again|another|each|both|double|repeat|every|zwei|zweimal|drei|nochmal|beide|deux|trois|encore|dos|tres|ambos)\b|两|再/
+
+function found(run: TaskRun, same: readonly ToolUse[], uses: readonly ToolUse[]): FindingDraft[] {
+  const [first] = same
+  const last = same.at(-1)
+  if (first === undefined || last === undefined) return []
+  const steps = same.flatMap(({ step }) => step ?? [])
+  const places = placesOfUses(same)
+  const results = new Set(same.map(({ result }) => result))
+  const undo = uses.find((use) => use.index > last.index && isUndo(use))
+  const finding = failureDraft({
+    type: 'duplicate_side_effect',
+    severity: results.size > 1 ? 'high' : 'medium',
+    recovered: undo !== undefined,
+    began: places[0] ?? first.asked_by,
+    about: `${first.name}:${first.sig ?? ''}`,
+    summary: `“${first.name}” did the same ${timesOf(same.length)}, with the same arguments and success each time.`,
+    start_step: steps[0] ?? null,
+    end_step: steps.at(-1) ?? null,
+    places,
+    repeats: same.length,
+    waste: wasteOfSteps(run, steps.slice(1)),
+    confidence: results.size > 1 ? 0.95 : 0.8,
+    evidence: {
+      tool: first.name,
+      arguments: cutText(first.arguments ?? ''),
+      results: [...results].slice(0, results_max).map((result) => cutText(result ?? '')),
+      ...(undo === undefined ? {} : { undone_by: undo.name }),
+    },
+  })
+  return [finding]
+}
+
+const results_max = 3
+
+function isUndo({ name, fault, is_answered }: ToolUse): boolean {
+  return is_answered && fault === null && /cancel|delete|remove|refund|void|revert|undo/i.test(name)
+}

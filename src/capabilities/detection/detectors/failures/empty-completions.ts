@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft } from '../../contract.ts'
+import { placesOfSteps } from '../../evidence/places.ts'
+import { wasteOfSteps } from '../../evidence/waste.ts'
+import type { Step, TaskRun, Thread } from '../../reconstruction/contract.ts'
+import { wentWell } from './call-fault.ts'
+import { callOf, failureDraft, timesOf } from './failure-draft.ts'
+import { courseOf, streaksOf } from './thread-course.ts'
+import { natureOfTool } from './tool-nature.ts'
+
+const settings = z.strictObject({})
+
+/**
+ * Answers with neither text nor tool calls though nothing cut them. One right after the results of
+ * tools that hand the result over (`submit`, `finish`) is how some models end, and is none.
+ */
+export const emptyCompletions: Detector<typeof settings> = {
+  name: 'empty_completions',
+  kind: 'failure',
+  types: ['empty_completion'],
+  version: 1,
+  needs: [],
+  settings,
+  detect(run, _settings, budget) {
+    const course = courseOf(run)
+    return run.threads.flatMap((thread) => {
+      budget.spend(thread.steps.length)
+      const streaks = streaksOf(stepsOf(run, thread), (step) => (isEmpty(run, step) ? true : null))
+      return streaks.flatMap(({ items }) => {
+        const [first] = items
+        const last = items.at(-1)
+        if (first === undefined || last === undefined || followsTheEnd(run, thread, first))
+          return []
+        const call = callOf(run, last)
+        return [found(run, items, call !== undefined && course.goesOnAfter(call))]
+      })
+    })
+  },
+}
+
+function stepsOf(run: TaskRun, { steps }: Thread): Step[] {
+  return steps.flatMap((index) => run.steps[index] ?? [])
+}
+
+const cutReasons = new Set(['length', 'max_tokens', 'content_filter', 'refusal', 'safety'])
+
+function isEmpty(run: TaskRun, step: Step): boolean {
+  const call = callOf(run, step)
+  if (call === undefined || step.tools.length > 0 || step.is_partial || !wentWell(call))
+    return false
+  if (cutReasons.has(call.finish_reason.toLowerCase()) || step.refusal) return false
+  if (step.text !== null) return step.text.trim() === '' && call.finish_reason !== 'tool_calls'
+  return call.output_tokens === 0
+}
+
+function followsTheEnd(run: TaskRun, thread: Thread, step: Step): boolean {
+  const at = thread.steps.indexOf(step.index)
+  const before = run.steps[thread.steps[at - 1] ?? -1]
+  if (before === undefined || step.after_user) return false
+  return before.tools.some((index) => natureOfTool(run.tools[index]?.name ?? '').isEnd)
+}
+
+function found(run: TaskRun, steps: readonly Step[], recovered: boolean): FindingDraft {
+  const indexes = steps.map(({ index }) => index)
+  const places = placesOfSteps(run, indexes)
+  const first = run.calls[steps[0]?.call ?? -1]
+  return failureDraft({
+    type: 'empty_completion',
+    severity: 'medium',
+    recovered,
+    began: places[0] ?? { trace_id: '', observation_id: '' },
+    summary: `The model answered nothing ${timesOf(steps.length)}${
+      recovered ? ', and then went on' : ', and the task ended there'
+    }.`,
+    start_step: indexes[0] ?? null,
+    end_step: indexes.at(-1) ?? null,
+    places,
+    repeats: steps.length,
+    waste: wasteOfSteps(run, indexes),
+    evidence: {
+      answers: steps.length,
+      finish_reason: first?.finish_reason ?? '',
+      output_tokens: first?.output_tokens ?? null,
+    },
+  })
+}

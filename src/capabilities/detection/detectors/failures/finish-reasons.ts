@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft, Severity } from '../../contract.ts'
+import { placeOf } from '../../evidence/places.ts'
+import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
+import { faultOfCall } from './call-fault.ts'
+import { failureDraft, timesOf, wasteOf } from './failure-draft.ts'
+import { courseOf, type RunCourse, streaksOf } from './thread-course.ts'
+
+const settings = z.strictObject({
+  short_output_tokens: z
+    .int()
+    .min(0)
+    .max(1_000)
+    .default(16)
+    .describe(
+      'An answer cut at no more tokens than this was cut on purpose (a label, a probe) and is low.',
+    ),
+})
+
+/**
+ * Answers that the provider ended before the model did: at the limit of tokens, or by its filter.
+ * Answers in a row that end so are one finding; a later answer that went on recovers it.
+ */
+export const finishReasons: Detector<typeof settings> = {
+  name: 'finish_reasons',
+  kind: 'failure',
+  types: ['output_truncated', 'content_filter'],
+  version: 1,
+  needs: [],
+  settings,
+  detect(run, { short_output_tokens }, budget) {
+    const course = courseOf(run)
+    return run.threads.flatMap((thread) => {
+      budget.spend(thread.calls.length)
+      const calls = thread.calls.flatMap((index) => run.calls[index] ?? [])
+      return streaksOf(calls, endingOf).flatMap(({ key, items }) =>
+        key === 'output_truncated'
+          ? truncated({ run, course, short_output_tokens }, items)
+          : filtered({ run, course, short_output_tokens }, items),
+      )
+    })
+  },
+}
+
+type Ending = 'output_truncated' | 'content_filter'
+
+const truncations = new Set(['length', 'max_tokens', 'max_output_tokens', 'model_length'])
+
+const filters = new Set(
+  'content_filter safety recitation blocklist prohibited_content spii guardrail_intervened'.split(
+    ' ',
+  ),
+)
+
+function endingOf(call: ModelCall): Ending | null {
+  const reason = call.finish_reason.toLowerCase().replaceAll('-', '_')
+  if (truncations.has(reason)) return 'output_truncated'
+  return filters.has(reason) || faultOfCall(call) === 'content_filter' ? 'content_filter' : null
+}
+
+type About = { run: TaskRun; course: RunCourse; short_output_tokens: number }
+
+function truncated(about: About, calls: readonly ModelCall[]): FindingDraft[] {
+  const last = calls.at(-1)
+  const step = about.run.steps[last?.step ?? -1]
+  const isEmpty = step?.text === '' && step.tools.length === 0
+  const isShort = (last?.output_tokens ?? Infinity) <= about.short_output_tokens && !isEmpty
+  const what = isEmpty ? 'before the model said anything' : 'at the limit of its tokens'
+  return drafted(about, calls, {
+    type: 'output_truncated',
+    severity: isEmpty ? 'high' : isShort ? 'low' : 'medium',
+    deed: `An answer was cut ${what} ${timesOf(calls.length)}`,
+  })
+}
+
+function filtered(about: About, calls: readonly ModelCall[]): FindingDraft[] {
+  return drafted(about, calls, {
+    type: 'content_filter',
+    severity: 'medium',
+    deed: `The provider's filter ended an answer ${timesOf(calls.length)}`,
+  })
+}
+
+type Said = { type: Ending; severity: Severity; deed: string }
+
+function drafted(
+  { run, course }: About,
+  calls: readonly ModelCall[],
+  { type, severity, deed }: Said,
+): FindingDraft[] {
+  const [first] = calls
+  const last = calls.at(-1)
+  if (first === undefined || last === undefined) return []
+  const recovered = course.goesOnAfter(last)
+  const end = recovered ? 'and a later one went on' : 'and none went on'
+  const finding = failureDraft({
+    type,
+    severity,
+    recovered,
+    began: first,
+    summary: `${deed}, ${end}.`,
+    start_step: first.step,
+    end_step: last.step,
+    places: calls.map(placeOf),
+    repeats: calls.length,
+    waste: wasteOf(run, recovered ? [] : calls),
+    evidence: {
+      finish_reason: last.finish_reason,
+      output_tokens: last.output_tokens,
+      calls: calls.length,
+      model: last.model,
+    },
+  })
+  return [finding]
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft } from '../../contract.ts'
+import { cutText } from '../../evidence/cut-text.ts'
+import type { TaskRun, Thread, ToolUse } from '../../reconstruction/contract.ts'
+import { failureDraft, noWaste, placesOfUses } from './failure-draft.ts'
+import { courseOf } from './thread-course.ts'
+import { natureOfTool } from './tool-nature.ts'
+
+const settings = z.strictObject({
+  share_max: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe(
+      'Share of a thread’s tool uses that may be without their other half. With more (of at least ' +
+        '4), ids are rewritten on the way, or results are not recorded: that is told once, and low.',
+    ),
+})
+
+/**
+ * Tool calls that nobody answered though the agent went on, and results that nobody asked for. A
+ * call that the user interrupted, or that hands the result over, needs no answer.
+ */
+export const orphans: Detector<typeof settings> = {
+  name: 'orphans',
+  kind: 'failure',
+  types: ['orphan_call', 'orphan_result'],
+  version: 1,
+  needs: [],
+  settings,
+  detect(run, { share_max }, budget) {
+    const course = courseOf(run)
+    return run.threads
+      .flatMap((thread) => {
+        const uses = course.usesOf(thread)
+        budget.spend(uses.length)
+        return drafts(run, thread, { uses, share_max })
+      })
+      .concat(unasked(run))
+  },
+}
+
+/** Fewer uses tell nothing of how ids are recorded. */
+const uses_min = 4
+
+type Seen = { uses: readonly ToolUse[]; share_max: number }
+
+function drafts(run: TaskRun, thread: Thread, { uses, share_max }: Seen): FindingDraft[] {
+  const open = uses.filter(({ orphan }) => orphan === 'call')
+  const isSystematic = uses.length >= uses_min && open.length > uses.length * share_max
+  if (isSystematic && open[0] !== undefined) return [systematic(run, uses.length, open)]
+  return open.flatMap((use) => (isExpected(use) ? [] : [unanswered(run, thread, use)]))
+}
+
+function isExpected({ name }: ToolUse): boolean {
+  return natureOfTool(name).isEnd
+}
+
+function unanswered(run: TaskRun, thread: Thread, use: ToolUse): FindingDraft {
+  const next = run.steps[thread.steps.find((step) => step > (use.step ?? -1)) ?? -1]
+  const isInterrupted = next?.after_user ?? false
+  const isSure = run.content === 'full' && !isInterrupted && !isRewritten(run, thread)
+  return orphanDraft([use], {
+    type: 'orphan_call',
+    severity: isSure ? 'medium' : 'low',
+    summary: `No result came for the call of “${use.name}”, ${
+      isInterrupted ? 'which the user interrupted' : 'though the agent went on'
+    }.`,
+    confidence: isSure ? 0.9 : 0.6,
+  })
+}
+
+/** Whoever rewrites a history may leave results out of it. */
+function isRewritten(run: TaskRun, thread: Thread): boolean {
+  return run.breaks.some((broken) => broken.thread === thread.index)
+}
+
+function systematic(run: TaskRun, count: number, open: readonly ToolUse[]): FindingDraft {
+  return orphanDraft(open, {
+    type: 'orphan_call',
+    severity: 'low',
+    summary: `Results are missing for ${open.length} of ${count} tool calls: they are not recorded, or under other ids.`,
+    confidence: run.content === 'full' ? 0.6 : 0.4,
+  })
+}
+
+/** Uses that no step asked for are in no thread's steps. */
+function unasked(run: TaskRun): FindingDraft[] {
+  const uses = run.tools.filter(({ orphan }) => orphan === 'result')
+  const [first] = uses
+  if (first === undefined || run.content === 'none') return []
+  const isSystematic = uses.length >= uses_min && uses.length * 2 > run.tools.length
+  const groups = isSystematic ? [uses] : uses.map((use) => [use])
+  return groups.map((group) => {
+    const [use = first] = group
+    const what = use.name === '' ? 'a tool' : `“${use.name}”`
+    const thread = run.threads[use.thread]
+    const isSure = !isSystematic && thread !== undefined && !isRewritten(run, thread)
+    return orphanDraft(group, {
+      type: 'orphan_result',
+      severity: isSure ? 'medium' : 'low',
+      summary: isSystematic
+        ? `${group.length} results of tools answer calls that nobody asked for.`
+        : `A result of ${what} came that no call had asked for.`,
+      confidence: isSure ? 0.9 : 0.6,
+    })
+  })
+}
+
+type Orphan = Pick<FindingDraft, 'severity' | 'summary' | 'confidence'> & {
+  type: 'orphan_call' | 'orphan_result'
+}
+
+function orphanDraft(uses: readonly ToolUse[], orphan: Orphan): FindingDraft {
+  const places = placesOfUses(uses)
+  const steps = uses.flatMap(({ step }) => step ?? [])
+  const [first] = uses
+  return failureDraft({
+    ...orphan,
+    recovered: false,
+    began: places[0] ?? { trace_id: '', observation_id: '' },
+    about: first?.tool_call_id || `${first?.name ?? ''}:${first?.index ?? 0}`,
+    start_step: steps[0] ?? null,
+    end_step: steps.at(-1) ?? null,
+    places,
+    repeats: uses.length,
+    waste: noWaste,
+    evidence: {
+      tool: first?.name ?? '',
+      tool_call_id: cutText(first?.tool_call_id ?? ''),
+      arguments: cutText(first?.arguments ?? ''),
+      result: cutText(first?.result ?? ''),
+      uses: uses.length,
+    },
+  })
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft, Severity } from '../../contract.ts'
+import { cutText } from '../../evidence/cut-text.ts'
+import { placesOfSteps } from '../../evidence/places.ts'
+import type { Step, TaskRun, Thread } from '../../reconstruction/contract.ts'
+import { callOf, failureDraft, noWaste } from './failure-draft.ts'
+import { announcedNext } from './said.ts'
+import { turnsOf } from './thread-course.ts'
+import { natureOfTool } from './tool-nature.ts'
+
+const settings = z.strictObject({})
+
+/**
+ * Agents that stopped before they were done: the last answer announces the next deed and does not
+ * do it, or the task ended with tools asked for whose results no answer used.
+ */
+export const prematureStops: Detector<typeof settings> = {
+  name: 'premature_stops',
+  kind: 'failure',
+  types: ['premature_stop'],
+  version: 1,
+  needs: ['texts'],
+  settings,
+  detect(run, _settings, budget) {
+    return run.threads.flatMap((thread) => {
+      budget.spend(thread.steps.length)
+      const turns = turnsOf(run, thread)
+      const announced = turns.flatMap((turn, at) => {
+        const last = turn.at(-1)
+        return last === undefined ? [] : stoppedShort(run, last, at < turns.length - 1)
+      })
+      return [...announced, ...leftOpen(run, thread)]
+    })
+  },
+}
+
+function stoppedShort(run: TaskRun, step: Step, wentOn: boolean): FindingDraft[] {
+  const call = callOf(run, step)
+  if (step.tools.length > 0 || !step.text || step.is_partial || !hasTools(run, step)) return []
+  if (call === undefined || !/^(?:stop|end_turn|)$/.test(call.finish_reason)) return []
+  const announced = announcedNext(step.text)
+  if (announced === undefined) return []
+  const finding = stopDraft(run, step, {
+    severity: 'medium',
+    recovered: wentOn,
+    summary: `The agent stopped after it had announced what it would do next: “${cutText(announced, quote_chars_max)}”.`,
+    confidence: 0.8,
+    evidence: { announced: cutText(announced) },
+  })
+  return [finding]
+}
+
+/** Who has no tools does all that it does by talking. */
+function hasTools(run: TaskRun, step: Step): boolean {
+  const declared = callOf(run, step)?.tools
+  if (declared !== undefined) return declared.length > 0
+  return (run.threads[step.thread]?.steps ?? []).some(
+    (at) => (run.steps[at]?.tools.length ?? 0) > 0,
+  )
+}
+
+const quote_chars_max = 120
+
+/** Only of a task that has ended: one that runs may still be waiting for its tools. */
+function leftOpen(run: TaskRun, thread: Thread): FindingDraft[] {
+  if (run.state !== 'completed' && run.state !== 'failed') return []
+  const step = run.steps[thread.steps.at(-1) ?? -1]
+  if (step === undefined || step.tools.length === 0 || thread.kind !== 'root') return []
+  const tools = step.tools.flatMap((at) => run.tools[at] ?? [])
+  if (tools.some(({ name }) => natureOfTool(name).isEnd)) return []
+  const call = callOf(run, step)
+  const isLastCall = call !== undefined && thread.calls.at(-1) === call.index
+  const isSure = isLastCall && run.state === 'failed'
+  const finding = stopDraft(run, step, {
+    severity: isSure ? 'medium' : 'low',
+    recovered: false,
+    summary: `The task ended while “${tools[0]?.name ?? ''}” was asked for; no answer used its result.`,
+    confidence: isSure ? 0.8 : 0.5,
+    evidence: { tools: tools.map(({ name }) => name).slice(0, tools_max) },
+  })
+  return [finding]
+}
+
+const tools_max = 10
+
+type Stop = Pick<FindingDraft, 'recovered' | 'summary' | 'confidence' | 'evidence'> & {
+  severity: Severity
+}
+
+function stopDraft(run: TaskRun, step: Step, stop: Stop): FindingDraft {
+  const [place] = placesOfSteps(run, [step.index])
+  return failureDraft({
+    type: 'premature_stop',
+    ...stop,
+    began: place ?? { trace_id: '', observation_id: `${step.index}` },
+    start_step: step.index,
+    end_step: step.index,
+    places: place === undefined ? [] : [place],
+    waste: noWaste,
+  })
+}

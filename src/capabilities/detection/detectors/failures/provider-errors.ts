@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft, Severity } from '../../contract.ts'
+import { cutText } from '../../evidence/cut-text.ts'
+import { placeOf } from '../../evidence/places.ts'
+import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
+import { type CallFault, faultOfCall, isQuota } from './call-fault.ts'
+import { failureDraft, inBrackets, timesOf, wasteOf } from './failure-draft.ts'
+import { courseOf, type RunCourse, streaksOf } from './thread-course.ts'
+
+const settings = z.strictObject({
+  streak_high: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(3)
+    .describe(
+      'Failed calls of a kind in a row from which on an error that waiting may mend (429, 5xx, ' +
+        'time-out, connection) is high while it is not recovered. 3: two retries are what the ' +
+        'packages of the providers do by themselves.',
+    ),
+})
+
+/**
+ * Calls that the provider did not answer: the key, the model's name, its limits, its faults, time
+ * and connection. Failed calls of one kind in a row are one finding; a later answer recovers it.
+ * https://platform.openai.com/docs/guides/error-codes
+ */
+export const providerErrors: Detector<typeof settings> = {
+  name: 'provider_errors',
+  kind: 'failure',
+  types: [
+    'provider_auth',
+    'provider_not_found',
+    'provider_rate_limit',
+    'provider_bad_request',
+    'provider_server_error',
+    'provider_timeout',
+    'provider_connection',
+    'provider_error',
+  ],
+  version: 1,
+  needs: [],
+  settings,
+  detect(run, { streak_high }, budget) {
+    const course = courseOf(run)
+    return run.threads.flatMap((thread) => {
+      budget.spend(thread.calls.length)
+      const calls = thread.calls.flatMap((index) => run.calls[index] ?? [])
+      return streaksOf(calls, faultOfCall).flatMap(({ key, items }) =>
+        isProviders(key) ? [found({ run, course, streak_high }, key, items)] : [],
+      )
+    })
+  },
+}
+
+type ProviderFault = Exclude<CallFault, 'content_filter' | 'context_overflow'>
+
+function isProviders(fault: CallFault): fault is ProviderFault {
+  return fault !== 'content_filter' && fault !== 'context_overflow'
+}
+
+type About = { run: TaskRun; course: RunCourse; streak_high: number }
+
+function found(about: About, type: ProviderFault, calls: readonly ModelCall[]): FindingDraft {
+  const [first] = calls
+  const last = calls.at(-1)
+  if (first === undefined || last === undefined) throw new RangeError('a streak of no calls')
+  const recovered = about.course.goesOnAfter(last)
+  const isOutOfQuota = type === 'provider_rate_limit' && isQuota(last)
+  const isLasting = isOutOfQuota || lasting.has(type) || calls.length >= about.streak_high
+  const severity: Severity = isLasting ? 'high' : 'medium'
+  return failureDraft({
+    type,
+    severity,
+    recovered,
+    began: first,
+    summary: summaryOf({ type, calls, last, recovered }),
+    start_step: first.step,
+    end_step: last.step,
+    places: calls.map(placeOf),
+    repeats: calls.length,
+    waste: wasteOf(about.run, calls),
+    evidence: {
+      calls: calls.length,
+      status_code: last.status_code,
+      outcome: last.outcome,
+      error_type: cutText(last.error_type),
+      error_message: cutText(last.error_message),
+      provider: last.provider,
+      model: last.model,
+      ...(isOutOfQuota ? { quota_used_up: true } : {}),
+    },
+  })
+}
+
+/** Asking again does not mend these. */
+const lasting = new Set<CallFault>(['provider_auth', 'provider_not_found', 'provider_bad_request'])
+
+const message_chars_max = 120
+
+type Told = {
+  type: ProviderFault
+  calls: readonly ModelCall[]
+  last: ModelCall
+  recovered: boolean
+}
+
+function summaryOf({ type, calls, last, recovered }: Told): string {
+  const who = last.provider === '' ? 'The provider' : last.provider
+  const code = last.status_code >= 400 ? `${last.status_code}` : last.error_type
+  const said = inBrackets(code, cutText(last.error_message, message_chars_max))
+  const end = recovered ? 'a later call went well' : 'no later call went well'
+  return `${who} ${deeds[type]} ${timesOf(calls.length)}${said}; ${end}.`
+}
+
+const deeds: Record<ProviderFault, string> = {
+  provider_auth: 'refused the key',
+  provider_not_found: 'did not know what was asked for',
+  provider_rate_limit: 'refused for its rate limit',
+  provider_bad_request: 'refused the request',
+  provider_server_error: 'failed',
+  provider_timeout: 'took too long',
+  provider_connection: 'was cut off or could not be reached',
+  provider_error: 'gave an error',
+}

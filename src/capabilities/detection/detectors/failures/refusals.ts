@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft } from '../../contract.ts'
+import { cutText } from '../../evidence/cut-text.ts'
+import { placesOfSteps } from '../../evidence/places.ts'
+import { wasteOfSteps } from '../../evidence/waste.ts'
+import type { Step, TaskRun } from '../../reconstruction/contract.ts'
+import { callOf, failureDraft } from './failure-draft.ts'
+import { refusalIn } from './said.ts'
+import { courseOf, type RunCourse, turnsOf } from './thread-course.ts'
+
+const settings = z.strictObject({
+  text_chars_max: z
+    .int()
+    .min(50)
+    .max(10_000)
+    .default(600)
+    .describe(
+      'A longer answer that begins like a refusal gives reasons and other help: it is none. ' +
+        'Refusals that the provider marks count at any length.',
+    ),
+})
+
+/**
+ * Answers that refuse what was asked: marked by the provider (`refusal`), or told by their words.
+ * Words alone are low, because an agent that may not do something is right to say so.
+ */
+export const refusals: Detector<typeof settings> = {
+  name: 'refusals',
+  kind: 'failure',
+  types: ['refusal'],
+  version: 1,
+  needs: ['texts'],
+  settings,
+  detect(run, { text_chars_max }, budget) {
+    const course = courseOf(run)
+    return run.threads.flatMap((thread) =>
+      turnsOf(run, thread).flatMap((turn) => {
+        budget.spend(turn.length)
+        const last = turn.at(-1)
+        const refused = last && refusalOf(run, last, text_chars_max)
+        return last && refused ? [found({ run, course }, last, refused)] : []
+      }),
+    )
+  },
+}
+
+type Refused = { text: string; isMarked: boolean }
+
+function refusalOf(run: TaskRun, step: Step, text_chars_max: number): Refused | undefined {
+  if (step.tools.length > 0) return undefined
+  if (step.refusal) return { text: step.refusal, isMarked: true }
+  const { text } = step
+  if (callOf(run, step)?.finish_reason === 'refusal') return { text: text ?? '', isMarked: true }
+  if (text === null || text.length > text_chars_max) return undefined
+  return refusalIn(text) === undefined ? undefined : { text, isMarked: false }
+}
+
+function found(
+  { run, course }: { run: TaskRun; course: RunCourse },
+  step: Step,
+  { text, isMarked }: Refused,
+): FindingDraft {
+  const call = callOf(run, step)
+  const recovered = call !== undefined && course.goesOnAfter(call)
+  const [place] = placesOfSteps(run, [step.index])
+  return failureDraft({
+    type: 'refusal',
+    severity: isMarked || run.state === 'failed' ? 'medium' : 'low',
+    recovered,
+    began: place ?? { trace_id: '', observation_id: `${step.index}` },
+    summary: `The model refused what was asked: “${cutText(text, quote_chars_max)}”.`,
+    start_step: step.index,
+    end_step: step.index,
+    places: place === undefined ? [] : [place],
+    waste: wasteOfSteps(run, recovered ? [] : [step.index]),
+    confidence: isMarked ? 1 : 0.7,
+    evidence: { text: cutText(text), marked_by_provider: isMarked },
+  })
+}
+
+const quote_chars_max = 120

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft, Severity } from '../../contract.ts'
+import { cutText } from '../../evidence/cut-text.ts'
+import { placesOfSteps } from '../../evidence/places.ts'
+import { wasteOfSteps } from '../../evidence/waste.ts'
+import type { Step, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
+import { failureDraft, placesOfUses } from './failure-draft.ts'
+import { successClaim } from './said.ts'
+import { turnsOf } from './thread-course.ts'
+import { natureOfTool, wordsOfName } from './tool-nature.ts'
+
+const settings = z.strictObject({})
+
+/**
+ * Answers that claim success though a tool that was to change something failed and was not used
+ * with success again before the claim. An answer that admits any failure claims nothing.
+ */
+export const successClaims: Detector<typeof settings> = {
+  name: 'success_claims',
+  kind: 'failure',
+  types: ['false_success'],
+  version: 1,
+  needs: ['texts', 'results'],
+  settings,
+  detect(run, _settings, budget) {
+    return run.threads.flatMap((thread) => {
+      budget.spend(thread.steps.length)
+      return turnsOf(run, thread).flatMap((turn) => {
+        const last = turn.at(-1)
+        if (last === undefined || last.tools.length > 0 || !last.text) return []
+        const uses = turn.flatMap(({ tools }) => tools.flatMap((at) => run.tools[at] ?? []))
+        budget.spend(uses.length)
+        const failed = unresolvedIn(uses)
+        return failed === undefined ? [] : claimed(run, last, { ...failed, uses })
+      })
+    })
+  },
+}
+
+type Unresolved = {
+  failed: ToolUse
+  severity: Severity
+  /** Words that the claim must hold one of, when other deeds went well after the failure. */
+  about: readonly string[] | undefined
+}
+
+/** The latest failure of a turn that nothing made good; reading in vain is none. */
+function unresolvedIn(uses: readonly ToolUse[]): Unresolved | undefined {
+  const at = uses.findLastIndex((use) => use.fault !== null && natureOfTool(use.name).isEffect)
+  const failed = uses[at]
+  if (failed === undefined) return lastWordsFailed(uses)
+  const good = uses.slice(at + 1).filter((use) => use.is_answered && use.fault === null)
+  if (good.some(({ name }) => name === failed.name)) return undefined
+  const others = good.filter(({ name }) => {
+    const { isEffect, isShell, isEnd } = natureOfTool(name)
+    return isEffect || isShell || isEnd
+  })
+  if (others.length === 0) return { failed, severity: 'high', about: undefined }
+  const taken = new Set(others.flatMap(({ name }) => wordsOfName(name)))
+  const about = wordsOfName(failed.name).filter((word) => word.length > 3 && !taken.has(word))
+  return about.length === 0 ? undefined : { failed, severity: 'high', about }
+}
+
+/** Shells and others whose nature is not known: the turn's last two steps with tools failed. */
+function lastWordsFailed(uses: readonly ToolUse[]): Unresolved | undefined {
+  const failed = uses.at(-1)
+  if (failed === undefined || failed.fault === null) return undefined
+  const before = uses.findLast(({ step }) => step !== failed.step)
+  const isStreak = before !== undefined && before.fault !== null
+  return { failed, severity: isStreak ? 'medium' : 'low', about: undefined }
+}
+
+type Claimed = Unresolved & { uses: readonly ToolUse[] }
+
+function claimed(
+  run: TaskRun,
+  step: Step,
+  { failed, severity, about, uses }: Claimed,
+): FindingDraft[] {
+  const claim = successClaim(step.text ?? '')
+  if (claim === undefined || (about !== undefined && !isAbout(claim, about))) return []
+  const [said] = placesOfSteps(run, [step.index])
+  const recovered = isMendedLater(run, step, failed)
+  const faults = uses.filter(({ fault, name }) => fault !== null && name === failed.name)
+  const finding = failureDraft({
+    type: 'false_success',
+    severity,
+    recovered,
+    began: said ?? failed.asked_by,
+    summary: `The answer claims success (“${cutText(claim, quote_chars_max)}”) though “${failed.name}” failed.`,
+    start_step: step.index,
+    end_step: step.index,
+    places: [...(said === undefined ? [] : [said]), ...placesOfUses(faults)],
+    waste: wasteOfSteps(run, recovered ? [] : [step.index]),
+    confidence: severity === 'high' ? 0.9 : 0.7,
+    evidence: {
+      claim: cutText(claim),
+      tool: failed.name,
+      failed_step: failed.step,
+      arguments: cutText(failed.arguments ?? ''),
+      result: cutText(failed.result ?? ''),
+    },
+  })
+  return [finding]
+}
+
+const quote_chars_max = 120
+const stem_chars = 5
+
+/** Compares beginnings of words: “payment” is about `process_payments`. */
+function isAbout(claim: string, words: readonly string[]): boolean {
+  return words.some((word) => claim.includes(word.slice(0, stem_chars)))
+}
+
+/** A later use of the tool went well: the claim was made true. */
+function isMendedLater(run: TaskRun, step: Step, failed: ToolUse): boolean {
+  return (run.threads[step.thread]?.steps ?? []).some(
+    (index) =>
+      index > step.index &&
+      (run.steps[index]?.tools ?? []).some((at) => {
+        const use = run.tools[at]
+        return use?.name === failed.name && use.is_answered && use.fault === null
+      }),
+  )
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft, Severity } from '../../contract.ts'
+import { cutText } from '../../evidence/cut-text.ts'
+import { wasteOfSteps } from '../../evidence/waste.ts'
+import type { TaskRun } from '../../reconstruction/contract.ts'
+import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
+import { natureOfTool } from './tool-nature.ts'
+import { type ToolTrouble, troublesOf } from './tool-troubles.ts'
+
+const settings = z.strictObject({
+  streak: z
+    .int()
+    .min(2)
+    .max(100)
+    .default(3)
+    .describe(
+      'Errors of a tool in a row that are told of even while the agent still tries. 10 to 21 % of ' +
+        'runs that pass have one error.',
+    ),
+  streak_shell: z
+    .int()
+    .min(2)
+    .max(100)
+    .default(5)
+    .describe('The same for shells, whose commands fail as part of finding out.'),
+})
+type Settings = z.output<typeof settings>
+
+/**
+ * Tools whose errors the task did not get over: the agent gave up with the error as the last word
+ * of that tool, or it goes on erring. One error that is made good is none.
+ */
+export const toolFailures: Detector<typeof settings> = {
+  name: 'tool_failures',
+  kind: 'failure',
+  types: ['tool_failure'],
+  version: 1,
+  needs: [],
+  settings,
+  detect(run, given, budget) {
+    return troublesOf(run, (units) => budget.spend(units))
+      .filter(({ fault }) => fault === 'error')
+      .flatMap((trouble) => {
+        const weight = weightOf(run, trouble, given)
+        return weight === null ? [] : [found(run, trouble, weight)]
+      })
+  },
+}
+
+type Weight = { severity: Severity; recovered: boolean }
+
+function weightOf(run: TaskRun, trouble: ToolTrouble, given: Settings): Weight | null {
+  const { tool, uses, isMended, isOver, isAtRest } = trouble
+  const { isEffect, isShell } = natureOfTool(tool)
+  const isStreak = uses.length >= (isShell ? given.streak_shell : given.streak)
+  if (isOver) {
+    if (isStreak) return { severity: 'medium', recovered: true }
+    const isLeftUndone = isEffect && !isMended && isAtRest
+    if (!isLeftUndone) return null
+    return { severity: run.state === 'failed' ? 'medium' : 'low', recovered: false }
+  }
+  if (isStreak) return { severity: 'high', recovered: false }
+  if (!isAtRest) return null
+  if (run.state === 'failed') return { severity: 'high', recovered: false }
+  const isSerious = isEffect || (uses.length > 1 && !isShell)
+  return { severity: isSerious ? 'medium' : 'low', recovered: false }
+}
+
+const result_chars_max = 120
+
+function found(run: TaskRun, trouble: ToolTrouble, { severity, recovered }: Weight): FindingDraft {
+  const { tool, uses, start_step, end_step } = trouble
+  const steps = uses.flatMap(({ step }) => step ?? [])
+  const places = placesOfUses(uses)
+  const last = uses.at(-1)
+  const result = last?.result ?? ''
+  const said = result === '' ? '' : ` (“${cutText(result, result_chars_max)}”)`
+  const end = recovered ? 'the task got over it' : 'it was not made good'
+  return failureDraft({
+    type: 'tool_failure',
+    severity,
+    recovered,
+    began: places[0] ?? { trace_id: '', observation_id: '' },
+    about: tool,
+    summary: `The tool “${tool}” failed ${timesOf(uses.length)}${said}; ${end}.`,
+    start_step,
+    end_step,
+    places,
+    repeats: uses.length,
+    waste: wasteOfSteps(run, steps),
+    evidence: {
+      tool,
+      errors: uses.length,
+      arguments: cutText(last?.arguments ?? ''),
+      result: cutText(result),
+    },
+  })
+}

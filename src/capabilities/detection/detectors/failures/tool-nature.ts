@@ -1,0 +1,83 @@
+/**
+ * What a tool does, as far as its name says: `effect` changes something outside, `once` does so anew
+ * each time it runs (a second mail, a second booking), `end` hands the task's result over.
+ */
+export type ToolNature = { isEffect: boolean; isOnce: boolean; isShell: boolean; isEnd: boolean }
+
+/** Reads the name of a tool, such as `get_order`, `sendEmail` or `github.create_issue`. */
+export function natureOfTool(name: string): ToolNature {
+  const words = wordsOfName(name)
+  const isShell = words.some((word) => shellWords.has(word))
+  const isEnd = isEnding(words)
+  const isEffect = !isShell && !isEnd && isEffectful(words, effectWords)
+  const isOnce =
+    isEffect && isEffectful(words, onceWords) && !words.some((word) => scratch.has(word))
+  return { isEffect, isOnce, isShell, isEnd }
+}
+
+const name_chars_max = 128
+
+/** The words of a name in lower case: `createOrder_v2` is create, order, v2. */
+export function wordsOfName(name: string): string[] {
+  return name
+    .slice(0, name_chars_max)
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+}
+
+/** The verb comes first, and a name that ends as a question does asks: `order_status`. */
+function isEffectful(words: readonly string[], effects: ReadonlySet<string>): boolean {
+  const last = words.at(-1) ?? ''
+  if (asking.has(last)) return false
+  const verb = words.find((word) => effects.has(word) || reading.has(word))
+  return verb !== undefined && effects.has(verb) && !reading.has(verb)
+}
+
+function isEnding(words: readonly string[]): boolean {
+  if (words.some((word) => endWords.has(word))) return true
+  const [first, second] = words
+  if (first === 'transfer') return second === 'to'
+  const isOfTask = words.includes('task') || words.includes('completion')
+  return isOfTask && words.some((word) => word.startsWith('complet') || word === 'end')
+}
+
+const shellWords = wordSet('bash shell terminal exec execute command cmd powershell console python')
+
+const endWords = wordSet(
+  'finish finished done final submit terminate exit handoff answer respond structured ask conclude',
+)
+
+const reading = wordSet(
+  'get list search find query read fetch check lookup look show describe view count preview ' +
+    'validate estimate inspect calculate compute think verify test ls cat grep glob open browse ' +
+    'scrape retrieve parse summarize translate convert analyze simulate is has',
+)
+
+const asking = wordSet(
+  'status list search history preview quote lookup count details info query draft estimate',
+)
+
+const onceWords = wordSet(
+  'send email sms notify publish post tweet book reserve order buy purchase pay charge refund ' +
+    'transfer withdraw deposit issue invite schedule create insert append payment submit',
+)
+
+const effectWords = new Set([
+  ...onceWords,
+  ...wordSet(
+    'add update edit write patch set put save delete remove drop cancel move rename upload deploy ' +
+      'replace merge commit push install apply modify change exchange return register subscribe ' +
+      'approve reject enable disable restart process reset assign close',
+  ),
+])
+
+/** What an agent keeps for itself: doing it twice harms nobody. */
+const scratch = wordSet(
+  'plan todo todos note notes memory thought draft temp session branch log file',
+)
+
+function wordSet(words: string): Set<string> {
+  return new Set(words.split(' '))
+}

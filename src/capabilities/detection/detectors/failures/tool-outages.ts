@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft } from '../../contract.ts'
+import { cutText } from '../../evidence/cut-text.ts'
+import { wasteOfSteps } from '../../evidence/waste.ts'
+import type { TaskRun } from '../../reconstruction/contract.ts'
+import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
+import { type ToolTrouble, troublesOf } from './tool-troubles.ts'
+
+const settings = z.strictObject({
+  streak: z
+    .int()
+    .min(2)
+    .max(100)
+    .default(3)
+    .describe(
+      'Outages of a tool in a row that are told of even when it came back. 3: fewer are what ' +
+        'retries are for.',
+    ),
+})
+
+/**
+ * Tools that were down: rate limits, faults of their servers, time-outs, connections that failed.
+ * Told of when the tool stayed down, or was down for a streak.
+ */
+export const toolOutages: Detector<typeof settings> = {
+  name: 'tool_outages',
+  kind: 'failure',
+  types: ['tool_outage'],
+  version: 1,
+  needs: [],
+  settings,
+  detect(run, { streak }, budget) {
+    return troublesOf(run, (units) => budget.spend(units))
+      .filter(({ fault }) => fault === 'outage')
+      .filter(({ uses, isOver, isAtRest }) => uses.length >= streak || (isAtRest && !isOver))
+      .map((trouble) => found(run, trouble, streak))
+  },
+}
+
+const result_chars_max = 120
+
+function found(run: TaskRun, trouble: ToolTrouble, streak: number): FindingDraft {
+  const { tool, uses, start_step, end_step, isOver } = trouble
+  const steps = uses.flatMap(({ step }) => step ?? [])
+  const places = placesOfUses(uses)
+  const result = uses.at(-1)?.result ?? ''
+  const said = result === '' ? '' : ` (“${cutText(result, result_chars_max)}”)`
+  const end = isOver ? 'the task got over it' : 'it did not come back'
+  return failureDraft({
+    type: 'tool_outage',
+    severity: uses.length >= streak ? 'high' : 'medium',
+    recovered: isOver,
+    began: places[0] ?? { trace_id: '', observation_id: '' },
+    about: tool,
+    summary: `The tool “${tool}” was down ${timesOf(uses.length)}${said}; ${end}.`,
+    start_step,
+    end_step,
+    places,
+    repeats: uses.length,
+    waste: wasteOfSteps(run, steps),
+    evidence: { tool, outages: uses.length, result: cutText(result) },
+  })
+}

@@ -1,0 +1,99 @@
+import { isRecovered } from '../../evidence/recovery.ts'
+import type { Step, TaskRun, Thread, ToolFault, ToolUse } from '../../reconstruction/contract.ts'
+import { courseOf } from './thread-course.ts'
+import { natureOfTool } from './tool-nature.ts'
+
+/** Uses of one tool that all ended in the same fault, with none that went well between them. */
+export type ToolTrouble = {
+  tool: string
+  fault: ToolFault
+  uses: readonly ToolUse[]
+  start_step: number | null
+  end_step: number | null
+  /** A later use of the tool went well. */
+  isMended: boolean
+  /** That, or the thread got on by other means. */
+  isOver: boolean
+  /** The thread has said its last word for now, or the task has ended: nobody tries again. */
+  isAtRest: boolean
+}
+
+/** The troubles of every tool in every thread, each thread's in the order in which they began. */
+export function troublesOf(run: TaskRun, spend: (units: number) => void): ToolTrouble[] {
+  const course = courseOf(run)
+  return run.threads.flatMap((thread) => {
+    const uses = course.usesOf(thread)
+    spend(uses.length)
+    const isAtRest = atRest(run, thread)
+    return [...byName(uses)].flatMap(([tool, own]) =>
+      streaksOfTool(own).map(({ fault, faulted, isMended }) =>
+        troubleOf({ run, tool, fault, faulted, isMended, isAtRest }),
+      ),
+    )
+  })
+}
+
+/** True when the last step of the thread asks for no tool, or the task is over. */
+export function atRest(run: TaskRun, thread: Thread): boolean {
+  if (run.state === 'completed' || run.state === 'failed') return true
+  const last = lastStep(run, thread)
+  if (last === undefined) return false
+  return (
+    last.tools.length === 0 ||
+    last.tools.every((at) => natureOfTool(run.tools[at]?.name ?? '').isEnd)
+  )
+}
+
+/** The latest step of a thread. */
+export function lastStep(run: TaskRun, { steps }: Thread): Step | undefined {
+  return run.steps[steps.at(-1) ?? -1]
+}
+
+function byName(uses: readonly ToolUse[]): Map<string, ToolUse[]> {
+  const named = new Map<string, ToolUse[]>()
+  for (const use of uses) {
+    const known = named.get(use.name)
+    if (known === undefined) named.set(use.name, [use])
+    else known.push(use)
+  }
+  return named
+}
+
+type Streak = { fault: ToolFault; faulted: ToolUse[]; isMended: boolean }
+
+function streaksOfTool(uses: readonly ToolUse[]): Streak[] {
+  const streaks: Streak[] = []
+  let mended = 0
+  let open: Streak | undefined
+  for (const use of uses) {
+    if (!use.is_answered && use.fault === null) continue
+    if (use.fault === null) {
+      mended = streaks.length
+      open = undefined
+    } else if (open?.fault === use.fault) open.faulted.push(use)
+    else {
+      open = { fault: use.fault, faulted: [use], isMended: false }
+      streaks.push(open)
+    }
+  }
+  return streaks.map((streak, at) => ({ ...streak, isMended: at < mended }))
+}
+
+type Seen = Streak & { run: TaskRun; tool: string; isAtRest: boolean }
+
+function troubleOf({ run, tool, fault, faulted, isMended, isAtRest }: Seen): ToolTrouble {
+  const steps = faulted.flatMap(({ step }) => step ?? [])
+  const end_step = steps.at(-1) ?? null
+  const indexes = faulted.map(({ index }) => index)
+  const gotOn = !isMended && end_step !== null && isRecovered(run, end_step, indexes)
+  return {
+    tool,
+    fault,
+    uses: faulted,
+    start_step: steps[0] ?? null,
+    end_step,
+    isMended,
+    isOver: isMended || gotOn,
+    isAtRest,
+  }
+}
