@@ -1,10 +1,16 @@
 import { z } from 'zod'
 import type { Detector } from './contract.ts'
+import { contextDetectors } from './detectors/context/index.ts'
+import { contextDetectors } from './detectors/context/index.ts'
 import { failureDetectors } from './detectors/failures/index.ts'
 import { loopDetectors } from './detectors/loops/index.ts'
 
 /** Every detector, in the order in which they run. */
-export const detectors: readonly Detector[] = [...loopDetectors, ...failureDetectors]
+export const detectors: readonly Detector[] = [
+  ...loopDetectors,
+  ...failureDetectors,
+  ...contextDetectors,
+]
 
 /** What a project has set for one detector: whether it runs, and its thresholds. */
 export type DetectorSettings = { enabled: boolean; [threshold: string]: unknown }

@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
+import { repetitionConfidence } from '../../evidence/confidence.ts'
+import { cutText } from '../../evidence/cut-text.ts'
+import { type Chant, chantIn } from '../../evidence/find-chant.ts'
+import { placeKey, placeOfStep } from '../../evidence/places.ts'
+import { proseParts } from '../../evidence/prose-parts.ts'
+import { remember } from '../../evidence/remember.ts'
+import { plainText } from '../../evidence/tokens.ts'
+import type { Step, TaskRun } from '../../reconstruction/contract.ts'
+
+const source = 'Source: the content check of gemini-cli (chunks of 50 characters, ten times).'
+
+const settings = z.strictObject({
+  repeats: z
+    .int()
+    .min(3)
+    .max(1_000)
+    .default(10)
+    .describe(`How often a piece of text stands in one answer to be a loop. ${source}`),
+  gap_chars_max: z
+    .int()
+    .min(10)
+    .max(5_000)
+    .default(250)
+    .describe(`Characters from one to the next, on average, at most. ${source}`),
+  periods_max: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(5)
+    .describe(
+      `Different texts from one to the next, at most: more make a list of things. ${source}`,
+    ),
+  high_repeats: z
+    .int()
+    .min(3)
+    .max(10_000)
+    .default(30)
+    .describe(`Repeats from which on the finding is high. ${source}`),
+})
+type Settings = z.output<typeof settings>
+
+/** One answer says the same piece of text over and over. */
+export const contentChant: Detector<typeof settings> = {
+  name: 'content_chant',
+  kind: 'loop',
+  types: ['content_chant'],
+  version: 1,
+  needs: ['texts'],
+  settings,
+  detect(run, set, budget) {
+    return run.steps.flatMap((step) => {
+      const chant = chantOf(step, set, budget)
+      return chant === undefined || isAskedFor(run, step, chant)
+        ? []
+        : [draft(run, step, { chant, set })]
+    })
+  },
+}
+
+const partsOf = remember((step: Step) => proseParts(step.text ?? ''))
+/** By settings, as text: they are the same for all steps but may change from run to run. */
+const chantsOf = remember((_step: Step) => new Map<string, Chant | undefined>())
+
+function chantOf(step: Step, set: Settings, budget: WorkBudget): Chant | undefined {
+  budget.spend(1)
+  const key = `${set.repeats} ${set.gap_chars_max} ${set.periods_max}`
+  const known = chantsOf(step)
+  if (!known.has(key)) known.set(key, longestChant(partsOf(step), set, budget))
+  return known.get(key)
+}
+
+function longestChant(
+  parts: readonly string[],
+  set: Settings,
+  budget: WorkBudget,
+): Chant | undefined {
+  let longest: Chant | undefined
+  for (const part of parts) {
+    budget.spend(part.length)
+    const chant = chantIn(part, set)
+    if (chant !== undefined && chant.chars > (longest?.chars ?? 0)) longest = chant
+  }
+  return longest
+}
+
+/** Messages of the user that are looked through for an order to say it. */
+const orders_max = 3
+
+/** Whether the user wrote the piece too: `write it a hundred times` is no loop. */
+function isAskedFor(run: TaskRun, step: Step, { chunk }: Chant): boolean {
+  const said = plainText(chunk).slice(0, askedChars_max)
+  const orders: string[] = []
+  for (let at = run.messages.length - 1; at >= 0 && orders.length < orders_max; at--) {
+    const message = run.messages[at]
+    if (message?.role === 'user' && message.thread === step.thread && message.call <= step.call) {
+      orders.push(plainText(message.text))
+    }
+  }
+  return orders.some((order) => order.includes(said))
+}
+
+const askedChars_max = 30
+
+type Found = { chant: Chant; set: Settings }
+
+function draft(run: TaskRun, step: Step, { chant, set }: Found): FindingDraft {
+  const place = placeOfStep(run, step.index)
+  const { repeats } = chant
+  return {
+    kind: 'loop',
+    type: 'content_chant',
+    severity: repeats >= set.high_repeats ? 'high' : 'medium',
+    anchor: place === undefined ? `step:${step.index}` : placeKey(place),
+    summary: `One answer said the same piece of text ${repeats} times.`,
+    start_step: step.index,
+    end_step: step.index,
+    period: null,
+    repeats,
+    places: place === undefined ? [] : [place],
+    ...wasteOf(run, step, chant),
+    recovered: false,
+    confidence: repetitionConfidence({
+      repeats,
+      threshold: set.repeats,
+      is_result_missing: false,
+      is_partial: step.is_partial,
+    }),
+    evidence: { text: cutText(chant.period), chars: chant.chars, periods: chant.periods },
+  }
+}
+
+/** The share of the answer that is repetition, of its output tokens and in proportion of its cost. */
+function wasteOf(run: TaskRun, { call: index, text }: Step, { chars, repeats }: Chant) {
+  const call = run.calls[index]
+  const output = call?.output_tokens ?? 0
+  const share = Math.min(1, (chars * (1 - 1 / repeats)) / Math.max(1, text?.length ?? 1))
+  const wasted_tokens = Math.round(output * share)
+  const all = BigInt(Math.max(1, output + (call?.input_tokens ?? 0)))
+  return {
+    wasted_tokens,
+    wasted_nano_dollars: ((call?.nano_dollars ?? 0n) * BigInt(wasted_tokens)) / all,
+  }
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
+import { cutText } from '../../evidence/cut-text.ts'
+import { loopDraft } from '../../evidence/loop-draft.ts'
+import { remember } from '../../evidence/remember.ts'
+import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
+import { jaccard, plainText, tokenSet } from '../../evidence/tokens.ts'
+import type { Step, TaskRun } from '../../reconstruction/contract.ts'
+
+const source = 'Source: OpenHands counts three equal messages of an agent as stuck.'
+
+const settings = z.strictObject({
+  repeats: z
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(3)
+    .describe(`Equal texts in a row from which on it is a loop. ${source}`),
+  similar_repeats: z
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(4)
+    .describe(`The same for texts that are nearly equal. ${source}`),
+  jaccard_min: z
+    .number()
+    .min(0.5)
+    .max(1)
+    .default(0.9)
+    .describe(`Shared words by all words of two texts to count as nearly equal. ${source}`),
+  high_repeats: z
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(5)
+    .describe(`Texts in a row from which on the finding is high. ${source}`),
+})
+type Settings = z.output<typeof settings>
+
+/** The model says the same again and again, with no result of a tool and no user in between. */
+export const monologue: Detector<typeof settings> = {
+  name: 'monologue',
+  kind: 'loop',
+  types: ['monologue'],
+  version: 1,
+  needs: ['texts'],
+  settings,
+  detect(run, set, budget) {
+    return stretchesOf(run).flatMap((stretch) =>
+      talksOf(run, stretch).flatMap((talk) => found(run, talk, { set, budget })),
+    )
+  },
+}
+
+/** Rows of answers that are text alone, each given after the one before was there. */
+function talksOf(run: TaskRun, stretch: readonly StepFacts[]): StepFacts[][] {
+  const talks: StepFacts[][] = []
+  let before: StepFacts | undefined
+  for (const facts of stretch) {
+    const isTalk = facts.step.tools.length === 0 && plainTextOf(facts.step) !== ''
+    if (isTalk && before !== undefined && isAfter(run, before.step, facts.step)) {
+      talks.at(-1)?.push(facts)
+    } else if (isTalk) talks.push([facts])
+    before = isTalk ? facts : undefined
+  }
+  return talks.filter(({ length }) => length > 1)
+}
+
+function isAfter({ calls }: TaskRun, one: Step, next: Step): boolean {
+  const before = calls[one.call]
+  const after = calls[next.call]
+  return before !== undefined && after !== undefined && after.start_time >= before.end_time
+}
+
+type Bounds = { set: Settings; budget: WorkBudget }
+
+function found(run: TaskRun, talk: readonly StepFacts[], { set, budget }: Bounds): FindingDraft[] {
+  budget.spend(talk.length)
+  const equal = rowsOf(talk, (one, other) => plainTextOf(one.step) === plainTextOf(other.step))
+  const loops = equal.filter(({ length }) => length >= set.repeats)
+  const similar = rowsOf(talk, (one, other) => {
+    const words = wordsOf(one.step)
+    budget.spend(words.size)
+    return jaccard(words, wordsOf(other.step)) >= set.jaccard_min
+  })
+  const nearly = similar.filter(({ length }) => length >= set.similar_repeats)
+  const covered = new Set(nearly.flat())
+  return [
+    ...nearly.map((row) => draft(run, row, { threshold: set.similar_repeats, set })),
+    ...loops
+      .filter(([first]) => first !== undefined && !covered.has(first))
+      .map((row) => draft(run, row, { threshold: set.repeats, set })),
+  ]
+}
+
+type IsLike = (one: StepFacts, other: StepFacts) => boolean
+
+/** Maximal rows in which each is like the one before it. */
+function rowsOf(talk: readonly StepFacts[], isLike: IsLike): StepFacts[][] {
+  const rows: StepFacts[][] = []
+  for (const facts of talk) {
+    const row = rows.at(-1)
+    const last = row?.at(-1)
+    if (row !== undefined && last !== undefined && isLike(last, facts)) row.push(facts)
+    else rows.push([facts])
+  }
+  return rows
+}
+
+const plainTextOf = remember((step: Step) => plainText(step.text ?? ''))
+const wordsOf = remember((step: Step) => tokenSet(step.text ?? ''))
+
+type Rule = { threshold: number; set: Settings }
+
+function draft(run: TaskRun, steps: readonly StepFacts[], { threshold, set }: Rule): FindingDraft {
+  const repeats = steps.length
+  const isEqual = new Set(steps.map(({ step }) => plainTextOf(step))).size === 1
+  return loopDraft(run, {
+    type: 'monologue',
+    severity: repeats >= set.high_repeats ? 'high' : 'medium',
+    summary: `The model said ${isEqual ? '' : 'nearly '}the same ${repeats} times in a row without a tool or a user in between.`,
+    steps,
+    fresh: 1,
+    period: 1,
+    repeats,
+    threshold: isEqual ? set.repeats : threshold,
+    evidence: { text: cutText(steps[0]?.step.text ?? ''), equal: isEqual },
+  })
+}

@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import type { Detector, FindingDraft } from '../../contract.ts'
+import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
+import { isPollingUse } from '../../evidence/polling.ts'
+import { type StepFacts, stepsOf } from '../../evidence/step-facts.ts'
+import { effectOfTool } from '../../evidence/tool-effect.ts'
+import { commandOf } from '../../evidence/tool-words.ts'
+import { createWorldClock } from '../../evidence/world-clock.ts'
+import type { TaskRun, ToolUse } from '../../reconstruction/contract.ts'
+
+const source = 'Source: 800 labelled runs; gemini-cli and Roo Code count repeats in such a window.'
+
+const settings = z.strictObject({
+  repeats: z
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(3)
+    .describe(
+      `Equal calls with equal results in the window from which on it is a finding. ${source}`,
+    ),
+  shell_repeats: z
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(5)
+    .describe(`The same for shells, where looking again is usual. ${source}`),
+  window_steps: z
+    .int()
+    .min(3)
+    .max(1_000)
+    .default(40)
+    .describe(`Steps of a thread that are looked at together. ${source}`),
+})
+type Settings = z.output<typeof settings>
+
+/**
+ * The same call with the same result now and then, though nothing was changed since. The one loop
+ * that may span messages of the user. Calls that change something, or wait, are left out.
+ */
+export const scatteredRepeat: Detector<typeof settings> = {
+  name: 'scattered_repeat',
+  kind: 'loop',
+  types: ['scattered_repeat'],
+  version: 1,
+  needs: ['arguments', 'results'],
+  settings,
+  detect(run, set, budget) {
+    return run.threads.flatMap((thread) => {
+      const steps = stepsOf(run, thread.steps)
+      budget.spend(steps.length)
+      return seriesOf(run, { thread: thread.index, steps }, set).map((series) =>
+        draft(run, series, set),
+      )
+    })
+  },
+}
+
+/** Repeats of one call in one world. */
+type Series = {
+  use: ToolUse
+  moment: number
+  at: number[]
+  steps: StepFacts[]
+  /** Groups of neighbours: one group alone is a row, no scatter. */
+  groups: number
+  is_found: boolean
+}
+
+type Looked = { thread: number; steps: readonly StepFacts[] }
+
+function seriesOf(run: TaskRun, { thread, steps }: Looked, set: Settings): Series[] {
+  const clock = createWorldClock(run, thread, (use) => use.sig ?? '')
+  const open = new Map<string, Series>()
+  const found: Series[] = []
+  for (const [at, facts] of steps.entries()) {
+    for (const use of distinctUses(facts)) {
+      const key = `${use.sig} ${use.out}`
+      const moment = clock.momentFor(use.sig ?? '')
+      const known = open.get(key)
+      const series = known?.moment === moment ? known : newSeries(use, moment)
+      open.set(key, series)
+      const was = series.is_found
+      extend(series, { at, facts }, set)
+      if (series.is_found && !was) found.push(series)
+    }
+    clock.pass(facts)
+  }
+  return found
+}
+
+function newSeries(use: ToolUse, moment: number): Series {
+  return { use, moment, at: [], steps: [], groups: 0, is_found: false }
+}
+
+function extend(
+  series: Series,
+  { at, facts }: { at: number; facts: StepFacts },
+  set: Settings,
+): void {
+  if (!series.is_found) dropOld(series, at - set.window_steps + 1)
+  else if ((series.at.at(-1) ?? at) <= at - set.window_steps) return
+  if (series.at.at(-1) !== at - 1) series.groups++
+  series.at.push(at)
+  series.steps.push(facts)
+  series.is_found ||= series.at.length >= thresholdOf(series.use, set) && series.groups > 1
+}
+
+function dropOld(series: Series, from: number): void {
+  const kept = series.at.findIndex((at) => at >= from)
+  const old = kept === -1 ? series.at.length : kept
+  if (old === 0) return
+  series.at.splice(0, old)
+  series.steps.splice(0, old)
+  series.groups = series.at.filter((at, nth) => at !== (series.at[nth - 1] ?? -2) + 1).length
+}
+
+function thresholdOf(use: ToolUse, set: Settings): number {
+  return commandOf(use) === undefined ? set.repeats : set.shell_repeats
+}
+
+/** Each call of a step once; those that may stand in a series at all. */
+function distinctUses({ uses }: StepFacts): ToolUse[] {
+  const seen = new Set<string>()
+  return uses.filter((use) => {
+    if (use.sig === null || use.out === null || use.fault === 'outage' || seen.has(use.sig))
+      return false
+    seen.add(use.sig)
+    return effectOfTool(use) !== 'changes' && !isPollingUse(use)
+  })
+}
+
+function draft(run: TaskRun, { use, steps }: Series, set: Settings): FindingDraft {
+  return loopDraft(run, {
+    type: 'scattered_repeat',
+    severity: 'low',
+    summary: `${toolNames([use])} was called ${steps.length} times with the same arguments and the same result, though nothing was changed in between.`,
+    steps,
+    fresh: 1,
+    period: null,
+    repeats: steps.length,
+    threshold: thresholdOf(use, set),
+    evidence: { calls: callsShown([use]) },
+  })
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import type { TaskRun, ToolUse } from '../reconstruction/contract.ts'
+import { shellCommands } from './shell-command.ts'
+import type { StepFacts } from './step-facts.ts'
+import { argumentsOf, commandOf, wordsOfTool } from './tool-words.ts'
+
+const source = 'Source: polling measured in passing runs of the 800 labelled ones.'
+
+/** Thresholds for calls that wait for something: asking again is what they are for. */
+export const pollingSettings = {
+  polling_warn_repeats: z
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(4)
+    .describe(`Repeats of a call that polls from which on it is a finding of low. ${source}`),
+  polling_loop_repeats: z
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(10)
+    .describe(`Repeats of a call that polls from which on it is a loop. ${source}`),
+  polling_gap_ms: z
+    .int()
+    .min(100)
+    .max(3_600_000)
+    .default(10_000)
+    .describe(`Calls at least so far apart (median, in ms) count as polling. ${source}`),
+}
+
+/** Whether one call alone shows that it waits for something. */
+export function isPollingUse(use: ToolUse): boolean {
+  return isWaiting(use) || isStatus(use) || saysPending(use)
+}
+
+/** Whether equal steps look like waiting: by what they call, by what it says, or by their pace. */
+export function isPolling(run: TaskRun, steps: readonly StepFacts[], gap_ms: number): boolean {
+  const uses = steps[0]?.uses ?? []
+  return uses.some(isPollingUse) || isPaced(run, steps, gap_ms)
+}
+
+/** The same for laps of several calls: one that waits or says so, or all of them ask for a status. */
+export function isPollingLap(
+  run: TaskRun,
+  { lap, steps }: { lap: readonly StepFacts[]; steps: readonly StepFacts[] },
+  gap_ms: number,
+): boolean {
+  const uses = lap.flatMap((facts) => facts.uses)
+  if (uses.some((use) => isWaiting(use) || saysPending(use))) return true
+  return uses.every(isStatus) || isPaced(run, steps, gap_ms)
+}
+
+/** Whether steps are so far apart that the client waits between them, or waits longer each time. */
+export function isPaced(run: TaskRun, steps: readonly StepFacts[], gap_ms: number): boolean {
+  const gaps = gapsOf(run, steps)
+  const median = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)]
+  if (median !== undefined && median >= gap_ms) return true
+  const isGrowing = gaps.every((gap, at) => at === 0 || gap >= backOff * (gaps[at - 1] ?? 0))
+  return gaps.length > 1 && isGrowing && (gaps.at(-1) ?? 0) >= gap_ms / 2
+}
+
+/** Each wait at least so many times the one before: it backs off. */
+const backOff = 1.5
+
+/** From the end of one call to the start of the next, in ms. */
+function gapsOf(run: TaskRun, steps: readonly StepFacts[]): number[] {
+  const calls = steps.flatMap(({ step }) => run.calls[step.call] ?? [])
+  return calls.slice(1).map(({ start_time }, at) => {
+    const before = calls[at]?.end_time ?? start_time
+    return Number(start_time - before) / 1e6
+  })
+}
+
+const waiting = new Set('wait await sleep poll polling watch monitor heartbeat tail'.split(' '))
+/** Calls that go on from a place that nobody sees: `scroll_down`, `press_key`, `next`. */
+const advancing = new Set(
+  'scroll press swipe undo redo next previous advance tick roll draw spin increment key'.split(' '),
+)
+const blindResult_chars_max = 60
+
+/** Whether a call waits for time to pass, or goes on blindly: its result tells nothing new. */
+function isWaiting(use: ToolUse): boolean {
+  const words = wordsOfTool(use.name)
+  if (words.some((word) => waiting.has(word))) return true
+  if (words.some((word) => advancing.has(word))) {
+    return (use.result?.length ?? 0) <= blindResult_chars_max
+  }
+  const command = commandOf(use)
+  if (command === undefined) return false
+  if (command.trim() === '') return true
+  return shellCommands(command).some(
+    ({ words: [program = ''], is_piped }) => waitingPrograms.has(program) && !is_piped,
+  )
+}
+
+const waitingPrograms = new Set(['sleep', 'wait', 'watch', 'tail', 'timeout'])
+
+/** Whether a call asks how something stands. */
+function isStatus(use: ToolUse): boolean {
+  const words = wordsOfTool(use.name)
+  if (words.some((word) => word === 'status' || word === 'progress')) return true
+  if (words.some((word) => word === 'job' || word === 'jobs') && words.includes('get')) return true
+  const command = commandOf(use)
+  if (command === undefined) return isStatusUrl(use)
+  return shellCommands(command).some(
+    ({ words: [program, ...rest] }) =>
+      program !== 'git' && rest.some((word) => word === 'status' || word.startsWith('poll')),
+  )
+}
+
+function isStatusUrl(use: ToolUse): boolean {
+  const { url } = argumentsOf(use)
+  return (
+    typeof url === 'string' && /\/(status|jobs?|runs?|health|poll)(\/|\?|$)/.test(url.slice(0, 512))
+  )
+}
+
+const told_chars_max = 1_000
+const pendingState =
+  /(state|status|phase|stage)["']? ?[:=] ?["']?(pending|queued|running|in.progress|processing|starting|waiting|building)/i
+const pendingWords =
+  /still (running|in progress|processing|building|pending)|not (ready|finished|done|complete) yet|please wait/i
+
+/** Whether a result says that what was asked for is still under way. */
+function saysPending({ result }: ToolUse): boolean {
+  if (result === null || result.length > told_chars_max) return false
+  return pendingState.test(result) || pendingWords.test(result)
+}
