@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { Detector } from './contract.ts'
 import { contextDetectors } from './detectors/context/index.ts'
-import { contextDetectors } from './detectors/context/index.ts'
 import { failureDetectors } from './detectors/failures/index.ts'
 import { loopDetectors } from './detectors/loops/index.ts'
 
