@@ -258,7 +258,7 @@ function recordCall(
     messages: history,
     answer,
     finish_reason: partial ? '' : (option.finish_reason ?? finishOf(option)),
-    error: isCut ? { status: 200, outcome: 'upstream_cut' } : error,
+    error: isCut ? { status: 200, type: 'provider_cut', outcome: 'upstream_cut' } : error,
     streamed: option.streamed ?? (partial || (options.streamed ?? false)),
     input_tokens: option.input_tokens ?? tokensOf(history),
     output_tokens: option.output_tokens ?? (answer === undefined ? 0 : tokensOf([answer])),

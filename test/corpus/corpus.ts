@@ -1,3 +1,11 @@
+import { factRuns } from './context-facts.ts'
+import { historyRuns } from './context-history.ts'
+import { lostContextRuns } from './context-lost.ts'
+import { answerRuns } from './failures-answers.ts'
+import { callRuns } from './failures-calls.ts'
+import { budgetRuns, endingRuns } from './failures-endings.ts'
+import { providerRuns } from './failures-provider.ts'
+import { toolRuns } from './failures-tools.ts'
 import type { LabelledRun } from './labelled-run.ts'
 import { cycleRuns } from './loops-cycle.ts'
 import { errorStreakRuns } from './loops-error-streak.ts'
@@ -17,4 +25,13 @@ export const corpus: readonly LabelledRun[] = [
   ...similarRuns,
   ...talkRuns,
   ...chantRuns,
+  ...budgetRuns,
+  ...providerRuns,
+  ...answerRuns,
+  ...callRuns,
+  ...toolRuns,
+  ...endingRuns,
+  ...lostContextRuns,
+  ...factRuns,
+  ...historyRuns,
 ]

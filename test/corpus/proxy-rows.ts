@@ -76,7 +76,7 @@ function usageOf({ input_tokens, output_tokens }: RecordedCall): object {
 
 function bodyOf(run: RecordedRun, call: RecordedCall): string {
   const { answer: message, error, finish_reason } = call
-  if (message === undefined) return error?.status ? JSON.stringify(errorBody(call)) : ''
+  if (message === undefined) return error?.outcome ? '' : JSON.stringify(errorBody(call))
   const choices = [{ index: 0, message, finish_reason }]
   return JSON.stringify({ model: run.model, choices, usage: usageOf(call) })
 }
@@ -89,7 +89,7 @@ function errorBody({ error }: RecordedCall): object {
 /** The answer as a stream in three pieces; one that was cut has no finish reason and no end. */
 function eventsOf(run: RecordedRun, call: RecordedCall): string {
   const { answer, error, finish_reason } = call
-  if (answer === undefined) return error?.status ? JSON.stringify(errorBody(call)) : ''
+  if (answer === undefined) return error?.outcome ? '' : JSON.stringify(errorBody(call))
   const { content, tool_calls = [], ...rest } = answer
   const text = content ?? ''
   const half = Math.floor(text.length / 2)
