@@ -9,6 +9,7 @@ import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openArchives } from './archives.ts'
 import { openControl } from './control.ts'
+import { openDetection } from './detection.ts'
 import { openProxy, openRecorder } from './edge.ts'
 import { secretKeyOf, startServers } from './embedded.ts'
 import { openHotWindows } from './hot-window.ts'
@@ -42,6 +43,7 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())
+    openDetection(context, { db, store })
     openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives])
 
     // A queue in a file of this machine needs no spool in front of it.

@@ -3,6 +3,7 @@ import { systemClock } from '../kernel/time.ts'
 import { loadConfig, type RoleConfig } from '../platform/config/index.ts'
 import { createHttpServer } from '../platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
+import { openDetection } from './detection.ts'
 import { openProxy, openRecorder } from './edge.ts'
 import { restartCounter } from './embedded.ts'
 import { openHotWindows } from './hot-window.ts'
@@ -64,6 +65,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
   const ingest = await startIngest({ ...context, ...stores, settings: ingestOf(config) })
   parts.defer(() => ingest.stop())
+  openDetection(context, stores)
   const forJobs = { db: absent, retention: absent, ledger: absent }
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
   openHotWindows(context, { db: absent, columnar: absent, relational: absent })

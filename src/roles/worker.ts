@@ -6,6 +6,7 @@ import {
 import { settleRequests } from '../capabilities/observability/requests/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openArchives } from './archives.ts'
+import { openDetection } from './detection.ts'
 import { openHotWindows } from './hot-window.ts'
 import { openJobs } from './jobs.ts'
 import { openClusterQueue } from './queues.ts'
@@ -27,6 +28,7 @@ export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())
+    openDetection(context, stores)
     openJobs(context, config, stores, [hotWindows, archives])
   })
 }

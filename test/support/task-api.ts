@@ -13,6 +13,7 @@ import {
   keyScopesOf,
 } from '../../src/platform/http/index.ts'
 import {
+  type DetectionTables,
   openRelational,
   type Relational,
   type TaskTables,
@@ -53,7 +54,7 @@ export async function openTaskApi(options: {
   store?: ObservationStore
   settings?: Partial<TaskSettings>
 }): Promise<TaskApi> {
-  const relational = openRelational<TaskTables>({
+  const relational = openRelational<TaskTables & DetectionTables>({
     url: options.url,
     pool_max: 8,
     connect_timeout_ms: 2000,

@@ -1,3 +1,4 @@
+export { findingKinds, severities } from './contract.ts'
 export {
   type DetectedTask,
   type DetectionResult,
@@ -6,4 +7,20 @@ export {
 } from './detect-task.ts'
 export type { DetectionDb, DetectionDeps } from './detection-deps.ts'
 export type { Finding, FindingChanges, NotChecked } from './findings/finding.ts'
+export {
+  findingSchema,
+  findingStates,
+  notCheckedSchema,
+  type ShownFinding,
+  shownFinding,
+} from './findings/finding-record.ts'
+export { detectionOf, findingsOf } from './findings/store.ts'
+export { severityNumber } from './findings/task-verdict.ts'
+export { detectors } from './registry.ts'
+export { type DetectionWork, defaultDetectionWork } from './worker/detection-settings.ts'
 export { markDue } from './worker/due-tasks.ts'
+export {
+  type DetectionOptions,
+  type RunningDetection,
+  startDetection,
+} from './worker/start-detection.ts'

@@ -6,6 +6,7 @@ import {
   sql,
   type TaskTables,
 } from '../../platform/relational/index.ts'
+import { markDue } from '../detection/index.ts'
 import { afterPosition, allOf, type Fragment } from './sorted-page.ts'
 import type { TaskState } from './task-state.ts'
 
@@ -28,6 +29,14 @@ export type TaskFilter = {
   release?: string | undefined
   implicit?: boolean | undefined
   has_errors?: boolean | undefined
+  /** Tasks whose worst finding is at least that bad: 1 `info` to 5 `critical`. */
+  worst_severity_min?: number | undefined
+  /** Tasks with a finding, not withdrawn, of this kind, of this type. */
+  finding_kind?: string | undefined
+  finding_type?: string | undefined
+  wasted_tokens_min?: number | undefined
+  /** Decimal USD. */
+  wasted_cost_usd_min?: string | undefined
   /** Tasks with activity at or after this instant. */
   from?: string | undefined
   /** Tasks that started before this instant. */
@@ -42,6 +51,9 @@ export const taskSorts = [
   'total_tokens',
   'calls',
   'duration_ms',
+  'worst_severity',
+  'wasted_tokens',
+  'wasted_cost_usd',
 ] as const
 export type TaskSort = (typeof taskSorts)[number]
 
@@ -178,6 +190,8 @@ export async function endTask(
           note,
         })
         .execute()
+      // An end tells more than a call: a task that failed, or one that was completed too early.
+      await markDue(trx, [{ project_id: projectId, task_id: taskId }])
       return true
     })
     .catch(rethrow)
@@ -241,8 +255,29 @@ function conditionsOf(
     name_prefix === undefined
       ? undefined
       : sql<boolean>`starts_with(lower(tasks.name), lower(${name_prefix}))`,
+    ...findingConditions(filter),
     from === undefined ? undefined : sql<boolean>`tasks.last_activity_at >= ${from}`,
     to === undefined ? undefined : sql<boolean>`tasks.started_at < ${to}`,
+  ]
+}
+
+function findingConditions(filter: TaskFilter): readonly (Fragment<boolean> | undefined)[] {
+  const { finding_kind, finding_type } = filter
+  const least = (column: string, value: string | number | undefined) =>
+    value === undefined ? undefined : sql<boolean>`${sql.ref(`tasks.${column}`)} >= ${value}`
+  const found =
+    finding_kind === undefined && finding_type === undefined
+      ? undefined
+      : sql<boolean>`tasks.worst_severity > 0 and exists (
+          select from findings where findings.project_id = tasks.project_id
+            and findings.task_id = tasks.task_id and findings.state <> 'withdrawn'
+            and findings.kind = coalesce(${finding_kind ?? null}, findings.kind)
+            and findings.type = coalesce(${finding_type ?? null}, findings.type))`
+  return [
+    least('worst_severity', filter.worst_severity_min),
+    least('wasted_tokens', filter.wasted_tokens_min),
+    least('wasted_cost_usd', filter.wasted_cost_usd_min),
+    found,
   ]
 }
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/time.ts'
-import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
+import type { DetectionDb } from '../detection/index.ts'
 import type { ObservationStore } from '../observability/stores/index.ts'
 
 /** What the routes of tasks and conversations need. */
 export type TaskDeps = {
-  db: Kysely<TaskTables>
+  db: DetectionDb
   store: ObservationStore
   clock: Clock
   settings: TaskSettings

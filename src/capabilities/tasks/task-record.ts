@@ -3,6 +3,7 @@ import { shownDollars } from '../../kernel/dollars.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
 import type { TaskRow } from './store.ts'
 import { taskStates } from './task-state.ts'
+import { verdictOf, verdictSchema } from './task-verdict.ts'
 
 /** The path of one task; the client's own string, percent-encoded in the URL. */
 export const taskPath = z.strictObject({
@@ -79,6 +80,7 @@ export const taskSchema = z
       .nullable()
       .describe('Who ended it: `<kind>:<id>`; `call` when it ended with its calls.'),
     end_note: z.string().nullable().describe('The note that came with its end.'),
+    verdict: verdictSchema.nullable().describe('null until the task was looked at.'),
     url: z.string().describe('The path of this task.'),
   })
   .meta({ title: 'Task' })
@@ -123,6 +125,7 @@ export function taskFrom(
     release: row.release,
     ended_by: row.ended_by,
     end_note: row.end_note,
+    verdict: verdictOf(row),
     url: taskUrl(row.task_id),
   }
 }

@@ -16,6 +16,7 @@ import {
   textParameter,
 } from '../../model/list-query.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
+import { findingKinds, severities, severityNumber } from '../detection/index.ts'
 import { countTasks, findTasks, type TaskFilter, type TaskSort, taskSorts } from './store.ts'
 import type { TaskDeps } from './task-deps.ts'
 import { taskFrom, taskSchema } from './task-record.ts'
@@ -72,6 +73,26 @@ const querySchema = z.strictObject({
   release: textParameter('Only tasks of this release.'),
   implicit: flagParameter('`false`: only tasks with an X-Task-ID. `true`: only those without.'),
   has_errors: flagParameter('Only tasks with a failed call, or only those without.'),
+  severity_min: z
+    .enum(severities, { error: expected(severities.join(', ')) })
+    .optional()
+    .describe('Only tasks with a finding of this severity, or a worse one.'),
+  finding_kind: z
+    .enum(findingKinds, { error: expected(findingKinds.join(', ')) })
+    .optional()
+    .describe('Only tasks with a finding of this kind.'),
+  finding_type: textParameter('Only tasks with a finding of this type, such as `repeat_call`.'),
+  wasted_tokens_min: z
+    .string()
+    .regex(/^\d{1,15}$/, { error: expected('a whole number of tokens') })
+    .transform(Number)
+    .optional()
+    .describe('Only tasks that wasted so many tokens, or more.'),
+  wasted_cost_usd_min: z
+    .string()
+    .regex(/^\d{1,11}(\.\d{1,9})?$/, { error: expected('US dollars as decimal text') })
+    .optional()
+    .describe('Only tasks that wasted so many US dollars, or more.'),
   from: instantParameter('Only tasks whose last activity is at or after this instant.'),
   to: instantParameter('Only tasks that started before this instant.'),
   sort: z
@@ -100,6 +121,9 @@ const kinds: Record<TaskSort, SortKind> = {
   total_tokens: 'count',
   calls: 'count',
   duration_ms: 'count',
+  worst_severity: 'count',
+  wasted_tokens: 'count',
+  wasted_cost_usd: 'decimal',
 }
 
 function filterFrom(
@@ -107,9 +131,10 @@ function filterFrom(
   about: { project_id: string; now_ms: number; stalled_after_ms: number },
 ): TaskFilter {
   const idle_since = new Date(about.now_ms - about.stalled_after_ms).toISOString()
-  const { conversation_id, stalled } = query
+  const { conversation_id, stalled, severity_min } = query
   return {
     ...query,
+    worst_severity_min: severity_min && severityNumber(severity_min),
     ...isoWindow(query),
     name_prefix: query.q,
     stalled: stalled === undefined ? undefined : { is: stalled, idle_since },

@@ -99,10 +99,11 @@ export async function lockTask(trx: Db, { project_id, task_id }: TaskKey): Promi
 
 /**
  * Locks the detection of a task whose row is locked. Undefined when somebody else has written a
- * result, claimed it, or taken content out, since it was read.
+ * result or taken content out since it was read. Whose claim it is does not matter: of two that
+ * work on it because one was slow, the one that ends first has done the work.
  */
 export async function lockDetection(trx: Db, hold: TaskHold): Promise<TaskDetection | undefined> {
-  const { project_id, task_id, claim, epoch, revision } = hold
+  const { project_id, task_id, epoch, revision } = hold
   const row = await trx
     .selectFrom('task_detections')
     .selectAll()
@@ -110,8 +111,7 @@ export async function lockDetection(trx: Db, hold: TaskHold): Promise<TaskDetect
     .where('task_id', '=', task_id)
     .forUpdate()
     .executeTakeFirst()
-  if (row === undefined || row.epoch !== epoch || String(row.revision) !== revision) return
-  return claim === null || row.claim === claim ? row : undefined
+  return row?.epoch === epoch && String(row.revision) === revision ? row : undefined
 }
 
 /** What is written of a task's detection. */
@@ -136,9 +136,10 @@ export async function writeDetection(
   { rest_ms }: { rest_ms: number },
 ): Promise<void> {
   const { detected_at, settings_version, detectors, not_checked, ledger, user_ids } = columns
-  const ended = claim === null ? sql`` : sql`claim = null, claimed_until = null,`
   await sql`
-    update task_detections set ${ended}
+    update task_detections set
+      claim = nullif(claim, ${claim}::uuid),
+      claimed_until = case when claim = ${claim}::uuid then null else claimed_until end,
       revision = revision + 1, failures = 0, detected_at = ${detected_at},
       settings_version = ${settings_version}, detectors = ${detectors},
       not_checked = ${JSON.stringify(not_checked)}::jsonb,

@@ -34,7 +34,7 @@ export async function taskVersions(
   const rows = await read<VersionRow>(versionsSql(after !== undefined), {
     project: projectId,
     ids: tasks.map(({ task_id }) => task_id),
-    from: tasks.reduce((least, { from }) => (from < least ? from : least), latest),
+    from: ascending(tasks.map(({ from }) => from))[0] ?? 0n,
     stored_from: stored_from_ms ?? 0,
     limit: Math.min(limit, rows_max),
     ...(after && {
@@ -63,19 +63,21 @@ export async function observationsAt(
     throw new RangeError(`got ${ids.length} identities, expected at most ${identities_max}`)
   }
   const starts = ids.map(({ start_time }) => start_time)
+  const inOrder = ascending(starts)
   const rows = await read<ObservationRow>(identitiesSql, {
     project: projectId,
     starts,
     traces: ids.map(({ trace_id }) => trace_id),
     ids: ids.map(({ observation_id }) => observation_id),
-    first: starts.reduce((least, start) => (start < least ? start : least)),
-    last: starts.reduce((most, start) => (start > most ? start : most)),
+    first: inOrder[0] ?? 0n,
+    last: inOrder.at(-1) ?? 0n,
   })
   return rows.map(observationFrom)
 }
 
-/** What a DateTime64(9) holds at most. */
-const latest = 2n ** 63n - 1n
+function ascending(instants: readonly bigint[]): bigint[] {
+  return instants.toSorted((a, b) => (a < b ? -1 : 1))
+}
 
 const versionsSql = (hasAfter: boolean) => `
 SELECT task_id, toUnixTimestamp64Nano(start_time) AS start_ns, trace_id, observation_id,

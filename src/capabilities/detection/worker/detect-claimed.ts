@@ -1,0 +1,136 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Problem } from '../../../kernel/problem.ts'
+import { isRelationalUnavailable } from '../../../platform/relational/index.ts'
+import type { Logger } from '../../../platform/telemetry/index.ts'
+import type { DetectionDeps } from '../detection-deps.ts'
+import type { Finding, FindingChanges } from '../findings/finding.ts'
+import { type TaskFacts, taskFacts } from '../findings/store.ts'
+import { writeResult } from '../findings/write-result.ts'
+import { lookAtTasks, type TaskLook } from '../look-at-tasks.ts'
+import { type EffectiveSettings, effectiveSettings } from '../settings/effective-settings.ts'
+import type { DetectionMeters } from './detection-meters.ts'
+import type { DetectionWork } from './detection-settings.ts'
+import { type ClaimedTask, putOff } from './due-tasks.ts'
+import type { HistoryCache } from './history-cache.ts'
+
+/** What claimed tasks are looked at with. */
+export type WorkPorts = DetectionDeps & {
+  cache: HistoryCache
+  meters: DetectionMeters
+  logger: Logger
+  settings: DetectionWork
+}
+
+/**
+ * Looks at tasks of one project that are claimed, and writes what came of it. A task that fails is
+ * put off and takes no other down, unless a store is away: then it rejects, and the claims run out.
+ */
+export async function detectClaimed(
+  ports: WorkPorts,
+  project_id: string,
+  claimed: readonly ClaimedTask[],
+): Promise<void> {
+  const ids = claimed.map(({ task_id }) => task_id)
+  const [facts, settings] = await Promise.all([
+    taskFacts(ports.db, project_id, ids),
+    effectiveSettings(ports.db, project_id),
+  ])
+  const factsOf = new Map(facts.map((one) => [one.task_id, one]))
+  const there = claimed.flatMap((task) => {
+    const known = factsOf.get(task.task_id)
+    return known === undefined ? [] : [{ task, facts: known }]
+  })
+  try {
+    await detectTogether(ports, there, settings)
+  } catch (error) {
+    if (isOutage(error)) throw error
+    if (there.length === 1) return failed(ports, there[0]?.task, error)
+    // One of them is at fault: each on its own, so that the others get through.
+    for (const one of there) {
+      await detectTogether(ports, [one], settings).catch((cause: unknown) => {
+        if (isOutage(cause)) throw cause
+        return failed(ports, one.task, cause)
+      })
+    }
+  }
+}
+
+function isOutage(error: unknown): boolean {
+  if (error instanceof Problem) return error.code === 'store_unavailable'
+  return isRelationalUnavailable(error)
+}
+
+type Claimed = { task: ClaimedTask; facts: TaskFacts }
+
+async function detectTogether(
+  ports: WorkPorts,
+  tasks: readonly Claimed[],
+  { version, settings }: EffectiveSettings,
+): Promise<void> {
+  const { cache, clock, meters } = ports
+  const start_ms = clock.now_ms()
+  const looks = await lookAtTasks(
+    ports,
+    tasks.map(({ task, facts }) => {
+      const history = cache.take(task, task.epoch)
+      meters.rebuilt.inc({ how: history === undefined ? 'anew' : 'on' })
+      return { facts, epoch: task.epoch, history, settings }
+    }),
+  )
+  const took_ms = (clock.now_ms() - start_ms) / Math.max(1, looks.length)
+  for (const look of looks) {
+    const claim = tasks.find(({ facts }) => facts === look.facts)
+    if (claim !== undefined) await write(ports, { ...claim, look, version, took_ms })
+    await nextTurn()
+  }
+}
+
+type ToWrite = Claimed & { look: TaskLook; version: number; took_ms: number }
+
+async function write(ports: WorkPorts, { task, look, version, took_ms }: ToWrite): Promise<void> {
+  const { db, clock, cache, meters, logger, settings } = ports
+  const rest_ms = Math.max(settings.rest_ms, took_ms * settings.rest_factor)
+  for (const { detector, error } of look.examination.failed) {
+    meters.detectorFailures.inc({ detector })
+    const { project_id, task_id } = task
+    logger.error({ err: error, detector, project_id, task_id }, 'a detector failed')
+  }
+  const written = await writeResult(db, {
+    ...look,
+    hold: task,
+    settings_version: version,
+    detected_at: new Date(clock.now_ms()).toISOString(),
+    rest_ms,
+  })
+  meters.tasks.inc({ result: written.outcome })
+  if (written.outcome === 'gone') return
+  if (written.outcome === 'stale') return putOff(db, task, { delay_ms: 0, failed: false })
+  cache.keep(task, look.history, clock.now_ms())
+  meters.lag.observe(Math.max(0, clock.now_ms() - Date.parse(task.due_at)) / 1_000)
+  countChanges(meters, written.changes, written.changed)
+}
+
+function countChanges(
+  meters: DetectionMeters,
+  changes: FindingChanges,
+  changed: readonly Finding[],
+): void {
+  const kinds = new Map(changed.map(({ finding_id, kind }) => [finding_id, kind]))
+  for (const change of ['opened', 'updated', 'recovered', 'withdrawn'] as const) {
+    for (const id of changes[change]) meters.findings.inc({ kind: kinds.get(id) ?? '', change })
+  }
+}
+
+async function failed(
+  { db, meters, logger, settings }: WorkPorts,
+  task: ClaimedTask | undefined,
+  error: unknown,
+): Promise<void> {
+  if (task === undefined) return
+  const { project_id, task_id, failures } = task
+  const isOver = failures + 1 >= settings.failures_max
+  const delay_ms = Math.min(settings.retry_ms_max, settings.retry_ms * 2 ** failures)
+  logger.warn({ err: error, project_id, task_id, failures }, 'a task could not be looked at')
+  meters.tasks.inc({ result: isOver ? 'failed' : 'put_off' })
+  await putOff(db, task, { delay_ms: isOver ? null : delay_ms, failed: true })
+}

@@ -1,0 +1,106 @@
+import {
+  type DetectionDb,
+  type DetectionOptions,
+  startDetection,
+} from '../../src/capabilities/detection/index.ts'
+import { rollUp } from '../../src/capabilities/observability/ingest/roll-up/roll-up.ts'
+import { touchedBy } from '../../src/capabilities/observability/ingest/roll-up/touched.ts'
+import {
+  type ObservationStore,
+  openClickHouseStore,
+} from '../../src/capabilities/observability/stores/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { systemClock } from '../../src/kernel/time.ts'
+import type { Observation } from '../../src/model/observation.ts'
+import type { Columnar } from '../../src/platform/columnar/index.ts'
+import {
+  type AccessTables,
+  type DetectionTables,
+  openRelational,
+  type Relational,
+  type TaskTables,
+} from '../../src/platform/relational/index.ts'
+import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { migratedClickHouse, testClickHouse } from './clickhouse.ts'
+import type { TestDatabase } from './clickhouse-broker.ts'
+import { eventually } from './eventually.ts'
+import { testPostgres } from './postgres.ts'
+
+/** Both stores, and what a worker does with them. */
+export type DetectionBench = AsyncDisposable & {
+  postgres_url: string
+  clickhouse: TestDatabase
+  db: DetectionDb
+  relational: Relational<Tables>
+  columnar: Columnar
+  store: ObservationStore
+  newProject(): Promise<string>
+  /** Stores observations and rolls them up, as a batch of the queue is. */
+  bring(observations: readonly Observation[]): Promise<void>
+  /** Starts the worker's detection; it ends with the bench. */
+  startWorker(options?: Partial<DetectionOptions>): { stop(): Promise<void> }
+  /** Resolves when no task is due. */
+  untilDetected(timeout_ms?: number): Promise<void>
+}
+
+type Tables = TaskTables & DetectionTables & AccessTables
+const logger = createLogger({ role: 'test', level: 'silent' })
+
+export async function openDetectionBench(): Promise<DetectionBench> {
+  const postgres_url = await testPostgres()
+  const relational = openRelational<Tables>({
+    ...{ url: postgres_url, logger },
+    pool_max: 8,
+    connect_timeout_ms: 5_000,
+    statement_timeout_ms: 30_000,
+  })
+  const { db } = relational
+  const clickhouse = await testClickHouse()
+  const columnar = await migratedClickHouse(clickhouse)
+  const store = openClickHouseStore({ columnar })
+  const organization_id = newId()
+  await db.insertInto('organizations').values({ id: organization_id, name: 'tests' }).execute()
+  const workers: { stop(): Promise<void> }[] = []
+  return {
+    ...{ postgres_url, clickhouse, db, relational, columnar, store },
+    newProject: async () => {
+      const id = newId()
+      await db.insertInto('projects').values({ id, organization_id, name: id }).execute()
+      return id
+    },
+    bring: async (observations) => {
+      await store.insert(observations, { token: newId() })
+      await rollUp({ db, store, large_from: 2_000 }, touchedBy(observations))
+    },
+    startWorker: (options = {}) => {
+      const ports = { db, store, logger, clock: systemClock, metrics: createMetrics() }
+      const worker = startDetection({
+        ...ports,
+        ...options,
+        settings: { poll_ms: 20, rest_ms: 20, ...options.settings },
+      })
+      workers.push(worker)
+      return worker
+    },
+    untilDetected: async (timeout_ms = 60_000) => {
+      await eventually(
+        'no task is due',
+        async () => {
+          const [due] = await db
+            .selectFrom('task_detections')
+            .select('task_id')
+            .where('due_at', 'is not', null)
+            .limit(1)
+            .execute()
+          return due === undefined
+        },
+        { timeout_ms, interval_ms: 20 },
+      )
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()))
+      await columnar.close()
+      await relational.close()
+    },
+  }
+}
