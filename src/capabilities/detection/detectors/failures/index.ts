@@ -1,17 +1,17 @@
 import type { Detector } from '../../contract.ts'
-import { budgets } from './budgets.ts'
-import { duplicateEffects } from './duplicate-effects.ts'
-import { emptyCompletions } from './empty-completions.ts'
-import { finishReasons } from './finish-reasons.ts'
-import { orphans } from './orphans.ts'
-import { prematureStops } from './premature-stops.ts'
-import { providerErrors } from './provider-errors.ts'
-import { refusals } from './refusals.ts'
-import { successClaims } from './success-claims.ts'
+import { budgetExceeded } from './budget-exceeded.ts'
+import { duplicateSideEffect } from './duplicate-side-effect.ts'
+import { emptyCompletion } from './empty-completion.ts'
+import { falseSuccess } from './false-success.ts'
+import { finishReason } from './finish-reason.ts'
+import { orphan } from './orphan.ts'
+import { prematureStop } from './premature-stop.ts'
+import { providerError } from './provider-error.ts'
+import { refusal } from './refusal.ts'
 import { toolArguments } from './tool-arguments.ts'
-import { toolFailures } from './tool-failures.ts'
-import { toolOutages } from './tool-outages.ts'
-import { unknownTools } from './unknown-tools.ts'
+import { toolFailure } from './tool-failure.ts'
+import { toolOutage } from './tool-outage.ts'
+import { unknownTool } from './unknown-tool.ts'
 
 export { type FailureType, failureTypes } from './failure-types.ts'
 export { type RootCause, rootCauseOf } from './root-cause.ts'
@@ -19,17 +19,17 @@ export { type TaskState, verdictOf } from './verdict.ts'
 
 /** Every detector of failures, in the order in which they run. */
 export const failureDetectors: readonly Detector[] = [
-  providerErrors,
-  finishReasons,
-  refusals,
-  emptyCompletions,
-  unknownTools,
+  providerError,
+  finishReason,
+  refusal,
+  emptyCompletion,
+  unknownTool,
   toolArguments,
-  orphans,
-  toolOutages,
-  toolFailures,
-  successClaims,
-  duplicateEffects,
-  prematureStops,
-  budgets,
+  orphan,
+  toolOutage,
+  toolFailure,
+  falseSuccess,
+  duplicateSideEffect,
+  prematureStop,
+  budgetExceeded,
 ]

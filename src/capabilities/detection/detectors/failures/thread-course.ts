@@ -5,8 +5,8 @@ import { wentWell } from './call-fault.ts'
 export type RunCourse = {
   /** A later call went well in the call's own history, or in one that goes on for it. */
   goesOnAfter(call: ModelCall): boolean
-  /** The tool uses of a thread in the order asked. */
-  usesOf(thread: Thread): ToolUse[]
+  /** The tool uses of a thread in the order asked, those that no step is known to ask for too. */
+  usesOf(thread: Thread): readonly ToolUse[]
 }
 
 /**
@@ -16,13 +16,13 @@ export type RunCourse = {
 export function courseOf(run: TaskRun): RunCourse {
   const lastGood = run.threads.map((thread) => lastGoodCall(run, thread))
   const branches = branchesOf(run)
+  const uses = Map.groupBy(run.tools, ({ thread }) => thread)
   return {
     goesOnAfter(call) {
       const family = [...ancestors(run, call.thread), ...(branches.get(call.thread) ?? [])]
       return family.some((thread) => (lastGood[thread] ?? -1) > call.index)
     },
-    usesOf: ({ steps }) =>
-      steps.flatMap((step) => (run.steps[step]?.tools ?? []).flatMap((at) => run.tools[at] ?? [])),
+    usesOf: ({ index }) => uses.get(index) ?? [],
   }
 }
 

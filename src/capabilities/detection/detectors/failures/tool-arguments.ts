@@ -91,7 +91,8 @@ function declared(call: ModelCall | undefined, name: string): DeclaredTool | und
 function isMeantAsJson(use: ToolUse, text: string, tool: DeclaredTool | undefined): boolean {
   const wentWell = use.is_answered && use.fault === null
   if (text.startsWith("{'")) return !wentWell
-  return text.startsWith('{') || text.startsWith('[') || tool?.schema !== undefined
+  if (text.startsWith('{') || text.startsWith('[') || tool?.schema !== undefined) return true
+  return !wentWell && text.includes('{')
 }
 
 /** What was checked is kept by the use: neither it nor the tools of its call change. */

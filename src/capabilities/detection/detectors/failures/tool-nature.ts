@@ -6,12 +6,25 @@ export type ToolNature = { isEffect: boolean; isOnce: boolean; isShell: boolean;
 
 /** Reads the name of a tool, such as `get_order`, `sendEmail` or `github.create_issue`. */
 export function natureOfTool(name: string): ToolNature {
+  const before = known.get(name)
+  if (before !== undefined) return before
+  if (known.size >= known_max) known.clear()
+  const nature = readName(name)
+  known.set(name, nature)
+  return nature
+}
+
+/** Runs ask for the same few tools over and over. */
+const known = new Map<string, ToolNature>()
+const known_max = 1_024
+
+function readName(name: string): ToolNature {
   const words = wordsOfName(name)
   const isShell = words.some((word) => shellWords.has(word))
   const isEnd = isEnding(words)
   const isEffect = !isShell && !isEnd && isEffectful(words, effectWords)
-  const isOnce =
-    isEffect && isEffectful(words, onceWords) && !words.some((word) => scratch.has(word))
+  const isOwn = words.some((word) => scratch.has(word)) || (words.length === 1 && isBare(words[0]))
+  const isOnce = isEffect && !isOwn && isEffectful(words, onceWords)
   return { isEffect, isOnce, isShell, isEnd }
 }
 
@@ -73,9 +86,15 @@ const effectWords = new Set([
   ),
 ])
 
-/** What an agent keeps for itself: doing it twice harms nobody. */
+/** Said alone, these are of editors: `create` makes a file, `insert` puts lines into it. */
+function isBare(word: string | undefined): boolean {
+  return word === 'create' || word === 'insert' || word === 'append' || word === 'post'
+}
+
+/** What an agent keeps for itself, or does to a page or a file: twice harms nobody. */
 const scratch = wordSet(
-  'plan todo todos note notes memory thought draft temp session branch log file',
+  'plan todo todos note notes memory thought draft temp session branch log file files directory ' +
+    'folder keys key text input click tab window page element http request api query event line',
 )
 
 function wordSet(words: string): Set<string> {

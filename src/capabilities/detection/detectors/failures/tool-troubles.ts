@@ -27,7 +27,7 @@ export function troublesOf(run: TaskRun, spend: (units: number) => void): ToolTr
     const isAtRest = atRest(run, thread)
     return [...byName(uses)].flatMap(([tool, own]) =>
       streaksOfTool(own).map(({ fault, faulted, isMended }) =>
-        troubleOf({ run, tool, fault, faulted, isMended, isAtRest }),
+        troubleOf({ run, tool, fault, faulted, isMended, isAtRest, all: uses }),
       ),
     )
   })
@@ -79,13 +79,14 @@ function streaksOfTool(uses: readonly ToolUse[]): Streak[] {
   return streaks.map((streak, at) => ({ ...streak, isMended: at < mended }))
 }
 
-type Seen = Streak & { run: TaskRun; tool: string; isAtRest: boolean }
+type Seen = Streak & { run: TaskRun; tool: string; isAtRest: boolean; all: readonly ToolUse[] }
 
-function troubleOf({ run, tool, fault, faulted, isMended, isAtRest }: Seen): ToolTrouble {
+function troubleOf(seen: Seen): ToolTrouble {
+  const { run, tool, fault, faulted, isMended, isAtRest } = seen
   const steps = faulted.flatMap(({ step }) => step ?? [])
   const end_step = steps.at(-1) ?? null
   const indexes = faulted.map(({ index }) => index)
-  const gotOn = !isMended && end_step !== null && isRecovered(run, end_step, indexes)
+  const byOtherMeans = !isMended && end_step !== null && isRecovered(run, end_step, indexes)
   return {
     tool,
     fault,
@@ -93,7 +94,14 @@ function troubleOf({ run, tool, fault, faulted, isMended, isAtRest }: Seen): Too
     start_step: steps[0] ?? null,
     end_step,
     isMended,
-    isOver: isMended || gotOn,
+    isOver: isMended || byOtherMeans || gotOnUnseen(seen),
     isAtRest,
   }
+}
+
+/** Without arguments nobody can say what is new: any later use that went well counts. */
+function gotOnUnseen({ faulted, all }: Seen): boolean {
+  const last = faulted.at(-1)?.index ?? -1
+  const later = all.findLast(({ is_answered, fault }) => is_answered && fault === null)
+  return later !== undefined && later.sig === null && later.index > last
 }

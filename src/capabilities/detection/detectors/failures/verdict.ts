@@ -1,4 +1,5 @@
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
+import { wasteOfCalls } from '../../evidence/waste.ts'
 import type { TaskRun } from '../../reconstruction/contract.ts'
 import { type FindingFacts, rankOf } from './finding-position.ts'
 import { type RootCause, rootCauseOf } from './root-cause.ts'
@@ -16,7 +17,7 @@ export function verdictOf(
 ): string {
   const cause = rootCauseOf(findings, run)
   const told = cause === null ? withoutCause(findings, run, state) : withCause(cause, state)
-  const sentence = [told, ...othersOf(findings, cause), ...wasteOf(findings)].join('; ')
+  const sentence = [told, ...othersOf(findings, cause), ...wasteOf(findings, run)].join('; ')
   return `${cutAt(sentence, verdict_chars_max)}.`
 }
 
@@ -59,9 +60,13 @@ function othersOf(findings: readonly FindingFacts[], cause: RootCause | null): s
 
 const types_max = 3
 
-function wasteOf(findings: readonly FindingFacts[]): string[] {
-  const tokens = findings.reduce((sum, { wasted_tokens }) => sum + wasted_tokens, 0)
-  const dollars = findings.reduce((sum, { wasted_nano_dollars }) => sum + wasted_nano_dollars, 0n)
+/** Findings may call the same calls wasted; a task never wastes more than it took. */
+function wasteOf(findings: readonly FindingFacts[], run: TaskRun): string[] {
+  const wasted = findings.reduce((sum, { wasted_tokens }) => sum + wasted_tokens, 0)
+  const lost = findings.reduce((sum, { wasted_nano_dollars }) => sum + wasted_nano_dollars, 0n)
+  const taken = wasteOfCalls(run, new Set(run.calls.keys()))
+  const tokens = Math.min(wasted, taken.wasted_tokens)
+  const dollars = lost < taken.wasted_nano_dollars ? lost : taken.wasted_nano_dollars
   if (tokens === 0 && dollars === 0n) return []
   const cost = dollars === 0n ? '' : ` ($${dollarsFrom(dollars)})`
   return [`about ${counted(tokens, 'token')}${cost} wasted`]

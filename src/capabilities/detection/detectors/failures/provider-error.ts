@@ -25,8 +25,8 @@ const settings = z.strictObject({
  * and connection. Failed calls of one kind in a row are one finding; a later answer recovers it.
  * https://platform.openai.com/docs/guides/error-codes
  */
-export const providerErrors: Detector<typeof settings> = {
-  name: 'provider_errors',
+export const providerError: Detector<typeof settings> = {
+  name: 'provider_error',
   kind: 'failure',
   types: [
     'provider_auth',

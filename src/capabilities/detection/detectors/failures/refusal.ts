@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import { cutText } from '../../evidence/cut-text.ts'
 import { placesOfSteps } from '../../evidence/places.ts'
+import { remember } from '../../evidence/remember.ts'
 import { wasteOfSteps } from '../../evidence/waste.ts'
 import type { Step, TaskRun } from '../../reconstruction/contract.ts'
 import { callOf, failureDraft } from './failure-draft.ts'
@@ -24,8 +25,8 @@ const settings = z.strictObject({
  * Answers that refuse what was asked: marked by the provider (`refusal`), or told by their words.
  * Words alone are low, because an agent that may not do something is right to say so.
  */
-export const refusals: Detector<typeof settings> = {
-  name: 'refusals',
+export const refusal: Detector<typeof settings> = {
+  name: 'refusal',
   kind: 'failure',
   types: ['refusal'],
   version: 1,
@@ -37,7 +38,7 @@ export const refusals: Detector<typeof settings> = {
       turnsOf(run, thread).flatMap((turn) => {
         budget.spend(turn.length)
         const last = turn.at(-1)
-        const refused = last && refusalOf(run, last, text_chars_max)
+        const refused = last && refusalOf(last, text_chars_max)
         return last && refused ? [found({ run, course }, last, refused)] : []
       }),
     )
@@ -46,14 +47,15 @@ export const refusals: Detector<typeof settings> = {
 
 type Refused = { text: string; isMarked: boolean }
 
-function refusalOf(run: TaskRun, step: Step, text_chars_max: number): Refused | undefined {
+function refusalOf(step: Step, text_chars_max: number): Refused | undefined {
   if (step.tools.length > 0) return undefined
   if (step.refusal) return { text: step.refusal, isMarked: true }
   const { text } = step
-  if (callOf(run, step)?.finish_reason === 'refusal') return { text: text ?? '', isMarked: true }
   if (text === null || text.length > text_chars_max) return undefined
-  return refusalIn(text) === undefined ? undefined : { text, isMarked: false }
+  return refusalOfStep(step) === undefined ? undefined : { text, isMarked: false }
 }
+
+const refusalOfStep = remember(({ text }: Step) => refusalIn(text ?? ''))
 
 function found(
   { run, course }: { run: TaskRun; course: RunCourse },

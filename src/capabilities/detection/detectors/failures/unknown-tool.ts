@@ -12,8 +12,8 @@ const settings = z.strictObject({})
  * Tools that the model called though no request of its thread declared them. One that was answered
  * well is known to the client after all, and only remarked.
  */
-export const unknownTools: Detector<typeof settings> = {
-  name: 'unknown_tools',
+export const unknownTool: Detector<typeof settings> = {
+  name: 'unknown_tool',
   kind: 'failure',
   types: ['unknown_tool'],
   version: 1,

@@ -10,12 +10,12 @@ import { natureOfTool } from './tool-nature.ts'
 const settings = z.strictObject({})
 
 /**
- * The same deed done twice within a turn of the user: a mail, a booking, a payment with the very
+ * The same deed done twice (it begins with the second time) within a turn of the user: a mail, a booking, a payment with the very
  * same arguments, each time with success. Not when the user asked for several, the arguments hold a
  * key that makes it one, or the result says that it was there already.
  */
-export const duplicateEffects: Detector<typeof settings> = {
-  name: 'duplicate_effects',
+export const duplicateSideEffect: Detector<typeof settings> = {
+  name: 'duplicate_side_effect',
   kind: 'failure',
   types: ['duplicate_side_effect'],
   version: 1,
@@ -30,8 +30,11 @@ export const duplicateEffects: Detector<typeof settings> = {
         const done = uses.filter(isDone)
         const deeds = [...Map.groupBy(done, ({ sig }) => sig).values()]
         const twice = deeds.filter((same) => same.length > 1)
-        if (twice.length === 0 || wantsSeveral(run, turn)) return []
-        return twice.flatMap((same) => found(run, same, uses))
+        if (twice.length === 0) return []
+        const isWanted = wantsSeveral(run, turn)
+        return twice
+          .filter((same) => !isWanted || isCounted(same))
+          .flatMap((same) => found(run, same, uses))
       })
     })
   },
@@ -57,6 +60,11 @@ function wantsSeveral(run: TaskRun, turn: readonly Step[]): boolean {
   return asked !== undefined && several.test(asked.text.slice(0, message_chars_max).toLowerCase())
 }
 
+/** A number above one in the arguments says how many: one call of them is enough. */
+function isCounted([first]: readonly ToolUse[]): boolean {
+  return /:\s*(?:[2-9]|1[0-9])(?:\.0)?\s*[,}]/.test(first?.arguments ?? '')
+}
+
 const several =
   /\b(?:two|twice|three|four|five|[2-9]|\d\d+ ?x|x ?\d+|times|again|another|each|both|double|repeat|every|zwei|zweimal|drei|nochmal|beide|deux|trois|encore|dos|tres|ambos)\b|两|再/
 
@@ -72,10 +80,10 @@ function found(run: TaskRun, same: readonly ToolUse[], uses: readonly ToolUse[])
     type: 'duplicate_side_effect',
     severity: results.size > 1 ? 'high' : 'medium',
     recovered: undo !== undefined,
-    began: places[0] ?? first.asked_by,
+    began: first.asked_by,
     about: `${first.name}:${first.sig ?? ''}`,
     summary: `“${first.name}” did the same ${timesOf(same.length)}, with the same arguments and success each time.`,
-    start_step: steps[0] ?? null,
+    start_step: steps[1] ?? null,
     end_step: steps.at(-1) ?? null,
     places,
     repeats: same.length,

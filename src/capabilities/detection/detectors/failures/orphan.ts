@@ -20,14 +20,15 @@ const settings = z.strictObject({
 
 /**
  * Tool calls that nobody answered though the agent went on, and results that nobody asked for. A
- * call that the user interrupted, or that hands the result over, needs no answer.
+ * call that hands the result over needs no answer, and where a history was rewritten nobody can say
+ * what was in it.
  */
-export const orphans: Detector<typeof settings> = {
-  name: 'orphans',
+export const orphan: Detector<typeof settings> = {
+  name: 'orphan',
   kind: 'failure',
   types: ['orphan_call', 'orphan_result'],
   version: 1,
-  needs: [],
+  needs: ['texts'],
   settings,
   detect(run, { share_max }, budget) {
     const course = courseOf(run)
@@ -47,6 +48,7 @@ const uses_min = 4
 type Seen = { uses: readonly ToolUse[]; share_max: number }
 
 function drafts(run: TaskRun, thread: Thread, { uses, share_max }: Seen): FindingDraft[] {
+  if (isRewritten(run, thread)) return []
   const open = uses.filter(({ orphan }) => orphan === 'call')
   const isSystematic = uses.length >= uses_min && open.length > uses.length * share_max
   if (isSystematic && open[0] !== undefined) return [systematic(run, uses.length, open)]
@@ -60,8 +62,8 @@ function isExpected({ name }: ToolUse): boolean {
 function unanswered(run: TaskRun, thread: Thread, use: ToolUse): FindingDraft {
   const next = run.steps[thread.steps.find((step) => step > (use.step ?? -1)) ?? -1]
   const isInterrupted = next?.after_user ?? false
-  const isSure = run.content === 'full' && !isInterrupted && !isRewritten(run, thread)
-  return orphanDraft([use], {
+  const isSure = run.content === 'full' && !isInterrupted
+  return orphanDraft(run, [use], {
     type: 'orphan_call',
     severity: isSure ? 'medium' : 'low',
     summary: `No result came for the call of “${use.name}”, ${
@@ -77,7 +79,7 @@ function isRewritten(run: TaskRun, thread: Thread): boolean {
 }
 
 function systematic(run: TaskRun, count: number, open: readonly ToolUse[]): FindingDraft {
-  return orphanDraft(open, {
+  return orphanDraft(run, open, {
     type: 'orphan_call',
     severity: 'low',
     summary: `Results are missing for ${open.length} of ${count} tool calls: they are not recorded, or under other ids.`,
@@ -87,23 +89,24 @@ function systematic(run: TaskRun, count: number, open: readonly ToolUse[]): Find
 
 /** Uses that no step asked for are in no thread's steps. */
 function unasked(run: TaskRun): FindingDraft[] {
-  const uses = run.tools.filter(({ orphan }) => orphan === 'result')
+  const uses = run.tools.filter(({ orphan, thread }) => {
+    const known = run.threads[thread]
+    return orphan === 'result' && known !== undefined && !isRewritten(run, known)
+  })
   const [first] = uses
-  if (first === undefined || run.content === 'none') return []
+  if (first === undefined) return []
   const isSystematic = uses.length >= uses_min && uses.length * 2 > run.tools.length
   const groups = isSystematic ? [uses] : uses.map((use) => [use])
   return groups.map((group) => {
     const [use = first] = group
     const what = use.name === '' ? 'a tool' : `“${use.name}”`
-    const thread = run.threads[use.thread]
-    const isSure = !isSystematic && thread !== undefined && !isRewritten(run, thread)
-    return orphanDraft(group, {
+    return orphanDraft(run, group, {
       type: 'orphan_result',
-      severity: isSure ? 'medium' : 'low',
+      severity: isSystematic ? 'low' : 'medium',
       summary: isSystematic
         ? `${group.length} results of tools answer calls that nobody asked for.`
         : `A result of ${what} came that no call had asked for.`,
-      confidence: isSure ? 0.9 : 0.6,
+      confidence: isSystematic ? 0.6 : 0.9,
     })
   })
 }
@@ -112,9 +115,20 @@ type Orphan = Pick<FindingDraft, 'severity' | 'summary' | 'confidence'> & {
   type: 'orphan_call' | 'orphan_result'
 }
 
-function orphanDraft(uses: readonly ToolUse[], orphan: Orphan): FindingDraft {
+/** The step that asked, else the one that the result was first told to. */
+function stepOf(run: TaskRun, { step, thread, answered_at }: ToolUse): number | null {
+  if (step !== null || answered_at === null) return step
+  const steps = run.threads[thread]?.steps ?? []
+  const told = steps.find((at) => {
+    const call = run.calls[run.steps[at]?.call ?? -1]
+    return call !== undefined && call.start_time >= answered_at
+  })
+  return told ?? null
+}
+
+function orphanDraft(run: TaskRun, uses: readonly ToolUse[], orphan: Orphan): FindingDraft {
   const places = placesOfUses(uses)
-  const steps = uses.flatMap(({ step }) => step ?? [])
+  const steps = uses.flatMap((use) => stepOf(run, use) ?? [])
   const [first] = uses
   return failureDraft({
     ...orphan,

@@ -15,8 +15,8 @@ const settings = z.strictObject({})
  * Answers that claim success though a tool that was to change something failed and was not used
  * with success again before the claim. An answer that admits any failure claims nothing.
  */
-export const successClaims: Detector<typeof settings> = {
-  name: 'success_claims',
+export const falseSuccess: Detector<typeof settings> = {
+  name: 'false_success',
   kind: 'failure',
   types: ['false_success'],
   version: 1,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import { cutText } from '../../evidence/cut-text.ts'
 import { placesOfSteps } from '../../evidence/places.ts'
+import { remember } from '../../evidence/remember.ts'
 import type { Step, TaskRun, Thread } from '../../reconstruction/contract.ts'
 import { callOf, failureDraft, noWaste } from './failure-draft.ts'
 import { announcedNext } from './said.ts'
@@ -14,8 +15,8 @@ const settings = z.strictObject({})
  * Agents that stopped before they were done: the last answer announces the next deed and does not
  * do it, or the task ended with tools asked for whose results no answer used.
  */
-export const prematureStops: Detector<typeof settings> = {
-  name: 'premature_stops',
+export const prematureStop: Detector<typeof settings> = {
+  name: 'premature_stop',
   kind: 'failure',
   types: ['premature_stop'],
   version: 1,
@@ -38,7 +39,7 @@ function stoppedShort(run: TaskRun, step: Step, wentOn: boolean): FindingDraft[]
   const call = callOf(run, step)
   if (step.tools.length > 0 || !step.text || step.is_partial || !hasTools(run, step)) return []
   if (call === undefined || !/^(?:stop|end_turn|)$/.test(call.finish_reason)) return []
-  const announced = announcedNext(step.text)
+  const announced = announcedBy(step)
   if (announced === undefined) return []
   const finding = stopDraft(run, step, {
     severity: 'medium',
@@ -49,6 +50,8 @@ function stoppedShort(run: TaskRun, step: Step, wentOn: boolean): FindingDraft[]
   })
   return [finding]
 }
+
+const announcedBy = remember(({ text }: Step) => announcedNext(text ?? ''))
 
 /** Who has no tools does all that it does by talking. */
 function hasTools(run: TaskRun, step: Step): boolean {

@@ -22,12 +22,12 @@ const settings = z.strictObject({
  * Tools that were down: rate limits, faults of their servers, time-outs, connections that failed.
  * Told of when the tool stayed down, or was down for a streak.
  */
-export const toolOutages: Detector<typeof settings> = {
-  name: 'tool_outages',
+export const toolOutage: Detector<typeof settings> = {
+  name: 'tool_outage',
   kind: 'failure',
   types: ['tool_outage'],
   version: 1,
-  needs: [],
+  needs: ['tool_outcomes'],
   settings,
   detect(run, { streak }, budget) {
     return troublesOf(run, (units) => budget.spend(units))

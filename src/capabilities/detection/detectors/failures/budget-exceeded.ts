@@ -28,8 +28,8 @@ const settings = z.strictObject({
 type Settings = z.output<typeof settings>
 
 /** Tasks that took more tokens, money or time than a project allows: a remark, no fault. */
-export const budgets: Detector<typeof settings> = {
-  name: 'budgets',
+export const budgetExceeded: Detector<typeof settings> = {
+  name: 'budget_exceeded',
   kind: 'failure',
   types: ['budget_exceeded'],
   version: 1,

@@ -14,8 +14,8 @@ const settings = z.strictObject({})
  * Answers with neither text nor tool calls though nothing cut them. One right after the results of
  * tools that hand the result over (`submit`, `finish`) is how some models end, and is none.
  */
-export const emptyCompletions: Detector<typeof settings> = {
-  name: 'empty_completions',
+export const emptyCompletion: Detector<typeof settings> = {
+  name: 'empty_completion',
   kind: 'failure',
   types: ['empty_completion'],
   version: 1,

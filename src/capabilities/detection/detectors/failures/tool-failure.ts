@@ -30,12 +30,12 @@ type Settings = z.output<typeof settings>
  * Tools whose errors the task did not get over: the agent gave up with the error as the last word
  * of that tool, or it goes on erring. One error that is made good is none.
  */
-export const toolFailures: Detector<typeof settings> = {
-  name: 'tool_failures',
+export const toolFailure: Detector<typeof settings> = {
+  name: 'tool_failure',
   kind: 'failure',
   types: ['tool_failure'],
   version: 1,
-  needs: [],
+  needs: ['tool_outcomes'],
   settings,
   detect(run, given, budget) {
     return troublesOf(run, (units) => budget.spend(units))

@@ -21,8 +21,8 @@ const settings = z.strictObject({
  * Answers that the provider ended before the model did: at the limit of tokens, or by its filter.
  * Answers in a row that end so are one finding; a later answer that went on recovers it.
  */
-export const finishReasons: Detector<typeof settings> = {
-  name: 'finish_reasons',
+export const finishReason: Detector<typeof settings> = {
+  name: 'finish_reason',
   kind: 'failure',
   types: ['output_truncated', 'content_filter'],
   version: 1,
@@ -47,7 +47,7 @@ type Ending = 'output_truncated' | 'content_filter'
 const truncations = new Set(['length', 'max_tokens', 'max_output_tokens', 'model_length'])
 
 const filters = new Set(
-  'content_filter safety recitation blocklist prohibited_content spii guardrail_intervened'.split(
+  'content_filter safety recitation blocklist prohibited_content spii guardrail_intervened refusal'.split(
     ' ',
   ),
 )
