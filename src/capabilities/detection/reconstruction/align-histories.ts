@@ -1,5 +1,4 @@
-import type { HistoryBreak } from './contract.ts'
-import type { Head } from './heads.ts'
+import { type Head, isAnswer } from './heads.ts'
 import type { ToldMessage } from './read-messages.ts'
 
 /** Messages at the beginning that are the same. */
@@ -9,16 +8,104 @@ export function prefixOf(digests: readonly string[], messages: readonly ToldMess
   return at
 }
 
-export type Alignment =
-  | { kind: HistoryBreak['kind']; lost: readonly number[] }
-  | { kind: 'other' }
+/** How a history stands to one that was sent before; positions in the old one count its answer. */
+export type Alignment = {
+  /** For each message its position in the old history; -1 when it was not there. */
+  at: Int32Array
+  prefix: number
+  /** Positions of the old history that are gone, its answer aside. */
+  lost: readonly number[]
+  /** New messages that stand before one that was kept. */
+  inserted: readonly number[]
+  /** New messages behind all that were kept. */
+  trailing: number
+  /** The last position that was kept; -1 when none was. */
+  last_kept: number
+  /** Kept ones but for the leading messages of the system. */
+  kept: number
+}
 
-/** How a history differs from one that was sent before; thin for now. */
+/**
+ * Aligns a history with an old one in linear time: the same beginning, then messages that stand
+ * once in both, in order, then their neighbours.
+ */
 export function alignHistories(head: Head, messages: readonly ToldMessage[]): Alignment {
-  const told = new Set(messages.map(({ digest }) => digest))
-  const lost = [...head.digests.keys()].filter((at) => !told.has(head.digests[at] ?? ''))
-  const kept = head.digests.length - lost.length
-  if (kept <= head.systems) return { kind: 'other' }
-  const isShorter = messages.length < head.digests.length
-  return { kind: isShorter ? 'truncated' : 'edited', lost }
+  const { digests } = head
+  const prefix = prefixOf(digests, messages)
+  const at = new Int32Array(messages.length).fill(-1)
+  for (let index = 0; index < prefix; index++) at[index] = index
+  alignUnique(head, messages, { at, prefix })
+  alignNeighbours(head, messages, at)
+  return summed(head, at, prefix)
+}
+
+type Aligning = { at: Int32Array; prefix: number }
+
+function alignUnique(head: Head, messages: readonly ToldMessage[], { at, prefix }: Aligning): void {
+  const places = onceIn(head.digests, prefix)
+  const told = onceIn(
+    messages.map(({ digest }) => digest),
+    prefix,
+  )
+  const answer = head.digests.length
+  let last = prefix - 1
+  for (let index = prefix; index < messages.length && last < answer; index++) {
+    const message = messages[index]
+    if (message === undefined) continue
+    const place = told.has(message.digest) ? (places.get(message.digest) ?? -1) : -1
+    if (place > last) last = place
+    else if (isAnswer(head.answer, message)) last = answer
+    else continue
+    at[index] = last
+  }
+}
+
+/** Where the digests stand that stand there once, from a place on. */
+function onceIn(digests: readonly string[], from: number): ReadonlyMap<string, number> {
+  const places = new Map<string, number>()
+  const repeated = new Set<string>()
+  for (let index = from; index < digests.length; index++) {
+    const digest = digests[index] ?? ''
+    if (places.has(digest)) repeated.add(digest)
+    places.set(digest, index)
+  }
+  for (const digest of repeated) places.delete(digest)
+  return places
+}
+
+function alignNeighbours(head: Head, messages: readonly ToldMessage[], at: Int32Array): void {
+  const used = new Set(at)
+  const isSame = (index: number, place: number) =>
+    at[index] === -1 &&
+    place >= 0 &&
+    !used.has(place) &&
+    head.digests[place] === messages[index]?.digest
+  const take = (index: number, place: number) => {
+    at[index] = place
+    used.add(place)
+  }
+  for (let index = 1; index < at.length; index++) {
+    const place = (at[index - 1] ?? -1) + 1
+    if (place > 0 && isSame(index, place)) take(index, place)
+  }
+  for (let index = at.length - 2; index >= 0; index--) {
+    const next = at[index + 1] ?? -1
+    if (next > 0 && isSame(index, next - 1)) take(index, next - 1)
+  }
+}
+
+function summed({ digests, systems }: Head, at: Int32Array, prefix: number): Alignment {
+  const found = new Set(at)
+  const lost = [...digests.keys()].filter((place) => !found.has(place))
+  const lastIndex = at.findLastIndex((place) => place !== -1)
+  const inserted = [...at.keys()].filter((index) => at[index] === -1 && index < lastIndex)
+  return {
+    at,
+    prefix,
+    lost,
+    inserted,
+    trailing: at.length - 1 - lastIndex,
+    last_kept: at[lastIndex] ?? -1,
+    kept: at.reduce((count, place) => (place >= systems ? count + 1 : count), 0),
+  }
 }

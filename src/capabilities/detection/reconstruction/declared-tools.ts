@@ -1,17 +1,31 @@
 import type { Observation } from '../../../model/observation.ts'
 import type { DeclaredTool } from './contract.ts'
-import { itemsOf, objectFrom, parsedJson, textFrom } from './json-values.ts'
+import { objectFrom, parsedJson, textFrom } from './json-values.ts'
 
 const keys = ['request.tools', 'request.functions', 'gen_ai.tool.definitions'] as const
+
+/** What was read before, by its text: the requests of one agent declare the same. */
+export type DeclaredMemo = Map<string, readonly DeclaredTool[] | undefined>
+
+const memo_max = 16
 
 /**
  * The tools that a request declared; undefined when it does not tell, or its text was cut: then
  * nobody can say which tools there were.
  */
-export function declaredTools(row: Observation): readonly DeclaredTool[] | undefined {
+export function declaredTools(
+  row: Observation,
+  memo: DeclaredMemo,
+): readonly DeclaredTool[] | undefined {
   for (const key of keys) {
     const text = row.attributes[key]
-    if (text !== undefined && text !== '') return toolsIn(text)
+    if (text === undefined || text === '') continue
+    if (!memo.has(text)) {
+      const oldest = memo.keys().next()
+      if (memo.size >= memo_max && !oldest.done) memo.delete(oldest.value)
+      memo.set(text, toolsIn(text))
+    }
+    return memo.get(text)
   }
   return row.source === 'proxy' && row.content_state === 'full' ? none : undefined
 }
@@ -19,18 +33,9 @@ export function declaredTools(row: Observation): readonly DeclaredTool[] | undef
 const none: readonly DeclaredTool[] = []
 const tools_max = 512
 
-/** Requests of one agent declare the same; the last texts are remembered. */
-const known = new Map<string, readonly DeclaredTool[] | undefined>()
-const known_max = 64
-
 function toolsIn(text: string): readonly DeclaredTool[] | undefined {
-  if (known.has(text)) return known.get(text)
   const list = parsedJson(text)
-  const tools = Array.isArray(list) ? list.slice(0, tools_max).flatMap(toolIn) : undefined
-  const oldest = known.keys().next()
-  if (known.size >= known_max && !oldest.done) known.delete(oldest.value)
-  known.set(text, tools)
-  return tools
+  return Array.isArray(list) ? list.slice(0, tools_max).flatMap(toolIn) : undefined
 }
 
 function toolIn(item: unknown): DeclaredTool[] {

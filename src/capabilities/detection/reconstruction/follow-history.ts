@@ -1,18 +1,24 @@
 import type { Observation } from '../../../model/observation.ts'
-import { alignHistories, prefixOf } from './align-histories.ts'
+import { agentOf, laneThread, setLane } from './agent-lanes.ts'
+import { type Alignment, alignHistories, prefixOf } from './align-histories.ts'
 import type { HistoryBreak } from './contract.ts'
-import { type Head, heads_max, rawChars_max } from './heads.ts'
+import { type Head, leaveHead, newHead, useHead } from './heads.ts'
 import { parsedJson } from './json-values.ts'
+import { isSummary, nameBreak } from './name-break.ts'
 import { readMessages, type ToldMessage } from './read-messages.ts'
 import { newThread, type RunState } from './run-state.ts'
+import { splitDetour } from './split-detour.ts'
 
 /** Where a call's history belongs, and what of it was not told before. */
 export type Followed = {
   thread: number
-  head: Head
-  /** In order; each that is known is told by its index in the run. */
+  /** Undefined when the call tells no history. */
+  head: Head | undefined
+  /** In order, what is to be put behind the head's messages. */
   fresh: readonly ToldMessage[]
-  /** True for the first history of a thread that left none: it may begin long before the task. */
+  /** Of each fresh message its index in the run where it was told before, else -1. */
+  known: readonly number[] | undefined
+  /** True for the first history of a thread: it may begin long before the task. */
   is_first: boolean
 }
 
@@ -22,40 +28,54 @@ export type Followed = {
  * histories are compared message by message.
  */
 export function followHistory(state: RunState, row: Observation, call: number): Followed {
+  if (row.input === '') return withoutHistory(state, row)
   const raw = rawListOf(row.input)
-  const longest = raw === undefined ? undefined : longestHead(state.heads, raw)
+  const longest = raw === undefined ? undefined : longestRaw(state.heads, raw)
   if (raw !== undefined && longest?.raw !== undefined) {
     const rest = restOf(raw, longest.raw)
     const fresh = rest === '' ? [] : readMessages(parsedJson(rest), 'user')
-    return goOn(state, longest, { raw, fresh, call })
+    return goOn(state, longest, { row, raw, fresh, call })
   }
-  const messages = messagesOf(row.input)
+  const messages = messagesOf(row)
+  if (messages === undefined) return withoutHistory(state, row)
+  const whole = { row, raw, fresh: messages, call }
   const compared = longestPrefix(state.heads, messages)
   if (compared !== undefined) {
-    return goOn(state, compared, { raw, fresh: messages.slice(compared.ids.length), call })
+    return goOn(state, compared, { ...whole, fresh: messages.slice(compared.ids.length) })
   }
-  return breakOrBegin(state, row, { raw, messages, call })
+  return breakOrBegin(state, whole)
 }
 
-type Sent = { raw: string | undefined; fresh: readonly ToldMessage[]; call: number }
-type Whole = { raw: string | undefined; messages: readonly ToldMessage[]; call: number }
+type Sent = {
+  row: Observation
+  raw: string | undefined
+  fresh: readonly ToldMessage[]
+  call: number
+}
+
+function withoutHistory(state: RunState, row: Observation): Followed {
+  const thread = laneThread(state, row)
+  return { thread, head: undefined, fresh: [], known: undefined, is_first: false }
+}
 
 /** The text when it is a plain list of messages, which can be compared as text. */
 function rawListOf(input: string): string | undefined {
   return input.startsWith('[{') && input.endsWith('}]') ? input : undefined
 }
 
-function messagesOf(input: string): ToldMessage[] {
-  if (input === '') return []
+/** Undefined when the text was cut, so that nobody can read it. */
+function messagesOf({ input, content_state }: Observation): ToldMessage[] | undefined {
   const isJson = input[0] === '[' || input[0] === '{' || input[0] === '"'
-  return readMessages((isJson ? parsedJson(input) : undefined) ?? input, 'user')
+  const value = isJson ? parsedJson(input) : undefined
+  if (value === undefined && content_state === 'truncated') return undefined
+  return readMessages(value ?? input, 'user')
 }
 
-function longestHead(heads: readonly Head[], raw: string): Head | undefined {
+function longestRaw(heads: readonly Head[], raw: string): Head | undefined {
   let longest: Head | undefined
   for (const head of heads) {
     const length = head.raw?.length ?? 0
-    if (head.raw === undefined || length <= (longest?.raw?.length ?? 0)) continue
+    if (head.raw === undefined || length < (longest?.raw?.length ?? 0)) continue
     if (isContinued(raw, head.raw)) longest = head
   }
   return longest
@@ -84,67 +104,162 @@ function longestPrefix(heads: readonly Head[], messages: readonly ToldMessage[])
   return longest
 }
 
-function goOn(state: RunState, head: Head, { raw, fresh, call }: Sent): Followed {
-  use(state, head)
+/** Two answers to one history are a branch, but for a call that failed and was made again. */
+function goOn(state: RunState, head: Head, sent: Sent): Followed {
+  const { row, raw, fresh, call } = sent
+  const isAgain = fresh.length === 0 && (head.is_ok || row.start_time < head.end_time)
+  if (isAgain) return branch(state, head, { ...sent, kept: head.ids.length })
+  if (head.left_by !== undefined) splitDetour(state, head.left_by)
+  useHead(state.heads, head)
   head.raw = raw
   head.call = call
-  boundRaws(state.heads)
-  return { thread: head.thread, head, fresh, is_first: false }
+  return { thread: head.thread, head, fresh, known: undefined, is_first: false }
 }
+
+/** A thread of its own that begins with the first messages of another's history. */
+function branch(state: RunState, from: Head, sent: Sent & { kept: number }): Followed {
+  const { row, raw, fresh, call, kept } = sent
+  const { agent_name } = row
+  const thread = newThread(state, { kind: 'branch', parent: from.thread, agent_name })
+  const head = newHead(thread.index, call)
+  head.raw = raw
+  head.ids = from.ids.slice(0, kept)
+  head.digests = from.digests.slice(0, kept)
+  head.systems = Math.min(from.systems, kept)
+  useHead(state.heads, head)
+  return { thread: thread.index, head, fresh, known: undefined, is_first: false }
+}
+
+type Related = { head: Head; aligned: Alignment }
 
 /** A history that goes on with none as it is: a break in a thread, or a thread of its own. */
-function breakOrBegin(state: RunState, row: Observation, whole: Whole): Followed {
-  const { messages, raw, call } = whole
-  const related = state.heads.at(-1)
-  const aligned = related && alignHistories(related, messages)
-  if (related === undefined || aligned === undefined || aligned.kind === 'other') {
-    const isRoot = state.threads.length === 0
-    const { agent_name } = row
-    const thread = newThread(state, { kind: isRoot ? 'root' : 'sub_agent', parent: null, agent_name })
-    const head = newHead(thread.index, { raw, call })
-    use(state, head)
-    boundRaws(state.heads)
-    return { thread: thread.index, head, fresh: messages, is_first: true }
+function breakOrBegin(state: RunState, sent: Sent): Followed {
+  const waiting = waitingHead(state, sent.fresh)
+  if (waiting !== undefined) return goOn(state, waiting, { ...sent, raw: undefined })
+  const related = relatedHead(state.heads, sent.fresh)
+  if (related === undefined) return beginOrReset(state, sent)
+  const { head, aligned } = related
+  const kind = nameBreak(state, head, { aligned, messages: sent.fresh })
+  if (kind !== 'branch') return broken(state, { head, kind, aligned }, sent)
+  const { prefix } = aligned
+  return branch(state, head, { ...sent, fresh: sent.fresh.slice(prefix), kept: prefix })
+}
+
+/** Some clients send only what is new: the results of tools that a thread waits for. */
+function waitingHead(state: RunState, messages: readonly ToldMessage[]): Head | undefined {
+  const [first] = messages
+  if (first?.role !== 'tool' || first.tool_call_id === '') return undefined
+  return state.heads.findLast(({ thread }) =>
+    state.lines[thread]?.open.some(
+      (index) => state.tools[index]?.tool_call_id === first.tool_call_id,
+    ),
+  )
+}
+
+/** The head of which most was kept, beside what the system says. */
+function relatedHead(
+  heads: readonly Head[],
+  messages: readonly ToldMessage[],
+): Related | undefined {
+  const told = new Set(messages.map(({ digest }) => digest))
+  let best: Related | undefined
+  for (const head of heads) {
+    if (!head.digests.some((digest, at) => at >= head.systems && told.has(digest))) continue
+    const aligned = alignHistories(head, messages)
+    if (aligned.kept > 0 && aligned.kept >= (best?.aligned.kept ?? 0)) best = { head, aligned }
   }
-  const told: HistoryBreak = {
-    thread: related.thread,
-    call,
-    kind: aligned.kind,
-    lost: aligned.lost.map((at) => related.ids[at] ?? 0),
-  }
+  return best
+}
+
+type Break = { head: Head; kind: HistoryBreak['kind']; aligned: Alignment | undefined }
+
+/** The thread goes on with another history than it had. */
+function broken(state: RunState, { head: left, kind, aligned }: Break, sent: Sent): Followed {
+  const { raw, fresh, call } = sent
+  if (left.left_by !== undefined) splitDetour(state, left.left_by)
+  const { thread } = left
+  const lost = aligned?.lost ?? [...left.ids.keys()].slice(left.systems)
+  const told = { thread, call, kind, lost: lost.map((place) => left.ids[place] ?? 0) }
   state.breaks.push(told)
-  const head = newHead(related.thread, { raw, call })
-  use(state, head)
-  boundRaws(state.heads)
-  return { thread: related.thread, head, fresh: messages, is_first: false }
+  leaveHead(state.heads, left, told)
+  const head = newHead(thread, call)
+  head.raw = raw
+  head.answer = left.answer
+  useHead(state.heads, head)
+  const answer = left.answer?.message ?? -1
+  const known = Array.from(fresh, (_message, index) => {
+    const place = aligned?.at[index] ?? -1
+    return place === left.ids.length ? answer : (left.ids[place] ?? -1)
+  })
+  return { thread, head, fresh, known, is_first: false }
 }
 
-function newHead(thread: number, { raw, call }: { raw: string | undefined; call: number }): Head {
-  return {
-    thread,
-    raw,
-    ids: [],
-    digests: [],
-    systems: 0,
-    answer: undefined,
-    call,
-    end_time: 0n,
+/** Nothing was kept of any history. */
+function beginOrReset(state: RunState, sent: Sent): Followed {
+  const { row, raw, fresh, call } = sent
+  const agent = agentOf(state, row)
+  const latest = state.heads.findLast(({ left_by }) => left_by === undefined)
+  if (latest !== undefined && isSameAgent(state, latest, sent)) {
+    const isCompacted = fresh.some((message, at) => at <= summaryAt_max && isSummary(message))
+    const kind = isCompacted ? 'compacted' : 'reset'
+    return broken(state, { head: latest, kind, aligned: undefined }, sent)
   }
+  splitOverlapped(state, row)
+  const thread = laneWithoutHead(state, row) ?? beginThread(state, row, agent.parent)
+  setLane(state, agent.key, thread)
+  const head = newHead(thread, call)
+  head.raw = raw
+  useHead(state.heads, head)
+  return { thread, head, fresh, known: undefined, is_first: true }
 }
 
-/** Puts a head to the end: the first one is forgotten when there are too many. */
-function use(state: RunState, head: Head): void {
-  const at = state.heads.indexOf(head)
-  if (at !== -1) state.heads.splice(at, 1)
-  state.heads.push(head)
-  if (state.heads.length > heads_max) state.heads.shift()
+/** Behind the texts of the system and the user's first. */
+const summaryAt_max = 2
+/** After so long a task's id was used for something else. */
+const reuse_ns = 12n * 3_600n * 1_000_000_000n
+/** With fewer calls there was nothing to be lost. */
+const resetCalls_min = 2
+
+/**
+ * Tells whether a history that has nothing of the latest one is the same agent's nevertheless: it
+ * waited for nothing, came before long and after the last answer, and is told the same.
+ */
+function isSameAgent(state: RunState, latest: Head, { row, fresh }: Sent): boolean {
+  const thread = state.threads[latest.thread]
+  if (thread === undefined || thread.calls.length < resetCalls_min) return false
+  if (thread.agent_name !== row.agent_name) return false
+  if ((state.lines[latest.thread]?.open.length ?? 0) > 0) return false
+  if (row.start_time < latest.end_time || row.start_time - latest.end_time > reuse_ns) return false
+  const systems = fresh.filter(({ role }) => role === 'system')
+  if (systems.length === 0) return true
+  const known = new Set(latest.digests.slice(0, latest.systems))
+  return systems.some(({ digest }) => known.has(digest))
 }
 
-/** Beyond the bound the texts of those not used for long are dropped; digests remain. */
-function boundRaws(heads: readonly Head[]): void {
-  let chars = 0
-  for (const head of heads.toReversed()) {
-    chars += head.raw?.length ?? 0
-    if (chars > rawChars_max) head.raw = undefined
+/** Histories that begin while the first call of a reset runs: those were agents side by side. */
+function splitOverlapped(state: RunState, row: Observation): void {
+  const last = state.breaks.at(-1)
+  if (last?.kind !== 'reset') return
+  const call = state.calls[last.call]
+  if (call !== undefined && row.start_time < call.end_time) splitDetour(state, last)
+}
+
+/** The thread of the agent, as long as nobody told its history. */
+function laneWithoutHead(state: RunState, row: Observation): number | undefined {
+  const thread = state.lanes.get(agentOf(state, row).key)
+  if (thread === undefined || state.heads.some((head) => head.thread === thread)) return undefined
+  return thread
+}
+
+function beginThread(state: RunState, row: Observation, parentAgent: string): number {
+  const { agent_name } = row
+  if (state.threads.length === 0) {
+    return newThread(state, { kind: 'root', parent: null, agent_name }).index
   }
+  const last = state.calls.at(-1)
+  const isLate = last !== undefined && row.start_time - last.end_time > reuse_ns
+  if (isLate) return newThread(state, { kind: 'root', parent: null, agent_name }).index
+  const open = state.lines.findLastIndex((line) => line.open.length > 0)
+  const parent = state.lanes.get(parentAgent) ?? (open === -1 ? null : open)
+  return newThread(state, { kind: 'sub_agent', parent, agent_name }).index
 }

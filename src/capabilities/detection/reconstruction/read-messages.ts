@@ -45,16 +45,18 @@ function listIn(value: unknown): readonly unknown[] {
       continue
     }
     const object = objectFrom(within)
-    if (object === undefined || isMessage(object)) break
+    const inner = object === undefined || isMessage(object) ? undefined : innerList(object)
+    if (object === undefined || inner === undefined) break
     const system = object['system'] ?? objectFrom(object['config'])?.['system_instruction']
     if (system !== undefined && system !== null) before.push({ role: 'system', content: system })
-    const key = listKeys.find((name) => Array.isArray(object[name]))
-    const prompt = object['prompt']
-    if (key !== undefined) within = object[key]
-    else if (prompt !== undefined) within = prompt
-    else break
+    within = inner
   }
   return [...before, within]
+}
+
+function innerList(object: JsonObject): unknown {
+  const key = listKeys.find((name) => Array.isArray(object[name]))
+  return key === undefined ? (object['prompt'] ?? undefined) : object[key]
 }
 
 function isMessage(object: JsonObject): boolean {
@@ -88,7 +90,9 @@ function addMessages(told: ToldMessage[], item: unknown, fallback: ToldMessage['
   for (const part of results) told.push(finished({ ...noMessage, role: 'tool', ...resultIn(part) }))
   const rest = results.length === 0 ? parts : parts.filter((part) => !isResultPart(part))
   if (results.length > 0 && rest.length === 0) return
-  told.push(finished(role === 'tool' ? toolMessage(message, rest) : saidMessage(role, message, rest)))
+  told.push(
+    finished(role === 'tool' ? toolMessage(message, rest) : saidMessage(role, message, rest)),
+  )
 }
 
 function roleOf(

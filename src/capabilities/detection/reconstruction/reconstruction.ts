@@ -1,7 +1,9 @@
 import type { Observation } from '../../../model/observation.ts'
+import { rememberSpan } from './agent-lanes.ts'
 import type { Reconstruction, RunAbout, TaskRun } from './contract.ts'
 import { bounds, bytesOf, newState, runOf } from './run-state.ts'
 import { takeCall } from './take-call.ts'
+import { takeTool } from './take-tool.ts'
 
 /** Begins a reconstruction of one task, without any rows. */
 export function createReconstruction(about: RunAbout): Reconstruction {
@@ -33,7 +35,9 @@ export function createReconstruction(about: RunAbout): Reconstruction {
       return
     }
     if (state.conversation_id === '') state.conversation_id = row.conversation_id
+    rememberSpan(state, row)
     if (row.type === 'generation') takeCall(state, row)
+    else if (row.type === 'tool') takeTool(state, row)
   }
 }
 

@@ -1,4 +1,6 @@
+import type { KnownSpan } from './agent-lanes.ts'
 import type {
+  DeclaredTool,
   HistoryBreak,
   Message,
   ModelCall,
@@ -40,6 +42,14 @@ export type RunState = {
   heads: Head[]
   /** Tool uses by the id of their call, the latest last. */
   usesById: Map<string, number[]>
+  /** Spans by trace and id, and threads by agent. */
+  spans: Map<string, KnownSpan>
+  lanes: Map<string, number>
+  /** Calls by trace and id of the rows that told of them, and by the parent that those name. */
+  callsBySpan: Map<string, number>
+  callsByParent: Map<string, number>
+  /** Declared tools by the text that declared them. */
+  declared: Map<string, readonly DeclaredTool[] | undefined>
   /** Characters of texts that are held, heads aside. */
   chars: number
 }
@@ -68,6 +78,11 @@ export function newState(about: RunAbout): RunState {
     left_out: new Set(),
     heads: [],
     usesById: new Map(),
+    spans: new Map(),
+    lanes: new Map(),
+    callsBySpan: new Map(),
+    callsByParent: new Map(),
+    declared: new Map(),
     chars: 0,
   }
 }
@@ -130,7 +145,17 @@ function contentOf(calls: readonly ModelCall[]): TaskRun['content'] {
 }
 
 /** Bytes of objects beside their texts: measured on runs of thousands of steps, rounded up. */
-const objectBytes = { call: 700, message: 160, step: 220, tool: 520, thread: 300, ofHead: 56 }
+const objectBytes = {
+  call: 700,
+  message: 160,
+  step: 220,
+  tool: 520,
+  thread: 300,
+  ofHead: 56,
+  span: 220,
+}
+/** Bytes of parsed JSON and its text, for each character. */
+const declared_factor = 12
 
 /** The memory of a state in bytes, at most and about. Texts count as UTF-16. */
 export function bytesOf(state: RunState): number {
@@ -140,6 +165,9 @@ export function bytesOf(state: RunState): number {
   bytes += state.steps.length * objectBytes.step
   bytes += state.tools.length * objectBytes.tool
   bytes += state.threads.length * objectBytes.thread
+  bytes += (state.spans.size + state.lanes.size) * objectBytes.span
+  bytes += (state.callsBySpan.size + state.callsByParent.size) * objectBytes.span
+  for (const text of state.declared.keys()) bytes += declared_factor * text.length
   for (const { raw, ids } of state.heads) {
     bytes += 2 * (raw?.length ?? 0) + ids.length * objectBytes.ofHead
   }

@@ -1,9 +1,165 @@
 import type { ToolFault } from './contract.ts'
+import { itemsOf, type JsonObject, objectFrom, parsedJson } from './json-values.ts'
+import { isOutageStatus, isOutageText } from './outage.ts'
+import { textFault } from './text-fault.ts'
+import { type ToolKind, toolKindOf } from './tool-kind.ts'
 
-/** How a tool's use failed, read from its result; thin for now. */
-export function faultIn(
-  text: string,
-  { is_error }: { is_error: boolean | undefined; tool: string },
-): ToolFault | null {
-  return is_error || /^\s*(\w*Error|ERROR|error):/.test(text) ? 'error' : null
+/** What is known of a tool's use beside the text of its result. */
+export type FaultAbout = {
+  tool: string
+  /** What the model wrote; '' when nobody knows. */
+  arguments: string
+  /** The message's own word (`is_error`), where it has one. */
+  is_error: boolean | undefined
+  /** The error of the tool's own span: its type and message; undefined when it ended well. */
+  span_error: string | undefined
+}
+
+/**
+ * Whether a tool failed: `outage` when something it needs did not answer (429, 5xx, time-outs,
+ * connection errors), else `error`; null when it went well or nobody can tell.
+ *
+ * The word of whoever ran the tool counts first. Else the result must have the *shape* of an error:
+ * an object that is nothing but an error's envelope, an exit code, a traceback as its end, a text
+ * that begins as error messages do. A text that merely contains the word, as a log, a source file
+ * or a list of failed jobs does, is a result like any other.
+ */
+export function faultIn(text: string, about: FaultAbout): ToolFault | null {
+  if (about.span_error !== undefined) return faultOf(`${about.span_error}\n${text}`)
+  if (about.is_error === false) return null
+  if (about.is_error === true) return faultOf(text)
+  const first = text.trimStart()[0]
+  const kind = toolKindOf(about.tool, about.arguments)
+  if (first === '{' && text.length <= envelope_chars_max) {
+    const object = objectFrom(parsedJson(text))
+    if (object !== undefined) return objectFault(object, kind)
+  }
+  return textFault(text, kind)
+}
+
+/** Longer objects are data. */
+const envelope_chars_max = 65_536
+const headline_chars_max = 1_000
+
+function faultOf(text: string): ToolFault {
+  return isOutageText(text.slice(0, headline_chars_max)) ? 'outage' : 'error'
+}
+
+/** Keys that an error's envelope has; beside others, `error` is a field of what was asked for. */
+const envelopeKeys = new Set([
+  'error',
+  'errors',
+  'message',
+  'msg',
+  'code',
+  'status',
+  'statuscode',
+  'statustext',
+  'detail',
+  'details',
+  'reason',
+  'title',
+  'type',
+  'name',
+  'instance',
+  'success',
+  'ok',
+  'iserror',
+  'requestid',
+  'traceid',
+  'timestamp',
+  'path',
+  'stack',
+  'traceback',
+  'hint',
+  'suggestion',
+  'cause',
+  'retryafter',
+  'retryable',
+  'exitcode',
+  'stdout',
+  'stderr',
+  'tool',
+  'data',
+  'result',
+  'output',
+  'content',
+])
+
+function objectFault(object: JsonObject, kind: ToolKind): ToolFault | null {
+  const keys = new Map(Object.entries(object).map(([key, value]) => [plain(key), value]))
+  const said = keys.get('iserror')
+  if (said === true) return faultOf(wordsOf(keys))
+  const exit = keys.get('exitcode') ?? keys.get('returncode') ?? keys.get('exitstatus')
+  if (typeof exit === 'number') return exit === 0 ? null : exitFault(exit, keys)
+  const isEnvelope = [...keys.keys()].every((key) => envelopeKeys.has(key))
+  if (!isEnvelope || hasData(keys)) return null
+  const status = statusOf(keys)
+  const failed =
+    isSaid(keys.get('error')) ||
+    itemsOf(keys.get('errors')).length > 0 ||
+    keys.get('success') === false ||
+    keys.get('ok') === false ||
+    (status >= 400 && status < 600) ||
+    (kind !== 'reader' && keys.get('status') === 'error') ||
+    isProblemDocument(keys)
+  if (!failed) return null
+  return isOutageStatus(status) ? 'outage' : faultOf(wordsOf(keys))
+}
+
+function plain(key: string): string {
+  return key.replaceAll(/[-_]/g, '').toLowerCase()
+}
+
+/** What came with it is a result, partial or not. */
+function hasData(keys: ReadonlyMap<string, unknown>): boolean {
+  return ['data', 'result', 'output', 'content'].some((key) => isSaid(keys.get(key)))
+}
+
+const nothing = new Set<unknown>([undefined, null, false, '', 0, 'none', 'null', 'None', 'false'])
+
+function isSaid(value: unknown): boolean {
+  if (nothing.has(value)) return false
+  if (Array.isArray(value)) return value.length > 0
+  const object = objectFrom(value)
+  return object === undefined || Object.keys(object).length > 0
+}
+
+/** RFC 9457: a type, a title and a status of an error. */
+function isProblemDocument(keys: ReadonlyMap<string, unknown>): boolean {
+  return keys.has('title') && keys.has('type') && statusOf(keys) >= 400
+}
+
+function statusOf(keys: ReadonlyMap<string, unknown>): number {
+  const inner = objectFrom(keys.get('error'))
+  const codes = [keys.get('statuscode'), keys.get('status'), keys.get('code'), inner?.['code']]
+  for (const code of [...codes, inner?.['status']]) {
+    const status = typeof code === 'string' && /^\d{3}$/.test(code) ? Number(code) : code
+    if (typeof status === 'number' && status >= 100 && status < 600) return status
+  }
+  return 0
+}
+
+const wordKeys = ['error', 'errors', 'message', 'msg', 'detail', 'details', 'reason', 'title']
+
+function wordsOf(keys: ReadonlyMap<string, unknown>): string {
+  return wordKeys
+    .map((key) => keys.get(key))
+    .filter(isSaid)
+    .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    .join('\n')
+}
+
+/** `grep` without a hit and `diff` with one end with 1 and say nothing on stderr. */
+function exitFault(exit: number, keys: ReadonlyMap<string, unknown>): ToolFault | null {
+  const stderr = keys.get('stderr') ?? keys.get('error')
+  const told = isSaid(stderr)
+    ? String(stderr)
+    : lastLineOf(keys.get('stdout') ?? keys.get('output'))
+  if (exit === 1 && told === '') return null
+  return exit === 124 ? 'outage' : faultOf(told)
+}
+
+function lastLineOf(value: unknown): string {
+  return typeof value === 'string' ? (value.trimEnd().split('\n').at(-1) ?? '') : ''
 }

@@ -26,7 +26,9 @@ export function isCallPart(part: unknown): boolean {
   if (object === undefined) return false
   const type = object['type']
   if (typeof type === 'string') return callTypes.has(type)
-  return objectFrom(object['functionCall'] ?? object['function_call']) !== undefined && !object['role']
+  return (
+    objectFrom(object['functionCall'] ?? object['function_call']) !== undefined && !object['role']
+  )
 }
 
 const resultTypes = new Set([

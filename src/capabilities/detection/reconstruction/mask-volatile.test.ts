@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { masked_chars_max, maskVolatile } from './mask-volatile.ts'
+
+describe('what differs each time is masked', () => {
+  test.each([
+    ['at 2026-03-01T10:00:00.123Z', 'at 2026-03-02T11:12:13.9Z'],
+    ['2026-03-01 10:00:00 +0100 up', '2026-03-05 10:20:00 +0100 up'],
+    ['[10:00:01] ok', '[11:59:59] ok'],
+    ['job 0b0c3d0e-1111-4222-8333-944455566677', 'job 9b0c3d0e-1111-4222-8333-944455566677'],
+    ['sha 3f2a9c1b', 'sha 9f2a9c1bcc'],
+    ['at 0x7ffe12 in main', 'at 0x7fff99 in main'],
+    ['ts=1790000000', 'ts=1790000042123'],
+    ['took 1.53s', 'took 12.2s'],
+    ['real 0m1.2s', 'real 1m22.1s'],
+    ['in 35 ms', 'in 3 ms'],
+    ['pid 4242 runs', 'pid 7 runs'],
+    ['req_8sdf7sdf9 failed', 'req_77sdf9f9f failed'],
+    ['"request_id":"abc12-9"', '"request_id":"zzz91-1"'],
+  ])('%s', (a, b) => {
+    expect(maskVolatile(a)).toBe(maskVolatile(b))
+    expect(maskVolatile(a)).toContain('#')
+  })
+})
+
+describe('what says something stays', () => {
+  test.each([
+    '12345678 rows',
+    'page 3 of 17',
+    'version 1.22.3',
+    'a call_back_function and a request_handler',
+    'exit code 1',
+    'facade decade',
+    'line 42, column 7',
+    'progress 45 %',
+  ])('%s', (text) => {
+    expect(maskVolatile(text)).toBe(text)
+  })
+})
+
+test('what stands behind the bound is left as it is', () => {
+  const text = `${'x'.repeat(masked_chars_max)} pid 42`
+  expect(maskVolatile(text)).toBe(text)
+})
+
+test('masking what is masked changes nothing', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const masked = maskVolatile(text)
+      expect(maskVolatile(masked)).toBe(masked)
+    }),
+  )
+})

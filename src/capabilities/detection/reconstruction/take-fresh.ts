@@ -1,0 +1,81 @@
+import type { Observation } from '../../../model/observation.ts'
+import type { Followed } from './follow-history.ts'
+import { type Head, isAnswer } from './heads.ts'
+import type { ToldMessage } from './read-messages.ts'
+import { addMessage, heldText, type RunState } from './run-state.ts'
+import { askFor, joinResult, tellOrphans } from './tool-uses.ts'
+
+/** Takes what a history brought: answers come back, results are joined with their calls. */
+export function takeFresh(state: RunState, followed: Followed, row: Observation): void {
+  const { fresh, head, known } = followed
+  if (head === undefined) {
+    takeResults(state, followed, row)
+    return
+  }
+  const from = followed.is_first ? fresh.findLastIndex(({ role }) => role === 'assistant') : 0
+  const about = { followed, row, call: callOf(state, row) }
+  let isBack = false
+  for (const [at, told] of fresh.entries()) {
+    const answer = answerBack(head, told)
+    const before = answer ?? known?.[at] ?? -1
+    if (answer !== undefined) isBack = true
+    const id = before === -1 ? addTold(state, told, { ...about, is_seen: at >= from }) : before
+    head.digests.push(told.digest)
+    head.ids.push(id)
+    if (told.role === 'system' && head.systems === head.ids.length - 1) head.systems += 1
+  }
+  if (isBack) tellOrphans(state, followed.thread)
+}
+
+/**
+ * The message of the answer, when this one is it or a part of it: some clients tell the calls of one
+ * answer as messages one after the other. Behind it comes what answers it.
+ */
+function answerBack(head: Head, told: ToldMessage): number | undefined {
+  const { answer } = head
+  if (answer === undefined) return undefined
+  const isIt = isAnswer(answer, told)
+  const isWhole = isIt && told.calls.length >= answer.told.calls.length
+  if (isWhole || told.role !== 'assistant') head.answer = undefined
+  return isIt ? answer.message : undefined
+}
+
+type About = { followed: Followed; row: Observation; call: number; is_seen: boolean }
+
+/** Adds a message that was not told before, and what it says of tools. */
+function addTold(state: RunState, told: ToldMessage, about: About): number {
+  const { row, call } = about
+  const { thread } = about.followed
+  const line = state.lines[thread]
+  if (told.role === 'user' && line !== undefined) line.after_user = true
+  if (told.role === 'assistant' && about.is_seen) {
+    askFor(state, told.calls, { thread, step: null, row, is_cut: false })
+  }
+  if (told.role === 'tool' && about.is_seen) {
+    const is_quiet = about.followed.known !== undefined
+    joinResult(state, told, { thread, row, is_quiet })
+  }
+  const text = heldText(state, told.text || told.refusal)
+  return addMessage(state, { role: told.role, text, thread, call, step: null })
+}
+
+function callOf(state: RunState, { trace_id, observation_id }: Observation): number {
+  return state.callsBySpan.get(`${trace_id} ${observation_id}`) ?? state.calls.length - 1
+}
+
+/** Without a history there may be the results that the request brought, with those before. */
+function takeResults(state: RunState, { thread }: Followed, row: Observation): void {
+  for (const { tool_call_id, content } of row.tool_results) {
+    const told = { ...resultMessage, tool_call_id, text: content }
+    if (content !== '') joinResult(state, told, { thread, row, is_quiet: true })
+  }
+}
+
+const resultMessage = {
+  role: 'tool',
+  refusal: '',
+  calls: [],
+  tool_name: '',
+  is_error: undefined,
+  digest: '',
+} as const

@@ -1,0 +1,146 @@
+import type { Observation } from '../../../model/observation.ts'
+import { laneThread, spanKey } from './agent-lanes.ts'
+import type { ToolUse } from './contract.ts'
+import { readArguments, sigOf, stepSigOf } from './digests.ts'
+import { parsedJson } from './json-values.ts'
+import { endOf } from './model-call.ts'
+import type { RunState } from './run-state.ts'
+import { heldText } from './run-state.ts'
+import { faultIn } from './tool-fault.ts'
+import { resultText } from './tool-parts.ts'
+import { addUse, msBetween, noResult, placeOf, toldResult } from './tool-uses.ts'
+
+type ToolRun = {
+  id: string
+  name: string
+  /** null: nobody tells. */
+  args: string | null
+  result: string | null
+}
+
+/**
+ * Takes a tool that ran on an observation of its own: it answers the call with its id, else the
+ * latest call of its agent's thread that waits for its name; else it is a use that the agent's last
+ * step asked for, when what that said is not known.
+ */
+export function takeTool(state: RunState, row: Observation): void {
+  const run = runOf(row)
+  if (isPartOfTool(state, row, run)) return
+  const thread = laneThread(state, row)
+  const index = waitingFor(state, run, thread)
+  if (index === undefined) {
+    addRun(state, run, { thread, row })
+    return
+  }
+  const use = state.tools[index]
+  if (use === undefined) return
+  for (const line of state.lines) {
+    const at = line.open.indexOf(index)
+    if (at !== -1) line.open.splice(at, 1)
+  }
+  const isNew = use.arguments === null
+  const args = isNew ? argumentsOf(state, run) : undefined
+  state.tools[index] = { ...use, ...args, ...ranOn(state, run, row), orphan: null }
+  if (isNew && use.step !== null) tellStep(state, use.step)
+}
+
+function runOf(row: Observation): ToolRun {
+  const [call] = row.tool_calls
+  const [told] = row.tool_results
+  const name = call?.name || row.attributes['gen_ai.tool.name'] || row.name.replace(prefix, '')
+  const args = call?.arguments || row.input
+  const output = row.output || told?.content || ''
+  return {
+    id: call?.id || told?.tool_call_id || '',
+    name,
+    args: args === '' ? null : args,
+    result: output === '' ? null : plainResult(output),
+  }
+}
+
+const prefix = /^(?:execute_tool|tools\/call|running tool:?) /
+
+/** Instrumentations write texts and parts as JSON. */
+function plainResult(output: string): string {
+  const first = output[0]
+  if (first !== '"' && first !== '[') return output
+  const value = parsedJson(output)
+  return value === undefined ? output : resultText(value)
+}
+
+/** Two instrumentations tell the same run, such as an agent's and that of the protocol below it. */
+function isPartOfTool(state: RunState, row: Observation, run: ToolRun): boolean {
+  const parent = state.spans.get(spanKey(row.trace_id, row.parent_observation_id))
+  return parent?.type === 'tool' && parent.name.replace(prefix, '') === run.name
+}
+
+function waitingFor(state: RunState, run: ToolRun, thread: number): number | undefined {
+  if (run.id !== '') {
+    const uses = state.usesById.get(run.id) ?? []
+    return uses.findLast((index) => state.tools[index]?.is_answered === false)
+  }
+  const open = state.lines[thread]?.open ?? []
+  const named = open.filter((index) => state.tools[index]?.name === run.name)
+  const sig = run.args === null ? null : sigOf(run.name, readArguments(run.args).canonical)
+  return named.find((index) => state.tools[index]?.sig === sig) ?? named[0]
+}
+
+function argumentsOf(
+  state: RunState,
+  { name, args }: ToolRun,
+): Pick<ToolUse, 'arguments' | 'arguments_broken' | 'sig'> {
+  if (args === null) return { arguments: null, arguments_broken: false, sig: null }
+  const { canonical, is_json } = readArguments(args)
+  const sig = sigOf(name, canonical)
+  return { arguments: heldText(state, args), arguments_broken: !is_json && args[0] === '{', sig }
+}
+
+function ranOn(state: RunState, run: ToolRun, row: Observation): Partial<ToolUse> {
+  const span_error = row.status === 'error' ? `${row.error_type}: ${row.error_message}` : undefined
+  const about = { tool: run.name, arguments: run.args ?? '', is_error: undefined, span_error }
+  return {
+    ...(run.result === null ? {} : toldResult(state, run.result)),
+    is_answered: true,
+    fault: faultIn(run.result ?? '', about),
+    answered_at: endOf(row),
+    latency_ms: msBetween(row.start_time, endOf(row)),
+    answered_by: placeOf(row),
+  }
+}
+
+/** A run that nobody is known to have asked for. */
+function addRun(
+  state: RunState,
+  run: ToolRun,
+  { thread, row }: { thread: number; row: Observation },
+): void {
+  const last = state.steps[state.threads[thread]?.steps.at(-1) ?? -1]
+  const isUntold = last !== undefined && last.text === null
+  const call = isUntold ? state.calls[last.call] : undefined
+  const index = addUse(state, {
+    tool_call_id: run.id,
+    name: run.name,
+    thread,
+    step: isUntold ? last.index : null,
+    ...argumentsOf(state, run),
+    ...noResult,
+    ...ranOn(state, run, row),
+    asked_at: call?.end_time ?? row.start_time,
+    asked_by: call === undefined ? placeOf(row) : { ...placeOf(row), ...placeOfCall(call) },
+  })
+  if (index === undefined || !isUntold) return
+  state.steps[last.index] = { ...last, tools: [...last.tools, index] }
+  tellStep(state, last.index)
+}
+
+function placeOfCall({ trace_id, observation_id }: { trace_id: string; observation_id: string }) {
+  return { trace_id, observation_id }
+}
+
+/** What a step asked for is known better now. */
+function tellStep(state: RunState, index: number): void {
+  const step = state.steps[index]
+  if (step === undefined) return
+  const sig = stepSigOf(step.tools.map((tool) => state.tools[tool]?.sig ?? null))
+  if (sig !== step.sig) state.steps[index] = { ...step, sig }
+}

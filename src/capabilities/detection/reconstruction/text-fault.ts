@@ -1,0 +1,102 @@
+import type { ToolFault } from './contract.ts'
+import { isOutageText } from './outage.ts'
+import type { ToolKind } from './tool-kind.ts'
+
+/** How a tool failed, by the shape of a result that is text; see `faultIn`. */
+export function textFault(text: string, kind: ToolKind): ToolFault | null {
+  const head = text.slice(0, end_chars_max)
+  const tail = text.length > end_chars_max ? text.slice(-end_chars_max) : head
+  const exit = exitCodeIn(head, tail)
+  if (exit === 0) return null
+  if (exit !== undefined) return exitFault(exit, tail)
+  if (wrapped.test(head)) return faultOf(head)
+  if (kind !== 'reader' && endsInTraceback(text, tail)) return faultOf(lastLine(tail))
+  if (text.length > message_chars_max) return null
+  const message = head.trim()
+  const lines = message.split('\n', lines_max + 1).length
+  if (lines > (kind === 'reader' ? readerLines_max : lines_max)) return null
+  return beginsAsError(message) ? faultOf(message.slice(0, headline_chars_max)) : null
+}
+
+/** Exit codes and tracebacks stand at the ends of a text. */
+const end_chars_max = 2_000
+/** Error messages are short; what is longer quotes something. */
+const message_chars_max = 4_000
+const lines_max = 40
+const readerLines_max = 3
+const headline_chars_max = 400
+
+function faultOf(text: string): ToolFault {
+  return isOutageText(text) ? 'outage' : 'error'
+}
+
+const exitAtStart =
+  /^\s*[[(<]?(?:command |process |program |script )?(?:failed |exited |finished |completed |returned )?(?:with )?(?:a )?(?:non-zero )?(?:exit|return)[ _-]?(?:code|status)?[ :=>]{1,3}(\d{1,3})\b/i
+const exitInLine =
+  /^\s*[[(<]?(?:the )?(?:command |process |program |script )?(?:failed |exited |finished |completed |returned )?(?:with )?(?:a )?(?:non-zero )?(?:exit|return)[ _-]?(?:code|status)?[ :=>]{1,3}(\d{1,3})[\])<.]?(?:\/?[a-z_]{0,12}>)?\s*$/i
+
+/** Of the first line, else of one of the last three. */
+function exitCodeIn(head: string, tail: string): number | undefined {
+  const first = exitAtStart.exec(head.trimStart().split('\n', 1)[0] ?? '')
+  if (first?.[1] !== undefined) return Number(first[1])
+  for (const line of tail.trimEnd().split('\n').slice(-3)) {
+    const found = exitInLine.exec(line.slice(0, 200))
+    if (found?.[1] !== undefined) return Number(found[1])
+  }
+  return undefined
+}
+
+/** `grep` without a hit ends with 1 and says nothing. */
+function exitFault(exit: number, tail: string): ToolFault | null {
+  const said = tail.split('\n').filter((line) => line.trim() !== '' && !exitAtStart.test(line))
+  const words = said.filter((line) => !emptyOutput.test(line))
+  if (exit === 1 && words.length === 0) return null
+  if (exit === 124) return 'outage'
+  return faultOf(words.slice(-2).join('\n').slice(-headline_chars_max))
+}
+
+const emptyOutput =
+  /^\s*[[(<]?(?:stdout|stderr|output|no output|empty)\b[^a-z]{0,10}(?:output)?[\])>]?\s*$/i
+
+/** What SDKs of agents put around the error of a tool. */
+const wrapped = /^\s*<(?:tool_use_error|error|tool_error)>|^\s*\[(?:tool )?error\]/i
+
+const errorLine = /^(?:[A-Za-z_][\w.]{0,100})?(?:Error|Exception|Exit|Interrupt|Panic)\b(?::|$)/
+const traceStart =
+  /^(?:Traceback \(most recent call last\):|Exception in thread "|panic: |Uncaught )/m
+
+/** An interpreter's last words; a text that goes on behind a traceback quotes it. */
+function endsInTraceback(text: string, tail: string): boolean {
+  const last = lastLine(tail)
+  if (!errorLine.test(last) && !/^\s+at /.test(last) && !/^exit status \d/.test(last)) return false
+  const begin = text.slice(-trace_chars_max)
+  return traceStart.test(begin) || traceStart.test(text.slice(0, end_chars_max))
+}
+
+const trace_chars_max = 16_384
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? ''
+}
+
+/** As error messages begin: a name of an error and a colon, or the words of tools and shells. */
+const beginnings = [
+  /^(?:the )?(?:tool |execution |runtime |internal |unexpected |fatal |http |api |request )?error(?: code)?\s?(?:\(?\d{3}\)?)?\s?:(?!\s*(?:none|null|0|no|false|nil|n\/a)\b)/i,
+  /^[A-Za-z_][\w.]{0,80}(?:Error|Exception|Failure)(?: \[[A-Z_]{2,40}\])?\s?:(?!:)/,
+  /^(?:uncaught )?(?:exception|panic|fatal)\s?:/i,
+  /^E[A-Z]{3,20}: /,
+  /^error (?:executing|running|calling|invoking|reading|writing|opening|accessing|fetching|parsing|while|during|in tool)\b/i,
+  /^(?:failed|unable) to [a-z]+/i,
+  /^(?:could not|couldn't|cannot|can't) (?:find|open|read|write|connect|parse|access|execute|resolve|load|create|delete)\b/i,
+  /^(?:tool|function|command|request|operation|call) ['"`]?[\w./-]{0,80}['"`]? ?(?:failed|not found|timed out|does not exist|is not (?:defined|available|recognized))\b/i,
+  /^(?:unknown|no such|invalid) (?:tool|function|command|argument|arguments|parameter|parameters|input|file|file or directory)\b/i,
+  /^(?:\/?[\w./-]{1,60}: )(?:line \d{1,6}: |\d{1,6}: )?[^\n]{0,200}(?:command not found|not found|No such file or directory|Permission denied|Is a directory|Not a directory|cannot access|syntax error)/,
+  /^(?:HTTP(?:\/[12](?:\.[01])?)? ?)?(?:status )?(?:code )?[45]\d{2} (?:[A-Z][a-z]+|error)/,
+  /^(?:permission denied|access denied|not found|unauthorized|forbidden|too many requests|service unavailable|bad gateway|gateway time-?out|internal server error|connection (?:refused|reset|error)|timed out|timeout)\b(?:[.:!]|$)/im,
+  /^Traceback \(most recent call last\):/,
+]
+
+function beginsAsError(message: string): boolean {
+  const start = message.slice(0, headline_chars_max)
+  return beginnings.some((beginning) => beginning.test(start))
+}
