@@ -44,8 +44,9 @@ function readDialogues(run: TaskRun, prior: ContextLedger | undefined): Dialogue
   const heard = new Map<number, readonly Message[]>()
   const dialogues: Dialogue[] = []
   // What a user told an earlier task is known in the conversation; its system's rules were its own.
-  const told = (prior?.entries ?? []).filter(
-    ({ role, holds }) => role === 'user' && holds === 'always',
+  const told = merged(
+    [],
+    (prior?.entries ?? []).filter(({ role }) => role === 'user'),
   )
   let entries: readonly LedgerEntry[] = told
   for (const thread of run.threads) {

@@ -16,10 +16,12 @@ export function factValueOf({ value }: LedgerEntry): { kind: string; normal: str
 export function contradictionsIn(voice: string, facts: readonly LedgerEntry[]): Contradiction[] {
   const found: Contradiction[] = []
   for (const sentence of sentencesOf(voice)) {
-    if (sentence.endsWith('?') || hedged.test(sentence)) continue
+    if (sentence.endsWith('?')) continue
     for (const fact of facts) {
       const claimed = claimOf(sentence, fact)
-      if (claimed !== undefined && isAgainst(fact, claimed, sentence)) {
+      if (claimed === undefined || !isAgainst(fact, claimed, sentence)) continue
+      // Only what comes before a value can make it another one.
+      if (!hedged.test(sentence.slice(0, sentence.indexOf(claimed.text)))) {
         found.push({ fact, claimed, sentence })
       }
     }
@@ -27,7 +29,7 @@ export function contradictionsIn(voice: string, facts: readonly LedgerEntry[]): 
   return found
 }
 
-/** Sentences that may speak of another value: they claim nothing of the one that was said. */
+/** Words in front of a value that may make it another one than the one that was said. */
 const hedged =
   /\b(?:if|would|could|should|might|may|can|example|e\.g|instead|old|previous(?:ly)?|former|not|n't|chang(?:e|ed|ing)|updat(?:e|ed|ing)|another|other|new|or|max(?:imum)?|min(?:imum)?|up to|from|between|rather|originally|was|were|next|second|first|third|also|both|either|alternative(?:ly)?|per|each|every|plus|minus|more|fewer|less|than|approximately|about|around|nearest|similar|different)\b/i
 

@@ -3,50 +3,64 @@ import type { Message } from '../reconstruction/contract.ts'
 import { ownVoiceOf, sentencesOf, wordsOf } from './prose.ts'
 import { factKey } from './read-facts.ts'
 
-/** A question for something that the user knows: its words that tell, and what it asks for. */
+/** A question of an answer: its words that tell, and what it asks for. */
 export type Question = {
   sentence: string
-  /** The words that tell what is asked, sorted: `city flying from`. */
+  /** The words of the question without forms of politeness, in order. */
   words: string
-  /** Keys of facts that it asks for. */
+  /** Keys of facts that it asks the user to tell. */
   keys: readonly string[]
+  /** Its reply stays what it is: it is not about what changes, what comes next, or agreement. */
+  is_settled: boolean
 }
 
-/** The questions of an answer that ask the user for a value; other questions are no matter. */
+/** The questions of an answer, in its own voice. */
 export const questionsIn: (message: Message) => readonly Question[] = remember(({ text }) =>
-  sentencesOf(ownVoiceOf(text)).flatMap((sentence) => {
-    if (!isRequest(sentence) || other.test(sentence)) return []
-    const words = tellingWords(sentence)
-    return words.length === 0 ? [] : [{ sentence, words: words.join(' '), keys: keysOf(sentence) }]
-  }),
+  sentencesOf(ownVoiceOf(text))
+    .filter((sentence) => isQuestion(sentence) || isRequest(sentence))
+    .slice(0, questions_max)
+    .flatMap((sentence) => {
+      const words = tellingWords(sentence).join(' ')
+      if (words === '') return []
+      const keys = other.test(sentence) ? [] : keysOf(sentence)
+      return [
+        { sentence, words, keys, is_settled: isQuestion(sentence) && !changing.test(sentence) },
+      ]
+    }),
 )
 
+const questions_max = 20
+
+function isQuestion(sentence: string): boolean {
+  return /[?？]["'”’)\]]*$/.test(sentence)
+}
+
 function isRequest(sentence: string): boolean {
-  if (/\?["'”’)\]]*$/.test(sentence)) return asks.test(sentence)
   return /^(?:please|kindly)\b.{0,40}\b(?:provide|share|tell|give|send|enter|specify|state)\b|^(?:i(?:'ll)? (?:still )?need|i will need|tell me|give me|let me know)\b/i.test(
     sentence,
   )
 }
 
-const asks =
-  /\b(?:what(?:'s| is| are| was| will| city| date| day| time)?|which|where|when|who|how (?:many|much|old|long)|(?:can|could|would|may|will) (?:you|i) (?:please |kindly )?(?:provide|share|tell|give|send|have|get|ask|specify|state|remind))\b/i
-
-/** Questions for another value, or for a word of agreement, are asked again rightly. */
+/** Questions for another value or for a word of agreement ask for no fact that is known. */
 const other =
-  /\b(?:confirm|verify|correct|double[- ]check|new|another|other|different|second|third|next|alternative|instead|else|still|right|change|update|prefer(?:red)?|like to|want|rather|think|feel|help|answer|guess|choice|move|pick|turn|option|happen(?:s|ed)?|error|see|mean|again because|spell)\b/i
+  /\b(?:confirm|verify|correct|double[- ]check|new|another|other|different|second|third|next|alternative|instead|else|still|right|change|update|^(?:is|are|does|has|do|did|was) your|how (?:is|was|are|were)|what about|why|error|spell|with your|of your (?:choice|own))\b|\b(?:to|about|for|on|from|in|with) your\b/i
+
+/** What a question may be asked for again with a new reply. */
+const changing =
+  /\b(?:now|still|yet|else|anything|something|more|next|another|other|this|that|these|those|it|them|he|she|they|proceed|continue|confirm|correct|ready|shall|should|may i|can i|can you|could you|want me|like me|help|ok|okay|answer|guess|move|turn|choice|choose|try|again|today|further|feel|feeling|think|see|done|work|works|happen\w*|jetzt|noch|soll|darf|kann ich|sonst|weiter|heute|richtig|fertig)\b/i
 
 const polite = new Set(
-  'please could can would you your you’re are is was will the a an of for to me i my it that this do does have has may what which where when who how many much provide share tell give need know let us so and just also then on in at by with be kindly get sure thanks thank ok okay again exactly send specify state enter ask remind first great now well before continue help'.split(
+  'please could can would your you the a an of to me my provide share tell give need know let us so and just also then on in at by with be kindly get sure thanks thank ok okay again exactly send specify state enter ask remind first great now well before continue help'.split(
     ' ',
   ),
 )
 
 function tellingWords(sentence: string): string[] {
   const telling = wordsOf(sentence).filter((word) => !polite.has(word.replace(/['’].*$/, '')))
-  return [...new Set(telling)].sort().slice(0, words_max)
+  return telling.slice(0, words_max)
 }
 
-const words_max = 12
+const words_max = 20
 
 const asked =
   /\b(?:your|the)(?: (?:full|current|exact|complete|correct|total))? ([a-z]{2,20}(?: [a-z]{2,20}){0,2})/gi

@@ -28,7 +28,7 @@ export function readFacts(sentence: string): Statement[] {
 const facts_max = 8
 
 const hypothetical =
-  /\b(?:if|suppose|imagine|assume|assuming|what about|for example|e\.g|example|might|maybe|perhaps|not sure|i think|would|could|was|were|used to|old|previous|former|or)\b/i
+  /\b(?:if|suppose|imagine|assume|assuming|what about|for example|e\.g|example|might|maybe|perhaps|not sure|i think|would|could|was|were|used to|(?:my|the|an|our) old|previous|former|or)\b/i
 
 const patterns: readonly RegExp[] = [
   /\b(?:my|our|the)(?: (?:correct|right|new|full|current|actual|exact|total|maximum|customer's|user's))? (?<key>[a-z]{2,20}(?: [a-z]{2,20}){0,2}?)(?: (?:number|no\.|id|code|#))?(?: (?:is|are|will be|has to be|must be|should be|=)|:|, which is,?) (?:now |actually |on |at |called |named |due on |due |in |for |exactly |still )?(?<value>\S.{0,80})/giu,

@@ -3,7 +3,7 @@ import { contextFinding } from '../../context/context-finding.ts'
 import { windowOf } from '../../context/model-windows.ts'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import { placeOf } from '../../evidence/places.ts'
-import type { ModelCall, TaskRun, Thread } from '../../reconstruction/contract.ts'
+import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
 
 const share = z.number().min(0.1).max(1)
 
@@ -35,8 +35,9 @@ export const contextOverflow: Detector<typeof settings> = {
       budget.spend(thread.calls.length)
       const calls = thread.calls.flatMap((index) => run.calls[index] ?? [])
       const refused = calls.filter(isRefused)
-      if (refused.length > 0) return refusedFinding(run, calls, refused)
-      return filledFinding(run, { thread, calls }, chosen)
+      const filled = filledCalls(calls, chosen)
+      if (refused.length > 0) return refusedFinding(run, { calls, filled }, refused)
+      return filledFinding(run, { calls, filled }, chosen)
     })
   },
 }
@@ -53,16 +54,20 @@ function isRefused({ status, error_type, error_message }: ModelCall): boolean {
 
 const error_chars_max = 2_000
 
+/** A call whose input filled a share of its window. */
+type Filled = { call: ModelCall; fill: number }
+type ThreadFill = { calls: readonly ModelCall[]; filled: readonly Filled[] }
+
 function refusedFinding(
   run: TaskRun,
-  calls: readonly ModelCall[],
+  { calls, filled }: ThreadFill,
   refused: readonly ModelCall[],
 ): FindingDraft[] {
   const [first] = refused
   const last = refused.at(-1)
   if (first === undefined || last === undefined) return []
   const recovered = calls.some(({ index, status }) => index > last.index && status === 'ok')
-  const next = calls.find(({ index, step }) => index > first.index && step !== null)
+  const steps = filled.flatMap(({ call }) => call.step ?? [])
   return [
     {
       ...contextFinding(run, {
@@ -73,13 +78,13 @@ function refusedFinding(
         original_context: windowText(first.model, undefined),
         violation: first.error_message || first.error_type,
         original: calls[0] ?? first,
-        steps: [],
+        steps,
         begins_at: placeOf(first),
         recovered,
         confidence: 0.98,
         evidence: { model: first.model, refused_calls: refused.length },
       }),
-      start_step: next?.step ?? null,
+      repeats: refused.length,
       places: refused.slice(0, refusedPlaces_max).map(placeOf),
     },
   ]
@@ -89,13 +94,9 @@ const refusedPlaces_max = 100
 
 function filledFinding(
   run: TaskRun,
-  { calls }: { thread: Thread; calls: readonly ModelCall[] },
+  { calls, filled }: ThreadFill,
   { fill_min, fill_severe, windows }: Settings,
 ): FindingDraft[] {
-  const filled = calls.flatMap((call) => {
-    const fill = fillOf(call, windows)
-    return fill !== undefined && fill >= fill_min ? [{ call, fill }] : []
-  })
   const [first] = filled
   if (first === undefined) return []
   const most = filled.reduce((one, other) => (other.fill > one.fill ? other : one))
@@ -125,6 +126,13 @@ function filledFinding(
       },
     }),
   ]
+}
+
+function filledCalls(calls: readonly ModelCall[], { fill_min, windows }: Settings): Filled[] {
+  return calls.flatMap((call) => {
+    const fill = fillOf(call, windows)
+    return fill !== undefined && fill >= fill_min ? [{ call, fill }] : []
+  })
 }
 
 function windowText(model: string, tokens: number | undefined): string {

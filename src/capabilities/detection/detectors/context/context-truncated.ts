@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { contextFinding } from '../../context/context-finding.ts'
 import { type Dialogue, dialoguesOf } from '../../context/dialogues.ts'
 import type { LedgerEntry } from '../../context/ledger.ts'
+import { isReset } from '../../context/reset-breaks.ts'
 import { saidIn } from '../../context/said.ts'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import { placeOf } from '../../evidence/places.ts'
@@ -24,8 +25,7 @@ export const contextTruncated: Detector<typeof settings> = {
     const { dialogues } = dialoguesOf(run, prior)
     return dialogues.flatMap((dialogue) => {
       const breaks = run.breaks.filter(
-        ({ thread, kind }) =>
-          thread === dialogue.thread.index && (kind === 'truncated' || kind === 'compacted'),
+        (broken) => broken.thread === dialogue.thread.index && !isReset(run, broken),
       )
       budget.spend(run.breaks.length + breaks.length)
       return kinds.flatMap((kind) =>

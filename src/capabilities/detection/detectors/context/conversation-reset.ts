@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { contextFinding } from '../../context/context-finding.ts'
+import { isReset } from '../../context/reset-breaks.ts'
 import { saidIn } from '../../context/said.ts'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import { placeOf } from '../../evidence/places.ts'
@@ -25,7 +26,7 @@ export const conversationReset: Detector<typeof settings> = {
   detect(run, { messages_min }, budget) {
     budget.spend(run.breaks.length)
     return run.breaks.flatMap((broken) =>
-      broken.kind === 'reset' && broken.lost.length >= messages_min ? findingOf(run, broken) : [],
+      broken.lost.length >= messages_min && isReset(run, broken) ? findingOf(run, broken) : [],
     )
   },
 }

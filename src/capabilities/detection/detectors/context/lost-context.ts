@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { answerTextOf } from '../../context/answer-text.ts'
+import { askedAgain } from '../../context/asked-again.ts'
+import { askedAgainFinding } from '../../context/asked-again-finding.ts'
 import { type Breach, checkAnswer } from '../../context/check-answer.ts'
 import { contextFinding } from '../../context/context-finding.ts'
 import { type Answer, type Dialogue, dialoguesOf } from '../../context/dialogues.ts'
@@ -19,7 +21,7 @@ const settings = z.strictObject({
     .describe('Broken rules that are less sure are not told.'),
 })
 
-/** A rule that the system or the user gave, and that a later answer breaks. */
+/** A rule that a later answer breaks, or a fact that the agent asks for though it was told. */
 export const lostContext: Detector<typeof settings> = {
   name: 'lost_context',
   kind: 'context',
@@ -28,11 +30,13 @@ export const lostContext: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, { confidence_min }, budget, prior) {
-    return dialoguesOf(run, prior).dialogues.flatMap((dialogue) =>
+    const broken = dialoguesOf(run, prior).dialogues.flatMap((dialogue) =>
       [...coursesOf(run, dialogue, budget).values()].flatMap((course) =>
         findingOf(run, course, confidence_min),
       ),
     )
+    const asked = askedAgain(run, budget, prior).filter(({ was_asked }) => !was_asked)
+    return [...broken, ...asked.map((again) => askedAgainFinding(run, 'lost_context', again))]
   },
 }
 
