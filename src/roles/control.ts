@@ -1,5 +1,6 @@
 import { type Access, accessRoutes, openAccess } from '../capabilities/access/index.ts'
 import { conversationRoutes } from '../capabilities/conversations/index.ts'
+import { detectionRoutes } from '../capabilities/detection/index.ts'
 import type { QuerySettings } from '../capabilities/observability/query/index.ts'
 import { deleteExpiredIngestRequests } from '../capabilities/observability/requests/index.ts'
 import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
@@ -90,6 +91,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...accessRoutes(access),
     ...taskRoutes(parts),
     ...conversationRoutes(parts),
+    ...detectionRoutes(parts),
     ...observabilityRoutes(parts),
   ]
 }

@@ -6,6 +6,7 @@ export {
   detectTask,
 } from './detect-task.ts'
 export type { DetectionDb, DetectionDeps } from './detection-deps.ts'
+export { detectionRoutes } from './detection-routes.ts'
 export type { Finding, FindingChanges, NotChecked } from './findings/finding.ts'
 export {
   findingSchema,

@@ -1,7 +1,7 @@
-import { type ContextLedger, ledgerEntries_max } from './context/ledger.ts'
+import { type ContextLedger, ledgerOf } from './context/index.ts'
 import type { DetectionDeps } from './detection-deps.ts'
 import { type Examination, examineRun } from './examine-run.ts'
-import { earlierLedgers, type TaskFacts } from './findings/store.ts'
+import { earlierLedger, type TaskFacts } from './findings/store.ts'
 import type { Place, TaskRun } from './reconstruction/contract.ts'
 import type { DetectionSettings } from './registry.ts'
 import { readHistories } from './worker/read-histories.ts'
@@ -22,14 +22,14 @@ export type TaskLook = {
   facts: TaskFacts
   history: TaskHistory
   run: TaskRun
+  /** What earlier tasks of the conversation said. */
+  prior: ContextLedger | undefined
   examination: Examination
   ledger: ContextLedger | null
   user_ids: readonly string[]
   has: (place: Place) => boolean
 }
 
-/** Earlier tasks of a conversation whose ledgers are read. */
-const earlierTasks_max = 20
 /** Stored starts are rounded to milliseconds, and spans without a call may begin before. */
 const startSlack_ms = 60_000
 
@@ -49,7 +49,7 @@ export async function lookAtTasks(
     const one = asked[at]
     const history = one && histories.get(one)
     if (history === undefined) continue
-    const prior = priorOf(await earlierLedgers(db, facts, earlierTasks_max))
+    const prior = (await earlierLedger(db, facts)) as ContextLedger | undefined
     looks.push(lookAt({ facts, settings, history, prior }))
   }
   return looks
@@ -78,17 +78,14 @@ function lookAt({ facts, settings, history, prior }: Looked): TaskLook {
     facts,
     history,
     run,
+    prior,
     examination: examineRun(run, settings, prior),
-    ledger: null,
+    ledger: facts.conversation_id === null ? null : keptLedger(ledgerOf(run, prior)),
     user_ids: history.users(),
     has: (place) => history.has(place),
   }
 }
 
-/** What was said in the tasks before, the latest last; of too much the latest. */
-function priorOf(ledgers: readonly unknown[]): ContextLedger | undefined {
-  const entries = ledgers.flatMap((ledger) => (ledger as ContextLedger).entries)
-  return entries.length === 0
-    ? undefined
-    : { version: 1, entries: entries.slice(-ledgerEntries_max) }
+function keptLedger(ledger: ContextLedger): ContextLedger | null {
+  return ledger.entries.length === 0 ? null : ledger
 }

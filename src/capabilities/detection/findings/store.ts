@@ -28,24 +28,6 @@ export function findingsOf(db: Db, { project_id, task_id }: TaskKey): Promise<Fi
     .execute()
 }
 
-/** Findings of tasks of a project that are not withdrawn. */
-export function standingFindings(
-  db: Db,
-  project_id: string,
-  task_ids: readonly string[],
-): Promise<Finding[]> {
-  return db
-    .selectFrom('findings')
-    .selectAll()
-    .where('project_id', '=', project_id)
-    .where(sql<boolean>`task_id = any(${[...task_ids]})`)
-    .where('state', '!=', 'withdrawn')
-    .orderBy('task_id')
-    .orderBy('started_at')
-    .orderBy('finding_id')
-    .execute()
-}
-
 /** What is known of a task's detection; undefined when it was never marked nor looked at. */
 export function detectionOf(db: Db, key: TaskKey): Promise<TaskDetection | undefined> {
   return db
@@ -80,12 +62,25 @@ export function taskFacts(
   project_id: string,
   task_ids: readonly string[],
 ): Promise<TaskFacts[]> {
+  return factsIn(db, project_id)
+    .where(sql<boolean>`task_id = any(${[...task_ids]})`)
+    .execute()
+}
+
+/** The tasks of a project that were active last. */
+export function latestTasks(db: Db, project_id: string, limit: number): Promise<TaskFacts[]> {
+  return factsIn(db, project_id)
+    .orderBy('last_activity_at', 'desc')
+    .orderBy('task_id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+function factsIn(db: Db, project_id: string) {
   return db
     .selectFrom('tasks')
     .select(['project_id', 'task_id', 'conversation_id', 'started_at', 'state', 'calls'])
     .where('project_id', '=', project_id)
-    .where(sql<boolean>`task_id = any(${[...task_ids]})`)
-    .execute()
 }
 
 /** Locks the task until the transaction ends; false when it is gone. */
@@ -210,14 +205,16 @@ export async function writeVerdict(
     .execute()
 }
 
-/** Ledgers of the latest tasks of the conversation that began before this one, oldest first. */
-export async function earlierLedgers(
+/**
+ * The ledger of the last task of the conversation that began before this one and has a ledger: it
+ * holds what the tasks before it said too.
+ */
+export async function earlierLedger(
   db: DetectionDb,
   { project_id, task_id, conversation_id, started_at }: TaskFacts,
-  limit: number,
-): Promise<unknown[]> {
-  if (conversation_id === null) return []
-  const rows = await db
+): Promise<unknown> {
+  if (conversation_id === null) return
+  const row = await db
     .selectFrom('tasks')
     .innerJoin('task_detections', (join) =>
       join
@@ -231,9 +228,9 @@ export async function earlierLedgers(
     .where('task_detections.ledger', 'is not', null)
     .orderBy('tasks.started_at', 'desc')
     .orderBy('tasks.task_id', 'desc')
-    .limit(limit)
-    .execute()
-  return rows.map(({ ledger }) => ledger).toReversed()
+    .limit(1)
+    .executeTakeFirst()
+  return row?.ledger ?? undefined
 }
 
 /** Tasks of the conversation that began after this one, the next ones first. */

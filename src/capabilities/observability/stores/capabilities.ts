@@ -29,6 +29,6 @@ export const storeCapabilities = {
     whole_history: false,
     archive_source: false,
     nul_in_text: false,
-    entities: ['observations', 'traces', 'tasks'],
+    entities: ['observations', 'traces', 'tasks', 'findings'],
   },
 } as const satisfies Record<'clickhouse' | 'postgres', StoreCapabilities>

@@ -1,3 +1,4 @@
+import { findings } from './entities/findings.ts'
 import { observations } from './entities/observations.ts'
 import { correlations, events, links } from './entities/records.ts'
 import { tasks } from './entities/tasks.ts'
@@ -12,6 +13,7 @@ export const entityNames = [
   'links',
   'correlations',
   'tasks',
+  'findings',
 ] as const
 export type EntityName = (typeof entityNames)[number]
 
@@ -23,4 +25,5 @@ export const catalogue: Readonly<Record<EntityName, Entity>> = {
   links,
   correlations,
   tasks,
+  findings,
 }

@@ -30,6 +30,8 @@ export type Field = {
   /** Its column has an index that finds few rows among many. */
   indexed?: true
   derived?: Partial<Record<StoreName, string>>
+  /** Fields whose sum it is, as far as they are known: then a sum of it is made of theirs. */
+  sum_of?: readonly string[]
   /** On an entity that is computed: how it is told from the rows `o` of a group, in each store. */
   grouped?: { sql: Readonly<Partial<Record<StoreName, string>>>; reads: readonly string[] }
   /** On an entity that is computed: the record beside it has it too, and its word counts. */

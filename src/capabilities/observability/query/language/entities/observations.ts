@@ -5,11 +5,11 @@ const buckets = {
   output: ['output_visible_tokens', 'reasoning_tokens'],
 }
 
-/** Null when no bucket is known: 0 would be a claim. */
+/** The sum of columns; null when none of them is known: 0 would be a claim. */
 function sumOf(columns: readonly string[]) {
   const sum = columns.map((column) => `coalesce(${column}, 0)`).join(' + ')
   const sql = `CASE WHEN coalesce(${columns.join(', ')}) IS NULL THEN NULL ELSE ${sum} END`
-  return { clickhouse: sql, postgres: sql }
+  return { derived: { clickhouse: sql, postgres: sql }, sum_of: columns }
 }
 
 const sameSql = (sql: string) => ({ clickhouse: sql, postgres: sql })
@@ -86,12 +86,9 @@ const fields: readonly Field[] = [
   tokens('cache_write_tokens', 'Input tokens written to a cache.'),
   tokens('output_visible_tokens', 'Output tokens without reasoning.'),
   tokens('reasoning_tokens', 'Output tokens of reasoning.'),
-  { ...tokens('input_tokens', 'All input tokens.'), derived: sumOf(buckets.input) },
-  { ...tokens('output_tokens', 'All output tokens.'), derived: sumOf(buckets.output) },
-  {
-    ...tokens('total_tokens', 'All tokens.'),
-    derived: sumOf([...buckets.input, ...buckets.output]),
-  },
+  { ...tokens('input_tokens', 'All input tokens.'), ...sumOf(buckets.input) },
+  { ...tokens('output_tokens', 'All output tokens.'), ...sumOf(buckets.output) },
+  { ...tokens('total_tokens', 'All tokens.'), ...sumOf([...buckets.input, ...buckets.output]) },
   text('usage_source', 'provider, estimated or none.'),
   text('usage_semantics', "Whether the provider's input count had cached tokens in it."),
   { name: 'cost_usd', type: 'decimal', about: 'What it cost.', nullable: true },

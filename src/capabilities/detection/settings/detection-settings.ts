@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import {
+  Answer,
+  changedSince,
+  defineRoute,
+  etagOf,
+  ifMatchHeader,
+  type RequestHeaders,
+  type Route,
+  versionToReplace,
+} from '../../../platform/http/index.ts'
+import { asStoreProblem } from '../../../platform/relational/index.ts'
+import type { DetectionDeps } from '../detection-deps.ts'
+import { type DetectionSettings, detectionSettingsSchema } from '../registry.ts'
+import { choiceOf, settingsOf } from './effective-settings.ts'
+import {
+  findSettings,
+  putSettings,
+  replaceSettings,
+  type SettingsChange,
+  type StoredSettings,
+} from './stored-settings.ts'
+
+/** What PUT and the preview take: all detectors; what is left out has its default. */
+export const settingsBody = z.strictObject({
+  detectors: detectionSettingsSchema.describe(
+    'By detector: whether it is on, and its thresholds. What is left out has its default.',
+  ),
+})
+
+const reply = z.strictObject({
+  project_id: z.uuid(),
+  detectors: detectionSettingsSchema,
+  version: z.int().describe('0 while the defaults hold, one more with each change.'),
+  updated_at: z.iso.datetime().nullable(),
+  updated_by: z.string().nullable(),
+})
+
+/** GET /api/v1/detection/settings; its ETag is what a change names in If-Match. */
+export function getDetectionSettings({ db }: Pick<DetectionDeps, 'db'>): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v1/detection/settings',
+    id: 'getDetectionSettings',
+    summary: 'Thresholds of a project’s detectors',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
+    reply,
+    errors: ['store_unavailable'],
+    handle: async ({ caller: { project_id } }) => {
+      const stored = await findSettings(db, project_id).catch(rethrow)
+      return answerOf(stored ?? { ...nothingSet, project_id })
+    },
+  })
+}
+
+/**
+ * PUT /api/v1/detection/settings: replaces all thresholds. With If-Match it does so only if they are
+ * still those that were read (412 when not). They hold for all that is looked at from then on: what
+ * was found before changes when its task is looked at again.
+ */
+export function putDetectionSettings({ db, clock }: Pick<DetectionDeps, 'db' | 'clock'>): Route {
+  return defineRoute({
+    method: 'PUT',
+    url: '/api/v1/detection/settings',
+    id: 'putDetectionSettings',
+    summary: 'Set the thresholds of a project’s detectors',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    headers: [ifMatchHeader],
+    body: settingsBody,
+    reply,
+    errors: ['precondition_failed', 'store_unavailable'],
+    handle: async ({ body, caller, headers }) => {
+      const { project_id, id: updated_by } = caller
+      const updated_at = new Date(clock.now_ms())
+      const detectors = choiceOf(body.detectors)
+      const change = { project_id, detectors, updated_at, updated_by }
+      return answerOf(await written(db, change, headers).catch(rethrow))
+    },
+  })
+}
+
+const nothingSet = { detectors: {}, version: 0, updated_at: null, updated_by: null }
+
+function rethrow(error: unknown): never {
+  throw asStoreProblem(error)
+}
+
+async function written(
+  db: DetectionDeps['db'],
+  change: SettingsChange,
+  headers: RequestHeaders,
+): Promise<StoredSettings> {
+  const version = versionToReplace(headers)
+  if (version === undefined) return putSettings(db, change)
+  const stored = await replaceSettings(db, change, version)
+  if (stored !== undefined) return stored
+  const now = await findSettings(db, change.project_id)
+  throw changedSince(headers, now?.version ?? 0)
+}
+
+type Shown = Pick<StoredSettings, 'project_id' | 'version' | 'detectors'> & {
+  updated_at: string | null
+  updated_by: string | null
+}
+
+function answerOf({ detectors, ...about }: Shown) {
+  const all: DetectionSettings = settingsOf(detectors)
+  return new Answer({ ...about, detectors: all }, { headers: { etag: etagOf(about.version) } })
+}

@@ -1,0 +1,197 @@
+import { z } from 'zod'
+import { sleep } from '../../../kernel/time.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { asStoreProblem } from '../../../platform/relational/index.ts'
+import { findingKinds, severities } from '../contract.ts'
+import type { DetectionDeps } from '../detection-deps.ts'
+import { examineRun } from '../examine-run.ts'
+import { compareFindings } from '../findings/compare-findings.ts'
+import type { Finding } from '../findings/finding.ts'
+import type { NewFinding } from '../findings/new-findings.ts'
+import { latestTasks, type TaskFacts } from '../findings/store.ts'
+import { lookAtTasks } from '../look-at-tasks.ts'
+import type { DetectionSettings } from '../registry.ts'
+import { settingsBody } from './detection-settings.ts'
+import { effectiveSettings } from './effective-settings.ts'
+
+/** Tasks of one preview; a project's latest ones. */
+export const previewTasks_max = 200
+/** A preview stops looking at further tasks then, and says how many it looked at. */
+const preview_ms_max = 10_000
+/** Tasks that are read at once. */
+const together_max = 10
+/** Calls of a task that a preview looks at: larger ones are counted as skipped. */
+const taskCalls_max = 2_000
+
+/**
+ * POST /api/v1/detection/settings/preview: runs the detectors with other thresholds on a project's
+ * latest tasks and answers what would be found that is not found with the thresholds that hold, and
+ * what not any more. Nothing is written.
+ */
+export function previewDetectionSettings(deps: DetectionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v1/detection/settings/preview',
+    id: 'previewDetectionSettings',
+    summary: 'What other thresholds would find in stored tasks',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'editor', key: 'tasks:write' },
+    body: settingsBody.extend({
+      tasks_max: z
+        .int()
+        .min(1)
+        .max(previewTasks_max)
+        .default(50)
+        .describe('Of the project’s latest tasks so many, 1 to 200.'),
+    }),
+    reply,
+    errors: ['store_unavailable'],
+    handle: async ({ body, caller: { project_id }, signal }) => {
+      const { settings } = await effectiveSettings(deps.db, project_id).catch(rethrow)
+      const both = { now: settings, then: body.detectors }
+      const found = await latestTasks(deps.db, project_id, body.tasks_max).catch(rethrow)
+      return previewOf(deps, { found, both, signal })
+    },
+  })
+}
+
+const changeSchema = z.strictObject({
+  task_id: z.string(),
+  change: z.enum(['added', 'removed', 'changed']),
+  kind: z.enum(findingKinds),
+  type: z.string(),
+  severity: z.enum(severities).describe('With the thresholds asked about; of a removed one, now.'),
+  severity_now: z.enum(severities).nullable().describe('null for an added one.'),
+  summary: z.string(),
+  start_step: z.int().nullable(),
+  end_step: z.int().nullable(),
+})
+
+const reply = z.strictObject({
+  tasks: z.int().nonnegative().describe('Tasks that were looked at.'),
+  skipped: z
+    .int()
+    .nonnegative()
+    .describe('Tasks that were left out: too large, or the time was over.'),
+  findings_now: z.int().nonnegative(),
+  findings_then: z.int().nonnegative(),
+  by_type: z
+    .array(
+      z.strictObject({
+        type: z.string(),
+        now: z.int().nonnegative(),
+        then: z.int().nonnegative(),
+      }),
+    )
+    .describe('Findings with the thresholds that hold and with those asked about.'),
+  changes: z.array(changeSchema).describe('The first 500.'),
+})
+
+const changes_max = 500
+
+function rethrow(error: unknown): never {
+  throw asStoreProblem(error)
+}
+
+type Both = { now: DetectionSettings; then: DetectionSettings }
+type Asked = { found: readonly TaskFacts[]; both: Both; signal: AbortSignal }
+
+async function previewOf(
+  deps: DetectionDeps,
+  { found, both, signal }: Asked,
+): Promise<z.input<typeof reply>> {
+  const end_ms = deps.clock.now_ms() + preview_ms_max
+  const fit = found.filter(({ calls }) => calls <= taskCalls_max)
+  const changes: z.input<typeof changeSchema>[] = []
+  const counts = new Map<string, { now: number; then: number }>()
+  let tasks = 0
+  for (let at = 0; at < fit.length; at += together_max) {
+    if (signal.aborted || deps.clock.now_ms() > end_ms) break
+    for (const compared of await comparedOf(deps, fit.slice(at, at + together_max), both)) {
+      tasks += 1
+      countTypes(counts, compared)
+      changes.push(...changesOf(compared))
+    }
+    // Others have requests under way too.
+    await sleep(0)
+  }
+  const by_type = [...counts].map(([type, count]) => ({ type, ...count })).toSorted(byName)
+  return {
+    ...{ tasks, skipped: found.length - tasks, by_type },
+    findings_now: by_type.reduce((sum, { now }) => sum + now, 0),
+    findings_then: by_type.reduce((sum, { then }) => sum + then, 0),
+    changes: changes.slice(0, changes_max),
+  }
+}
+
+function byName(a: { type: string }, b: { type: string }): number {
+  return a.type < b.type ? -1 : 1
+}
+
+type ComparedTask = { task_id: string; now: NewFinding[]; then: NewFinding[] }
+
+async function comparedOf(
+  deps: DetectionDeps,
+  tasks: readonly TaskFacts[],
+  { now, then }: Both,
+): Promise<ComparedTask[]> {
+  const looks = await lookAtTasks(
+    deps,
+    tasks.map((facts) => ({ facts, epoch: '', history: undefined, settings: now })),
+  ).catch(rethrow)
+  return looks.map(({ facts, run, prior, examination }) => ({
+    task_id: facts.task_id,
+    now: examination.findings,
+    then: examineRun(run, then, prior).findings,
+  }))
+}
+
+function countTypes(
+  counts: Map<string, { now: number; then: number }>,
+  { now, then }: ComparedTask,
+): void {
+  const countOf = (type: string) => {
+    const known = counts.get(type) ?? { now: 0, then: 0 }
+    counts.set(type, known)
+    return known
+  }
+  for (const { type } of now) countOf(type).now += 1
+  for (const { type } of then) countOf(type).then += 1
+}
+
+function changesOf({ task_id, now, then }: ComparedTask): z.input<typeof changeSchema>[] {
+  const stored = now.map(asStored)
+  const all = { stored, found: then, wasChecked: () => true, isThere: () => true }
+  const { changes, put, withdrawn } = compareFindings(all)
+  const before = new Map(now.map((finding) => [finding.finding_id, finding]))
+  const added = put.map((finding) => {
+    const was = before.get(finding.finding_id)
+    const change = changes.opened.includes(finding.finding_id) ? 'added' : 'changed'
+    return shownChange(task_id, change, { finding, severity_now: was?.severity ?? null })
+  })
+  const removed = withdrawn.flatMap((id) => {
+    const finding = before.get(id)
+    if (finding === undefined) return []
+    return [shownChange(task_id, 'removed', { finding, severity_now: finding.severity })]
+  })
+  return [...added, ...removed]
+}
+
+function asStored(finding: NewFinding): Finding {
+  return { ...finding, first_detected_at: '', updated_at: '' }
+}
+
+function shownChange(
+  task_id: string,
+  change: 'added' | 'removed' | 'changed',
+  about: { finding: NewFinding; severity_now: NewFinding['severity'] | null },
+): z.input<typeof changeSchema> {
+  const { kind, type, severity, summary, start_step, end_step } = about.finding
+  const { severity_now } = about
+  return {
+    ...{ task_id, change, kind, type, severity, severity_now },
+    summary,
+    start_step,
+    end_step,
+  }
+}
