@@ -2,7 +2,7 @@ import type { Observation } from '../../../model/observation.ts'
 import { agentOf, laneThread, setLane } from './agent-lanes.ts'
 import { type Alignment, alignHistories, prefixOf } from './align-histories.ts'
 import type { HistoryBreak } from './contract.ts'
-import { type Head, leaveHead, newHead, useHead } from './heads.ts'
+import { type Head, isAnswer, leaveHead, newHead, useHead } from './heads.ts'
 import { parsedJson } from './json-values.ts'
 import { isSummary, nameBreak } from './name-break.ts'
 import { readMessages, type ToldMessage } from './read-messages.ts'
@@ -164,7 +164,8 @@ function relatedHead(
   const told = new Set(messages.map(({ digest }) => digest))
   let best: Related | undefined
   for (const head of heads) {
-    if (!head.digests.some((digest, at) => at >= head.systems && told.has(digest))) continue
+    const isKept = head.digests.some((digest, at) => at >= head.systems && told.has(digest))
+    if (!isKept && !messages.some((message) => isAnswer(head.answer, message))) continue
     const aligned = alignHistories(head, messages)
     if (aligned.kept > 0 && aligned.kept >= (best?.aligned.kept ?? 0)) best = { head, aligned }
   }
@@ -199,10 +200,14 @@ function beginOrReset(state: RunState, sent: Sent): Followed {
   const { row, raw, fresh, call } = sent
   const agent = agentOf(state, row)
   const latest = state.heads.findLast(({ left_by }) => left_by === undefined)
-  if (latest !== undefined && isSameAgent(state, latest, sent)) {
+  const same = latest === undefined ? 'no' : sameAgent(state, latest, sent)
+  if (latest !== undefined && same !== 'no') {
     const isCompacted = fresh.some((message, at) => at <= summaryAt_max && isSummary(message))
+    const isWaiting = (state.lines[latest.thread]?.open.length ?? 0) > 0
     const kind = isCompacted ? 'compacted' : 'reset'
-    return broken(state, { head: latest, kind, aligned: undefined }, sent)
+    if (!isWaiting || (isCompacted && same === 'by_system')) {
+      return broken(state, { head: latest, kind, aligned: undefined }, sent)
+    }
   }
   splitOverlapped(state, row)
   const thread = laneWithoutHead(state, row) ?? beginThread(state, row, agent.parent)
@@ -222,18 +227,21 @@ const resetCalls_min = 2
 
 /**
  * Tells whether a history that has nothing of the latest one is the same agent's nevertheless: it
- * waited for nothing, came before long and after the last answer, and is told the same.
+ * came behind the last answer and not long after, and the system says the same or nothing.
  */
-function isSameAgent(state: RunState, latest: Head, { row, fresh }: Sent): boolean {
+function sameAgent(
+  state: RunState,
+  latest: Head,
+  { row, fresh }: Sent,
+): 'by_system' | 'maybe' | 'no' {
   const thread = state.threads[latest.thread]
-  if (thread === undefined || thread.calls.length < resetCalls_min) return false
-  if (thread.agent_name !== row.agent_name) return false
-  if ((state.lines[latest.thread]?.open.length ?? 0) > 0) return false
-  if (row.start_time < latest.end_time || row.start_time - latest.end_time > reuse_ns) return false
+  if (thread === undefined || thread.calls.length < resetCalls_min) return 'no'
+  if (thread.agent_name !== row.agent_name) return 'no'
+  if (row.start_time < latest.end_time || row.start_time - latest.end_time > reuse_ns) return 'no'
   const systems = fresh.filter(({ role }) => role === 'system')
-  if (systems.length === 0) return true
+  if (systems.length === 0) return 'maybe'
   const known = new Set(latest.digests.slice(0, latest.systems))
-  return systems.some(({ digest }) => known.has(digest))
+  return systems.some(({ digest }) => known.has(digest)) ? 'by_system' : 'no'
 }
 
 /** Histories that begin while the first call of a reset runs: those were agents side by side. */

@@ -61,12 +61,15 @@ const placeholder_chars_max = 200
 const placeholder =
   /\b(?:removed|omitted|cleared|truncated|elided|deleted|trimmed|pruned|hidden)\b/i
 
-/** What clients write over a summary of what was said before. */
+/** What clients write over a summary of what was said before; who asks for one writes otherwise. */
 export function isSummary(message: ToldMessage | undefined): boolean {
   if (message === undefined || message.calls.length > 0 || message.role === 'tool') return false
-  return summaryWords.test(message.text.slice(0, summary_chars_max))
+  const text = message.text.slice(0, summary_chars_max)
+  return (summaryHead.test(text) && !request.test(text)) || summaryWords.test(text)
 }
 
 const summary_chars_max = 600
+const summaryHead = /^[^\n]{0,60}\bsummary\b/i
+const request = /^\W{0,4}(?:please|can|could|would|now|write|give|create|make|provide|add|produce|generate|i)\b/i
 const summaryWords =
-  /\bsummar(?:y|ies|ized|ised|ize|ise)\b|\bcompacted\b|\bcondensed\b|\brecap\b|(?:conversation|discussion|history|work|progress|happened) so far|(?:earlier|previous|prior) (?:conversation|messages|context|turns|history)|continued from a previous/i
+  /\b(?:conversation|discussion|history|context) (?:was|has been|is) (?:summari[sz]ed|compacted|condensed)\b|\b(?:conversation|discussion|progress|happened|work done) so far\b|\bcontinued from a previous\b|\bsummary of (?:the|our|earlier|previous) (?:conversation|discussion|session|work|progress|messages)\b/i

@@ -45,16 +45,21 @@ function listIn(value: unknown): readonly unknown[] {
       continue
     }
     const object = objectFrom(within)
-    const inner = object === undefined || isMessage(object) ? undefined : innerList(object)
+    const inner = object && innerList(object)
     if (object === undefined || inner === undefined) break
-    const system = object['system'] ?? objectFrom(object['config'])?.['system_instruction']
-    if (system !== undefined && system !== null) before.push({ role: 'system', content: system })
+    before.push(...systemBeside(object))
     within = inner
   }
   return [...before, within]
 }
 
+function systemBeside(object: JsonObject): readonly JsonObject[] {
+  const content = object['system'] ?? objectFrom(object['config'])?.['system_instruction']
+  return content === undefined || content === null ? [] : [{ role: 'system', content }]
+}
+
 function innerList(object: JsonObject): unknown {
+  if (isMessage(object)) return undefined
   const key = listKeys.find((name) => Array.isArray(object[name]))
   return key === undefined ? (object['prompt'] ?? undefined) : object[key]
 }

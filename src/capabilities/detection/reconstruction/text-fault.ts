@@ -81,7 +81,7 @@ function lastLine(text: string): string {
 
 /** As error messages begin: a name of an error and a colon, or the words of tools and shells. */
 const beginnings = [
-  /^(?:the )?(?:tool |execution |runtime |internal |unexpected |fatal |http |api |request )?error(?: code)?\s?(?:\(?\d{3}\)?)?\s?:(?!\s*(?:none|null|0|no|false|nil|n\/a)\b)/i,
+  /^(?:the )?(?:tool |execution |runtime |internal |unexpected |fatal |http |api |request )?error(?: code)?\s?(?:\(?\d{3}\)?)?\s?:(?!\s*(?:none|null|0|no|false|nil|n\/a)\s*(?:$|[.,;\n]))/i,
   /^[A-Za-z_][\w.]{0,80}(?:Error|Exception|Failure)(?: \[[A-Z_]{2,40}\])?\s?:(?!:)/,
   /^(?:uncaught )?(?:exception|panic|fatal)\s?:/i,
   /^E[A-Z]{3,20}: /,
