@@ -20,22 +20,29 @@ export const argumentWordsOf = remember((use: ToolUse): ArgumentWords => {
   return { all: tokenSet((use.arguments ?? '').replace(/\\[nrt"]/g, ' ')), values }
 })
 
-/** What values of one key share at least, or they ask for different things. */
+/** How alike two calls' arguments are; `loosely`: one value is quite another one. */
+export type Likeness = 'closely' | 'loosely' | 'not'
+
+/** What values of one key share at least, or they may ask for different things. */
 const valueJaccard_min = 0.5
 
 /**
  * Whether two calls ask the same in other words: the same set of words, or nearly so. Where only
- * numbers differ it is counting; where one value shares little, it is another question.
+ * numbers differ it is counting, which is no likeness.
  */
-export function areSimilar(one: ArgumentWords, other: ArgumentWords, jaccard_min: number): boolean {
+export function likenessOf(
+  one: ArgumentWords,
+  other: ArgumentWords,
+  jaccard_min: number,
+): Likeness {
   const alike = jaccard(one.all, other.all)
-  if (alike === 1) return true
-  if (alike < jaccard_min || differInNumbersOnly(one.all, other.all)) return false
+  if (alike === 1) return 'closely'
+  if (alike < jaccard_min || differInNumbersOnly(one.all, other.all)) return 'not'
   for (const [key, words] of one.values) {
     const others = other.values.get(key)
-    if (others !== undefined && jaccard(words, others) < valueJaccard_min) return false
+    if (others !== undefined && jaccard(words, others) < valueJaccard_min) return 'loosely'
   }
-  return true
+  return 'closely'
 }
 
 function differInNumbersOnly(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {

@@ -3,12 +3,13 @@ import { remember } from './remember.ts'
 import { isReadOnlyShell } from './shell-command.ts'
 import { argumentsOf, commandOf, wordsOfTool } from './tool-words.ts'
 
-/** What a call does to the world: `unknown` when neither its name nor its arguments tell. */
-export type ToolEffect = 'reads' | 'changes' | 'unknown'
+/** What a call does to the world. */
+export type ToolEffect = 'reads' | 'changes'
 
 /**
  * Reads the effect of a call from its name and arguments: what a shell runs, the statement of a
- * query, the method of a request, else the first verb of the name. Waiting counts as a change,
+ * query, the method of a request, else the first verb of the name; of a name without a known verb
+ * (`hotel_reviews`) from its result, which a change acknowledges. Waiting counts as a change,
  * because after it another answer may be right.
  */
 export const effectOfTool = remember((use: ToolUse): ToolEffect => {
@@ -47,12 +48,22 @@ function effectOfCommand(use: ToolUse): ToolEffect | undefined {
   return isReadOnlyShell(command) ? 'reads' : 'changes'
 }
 
-function effectOfName({ name }: ToolUse): ToolEffect {
+function effectOfName({ name, result }: ToolUse): ToolEffect {
   const words = wordsOfTool(name)
   const verb = words.find((word) => reading.has(word) || changing.has(word))
   if (verb === 'run') return words.some((word) => checks.has(word)) ? 'reads' : 'changes'
-  if (verb === undefined) return 'unknown'
+  if (verb === undefined) return isAcknowledgement(result) ? 'changes' : 'reads'
   return reading.has(verb) ? 'reads' : 'changes'
+}
+
+const acknowledgement_chars_max = 80
+const acknowledgement =
+  /^\W{0,4}(ok|done|success|accepted)\b|\b(created|updated|saved|deleted|written|sent|added|removed|moved|booked|cancelled)\b|"(ok|success)": ?true/i
+
+function isAcknowledgement(result: string | null): boolean {
+  return (
+    result !== null && result.length <= acknowledgement_chars_max && acknowledgement.test(result)
+  )
 }
 
 const checks = wordSet('test tests lint linter check checks query search')

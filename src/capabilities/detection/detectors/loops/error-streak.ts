@@ -14,19 +14,23 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(`Steps in a row whose calls fail from which on it is a loop. ${source}`),
+    .describe(
+      `Results in a row (of at least two steps) that are errors from which on it is a loop. ${source}`,
+    ),
   equal_errors: z
     .int()
     .min(2)
     .max(1_000)
     .default(3)
-    .describe(`The same when all say the same and no shell is among them. ${source}`),
+    .describe(
+      `Steps in a row that all fail with the same text, without a shell, from which on it is one. ${source}`,
+    ),
   high_errors: z
     .int()
     .min(2)
     .max(1_000)
     .default(10)
-    .describe(`Failing steps in a row from which on the finding is high. ${source}`),
+    .describe(`Errors in a row from which on the finding is high. ${source}`),
 })
 type Settings = z.output<typeof settings>
 
@@ -57,10 +61,15 @@ function streaksOf(stretch: readonly StepFacts[]): StepFacts[][] {
 }
 
 function found(run: TaskRun, streak: readonly StepFacts[], set: Settings): FindingDraft[] {
-  if (streak.length >= set.errors) return [draft(run, streak, { threshold: set.errors, set })]
+  if (resultsOf(streak) >= set.errors) return [draft(run, streak, { threshold: set.errors, set })]
   return equalRows(streak)
     .filter((row) => row.length >= set.equal_errors)
     .map((row) => draft(run, row, { threshold: set.equal_errors, set }))
+}
+
+/** Calls side by side count each, but one step alone is no streak. */
+function resultsOf(steps: readonly StepFacts[]): number {
+  return steps.reduce((sum, { uses }) => sum + uses.length, 0)
 }
 
 /** Rows whose results are all the same text, of tools that are no shell. */
@@ -87,11 +96,11 @@ type Rule = { threshold: number; set: Settings }
 
 function draft(run: TaskRun, steps: readonly StepFacts[], { threshold, set }: Rule): FindingDraft {
   const uses = steps.flatMap((facts) => facts.uses)
-  const repeats = steps.length
+  const repeats = resultsOf(steps)
   return loopDraft(run, {
     type: 'error_streak',
     severity: repeats >= set.high_errors ? 'high' : 'medium',
-    summary: `${repeats} steps in a row failed (${toolNames(uses)}).`,
+    summary: `${repeats} calls of tools in a row failed (${toolNames(uses)}).`,
     steps,
     fresh: 1,
     period: null,

@@ -70,13 +70,13 @@ type Series = {
 type Looked = { thread: number; steps: readonly StepFacts[] }
 
 function seriesOf(run: TaskRun, { thread, steps }: Looked, set: Settings): Series[] {
-  const clock = createWorldClock(run, thread, (use) => use.sig ?? '')
+  const clock = createWorldClock(run, thread)
   const open = new Map<string, Series>()
   const found: Series[] = []
   for (const [at, facts] of steps.entries()) {
     for (const use of distinctUses(facts)) {
       const key = `${use.sig} ${use.out}`
-      const moment = clock.momentFor(use.sig ?? '')
+      const moment = clock.moment()
       const known = open.get(key)
       const series = known?.moment === moment ? known : newSeries(use, moment)
       open.set(key, series)

@@ -4,8 +4,8 @@ import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
 import { isPollingUse } from '../../evidence/polling.ts'
 import {
   type ArgumentWords,
-  areSimilar,
   argumentWordsOf,
+  likenessOf,
 } from '../../evidence/similar-arguments.ts'
 import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
 import { effectOfTool } from '../../evidence/tool-effect.ts'
@@ -66,6 +66,8 @@ type Cluster = {
   steps: StepFacts[]
   uses: ToolUse[]
   sigs: Set<string>
+  /** One call's value shares little with that of the first: it may ask something else. */
+  is_loose: boolean
   is_found: boolean
 }
 
@@ -75,7 +77,7 @@ const openClusters_max = 20
 type Bounds = { set: Settings; budget: WorkBudget }
 
 function clustersOf(run: TaskRun, stretch: readonly StepFacts[], bounds: Bounds): Cluster[] {
-  const clock = createWorldClock(run, stretch[0]?.step.thread ?? 0, ({ name }) => name)
+  const clock = createWorldClock(run, stretch[0]?.step.thread ?? 0)
   const open = new Map<string, Cluster[]>()
   const all: Cluster[] = []
   for (const [at, facts] of stretch.entries()) {
@@ -83,7 +85,7 @@ function clustersOf(run: TaskRun, stretch: readonly StepFacts[], bounds: Bounds)
     for (const use of facts.uses.filter(isComparable)) {
       const key = `${use.name}\n${use.out}`
       const clusters = open.get(key) ?? []
-      const seen = { use, at, facts, moment: clock.momentFor(use.name) }
+      const seen = { use, at, facts, moment: clock.moment() }
       const cluster = joined(clusters, seen, bounds)
       if (cluster !== undefined) all.push(cluster)
       open.set(
@@ -115,7 +117,9 @@ function joined(
     const isNear = (cluster.at.at(-1) ?? 0) > seen.at - set.window_steps
     if (cluster.moment !== seen.moment || !isNear) continue
     budget.spend(1 + Math.min(words.all.size, cluster.words.all.size))
-    if (!areSimilar(cluster.words, words, set.jaccard_min)) continue
+    const likeness = likenessOf(cluster.words, words, set.jaccard_min)
+    if (likeness === 'not') continue
+    cluster.is_loose ||= likeness === 'loosely'
     extend(cluster, seen, set)
     return undefined
   }
@@ -126,6 +130,7 @@ function joined(
     steps: [],
     uses: [],
     sigs: new Set(),
+    is_loose: false,
     is_found: false,
   }
   extend(cluster, seen, set)
@@ -143,10 +148,14 @@ function extend(cluster: Cluster, { use, at, facts }: Seen, set: Settings): void
   cluster.is_found ||= first !== undefined && first > at - set.window_steps
 }
 
-function draft(run: TaskRun, { steps, uses, sigs }: Cluster, set: Settings): FindingDraft {
+function draft(
+  run: TaskRun,
+  { steps, uses, sigs, is_loose }: Cluster,
+  set: Settings,
+): FindingDraft {
   return loopDraft(run, {
     type: 'similar_call',
-    severity: 'medium',
+    severity: is_loose ? 'low' : 'medium',
     summary: `${toolNames(uses)} was called ${steps.length} times with nearly the same arguments and the same result.`,
     steps,
     fresh: 1,

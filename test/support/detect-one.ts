@@ -1,0 +1,21 @@
+import type { Detector, FindingDraft } from '../../src/capabilities/detection/contract.ts'
+import { createWorkBudget } from '../../src/capabilities/detection/evidence/work-budget.ts'
+import { reconstruct, type TaskRun } from '../../src/capabilities/detection/reconstruction/index.ts'
+import type { Observation } from '../../src/model/observation.ts'
+
+/** The run that observations of one task tell of. */
+export function runOf({ observations }: { observations(): readonly Observation[] }): TaskRun {
+  const rows = observations()
+  const { project_id = '', task_id = '', conversation_id = '' } = rows[0] ?? {}
+  return reconstruct(rows, { project_id, task_id, conversation_id })
+}
+
+/** What one detector finds in a run, with its default thresholds but for those given. */
+export function foundBy(
+  detector: Detector,
+  run: { observations(): readonly Observation[] },
+  thresholds: Record<string, unknown> = {},
+): FindingDraft[] {
+  const settings = detector.settings.parse(thresholds)
+  return detector.detect(runOf(run), settings, createWorkBudget(1_000_000))
+}
