@@ -56,7 +56,7 @@ export function observabilityRoutes(parts: ObservabilityParts): Route[] {
       settings: requests,
     }),
     ...mappingRoutes({ store }),
-    ...traceRoutes({ records }),
+    ...traceRoutes({ records, queries: parts.queries }),
     ...queryRoutes(parts.queries),
     ...savedQueryRoutes(parts),
     ...storeRoutingRoutes(parts.routing),

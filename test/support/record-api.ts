@@ -9,6 +9,7 @@ import {
   correlationRoutes,
 } from '../../src/capabilities/observability/correlations/index.ts'
 import { type LedgerDeps, ledgerRoutes } from '../../src/capabilities/observability/ledger/index.ts'
+import type { RunDeps } from '../../src/capabilities/observability/query/index.ts'
 import {
   type LedgerStore,
   openClickHouseLedgerStore,
@@ -69,7 +70,7 @@ export async function openRecordApi(): Promise<RecordApi> {
     return api.onEnqueue(request)
   }
   const server = await serve([
-    ...traceRoutes({ records }),
+    ...traceRoutes({ records, queries: queriesOutOfTest }),
     ...correlationRoutes({
       ...{ records, ledger, enqueue, clock },
       capture: (given, _project, item_kinds) => applyCapture(api.policy, given, item_kinds),
@@ -100,6 +101,13 @@ export async function openRecordApi(): Promise<RecordApi> {
   })
   return api
 }
+
+/** Routes that read by queries are tested by `openTraceApi`. */
+const queriesOutOfTest = new Proxy({} as RunDeps, {
+  get: () => {
+    throw new Error('queries are out of this test')
+  },
+})
 
 function serve(routes: Parameters<typeof createHttpServer>[0]['routes']) {
   return createHttpServer({

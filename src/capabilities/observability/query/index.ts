@@ -19,5 +19,6 @@ export type {
   StoreChoice,
 } from './run/contract.ts'
 export { openPostgresRunner } from './run/postgres-runner.ts'
+export { type RecordsRead, readRecords } from './run/read-records.ts'
 export { type Replay, replayOf } from './run/replay.ts'
 export type { RunDeps } from './run/run-query.ts'

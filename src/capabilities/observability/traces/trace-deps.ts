@@ -1,4 +1,5 @@
+import type { RunDeps } from '../query/index.ts'
 import type { RecordStore } from '../stores/index.ts'
 
 /** What the routes of traces need. */
-export type TraceDeps = { records: RecordStore }
+export type TraceDeps = { records: RecordStore; queries: RunDeps }

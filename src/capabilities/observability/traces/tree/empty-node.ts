@@ -1,4 +1,5 @@
 import type { TreeNode } from './contract.ts'
+import { emptyRollUp } from './sums.ts'
 
 /** A node of which nothing is known yet. */
 export function emptyNode(of: Pick<TreeNode, 'row' | 'trace_id' | 'id'>): TreeNode {
@@ -18,19 +19,6 @@ export function emptyNode(of: Pick<TreeNode, 'row' | 'trace_id' | 'id'>): TreeNo
     gap: null,
     usage: 'none',
     cost: 'none',
-    rollup: {
-      observations: 0,
-      calls: 0,
-      errors: 0,
-      cancelled: 0,
-      input_uncached_tokens: 0,
-      cache_read_tokens: 0,
-      cache_write_tokens: 0,
-      output_visible_tokens: 0,
-      reasoning_tokens: 0,
-      total_tokens: 0,
-      nano_dollars: 0n,
-      unpriced_calls: 0,
-    },
+    rollup: emptyRollUp(),
   }
 }

@@ -2,9 +2,6 @@ import type { TreeNode } from './contract.ts'
 import { emptyNode } from './empty-node.ts'
 import { byStart } from './sibling-order.ts'
 
-/** The id of the synthetic root of a trace; no observation has it, as it is longer than 64. */
-export const syntheticId = `orphans:${'0'.repeat(58)}`
-
 /** Links nodes, sorted by start, with their parents and children; answers the roots. */
 export function linkParents(nodes: readonly TreeNode[]): { roots: TreeNode[] } {
   findParents(nodes)
@@ -19,6 +16,11 @@ export function linkParents(nodes: readonly TreeNode[]): { roots: TreeNode[] } {
   }
   for (const root of synthetic.values()) spanChildren(root)
   return { roots: [...roots, ...synthetic.values()].sort(byStart) }
+}
+
+/** What the synthetic root of a trace is called. */
+export function syntheticIdOf(trace_id: string): string {
+  return `orphans:${trace_id}`
 }
 
 function findParents(nodes: readonly TreeNode[]): void {
@@ -70,7 +72,8 @@ function cutCircle(member: TreeNode): void {
 function syntheticFor(node: TreeNode, known: Map<string, TreeNode>): TreeNode | null {
   const { trace_id, marks } = node
   if (!marks.includes('orphan') && !marks.includes('cycle')) return null
-  const root = known.get(trace_id) ?? emptyNode({ row: null, trace_id, id: syntheticId })
+  const root =
+    known.get(trace_id) ?? emptyNode({ row: null, trace_id, id: syntheticIdOf(trace_id) })
   if (!known.has(trace_id)) root.marks.push('synthetic')
   known.set(trace_id, root)
   return root

@@ -1,5 +1,6 @@
 import { nanoDollarsFrom } from '../../../../kernel/dollars.ts'
 import { type RollUp, type TraceRow, type TreeNode, tokenBuckets } from './contract.ts'
+import { addTo } from './sums.ts'
 
 /** What a node passes on of itself and what is below it. */
 type Below = {
@@ -25,7 +26,7 @@ export function rollUp(nodes: readonly TreeNode[]): void {
     below.delete(node)
     if (node.row !== null) addOwn(node, node.row, found)
     if (node.parent === null) continue
-    add(node.parent.rollup, node.rollup)
+    addTo(node.parent.rollup, node.rollup)
     const passed = passedOn(node.row, found)
     if (passed !== nothing) below.set(node.parent, joined(below.get(node.parent), passed))
   }
@@ -77,17 +78,6 @@ export function totalOf(row: TraceRow): number {
 function addTokens(rollup: RollUp, row: TraceRow): void {
   for (const bucket of tokenBuckets) rollup[bucket] += row[bucket] ?? 0
   rollup.total_tokens += totalOf(row)
-}
-
-function add(to: RollUp, from: RollUp): void {
-  for (const bucket of tokenBuckets) to[bucket] += from[bucket]
-  to.observations += from.observations
-  to.calls += from.calls
-  to.errors += from.errors
-  to.cancelled += from.cancelled
-  to.total_tokens += from.total_tokens
-  to.nano_dollars += from.nano_dollars
-  to.unpriced_calls += from.unpriced_calls
 }
 
 function passedOn(row: TraceRow | null, below: Below): Below {

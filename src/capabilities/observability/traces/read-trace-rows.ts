@@ -1,0 +1,105 @@
+import { isoFromNs } from '../../../kernel/time.ts'
+import { type RecordsRead, type RunDeps, readRecords } from '../query/index.ts'
+import type { TimeWindow } from '../stores/index.ts'
+import { type TraceRow, tokenBuckets } from './tree/contract.ts'
+
+/** Observations of one trace that are looked at; of a longer one the earliest. */
+export const traceRows_max = 100_000
+
+/** Which observations: of these traces, in this window of their starts. */
+export type TraceRowsAsked = {
+  project_id: string
+  trace_ids: readonly string[]
+  window: TimeWindow
+  rows_max: number
+  signal: AbortSignal
+}
+
+/** Rows of a trace and who told them; `more`: there are others behind them. */
+export type TraceRowsRead = Pick<
+  RecordsRead,
+  'served_by' | 'fallback_reason' | 'stats' | 'more'
+> & { rows: TraceRow[] }
+
+/**
+ * Reads what a tree needs of each observation: nothing of what was said. Rejects with
+ * `store_unavailable`, `query_too_expensive` and `rate_limited`.
+ */
+export async function readTraceRows(
+  queries: RunDeps,
+  { project_id, trace_ids, window, rows_max, signal }: TraceRowsAsked,
+): Promise<TraceRowsRead> {
+  const read = await readRecords(queries, {
+    ...{ project_id, rows_max, signal },
+    query_class: 'explorer',
+    body: {
+      entity: 'observations',
+      window: isoWindowOf(window),
+      where: ofTraces(trace_ids),
+      select: fields,
+      order_by: [{ field: 'start_time', direction: 'asc' }],
+    },
+  })
+  const { served_by, fallback_reason, stats, more } = read
+  return { served_by, fallback_reason, stats, more, rows: rowsFrom(read) }
+}
+
+/** Observations of these traces, in the words of queries. */
+export function ofTraces(trace_ids: readonly string[]) {
+  const [only] = trace_ids
+  return trace_ids.length === 1
+    ? { field: 'trace_id', op: 'eq', value: only }
+    : { field: 'trace_id', op: 'in', value: trace_ids }
+}
+
+/** A window as queries take it; open sides reach as far as instants do. */
+export function isoWindowOf({ from, to }: TimeWindow): { from: string; to: string } {
+  return {
+    from: isoFromNs(from ?? 0n),
+    to: to === undefined ? '2261-12-31T23:59:59.999999999Z' : isoFromNs(to),
+  }
+}
+
+const texts = [
+  'trace_id',
+  'observation_id',
+  'parent_observation_id',
+  'type',
+  'name',
+  'status',
+  'source',
+  'service_name',
+  'span_kind',
+  'task_id',
+  'task_name',
+] as const
+
+const fields = [...texts, 'start_time', 'end_time', 'cost_usd', ...tokenBuckets]
+
+type Text = Pick<TraceRow, (typeof texts)[number]>
+type Tokens = Pick<TraceRow, (typeof tokenBuckets)[number]>
+
+function rowsFrom({ rows, alias }: RecordsRead): TraceRow[] {
+  const column = (name: string) => alias[name] ?? name
+  const textColumns = texts.map((name) => [name, column(name)] as const)
+  const bucketColumns = tokenBuckets.map((name) => [name, column(name)] as const)
+  const [start, end, cost] = [column('start_time'), column('end_time'), column('cost_usd')]
+  return rows.map((row) => {
+    const text: Record<string, unknown> = {}
+    for (const [name, at] of textColumns) text[name] = row[at]
+    const tokens: Record<string, number | null> = {}
+    for (const [name, at] of bucketColumns) tokens[name] = numberOrNull(row[at])
+    const dollars = row[cost] ?? null
+    return {
+      ...(text as Text),
+      ...(tokens as Tokens),
+      start_time: BigInt(String(row[start])),
+      end_time: BigInt(String(row[end])),
+      cost_usd: dollars === null ? null : String(dollars),
+    }
+  })
+}
+
+function numberOrNull(value: unknown): number | null {
+  return value === null || value === undefined ? null : Number(value)
+}
