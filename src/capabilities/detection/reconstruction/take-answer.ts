@@ -57,6 +57,9 @@ function addStep(state: RunState, { thread }: Followed, { row, call, answer }: A
     sig: stepSigOf(tools.map((tool) => state.tools[tool]?.sig ?? null)),
     after_user: line?.after_user ?? false,
     is_partial,
+    ...(answer === undefined || answer.refusal === ''
+      ? {}
+      : { refusal: heldText(state, answer.refusal) }),
   }
   state.steps.push(step)
   state.threads[thread]?.steps.push(index)

@@ -45,8 +45,12 @@ const resultHead_chars = 500
 function isDone({ sig, name, fault, is_answered, result, arguments: given }: ToolUse): boolean {
   if (sig === null || fault !== null || !is_answered || result === null) return false
   if (!natureOfTool(name).isOnce || /idempot|dedup|request_?id/i.test(given ?? '')) return false
-  return !/already|duplicate|exists|bereits|déjà|ya existe/i.test(result.slice(0, resultHead_chars))
+  return !notDone.test(result.slice(0, resultHead_chars))
 }
+
+/** It was there before, or it did not happen: words of a result that is no success for sure. */
+const notDone =
+  /already|duplicate|exists|bereits|déjà|ya existe|\berrors?\b(?!["']?\s*:\s*(?:null|false|0|""|\[\]))|\binvalid|\bfail(?:ed|ure)|\bdenied|\brefused|timed? ?out/i
 
 const message_chars_max = 2_000
 

@@ -22,7 +22,10 @@ export const emptyCompletion: Detector<typeof settings> = {
   needs: [],
   settings,
   detect(run, _settings, budget) {
-    const course = courseOf(run)
+    const course = courseOf(run, (call) => {
+      const step = run.steps[call.step ?? -1]
+      return wentWell(call) && step !== undefined && !isEmpty(run, step)
+    })
     return run.threads.flatMap((thread) => {
       budget.spend(thread.steps.length)
       const streaks = streaksOf(stepsOf(run, thread), (step) => (isEmpty(run, step) ? true : null))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import { placeOf } from '../../evidence/places.ts'
 import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
-import { faultOfCall } from './call-fault.ts'
+import { faultOfCall, wentWell } from './call-fault.ts'
 import { failureDraft, timesOf, wasteOf } from './failure-draft.ts'
 import { courseOf, type RunCourse, streaksOf } from './thread-course.ts'
 
@@ -29,7 +29,7 @@ export const finishReason: Detector<typeof settings> = {
   needs: [],
   settings,
   detect(run, { short_output_tokens }, budget) {
-    const course = courseOf(run)
+    const course = courseOf(run, (call) => wentWell(call) && endingOf(call) === null)
     return run.threads.flatMap((thread) => {
       budget.spend(thread.calls.length)
       const calls = thread.calls.flatMap((index) => run.calls[index] ?? [])

@@ -87,11 +87,13 @@ function systematic(run: TaskRun, count: number, open: readonly ToolUse[]): Find
   })
 }
 
-/** Uses that no step asked for are in no thread's steps. */
+/** Results told in a history, and runs of tools told by their spans alone. */
 function unasked(run: TaskRun): FindingDraft[] {
-  const uses = run.tools.filter(({ orphan, thread }) => {
-    const known = run.threads[thread]
-    return orphan === 'result' && known !== undefined && !isRewritten(run, known)
+  const asked = new Set(run.tools.filter(isAskedById).map(({ thread }) => thread))
+  const uses = run.tools.filter((use) => {
+    const known = run.threads[use.thread]
+    if (known === undefined || isRewritten(run, known)) return false
+    return use.orphan === 'result' || (asked.has(use.thread) && isUnaskedRun(use))
   })
   const [first] = uses
   if (first === undefined) return []
@@ -102,13 +104,22 @@ function unasked(run: TaskRun): FindingDraft[] {
     const what = use.name === '' ? 'a tool' : `“${use.name}”`
     return orphanDraft(run, group, {
       type: 'orphan_result',
-      severity: isSystematic ? 'low' : 'medium',
+      severity: isSystematic || use.orphan === null ? 'low' : 'medium',
       summary: isSystematic
         ? `${group.length} results of tools answer calls that nobody asked for.`
         : `A result of ${what} came that no call had asked for.`,
       confidence: isSystematic ? 0.6 : 0.9,
     })
   })
+}
+
+function isAskedById({ step, tool_call_id }: ToolUse): boolean {
+  return step !== null && tool_call_id !== ''
+}
+
+/** A span that names a call which no answer of the model had, though its others have theirs. */
+function isUnaskedRun({ step, tool_call_id, is_answered, orphan: told }: ToolUse): boolean {
+  return step === null && tool_call_id !== '' && is_answered && told === null
 }
 
 type Orphan = Pick<FindingDraft, 'severity' | 'summary' | 'confidence'> & {

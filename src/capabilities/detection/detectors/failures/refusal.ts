@@ -5,6 +5,7 @@ import { placesOfSteps } from '../../evidence/places.ts'
 import { remember } from '../../evidence/remember.ts'
 import { wasteOfSteps } from '../../evidence/waste.ts'
 import type { Step, TaskRun } from '../../reconstruction/contract.ts'
+import { wentWell } from './call-fault.ts'
 import { callOf, failureDraft } from './failure-draft.ts'
 import { refusalIn } from './said.ts'
 import { courseOf, type RunCourse, turnsOf } from './thread-course.ts'
@@ -33,7 +34,10 @@ export const refusal: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, { text_chars_max }, budget) {
-    const course = courseOf(run)
+    const course = courseOf(run, (call) => {
+      const step = run.steps[call.step ?? -1]
+      return wentWell(call) && step !== undefined && refusalOf(step, text_chars_max) === undefined
+    })
     return run.threads.flatMap((thread) =>
       turnsOf(run, thread).flatMap((turn) => {
         budget.spend(turn.length)

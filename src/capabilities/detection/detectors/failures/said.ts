@@ -7,14 +7,17 @@
 /** Of a longer text its beginning and its end are read, half of this each. */
 const text_chars_max = 4_000
 
-/** The sentences of a text, in lower case; code blocks and quoted lines are left out. */
+/** The sentences of a text, in lower case; code and quotations are left out. */
 export function sentencesOf(text: string): string[] {
-  const prose = withoutCode(ends(text)).toLowerCase().replaceAll('’', "'")
+  const prose = withoutCode(ends(text)).replace(quoted, ' ').toLowerCase().replaceAll('’', "'")
   return prose
     .split(/(?<=[.!?…。！？])\s+|[。！？]|\n+/u)
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== '' && !sentence.startsWith('>'))
 }
+
+/** What others said, in the quotation marks of several languages. */
+const quoted = /"[^"\n]{1,400}"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»/g
 
 function ends(text: string): string {
   if (text.length <= text_chars_max) return text
@@ -80,7 +83,7 @@ const successes: readonly RegExp[] = [
   /\bi(?:'ve| have)? (?:now )?(?:fixed|resolved|uploaded|transferred|ordered|published|posted)\b/,
   /\btests? (?:now |all )?pass(?:es|ed)?\b|\ball (?:the )?tests (?:are )?(?:pass|green)/,
   /\berfolgreich\b|\bwurden? (?:gesendet|versendet|gebucht|erstellt|aktualisiert|gelöscht|bezahlt)\b/,
-  /\bavec succès\b|\b(?:a|ont) été (?:envoyée?|réservée?|créée?|mise? à jour|supprimée?|payée?)s?\b/,
+  /\bavec succès\b|\b(?:a|ont) été (?:envoyé|réservé|créé|mise? à jour|supprimé|payé|annulé)/,
   /\bcon éxito\b|\bexitosamente\b|\bse ha (?:enviado|reservado|creado|actualizado|pagado)\b/,
   /成功|已完成|已发送|已预订|已创建/,
 ]
@@ -93,7 +96,7 @@ const doubts: readonly RegExp[] = [
   /\b(?:before|previously|earlier|already|last time|to be)\b/,
   /\b(?:nicht|kein|keine|leider|konnte|wird|werde|sollte|könnte|falls|sobald|wenn|vielleicht)\b/,
   /\b(?:ne|pas|impossible|peut-être|si|dès|sera|devrait)\b|\bn'/,
-  /\b(?:nunca|quizás?|podría|debería|cuando|será)\b/,
+  /(?<!\p{L})(?:nunca|quizás?|podría|debería|cuando|será)(?!\p{L})/u,
   /没|不|未|如果|可能|将/,
 ]
 
@@ -107,8 +110,8 @@ const admissions: readonly RegExp[] = [
   /\b(?:ran into|encountered|there was|there is|there were|issue with|problem with)\b/,
   /\b(?:timed out|is down|was down|unavailable|not available|not found|denied|rejected|declined)\b/,
   /\b(?:konnte|könnte|leider|fehlgeschlagen|fehler|nicht möglich|gescheitert)\b/,
-  /\b(?:impossible|malheureusement|échoué|échec|erreur|pas pu)\b/,
-  /\b(?:lamentablemente|no pude|no se pudo|falló|fallado|imposible)\b/,
+  /(?<!\p{L})(?:impossible|malheureusement|échoué|échec|erreur|pas pu)(?!\p{L})/u,
+  /(?<!\p{L})(?:lamentablemente|no pude|no he podido|no se pudo|falló|imposible)(?!\p{L})/u,
   /失败|无法|错误|抱歉/,
 ]
 

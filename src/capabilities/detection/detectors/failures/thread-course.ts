@@ -11,10 +11,11 @@ export type RunCourse = {
 
 /**
  * How the lines of a run go on. A thread goes on in itself, in the branches that left it, in the
- * thread that it left, and, for a sub-agent nobody is known to have started, in the root.
+ * thread that it left, and, for a sub-agent nobody is known to have started, in the root. `isGood`
+ * says which calls count as going well.
  */
-export function courseOf(run: TaskRun): RunCourse {
-  const lastGood = run.threads.map((thread) => lastGoodCall(run, thread))
+export function courseOf(run: TaskRun, isGood: (call: ModelCall) => boolean = wentWell): RunCourse {
+  const lastGood = run.threads.map((thread) => lastGoodCall(run, thread, isGood))
   const branches = branchesOf(run)
   const uses = Map.groupBy(run.tools, ({ thread }) => thread)
   return {
@@ -26,10 +27,14 @@ export function courseOf(run: TaskRun): RunCourse {
   }
 }
 
-function lastGoodCall(run: TaskRun, { calls }: Thread): number {
+function lastGoodCall(
+  run: TaskRun,
+  { calls }: Thread,
+  isGood: (call: ModelCall) => boolean,
+): number {
   for (let at = calls.length - 1; at >= 0; at--) {
     const call = run.calls[calls[at] ?? -1]
-    if (call !== undefined && wentWell(call)) return call.index
+    if (call !== undefined && isGood(call)) return call.index
   }
   return -1
 }

@@ -22,9 +22,9 @@ function readName(name: string): ToolNature {
   const words = wordsOfName(name)
   const isShell = words.some((word) => shellWords.has(word))
   const isEnd = isEnding(words)
-  const isEffect = !isShell && !isEnd && isEffectful(words, effectWords)
+  const isEffect = !isShell && !isEnd && isEffectful(words)
   const isOwn = words.some((word) => scratch.has(word)) || (words.length === 1 && isBare(words[0]))
-  const isOnce = isEffect && !isOwn && isEffectful(words, onceWords)
+  const isOnce = isEffect && !isOwn && !words.some((word) => settingWords.has(word))
   return { isEffect, isOnce, isShell, isEnd }
 }
 
@@ -41,25 +41,32 @@ export function wordsOfName(name: string): string[] {
 }
 
 /** The verb comes first, and a name that ends as a question does asks: `order_status`. */
-function isEffectful(words: readonly string[], effects: ReadonlySet<string>): boolean {
+function isEffectful(words: readonly string[]): boolean {
   const last = words.at(-1) ?? ''
   if (asking.has(last)) return false
-  const verb = words.find((word) => effects.has(word) || reading.has(word))
-  return verb !== undefined && effects.has(verb) && !reading.has(verb)
+  const verb = words.find((word) => isEffectWord(word) || reading.has(word))
+  return verb !== undefined && !reading.has(verb)
+}
+
+function isEffectWord(word: string): boolean {
+  return onceWords.has(word) || settingWords.has(word)
 }
 
 function isEnding(words: readonly string[]): boolean {
   if (words.some((word) => endWords.has(word))) return true
   const [first, second] = words
   if (first === 'transfer') return second === 'to'
+  if (first === 'submit') return second === undefined || outcomes.has(second)
   const isOfTask = words.includes('task') || words.includes('completion')
   return isOfTask && words.some((word) => word.startsWith('complet') || word === 'end')
 }
 
 const shellWords = wordSet('bash shell terminal exec execute command cmd powershell console python')
 
+const outcomes = wordSet('answer final patch result results solution report')
+
 const endWords = wordSet(
-  'finish finished done final submit terminate exit handoff answer respond structured ask conclude',
+  'finish finished done final terminate exit handoff answer respond structured ask conclude',
 )
 
 const reading = wordSet(
@@ -72,19 +79,18 @@ const asking = wordSet(
   'status list search history preview quote lookup count details info query draft estimate',
 )
 
+/** Done again, these are done once more. */
 const onceWords = wordSet(
   'send email sms notify publish post tweet book reserve order buy purchase pay charge refund ' +
-    'transfer withdraw deposit issue invite schedule create insert append payment submit',
+    'transfer withdraw deposit issue invite schedule create insert append payment process place submit',
 )
 
-const effectWords = new Set([
-  ...onceWords,
-  ...wordSet(
-    'add update edit write patch set put save delete remove drop cancel move rename upload deploy ' +
-      'replace merge commit push install apply modify change exchange return register subscribe ' +
-      'approve reject enable disable restart process reset assign close',
-  ),
-])
+/** Done again, these leave things as they are, or say so. */
+const settingWords = wordSet(
+  'add update edit write patch set put save delete remove drop cancel move rename upload deploy ' +
+    'replace merge commit push install apply modify change exchange return register subscribe ' +
+    'approve reject enable disable restart reset assign close',
+)
 
 /** Said alone, these are of editors: `create` makes a file, `insert` puts lines into it. */
 function isBare(word: string | undefined): boolean {

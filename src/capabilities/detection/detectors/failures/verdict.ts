@@ -66,7 +66,8 @@ function wasteOf(findings: readonly FindingFacts[], run: TaskRun): string[] {
   const lost = findings.reduce((sum, { wasted_nano_dollars }) => sum + wasted_nano_dollars, 0n)
   const taken = wasteOfCalls(run, new Set(run.calls.keys()))
   const tokens = Math.min(wasted, taken.wasted_tokens)
-  const dollars = lost < taken.wasted_nano_dollars ? lost : taken.wasted_nano_dollars
+  let dollars = lost
+  if (dollars > taken.wasted_nano_dollars) dollars = taken.wasted_nano_dollars
   if (tokens === 0 && dollars === 0n) return []
   const cost = dollars === 0n ? '' : ` ($${dollarsFrom(dollars)})`
   return [`about ${counted(tokens, 'token')}${cost} wasted`]

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { agentRun } from '../../../../../test/corpus/agent-run.ts'
+import { findingsOf } from '../../../../../test/support/failure-findings.ts'
+import { duplicateSideEffect } from './duplicate-side-effect.ts'
+
+const pay = { name: 'create_payment', args: { invoice: 881 } }
+
+test('an invoice is paid two times', () => {
+  const run = agentRun('twice')
+    .user('Pay invoice 881.')
+    .tool(pay, '{"id":"p-1"}')
+    .tool({ name: 'get_balance' }, '8400')
+    .tool(pay, '{"id":"p-2"}')
+    .assistant('Paid.')
+  expect(findingsOf(duplicateSideEffect, run)).toMatchObject([
+    { type: 'duplicate_side_effect', severity: 'high', start_step: 2, repeats: 2 },
+  ])
+})
+
+test('side by side in one answer, though the arguments say how many', () => {
+  const order = { name: 'place_order', args: { item: 'water', crates: 2 } }
+  const run = agentRun('parallel')
+    .user('Order two crates of water.')
+    .assistant({ calls: [order, order] })
+    .results(['{"order":"o-1"}', '{"order":"o-2"}'])
+    .assistant('Ordered.')
+  expect(findingsOf(duplicateSideEffect, run)).toMatchObject([{ start_step: 0 }])
+})
+
+test('one that is taken back is recovered', () => {
+  const run = agentRun('undone')
+    .user('Pay invoice 881.')
+    .tool(pay, 'p-1')
+    .tool(pay, 'p-2')
+    .tool({ name: 'refund', args: { payment: 'p-2' } }, 'refunded')
+    .assistant('Paid once.')
+  expect(findingsOf(duplicateSideEffect, run)).toMatchObject([{ recovered: true, severity: 'low' }])
+})
+
+describe('healthy twins', () => {
+  const none = (run: ReturnType<typeof agentRun>) =>
+    expect(findingsOf(duplicateSideEffect, run)).toEqual([])
+
+  test('a result that reads like an error is no deed', () => {
+    const said = 'MCP error -32602: Invalid params'
+    none(agentRun('mcp').user('Pay.').tool(pay, said).tool(pay, said).assistant('x'))
+  })
+
+  test('the first try failed', () => {
+    none(
+      agentRun('retry').user('Pay.').tool(pay, 'Error: no funds').tool(pay, 'p-1').assistant('x'),
+    )
+  })
+
+  test('the user asks for one more, or for two at once', () => {
+    none(agentRun('more').user('Pay.').tool(pay, 'p-1').user('Once more').tool(pay, 'p-2'))
+    none(agentRun('two').user('Send it twice.').tool(pay, 'p-1').tool(pay, 'p-2').assistant('x'))
+  })
+
+  test('a key makes it one, or the result says so', () => {
+    const keyed = { name: 'create_payment', args: { invoice: 8, idempotency_key: 'k' } }
+    none(agentRun('key').user('Pay.').tool(keyed, 'p-1').tool(keyed, 'p-1').assistant('x'))
+    none(agentRun('was').user('Pay.').tool(pay, 'p-1').tool(pay, 'already paid').assistant('x'))
+  })
+
+  test('reading, editing and writing to oneself', () => {
+    for (const name of [
+      'get_order',
+      'order_status',
+      'create',
+      'send_keys',
+      'create_plan',
+      'save',
+    ]) {
+      const call = { name, args: { a: 1 } }
+      none(agentRun(name).user('x').tool(call, 'ok').tool(call, 'ok').assistant('y'))
+    }
+  })
+})

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { agentRun } from '../../../../../test/corpus/agent-run.ts'
+import { findingsOf, serious } from '../../../../../test/support/failure-findings.ts'
+import { orphan } from './orphan.ts'
+
+test('a call that nobody answered though the agent went on', () => {
+  const run = agentRun('lost', { tools: ['count'] })
+    .user('How many?')
+    .assistant({ calls: [{ name: 'count', args: { state: 'open' } }] })
+    .assistant('Some.')
+    .user('How many exactly?')
+    .assistant('I do not know.')
+  expect(findingsOf(orphan, run)).toMatchObject([
+    { type: 'orphan_call', severity: 'medium', start_step: 0 },
+  ])
+})
+
+test('one of three results never came', () => {
+  const price = (shop: string) => ({ name: 'price', args: { shop } })
+  const run = agentRun('two of three', { tools: ['price'] })
+    .user('Where?')
+    .assistant({ calls: [price('a'), price('b'), price('c')] })
+    .results(['1', '2'])
+    .assistant('At a.')
+    .user('Thanks')
+    .assistant('You are welcome.')
+  const [finding, ...others] = findingsOf(orphan, run)
+  expect(others).toEqual([])
+  expect(finding?.evidence['arguments']).toContain('"c"')
+})
+
+test('a result that no call had asked for', () => {
+  const run = agentRun('unasked', { tools: ['switch'] })
+    .user('Turn on the light.')
+    .assistant({ calls: [{ name: 'switch', args: { on: true }, id: 'call_1' }] })
+    .results([
+      { text: 'on', id: 'call_1' },
+      { text: 'off', id: 'call_2' },
+    ])
+    .assistant('The light is on.')
+  expect(findingsOf(orphan, run)).toMatchObject([{ type: 'orphan_result', severity: 'medium' }])
+})
+
+describe('healthy twins', () => {
+  test('every call is answered, in any order', () => {
+    const run = agentRun('order')
+      .user('Both?')
+      .assistant({
+        calls: [
+          { name: 'a', id: 'call_1' },
+          { name: 'b', id: 'call_2' },
+        ],
+      })
+      .results([
+        { text: '2', id: 'call_2' },
+        { text: '1', id: 'call_1' },
+      ])
+      .assistant('Both.')
+    expect(findingsOf(orphan, run)).toEqual([])
+  })
+
+  test('tools that are still at work', () => {
+    const run = agentRun('waiting')
+      .user('x')
+      .assistant({ calls: [{ name: 'a' }] })
+    expect(findingsOf(orphan, run)).toEqual([])
+  })
+
+  test('the user interrupts', () => {
+    const run = agentRun('stop')
+      .user('Look.')
+      .assistant({ calls: [{ name: 'look' }] })
+      .user('Stop, something else: hi')
+      .assistant('Hi')
+      .user('Bye')
+      .assistant('Bye')
+    expect(serious(findingsOf(orphan, run))).toEqual([])
+  })
+
+  test('a result that hands over needs no answer', () => {
+    const run = agentRun('final')
+      .user('Extract.')
+      .assistant({ calls: [{ name: 'final_result', args: { a: 1 } }] })
+      .user('Next.')
+      .assistant({ calls: [{ name: 'final_result', args: { a: 2 } }] })
+    expect(findingsOf(orphan, run)).toEqual([])
+  })
+})

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { agentRun } from '../../../../../test/corpus/agent-run.ts'
+import { findingsOf, serious } from '../../../../../test/support/failure-findings.ts'
+import { toolFailure } from './tool-failure.ts'
+
+const refused = 'Error: image is not signed; deployment refused'
+const deploy = { name: 'deploy', args: { image: 'cart:2.1' } }
+
+test('an error that was the last word', () => {
+  const run = agentRun('refused')
+    .user('Deploy cart.')
+    .tool({ name: 'build', args: {} }, 'built')
+    .tool(deploy, refused)
+    .assistant('I could not deploy it.')
+  expect(findingsOf(toolFailure, run)).toMatchObject([
+    { type: 'tool_failure', severity: 'medium', start_step: 1, recovered: false },
+  ])
+  expect(findingsOf(toolFailure, run, { state: 'failed' })).toMatchObject([{ severity: 'high' }])
+})
+
+test('a streak is told while the agent still tries', () => {
+  const run = agentRun('trying')
+    .user('Deploy cart.')
+    .times(3, (agent, at) =>
+      agent.tool({ name: 'deploy', args: { image: `cart:2.${at}` } }, refused),
+    )
+    .assistant({ calls: [deploy] })
+  expect(findingsOf(toolFailure, run)).toMatchObject([{ severity: 'high', repeats: 3 }])
+  const over = run.results(['deployed']).assistant('Deployed.')
+  expect(findingsOf(toolFailure, over)).toMatchObject([{ severity: 'low', recovered: true }])
+})
+
+test('spans without content tell it by their status', () => {
+  const run = agentRun('quiet', { source: 'otlp_no_content' })
+    .user('x')
+    .tool({ name: 'create_ticket' }, { text: 'no', failed: true })
+    .assistant('y')
+  expect(findingsOf(toolFailure, run)).toMatchObject([{ type: 'tool_failure' }])
+})
+
+describe('healthy twins', () => {
+  test('one error that the model corrects', () => {
+    const run = agentRun('corrected')
+      .user('Deploy cart.')
+      .tool(deploy, refused)
+      .tool({ name: 'sign', args: { image: 'cart:2.1' } }, 'signed')
+      .tool(deploy, 'deployed')
+      .assistant('Deployed.')
+    expect(findingsOf(toolFailure, run)).toEqual([])
+  })
+
+  test('a file that is not there, and one that is', () => {
+    const run = agentRun('paths')
+      .user('Read the config.')
+      .tool({ name: 'read_file', args: { path: 'a.yml' } }, 'Error: no such file: a.yml')
+      .tool({ name: 'list_files', args: {} }, 'b.yml')
+      .tool({ name: 'read_file', args: { path: 'b.yml' } }, 'port: 1')
+      .assistant('The port is 1.')
+    expect(findingsOf(toolFailure, run)).toEqual([])
+  })
+
+  test('looking up what does not exist', () => {
+    const run = agentRun('lookup')
+      .user('Where is order 9?')
+      .tool({ name: 'get_order', args: { id: 9 } }, 'Error: order not found')
+      .assistant('There is no order 9. Which one do you mean?')
+    expect(serious(findingsOf(toolFailure, run))).toEqual([])
+  })
+
+  test('a shell that errs four times on the way', () => {
+    const run = agentRun('shell').user('Fix it.')
+    for (const cmd of ['make', 'make all', 'make x', 'make y']) {
+      run.tool({ name: 'bash', args: { cmd } }, 'make: *** No rule.\n[exit code: 2]')
+    }
+    run.tool({ name: 'bash', args: { cmd: 'npm test' } }, '12 passed').assistant('All pass.')
+    expect(findingsOf(toolFailure, run)).toEqual([])
+  })
+})
