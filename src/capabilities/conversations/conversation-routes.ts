@@ -1,10 +1,18 @@
 import type { Route } from '../../platform/http/index.ts'
 import type { TaskDeps } from '../tasks/index.ts'
+import { listContextFailures } from './context-failures.ts'
+import { getContextHealth } from './context-health.ts'
 import { getConversation } from './conversation.ts'
 import { listConversations } from './conversations.ts'
 import { listConversationTraces } from './traces.ts'
 
 /** The routes under `/api/v1/conversations`. */
 export function conversationRoutes(deps: TaskDeps): Route[] {
-  return [listConversations(deps), getConversation(deps), listConversationTraces(deps)]
+  return [
+    listConversations(deps),
+    getConversation(deps),
+    listConversationTraces(deps),
+    listContextFailures(deps),
+    getContextHealth(deps),
+  ]
 }
