@@ -56,7 +56,7 @@ export function isPaced(run: TaskRun, steps: readonly StepFacts[], gap_ms: numbe
   const median = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)]
   if (median !== undefined && median >= gap_ms) return true
   const isGrowing = gaps.every((gap, at) => at === 0 || gap >= backOff * (gaps[at - 1] ?? 0))
-  return gaps.length > 1 && isGrowing && (gaps.at(-1) ?? 0) >= gap_ms / 2
+  return gaps.length > 1 && isGrowing && (gaps.at(-1) ?? 0) >= gap_ms / 4
 }
 
 /** Each wait at least so many times the one before: it backs off. */
