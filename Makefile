@@ -2,7 +2,7 @@
 NODE := node_modules/.bin/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: run test check generate bench
+.PHONY: run test check generate bench verdicts
 
 # Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
 # DEMO=0 leaves the sample agent run out.
@@ -27,6 +27,10 @@ generate: node_modules/.installed
 # Measures against the floor; writes docs/reference/performance.md.
 bench: node_modules/.installed
 	$(NODE) bench/main.ts
+
+# Runs all detectors over the labelled runs; writes docs/reference/verdicts.md.
+verdicts: node_modules/.installed
+	$(NODE) scripts/verdicts.ts
 
 # The npm package `node` brings Node 24, whatever the machine has; npm runs its install script.
 node_modules/.installed: package-lock.json

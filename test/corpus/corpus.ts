@@ -6,6 +6,11 @@ import { callRuns } from './failures-calls.ts'
 import { budgetRuns, endingRuns } from './failures-endings.ts'
 import { providerRuns } from './failures-provider.ts'
 import { toolRuns } from './failures-tools.ts'
+import { codingRuns } from './healthy-coding.ts'
+import { proseRuns } from './healthy-prose.ts'
+import { conversationRuns } from './healthy-talk.ts'
+import { waitingRuns } from './healthy-waiting.ts'
+import { workRuns } from './healthy-work.ts'
 import type { LabelledRun } from './labelled-run.ts'
 import { cycleRuns } from './loops-cycle.ts'
 import { errorStreakRuns } from './loops-error-streak.ts'
@@ -34,4 +39,9 @@ export const corpus: readonly LabelledRun[] = [
   ...lostContextRuns,
   ...factRuns,
   ...historyRuns,
+  ...waitingRuns,
+  ...codingRuns,
+  ...proseRuns,
+  ...conversationRuns,
+  ...workRuns,
 ]

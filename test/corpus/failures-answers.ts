@@ -3,14 +3,10 @@ import { failure, ill, type LabelledRun } from './labelled-run.ts'
 /** Answers that are none, or only a part of one. */
 export const answerRuns: readonly LabelledRun[] = [
   ill('a report that stops in the middle of a row', [failure('output_truncated')], (run) =>
-    run
-      .system('You write reports as JSON.')
-      .user('All twelve months, please.')
-      .mark()
-      .assistant({
-        text: '{"months":[{"m":1,"sum":120},{"m":2,"sum":98},{"m":3,"su',
-        finish_reason: 'length',
-      }),
+    run.system('You write reports as JSON.').user('All twelve months, please.').mark().assistant({
+      text: '{"months":[{"m":1,"sum":120},{"m":2,"sum":98},{"m":3,"su',
+      finish_reason: 'length',
+    }),
   ),
   ill(
     'a contract that ends in paragraph four',

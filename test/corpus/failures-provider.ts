@@ -161,27 +161,23 @@ export const providerRuns: readonly LabelledRun[] = [
     'an entity that can not be processed',
     [failure('provider_bad_request')],
     (run) =>
-      run
-        .user('?')
-        .assistant({
-          error: {
-            status: 422,
-            type: 'unprocessable_entity',
-            message: 'temperature: must be <= 1',
-          },
-        }),
+      run.user('?').assistant({
+        error: {
+          status: 422,
+          type: 'unprocessable_entity',
+          message: 'temperature: must be <= 1',
+        },
+      }),
     { source: 'otlp', provider: 'mistral_ai', model: 'mistral-small' },
   ),
   ill('a server that breaks three times', [failure('provider_server_error')], (run) =>
-    run
-      .user('What is new?')
-      .times(3, (agent) =>
-        agent
-          .assistant({
-            error: { status: 500, type: 'server_error', message: 'The server had an error.' },
-          })
-          .wait(800),
-      ),
+    run.user('What is new?').times(3, (agent) =>
+      agent
+        .assistant({
+          error: { status: 500, type: 'server_error', message: 'The server had an error.' },
+        })
+        .wait(800),
+    ),
   ),
   ill(
     'an overloaded provider',
@@ -200,11 +196,9 @@ export const providerRuns: readonly LabelledRun[] = [
     'a gateway with nothing behind it',
     [failure('provider_server_error')],
     (run) =>
-      run
-        .user('Ping')
-        .assistant({
-          error: { status: 503, type: 'service_unavailable', message: 'no healthy upstream' },
-        }),
+      run.user('Ping').assistant({
+        error: { status: 503, type: 'service_unavailable', message: 'no healthy upstream' },
+      }),
     { source: 'otlp_no_content' },
   ),
   ill('no answer in time', [failure('provider_timeout')], (run) =>

@@ -45,31 +45,36 @@ export type LabelledRun = {
 
 type Write = (run: AgentRun) => AgentRun
 
+type Options = AgentRunOptions & {
+  may?: readonly string[]
+  /** Makes other rows of them: some are lost, or somebody else told of the same as well. */
+  rows?: (rows: Observation[]) => Observation[]
+}
+
 /** A run with something wrong: each label holds from the step that the run marks for it. */
 export function ill(
   name: string,
   labels: readonly LabelDraft[],
   write: Write,
-  options: AgentRunOptions & { may?: readonly string[] } = {},
+  options: Options = {},
 ): LabelledRun {
-  const { may = [], ...about } = options
+  const { may = [], rows = (all) => all, ...about } = options
   const run = write(agentRun(name, about))
   const placed = labels.map(({ at, ...label }) => {
     const start_step = run.step(at)
     return start_step === undefined ? label : { ...label, start_step }
   })
-  return { name, labels: placed, may, healthy: false, observations: () => run.observations() }
+  let made: Observation[] | undefined
+  const observations = () => {
+    made ??= rows(run.observations())
+    return [...made]
+  }
+  return { name, labels: placed, may, healthy: labels.length === 0, observations }
 }
 
 /** A run that looks like trouble, and is none. */
-export function healthy(
-  name: string,
-  write: Write,
-  options: AgentRunOptions & { may?: readonly string[] } = {},
-): LabelledRun {
-  const { may = [], ...about } = options
-  const run = write(agentRun(name, about))
-  return { name, labels: [], may, healthy: true, observations: () => run.observations() }
+export function healthy(name: string, write: Write, options: Options = {}): LabelledRun {
+  return ill(name, [], write, options)
 }
 
 export function loop(type: LoopType, at = 'start'): LabelDraft {

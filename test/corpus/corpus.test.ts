@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import type { FindingDraft } from '../../src/capabilities/detection/contract.ts'
+import { detectAll } from '../../src/capabilities/detection/detect.ts'
+import {
+  createReconstruction,
+  type Reconstruction,
+} from '../../src/capabilities/detection/reconstruction/index.ts'
+import { defaultDetectionSettings } from '../../src/capabilities/detection/registry.ts'
+import type { Observation } from '../../src/model/observation.ts'
+import { corpus } from './corpus.ts'
+import { isMedium, measure, scores } from './measure.ts'
+import { missedLines, verdictsPage, wrongLines } from './verdicts-page.ts'
+
+const precision_min = 0.98
+const recall_min = 0.95
+const verdicts = measure(corpus)
+const settings = defaultDetectionSettings()
+
+describe('the corpus', () => {
+  test('has runs of each type in enough shapes, and healthy ones', () => {
+    expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length)
+    const runs_min = { loop: 5, failure: 3, context: 4 } as const
+    for (const { kind, type, runs } of scores(verdicts)) {
+      if (runs > 0) expect(runs, type).toBeGreaterThanOrEqual(runs_min[kind])
+    }
+    expect(corpus.filter(({ healthy }) => healthy).length).toBeGreaterThanOrEqual(80)
+  })
+})
+
+describe('with default settings', () => {
+  test.each(scores(verdicts).map((score) => [score.type, score] as const))(
+    '%s is found, and not where it is not',
+    (type, score) => {
+      const missed = verdicts.flatMap(missedLines).filter((line) => line.includes(`\`${type}\``))
+      const wrong = verdicts.flatMap(wrongLines).filter((line) => line.includes(`\`${type}\``))
+      expect(score.precision ?? 1, wrong.join('\n')).toBeGreaterThanOrEqual(precision_min)
+      expect(score.recall ?? 1, missed.join('\n')).toBeGreaterThanOrEqual(recall_min)
+    },
+  )
+
+  test('no healthy run has a finding of medium or above', () => {
+    const flagged = verdicts
+      .filter(({ run }) => run.healthy)
+      .flatMap(({ run, findings }) =>
+        findings.filter(isMedium).map(({ type, summary }) => `${run.name}: ${type}: ${summary}`),
+      )
+    expect(flagged).toEqual([])
+  })
+
+  test('docs/reference/verdicts.md is fresh (make verdicts)', async () => {
+    const page = await readFile('docs/reference/verdicts.md', 'utf8')
+    expect(page).toBe(verdictsPage(verdicts))
+  })
+})
+
+describe('in other batches', () => {
+  test('rows that come one by one give the same findings', () => {
+    for (const { run, findings } of verdicts) {
+      expect(
+        findingsInBatches(run.observations(), () => 1),
+        run.name,
+      ).toEqual(findings)
+    }
+  })
+
+  test('rows that come when they end, a few at a time, give the same findings', () => {
+    for (const { run, findings } of verdicts) {
+      const byEnd = run
+        .observations()
+        .sort((a, b) => (a.end_time === b.end_time ? 0 : a.end_time < b.end_time ? -1 : 1))
+      expect(
+        findingsInBatches(byEnd, (batch) => (batch % 3) + 2),
+        run.name,
+      ).toEqual(findings)
+    }
+  })
+})
+
+/** What is found when the rows come in batches, as a worker reads them: a rebuild begins anew. */
+function findingsInBatches(
+  rows: readonly Observation[],
+  sizeOf: (batch: number) => number,
+): readonly FindingDraft[] {
+  let reconstruction = newReconstruction(rows)
+  let taken = 0
+  for (let batch = 0; taken < rows.length; batch++) {
+    const size = sizeOf(batch)
+    if (reconstruction.add(rows.slice(taken, taken + size)) === 'rebuild') {
+      reconstruction = newReconstruction(rows)
+      reconstruction.add(rows.slice(0, taken + size))
+    }
+    taken += size
+  }
+  return detectAll(reconstruction.run(), settings).findings
+}
+
+function newReconstruction([first]: readonly Observation[]): Reconstruction {
+  const { project_id = '', task_id = '', conversation_id = '' } = first ?? {}
+  return createReconstruction({ project_id, task_id, conversation_id })
+}
