@@ -1,3 +1,4 @@
+import { openFindingsRetention } from '../capabilities/detection/index.ts'
 import { type Chore, type JobHandler, startJobs } from '../capabilities/observability/jobs/index.ts'
 import {
   type EraseElsewhere,
@@ -36,7 +37,7 @@ export function openJobs(
   { db, retention, ledger }: Pick<Stores, 'db' | 'retention' | 'ledger'>,
   others: readonly JobParts[],
 ): void {
-  const targets = [openPostgresRetention({ db })]
+  const targets = [openPostgresRetention({ db }), openFindingsRetention({ db })]
   const elsewhere = others.flatMap(({ eraseUser }) => eraseUser ?? [])
   const { retention_hour: hour, job_runs_days, ledger_days } = config
   const jobs = startJobs({

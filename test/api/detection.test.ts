@@ -1,71 +1,262 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { taskRoutes } from '../../src/capabilities/tasks/index.ts'
-import { systemClock } from '../../src/kernel/time.ts'
-import { createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'
-import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
+import type { Observation } from '../../src/model/observation.ts'
+import { sql } from '../../src/platform/relational/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
-import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
-import { authorize, keyOf } from '../support/task-api.ts'
+import { type DetectionApi, type DetectionBench, openDetectionApi } from '../support/detection.ts'
+import { keyOf, tokenOf } from '../support/task-api.ts'
 
 let bench: DetectionBench
-let server: HttpServer
+let api: DetectionApi
 beforeAll(async () => {
-  bench = await openDetectionBench()
-  server = await serve(bench)
+  api = await openDetectionApi()
+  bench = api.bench
 })
-afterAll(async () => {
-  await server?.close()
-  await bench?.[Symbol.asyncDispose]()
-})
+afterAll(() => api?.[Symbol.asyncDispose]())
 
 /** A task that asks the same of a tool again and again. */
-function loop(project_id: string, task_id: string, times = 3) {
+function looping(project_id: string, task_id: string, times = 3) {
   return agentRun(`${project_id} ${task_id}`, { project_id, task_id, tools: ['look'] })
     .user('Where is the order?')
     .times(times, (run) => run.tool({ name: 'look', args: { id: 7 } }, 'nothing there'))
     .assistant('I still look.')
 }
 
-test('a task that asks the same three times has a finding within 5 s', async () => {
-  const project = await bench.newProject()
-  bench.startWorker()
+/** A task that does what it was asked. */
+function healthy(project_id: string, task_id: string) {
+  return agentRun(`${project_id} ${task_id}`, { project_id, task_id, tools: ['look'] })
+    .user('Where is the order?')
+    .tool({ name: 'look', args: { id: 7 } }, 'It is in Kiel.')
+    .assistant('It is in Kiel.')
+}
 
-  await bench.bring(loop(project, 'looping').observations())
-  await bench.untilDetected()
+type Shown = { finding_id: string; type: string; severity: string; state: string; repeats: number }
 
-  const reply = await get(project, '/looping/loops')
-  expect(reply.status).toBe(200)
-  expect(reply.body).toMatchObject({ total: 1, loops: [{ type: 'repeat_call', state: 'open' }] })
+async function findings(project: string, task_id: string, query = ''): Promise<Shown[]> {
+  const { status, body } = await api.get(project, `/tasks/${task_id}/findings${query}`)
+  expect(status).toBe(200)
+  return body['findings'] as Shown[]
+}
+
+describe('the worker', () => {
+  beforeAll(() => {
+    bench.startWorker()
+  })
+
+  test('finds three equal calls, and nothing in a healthy task', async () => {
+    const project = await bench.newProject()
+    await bench.bring(looping(project, 'looping').observations())
+    await bench.bring(healthy(project, 'well').observations())
+    await bench.untilDetected()
+    const loops = await api.get(project, '/tasks/looping/loops')
+    expect(loops).toMatchObject({
+      status: 200,
+      body: {
+        ...{ task_id: 'looping', total: 1, is_current: true, not_checked: [] },
+        loops: [{ type: 'repeat_call', kind: 'loop', state: 'open', start_step: 0, repeats: 3 }],
+      },
+    })
+    expect(await findings(project, 'well')).toEqual([])
+    const { body: task } = await api.get(project, '/tasks/looping')
+    expect(task['verdict']).toMatchObject({
+      worst_severity: 'medium',
+      findings: { medium: 1, high: 0 },
+      root_cause: { type: 'repeat_call', step: 0 },
+      summary: expect.stringContaining('look'),
+    })
+    const { body: well } = await api.get(project, '/tasks/well')
+    expect(well['verdict']).toMatchObject({ worst_severity: null, root_cause: null })
+  })
+
+  test('a finding is updated while the task grows, and recovered when it gets over it', async () => {
+    const project = await bench.newProject()
+    const run = looping(project, 'grows')
+    await bench.bring(run.observations())
+    await bench.untilDetected()
+    const [first] = await findings(project, 'grows')
+    expect(first).toMatchObject({ repeats: 3, state: 'open' })
+    const rows = looping(project, 'longer', 5)
+      .tool({ name: 'look', args: { id: 8 } }, 'It is in Kiel.')
+      .assistant('It is in Kiel.')
+      .observations()
+    await bench.bring(rows.slice(0, 4))
+    await bench.untilDetected()
+    const [young] = await findings(project, 'longer')
+    await bench.bring(rows.slice(4, 6))
+    await bench.untilDetected()
+    const [grown] = await findings(project, 'longer')
+    expect(grown).toMatchObject({ finding_id: young?.finding_id, repeats: 5, state: 'open' })
+    await bench.bring(rows.slice(6))
+    await bench.untilDetected()
+    const over = await findings(project, 'longer', '?kind=loop')
+    expect(over).toMatchObject([{ finding_id: young?.finding_id, state: 'recovered' }])
+  })
+
+  test('a late call withdraws what it makes untrue', async () => {
+    const project = await bench.newProject()
+    const rows = agentRun(`${project} late`, { project_id: project, task_id: 'late' })
+      .user('Where is the order?')
+      .times(2, (run) => run.tool({ name: 'look', args: { id: 7 } }, 'nothing there'))
+      .tool({ name: 'look', args: { id: 8 } }, 'nothing there')
+      .times(2, (run) => run.tool({ name: 'look', args: { id: 7 } }, 'nothing there'))
+      .assistant('I still look.')
+      .observations()
+    await bench.bring(rows)
+    await bench.untilDetected()
+    expect((await findings(project, 'late', '?type=repeat_call')).length).toBe(0)
+  })
+
+  test('what is sent twice changes nothing', async () => {
+    const project = await bench.newProject()
+    const rows = looping(project, 'twice').observations()
+    await bench.bring(rows)
+    await bench.untilDetected()
+    const before = await api.get(project, '/tasks/twice/findings?state=any')
+    await bench.bring(rows)
+    await bench.untilDetected()
+    const after = await api.get(project, '/tasks/twice/findings?state=any')
+    expect(after.body['findings']).toEqual(before.body['findings'])
+  })
+
+  test('the same findings come of any batches, in any order', async () => {
+    const project = await bench.newProject()
+    const parts = async (task_id: string, cut: (rows: Observation[]) => Observation[][]) => {
+      const rows = looping(project, 'cut', 4)
+        .tool({ name: 'look', args: { id: 8 } }, 'It is in Kiel.')
+        .observations()
+        .map((row) => ({ ...row, task_id }))
+      for (const batch of cut(rows)) {
+        await bench.bring(batch)
+        await bench.untilDetected()
+      }
+      const found = await findings(project, task_id)
+      return found.map(({ finding_id: _, ...finding }) => ({ ...finding, ...untold }))
+    }
+    const untold = { task_id: '', first_detected_at: '', updated_at: '' }
+    const whole = await parts('whole', (rows) => [rows])
+    expect(whole.length).toBeGreaterThan(0)
+    expect(await parts('single', (rows) => rows.map((row) => [row]))).toEqual(whole)
+    const back = (rows: Observation[]) => rows.toReversed().map((row) => [row])
+    expect(await parts('backwards', back)).toEqual(whole)
+  })
+
+  test('without content it says what it could not check, and quotes nothing', async () => {
+    const project = await bench.newProject()
+    const rows = looping(project, 'silent', 6).observations()
+    const silent = rows.map((row) => ({
+      ...row,
+      ...{ input: '', output: '', tool_calls: [], tool_results: [] },
+      content_state: 'dropped' as const,
+      attributes: {},
+    }))
+    await bench.bring(silent)
+    await bench.untilDetected()
+    const { body } = await api.get(project, '/tasks/silent/findings')
+    expect(body['not_checked']).toEqual(
+      expect.arrayContaining([{ detector: 'repeat_call', reason: expect.any(String) }]),
+    )
+    expect(JSON.stringify(body['findings'])).not.toContain('nothing there')
+  })
+
+  test('a task of the same id in another project is another task', async () => {
+    const [mine, theirs] = [await bench.newProject(), await bench.newProject()]
+    await bench.bring([
+      ...looping(mine, 'shared').observations(),
+      ...healthy(theirs, 'shared').observations(),
+    ])
+    await bench.untilDetected()
+    expect(await findings(mine, 'shared')).toHaveLength(1)
+    expect(await findings(theirs, 'shared')).toEqual([])
+    for (const path of ['/tasks/shared-not/findings', '/tasks/looping/loops']) {
+      expect((await api.get(theirs, path)).status).toBe(404)
+    }
+    const detect = await api.post(theirs, '/tasks/looping/detect')
+    expect(detect).toMatchObject({ status: 404, body: { code: 'task_not_found' } })
+  })
 })
 
-async function get(project_id: string, path: string) {
-  const url = `/api/v1/tasks${path}`
-  const reply = await server.inject({ method: 'GET', url, headers: keyOf(project_id) })
-  return { status: reply.statusCode, body: reply.json() }
-}
-
-function serve({ db, store }: DetectionBench): Promise<HttpServer> {
-  return createHttpServer({
-    routes: taskRoutes({
-      db,
-      store,
-      clock: systemClock,
-      settings: { stalled_after_ms: 1_800_000 },
-    }),
-    authorize,
-    idempotency: {
-      claim: async () => ({ state: 'new' }),
-      keep: async () => undefined,
-      release: async () => undefined,
-    },
-    logger: createLogger({ role: 'test', level: 'silent' }),
-    metrics: createMetrics(),
-    clock: systemClock,
-    body_bytes_max: 100_000,
-    header_bytes_max: 16_384,
-    rate_per_minute_max: 0,
-    request_timeout_ms: 30_000,
-    keep_alive_ms: 1_000,
-    check_replies: true,
+describe('POST detect', () => {
+  test('answers what it changed, then that nothing came since', async () => {
+    await using quiet = await openDetectionApi()
+    const project = await quiet.bench.newProject()
+    await quiet.bench.bring(looping(project, 'asked').observations())
+    const first = await quiet.post(project, '/tasks/asked/detect')
+    expect(first).toMatchObject({
+      status: 200,
+      body: { detected: true, opened: [{ type: 'repeat_call' }], unchanged: [], withdrawn: [] },
+    })
+    const again = await quiet.post(project, '/tasks/asked/detect', { force: false })
+    expect(again.body).toMatchObject({ detected: false, opened: [], unchanged: [{}] })
+    const forced = await quiet.post(project, '/tasks/asked/detect', { force: true })
+    expect(forced.body).toMatchObject({ detected: true, opened: [], unchanged: [{}] })
+    await quiet.bench.untilDetected(1_000)
   })
-}
+
+  test('with detectors it changes what those find alone', async () => {
+    await using quiet = await openDetectionApi()
+    const project = await quiet.bench.newProject()
+    await quiet.bench.bring(looping(project, 'some').observations())
+    const one = await quiet.post(project, '/tasks/some/detect', { detectors: ['cycle'] })
+    expect(one).toMatchObject({ status: 200, body: { detected: true, opened: [] } })
+    const all = await quiet.post(project, '/tasks/some/detect')
+    expect(all.body).toMatchObject({ detected: true, opened: [{ type: 'repeat_call' }] })
+    const unknown = await quiet.post(project, '/tasks/some/detect', { detectors: ['psychic'] })
+    expect(unknown).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', errors: [{ pointer: '/detectors/0' }] },
+    })
+  })
+
+  test('takes editors and keys with tasks:write', async () => {
+    const project = await bench.newProject()
+    await bench.bring(healthy(project, 'guarded').observations())
+    const path = '/tasks/guarded/detect'
+    const as = async (headers: Record<string, string>) =>
+      (await api.call('POST', path, { headers })).status
+    expect(await as({})).toBe(401)
+    expect(await as(keyOf(project, 'tasks:read'))).toBe(403)
+    expect(await as(tokenOf('viewer', project))).toBe(403)
+    expect(await as(tokenOf('editor', project))).toBe(200)
+    expect(await as(keyOf(newId(), 'tasks:write'))).toBe(404)
+  })
+})
+
+describe('lists of tasks', () => {
+  test('are filtered and sorted by what was found', async () => {
+    const project = await bench.newProject()
+    await bench.bring([
+      ...looping(project, 'thrice').observations(),
+      ...looping(project, 'often', 8).observations(),
+      ...healthy(project, 'well').observations(),
+    ])
+    for (const task of ['thrice', 'often', 'well']) await api.post(project, `/tasks/${task}/detect`)
+    const ids = async (query: string) => {
+      const { status, body } = await api.get(project, `/tasks?${query}`)
+      expect([query, status]).toEqual([query, 200])
+      return (body['tasks'] as { task_id: string }[]).map(({ task_id }) => task_id)
+    }
+    expect(await ids('sort=worst_severity')).toEqual(['often', 'thrice', 'well'])
+    expect(await ids('sort=wasted_tokens&order=asc')).toEqual(['well', 'thrice', 'often'])
+    expect(await ids('sort=wasted_cost_usd')).toEqual(['often', 'thrice', 'well'])
+    expect(await ids('severity_min=high')).toEqual(['often'])
+    expect(await ids('finding_type=repeat_call&sort=wasted_tokens')).toEqual(['often', 'thrice'])
+    expect(await ids('finding_kind=context')).toEqual([])
+    expect(await ids('wasted_tokens_min=1&sort=wasted_tokens')).toEqual(['often', 'thrice'])
+    expect((await api.get(project, '/tasks?severity_min=awful')).status).toBe(400)
+    const page = await api.get(project, '/tasks?sort=worst_severity&limit=1')
+    const cursor = String(page.body['next_cursor'])
+    expect(await ids(`sort=worst_severity&limit=1&cursor=${cursor}`)).toEqual(['thrice'])
+  })
+})
+
+test('a task that is deleted takes its findings along', async () => {
+  const project = await bench.newProject()
+  await bench.bring(looping(project, 'gone').observations())
+  await api.post(project, '/tasks/gone/detect')
+  await sql`delete from tasks where project_id = ${project}`.execute(bench.db)
+  const { rows } = await sql<{ left: number }>`
+    select (select count(*) from findings where project_id = ${project})::int
+      + (select count(*) from task_detections where project_id = ${project})::int as left
+  `.execute(bench.db)
+  expect(rows).toEqual([{ left: 0 }])
+})

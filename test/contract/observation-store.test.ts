@@ -357,6 +357,8 @@ const rollupMethods = [
   'conversationRollups',
   'conversationTraces',
   'countConversationTraces',
+  'taskVersions',
+  'observationsAt',
 ]
 
 /** As a store gives it back that says what it can't hold. */

@@ -1,6 +1,8 @@
+import { conversationRoutes } from '../../src/capabilities/conversations/index.ts'
 import {
   type DetectionDb,
   type DetectionOptions,
+  detectionRoutes,
   startDetection,
 } from '../../src/capabilities/detection/index.ts'
 import { rollUp } from '../../src/capabilities/observability/ingest/roll-up/roll-up.ts'
@@ -9,10 +11,12 @@ import {
   type ObservationStore,
   openClickHouseStore,
 } from '../../src/capabilities/observability/stores/index.ts'
+import { taskRoutes } from '../../src/capabilities/tasks/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
+import { createHttpServer } from '../../src/platform/http/index.ts'
 import {
   type AccessTables,
   type DetectionTables,
@@ -25,6 +29,7 @@ import { migratedClickHouse, testClickHouse } from './clickhouse.ts'
 import type { TestDatabase } from './clickhouse-broker.ts'
 import { eventually } from './eventually.ts'
 import { testPostgres } from './postgres.ts'
+import { authorize, keyOf } from './task-api.ts'
 
 /** Both stores, and what a worker does with them. */
 export type DetectionBench = AsyncDisposable & {
@@ -77,7 +82,7 @@ export async function openDetectionBench(): Promise<DetectionBench> {
       const worker = startDetection({
         ...ports,
         ...options,
-        settings: { poll_ms: 20, rest_ms: 20, ...options.settings },
+        settings: { poll_ms: 20, rest_ms: 0, rest_factor: 0, busy_share: 0.9, ...options.settings },
       })
       workers.push(worker)
       return worker
@@ -101,6 +106,57 @@ export async function openDetectionBench(): Promise<DetectionBench> {
       await Promise.all(workers.map((worker) => worker.stop()))
       await columnar.close()
       await relational.close()
+    },
+  }
+}
+
+type Call = { headers?: Record<string, string>; body?: object }
+type Reply = { status: number; body: Record<string, unknown>; etag: string | undefined }
+
+/** The routes of tasks and of detection on a server, over a bench of its own. */
+export type DetectionApi = AsyncDisposable & {
+  bench: DetectionBench
+  /** `path` is what comes after `/api/v1`. */
+  call(method: 'GET' | 'PUT' | 'POST', path: string, about: Call): Promise<Reply>
+  get(project_id: string, path: string): Promise<Reply>
+  post(project_id: string, path: string, body?: object): Promise<Reply>
+}
+
+export async function openDetectionApi(): Promise<DetectionApi> {
+  const bench = await openDetectionBench()
+  const deps = { ...bench, clock: systemClock, settings: { stalled_after_ms: 1_800_000 } }
+  const server = await createHttpServer({
+    routes: [...taskRoutes(deps), ...conversationRoutes(deps), ...detectionRoutes(deps)],
+    authorize,
+    idempotency: {
+      claim: async () => ({ state: 'new' }),
+      keep: async () => undefined,
+      release: async () => undefined,
+    },
+    logger,
+    metrics: createMetrics(),
+    clock: systemClock,
+    body_bytes_max: 1_000_000,
+    header_bytes_max: 16_384,
+    rate_per_minute_max: 0,
+    request_timeout_ms: 30_000,
+    keep_alive_ms: 1_000,
+    check_replies: true,
+  })
+  const call: DetectionApi['call'] = async (method, path, { headers = {}, body }) => {
+    const payload = body === undefined ? {} : { payload: body }
+    const reply = await server.inject({ method, url: `/api/v1${path}`, headers, ...payload })
+    return { status: reply.statusCode, body: reply.json(), etag: reply.headers.etag as string }
+  }
+  return {
+    bench,
+    call,
+    get: (project_id, path) => call('GET', path, { headers: keyOf(project_id) }),
+    post: (project_id, path, body) =>
+      call('POST', path, { headers: keyOf(project_id), ...(body && { body }) }),
+    [Symbol.asyncDispose]: async () => {
+      await server.close()
+      await bench[Symbol.asyncDispose]()
     },
   }
 }

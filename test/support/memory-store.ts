@@ -93,6 +93,8 @@ export function memoryStore(): MemoryStore {
     countConversationTraces: notHere,
     observation: notHere,
     traceObservations: notHere,
+    taskVersions: notHere,
+    observationsAt: notHere,
   }
   return store
 }

@@ -114,8 +114,8 @@ export const authorize: Authorize = async (
   { auth, scope },
   { api_key, authorization, project },
 ) => {
-  if (auth !== 'jwt_or_key' || scope.level !== 'project') throw new Error('expected jwt_or_key')
-  if (api_key !== undefined) {
+  if (scope.level !== 'project') throw new Error('expected a route of a project')
+  if (api_key !== undefined && auth !== 'jwt') {
     const [project_id = '', ...scopes] = api_key.slice(3).split(' ')
     if (!api_key.startsWith('lt_')) throw problem('credentials_invalid')
     if (!keyScopesOf(scope.key).some((key) => scopes.includes(key)))

@@ -15,8 +15,10 @@ export {
   type ShownFinding,
   shownFinding,
 } from './findings/finding-record.ts'
+export { openFindingsRetention } from './findings/findings-retention.ts'
 export { detectionOf, findingsOf } from './findings/store.ts'
 export { severityNumber } from './findings/task-verdict.ts'
+export { readTaskRun } from './read-task-run.ts'
 export { detectors } from './registry.ts'
 export { type DetectionWork, defaultDetectionWork } from './worker/detection-settings.ts'
 export { markDue } from './worker/due-tasks.ts'

@@ -48,7 +48,7 @@ export function previewDetectionSettings(deps: DetectionDeps): Route {
     errors: ['store_unavailable'],
     handle: async ({ body, caller: { project_id }, signal }) => {
       const { settings } = await effectiveSettings(deps.db, project_id).catch(rethrow)
-      const both = { now: settings, then: body.detectors }
+      const both = { now: settings, asked: body.detectors }
       const found = await latestTasks(deps.db, project_id, body.tasks_max).catch(rethrow)
       return previewOf(deps, { found, both, signal })
     },
@@ -74,13 +74,13 @@ const reply = z.strictObject({
     .nonnegative()
     .describe('Tasks that were left out: too large, or the time was over.'),
   findings_now: z.int().nonnegative(),
-  findings_then: z.int().nonnegative(),
+  findings_asked: z.int().nonnegative(),
   by_type: z
     .array(
       z.strictObject({
         type: z.string(),
         now: z.int().nonnegative(),
-        then: z.int().nonnegative(),
+        asked: z.int().nonnegative(),
       }),
     )
     .describe('Findings with the thresholds that hold and with those asked about.'),
@@ -93,7 +93,7 @@ function rethrow(error: unknown): never {
   throw asStoreProblem(error)
 }
 
-type Both = { now: DetectionSettings; then: DetectionSettings }
+type Both = { now: DetectionSettings; asked: DetectionSettings }
 type Asked = { found: readonly TaskFacts[]; both: Both; signal: AbortSignal }
 
 async function previewOf(
@@ -103,7 +103,7 @@ async function previewOf(
   const end_ms = deps.clock.now_ms() + preview_ms_max
   const fit = found.filter(({ calls }) => calls <= taskCalls_max)
   const changes: z.input<typeof changeSchema>[] = []
-  const counts = new Map<string, { now: number; then: number }>()
+  const counts = new Map<string, { now: number; asked: number }>()
   let tasks = 0
   for (let at = 0; at < fit.length; at += together_max) {
     if (signal.aborted || deps.clock.now_ms() > end_ms) break
@@ -119,7 +119,7 @@ async function previewOf(
   return {
     ...{ tasks, skipped: found.length - tasks, by_type },
     findings_now: by_type.reduce((sum, { now }) => sum + now, 0),
-    findings_then: by_type.reduce((sum, { then }) => sum + then, 0),
+    findings_asked: by_type.reduce((sum, { asked }) => sum + asked, 0),
     changes: changes.slice(0, changes_max),
   }
 }
@@ -128,12 +128,12 @@ function byName(a: { type: string }, b: { type: string }): number {
   return a.type < b.type ? -1 : 1
 }
 
-type ComparedTask = { task_id: string; now: NewFinding[]; then: NewFinding[] }
+type ComparedTask = { task_id: string; now: NewFinding[]; asked: NewFinding[] }
 
 async function comparedOf(
   deps: DetectionDeps,
   tasks: readonly TaskFacts[],
-  { now, then }: Both,
+  { now, asked }: Both,
 ): Promise<ComparedTask[]> {
   const looks = await lookAtTasks(
     deps,
@@ -142,26 +142,26 @@ async function comparedOf(
   return looks.map(({ facts, run, prior, examination }) => ({
     task_id: facts.task_id,
     now: examination.findings,
-    then: examineRun(run, then, prior).findings,
+    asked: examineRun(run, asked, prior).findings,
   }))
 }
 
 function countTypes(
-  counts: Map<string, { now: number; then: number }>,
-  { now, then }: ComparedTask,
+  counts: Map<string, { now: number; asked: number }>,
+  { now, asked }: ComparedTask,
 ): void {
   const countOf = (type: string) => {
-    const known = counts.get(type) ?? { now: 0, then: 0 }
+    const known = counts.get(type) ?? { now: 0, asked: 0 }
     counts.set(type, known)
     return known
   }
   for (const { type } of now) countOf(type).now += 1
-  for (const { type } of then) countOf(type).then += 1
+  for (const { type } of asked) countOf(type).asked += 1
 }
 
-function changesOf({ task_id, now, then }: ComparedTask): z.input<typeof changeSchema>[] {
+function changesOf({ task_id, now, asked }: ComparedTask): z.input<typeof changeSchema>[] {
   const stored = now.map(asStored)
-  const all = { stored, found: then, wasChecked: () => true, isThere: () => true }
+  const all = { stored, found: asked, wasChecked: () => true, isThere: () => true }
   const { changes, put, withdrawn } = compareFindings(all)
   const before = new Map(now.map((finding) => [finding.finding_id, finding]))
   const added = put.map((finding) => {

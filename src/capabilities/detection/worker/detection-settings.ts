@@ -29,7 +29,7 @@ export const defaultDetectionWork: DetectionWork = {
   claim_tasks_max: 32,
   lease_ms: 30_000,
   rest_ms: 500,
-  rest_factor: 9,
+  rest_factor: 2,
   busy_share: 0.5,
   retry_ms: 1_000,
   retry_ms_max: 300_000,

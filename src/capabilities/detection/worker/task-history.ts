@@ -24,6 +24,8 @@ export class TaskHistory {
   readonly #reconstruction: Reconstruction
   readonly #versions = new Map<string, string>()
   readonly #users = new Set<string>()
+  /** Observations whose content is gone: that a finding is not found again says nothing of it. */
+  readonly #expired = new Set<string>()
 
   constructor(about: RunAbout, epoch: string) {
     this.about = about
@@ -47,6 +49,7 @@ export class TaskHistory {
     if (this.#reconstruction.add(rows) === 'rebuild') return 'rebuild'
     for (const row of rows) {
       this.#versions.set(keyOf(row), row.message_id)
+      if (row.content_state === 'expired') this.#expired.add(keyOf(row))
       if (row.type === 'generation' || row.type === 'embedding') this.calls += 1
       if (row.user_id !== '' && this.#users.size < users_max) this.#users.add(row.user_id)
     }
@@ -66,8 +69,9 @@ export class TaskHistory {
       : { ...run, left_out: [...run.left_out, this.left_out] }
   }
 
+  /** Whether the observation is there with the content that it came with. */
   has(place: Place): boolean {
-    return this.#versions.has(keyOf(place))
+    return this.#versions.has(keyOf(place)) && !this.#expired.has(keyOf(place))
   }
 
   users(): string[] {

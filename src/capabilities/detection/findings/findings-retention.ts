@@ -1,0 +1,177 @@
+import { isoFromNs } from '../../../kernel/time.ts'
+import { asStoreProblem, sql } from '../../../platform/relational/index.ts'
+import type {
+  RetentionSlice,
+  RetentionTarget,
+  UserErasure,
+} from '../../observability/stores/index.ts'
+import type { DetectionDb } from '../detection-deps.ts'
+
+/** Tasks of one transaction. */
+const tasks_max = 500
+
+/**
+ * Findings as a place where content lies: they quote what was said, and so do verdicts and ledgers.
+ * With a task its findings go by the key. With its observations go the findings that began in the
+ * slice, and what the others of the task quote; with its content, what is quoted. A detection that
+ * is under way writes nothing then, because the `epoch` of the task is another one.
+ */
+export function openFindingsRetention({ db }: { db: DetectionDb }): RetentionTarget {
+  return {
+    store: 'postgres',
+    kinds: ['observations'],
+    deleteRows: async (slice, signal) => {
+      if (slice.kind !== 'observations') return
+      await deleteFindings(db, slice).catch(rethrow)
+      await expireQuotes(db, slice, signal).catch(rethrow)
+    },
+    maskContent: async (slice, signal) => {
+      if (slice.kind === 'observations') await expireQuotes(db, slice, signal).catch(rethrow)
+    },
+    eraseUser: (about) => forgetUser(db, about).catch(rethrow),
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw asStoreProblem(error)
+}
+
+async function deleteFindings(db: DetectionDb, slice: RetentionSlice): Promise<void> {
+  const { project_id, from, to, held_trace_ids } = slice
+  await sql`
+    delete from findings using tasks
+    where findings.project_id = ${project_id}
+      and (tasks.project_id, tasks.task_id) = (findings.project_id, findings.task_id)
+      and findings.started_at >= ${isoFromNs(from)} and findings.started_at < ${isoFromNs(to)}
+      and not (findings.trace_ids && ${[...held_trace_ids]}::uuid[])
+      and ${ofEnvironments(slice)}
+  `.execute(db)
+}
+
+/** Of tasks with calls in the slice, and of those that know from such a task what was said. */
+async function expireQuotes(
+  db: DetectionDb,
+  slice: RetentionSlice,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    signal?.throwIfAborted()
+    const behind: string = after
+    after = await db.transaction().execute(async (trx) => {
+      const ids = await quotingTasks(trx, slice, behind)
+      await expire(trx, slice, ids)
+      return ids.length < tasks_max ? undefined : ids.at(-1)
+    })
+  }
+}
+
+/** In the order of their ids, locked. */
+async function quotingTasks(
+  trx: DetectionDb,
+  slice: RetentionSlice,
+  after: string,
+): Promise<string[]> {
+  const { project_id } = slice
+  const { rows } = await sql<{ task_id: string }>`
+    select tasks.task_id from tasks
+    join task_detections using (project_id, task_id)
+    where tasks.project_id = ${project_id} and tasks.task_id > ${after}
+      and ((${inSlice(slice)}) or exists (
+        select from jsonb_array_elements(task_detections.ledger -> 'entries') as entry
+        left join tasks as told
+          on told.project_id = ${project_id} and told.task_id = entry ->> 'task_id'
+        where entry ->> 'task_id' <> tasks.task_id
+          and (told.task_id is null or told.last_activity_at < ${isoFromNs(slice.to)})))
+    order by tasks.task_id limit ${tasks_max} for no key update of tasks
+  `.execute(trx)
+  return rows.map(({ task_id }) => task_id)
+}
+
+function inSlice(slice: RetentionSlice) {
+  return sql`tasks.started_at < ${isoFromNs(slice.to)}
+    and tasks.last_activity_at >= ${isoFromNs(slice.from)} and ${ofEnvironments(slice)}`
+}
+
+function ofEnvironments({ environments }: RetentionSlice) {
+  return environments === undefined
+    ? sql`true`
+    : sql`coalesce(tasks.environment, '') = any(${[...environments]})`
+}
+
+async function expire(
+  trx: DetectionDb,
+  { project_id, held_trace_ids }: Pick<RetentionSlice, 'project_id' | 'held_trace_ids'>,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return
+  const which = sql`project_id = ${project_id} and task_id = any(${[...ids]})`
+  await sql`
+    update tasks set verdict = jsonb_set(
+      case when verdict ->> 'root_cause' is null then verdict
+        else jsonb_set(verdict, '{root_cause,evidence}', '{}') end,
+      '{summary}', to_jsonb(${expiredSummary}::text))
+    where ${which} and verdict is not null
+  `.execute(trx)
+  await sql`
+    update task_detections set ledger = null, epoch = gen_random_uuid(), revision = revision + 1
+    where ${which}
+  `.execute(trx)
+  await sql`
+    update findings set evidence = '{"expired": true}', summary = ${expiredSummary}
+    where ${which} and not (trace_ids && ${[...held_trace_ids]}::uuid[])
+  `.execute(trx)
+}
+
+const expiredSummary = 'What it rests on is not kept any more.'
+
+/**
+ * Findings of tasks that the user had a part in go, and of tasks that know from a task that is gone
+ * what was said; those tasks are looked at again, without what was the user's.
+ */
+async function forgetUser(
+  db: DetectionDb,
+  { project_id, user_id, held_trace_ids }: UserErasure,
+): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const behind: string = after
+    after = await db.transaction().execute(async (trx) => {
+      const { rows } = await sql<{ task_id: string }>`
+        select tasks.task_id from tasks
+        join task_detections using (project_id, task_id)
+        where tasks.project_id = ${project_id} and tasks.task_id > ${behind}
+          and (tasks.user_id = ${user_id} or task_detections.user_ids @> ${[user_id]}
+            or exists (
+              select from jsonb_array_elements(task_detections.ledger -> 'entries') as entry
+              where not exists (select from tasks as told
+                where told.project_id = ${project_id} and told.task_id = entry ->> 'task_id')))
+        order by tasks.task_id limit ${tasks_max} for no key update of tasks
+      `.execute(trx)
+      const ids = rows.map(({ task_id }) => task_id)
+      await forget(trx, { project_id, user_id, held_trace_ids }, ids)
+      return ids.length < tasks_max ? undefined : ids.at(-1)
+    })
+  }
+}
+
+async function forget(
+  trx: DetectionDb,
+  { project_id, user_id, held_trace_ids }: Omit<UserErasure, 'purge'>,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return
+  const which = sql`project_id = ${project_id} and task_id = any(${[...ids]})`
+  await sql`
+    update tasks set verdict = null, worst_severity = 0, wasted_tokens = 0, wasted_cost_usd = 0
+    where ${which}
+  `.execute(trx)
+  await sql`
+    update task_detections set
+      ledger = null, epoch = gen_random_uuid(), revision = revision + 1,
+      user_ids = array_remove(user_ids, ${user_id}), touches = touches + 1, due_at = now()
+    where ${which}
+  `.execute(trx)
+  await sql`
+    delete from findings
+    where ${which} and not (trace_ids && ${[...held_trace_ids]}::uuid[])
+  `.execute(trx)
+}

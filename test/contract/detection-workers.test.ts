@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agentRun } from '../corpus/agent-run.ts'
+import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
+
+let bench: DetectionBench
+beforeAll(async () => {
+  bench = await openDetectionBench()
+})
+afterAll(() => bench?.[Symbol.asyncDispose]())
+
+const ids = Array.from({ length: 12 }, (_, at) => `task ${at}`)
+
+/** Tasks of which every other one asks the same again and again. */
+function tasksOf(project_id: string) {
+  return ids.flatMap((task_id, at) =>
+    agentRun(`${project_id} ${task_id}`, { project_id, task_id, tools: ['look'] })
+      .user('Where is the order?')
+      .times(4, (run, lap) =>
+        run.tool({ name: 'look', args: { id: at % 2 === 0 ? 7 : lap } }, `nothing for ${at}`),
+      )
+      .assistant('I still look.')
+      .observations(),
+  )
+}
+
+async function foundIn(project_id: string) {
+  const rows = await bench.db
+    .selectFrom('findings')
+    .select(['task_id', 'type', 'state', 'repeats'])
+    .where('project_id', '=', project_id)
+    .where('type', '=', 'repeat_call')
+    .orderBy('task_id')
+    .execute()
+  return rows
+}
+
+const expected = ids
+  .filter((_, at) => at % 2 === 0)
+  .toSorted()
+  .map((task_id) => ({ task_id, type: 'repeat_call', state: 'open', repeats: 4 }))
+
+test('two workers at once find each thing once', async () => {
+  const project = await bench.newProject()
+  const workers = [bench.startWorker(), bench.startWorker({ settings: { claim_tasks_max: 3 } })]
+  const rows = tasksOf(project)
+  for (let at = 0; at < rows.length; at += 25) await bench.bring(rows.slice(at, at + 25))
+  await bench.untilDetected()
+  expect(await foundIn(project)).toEqual(expected)
+  await Promise.all(workers.map((worker) => worker.stop()))
+})
+
+test('workers that are killed in the middle leave nothing half done', async () => {
+  const project = await bench.newProject()
+  await bench.bring(tasksOf(project))
+  for (let kills = 0; kills < 2; kills += 1) await killedWhileReading()
+  bench.startWorker({ settings: { lease_ms: 2_000 } })
+  await bench.untilDetected()
+  expect(await foundIn(project)).toEqual(expected)
+})
+
+/** Starts a worker and kills it when it reads what tasks said. */
+async function killedWhileReading(): Promise<void> {
+  const { postgres_url, clickhouse } = bench
+  const child = spawn(
+    process.execPath,
+    ['test/support/detection-process.ts', postgres_url, JSON.stringify(clickhouse)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  try {
+    await Promise.race([
+      once(child.stdout, 'data'),
+      once(child, 'exit').then(() => Promise.reject(new Error('it ended by itself'))),
+    ])
+  } finally {
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+}

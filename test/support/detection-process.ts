@@ -1,0 +1,39 @@
+import { startDetection } from '../../src/capabilities/detection/index.ts'
+import { openClickHouseStore } from '../../src/capabilities/observability/stores/index.ts'
+import { systemClock } from '../../src/kernel/time.ts'
+import { openColumnar } from '../../src/platform/columnar/index.ts'
+import {
+  type DetectionTables,
+  openRelational,
+  type TaskTables,
+} from '../../src/platform/relational/index.ts'
+import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { columnarOptions } from './clickhouse.ts'
+
+/**
+ * A process of its own that looks at tasks until somebody kills it. It takes the address of
+ * PostgreSQL and a ClickHouse database as JSON, and prints a line whenever it reads what tasks said.
+ */
+const [url = '', clickhouse = '{}'] = process.argv.slice(2)
+const logger = createLogger({ role: 'test', level: 'silent' })
+const { db } = openRelational<TaskTables & DetectionTables>({
+  ...{ url, logger },
+  pool_max: 4,
+  connect_timeout_ms: 5_000,
+  statement_timeout_ms: 30_000,
+})
+const store = openClickHouseStore({
+  columnar: openColumnar(columnarOptions(JSON.parse(clickhouse))),
+})
+
+startDetection({
+  ...{ db, logger, clock: systemClock, metrics: createMetrics() },
+  store: {
+    ...store,
+    observationsAt: async (...asked) => {
+      process.stdout.write('reads\n')
+      return store.observationsAt(...asked)
+    },
+  },
+  settings: { poll_ms: 10, rest_ms: 0, rest_factor: 0, claim_tasks_max: 4, lease_ms: 2_000 },
+})
