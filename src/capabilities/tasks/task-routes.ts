@@ -7,6 +7,7 @@ import type { TaskDeps } from './task-deps.ts'
 import { getTaskFindings, getTaskLoops } from './task-findings.ts'
 import { listTasks } from './tasks.ts'
 import { getTaskTimeline } from './timeline.ts'
+import { getTaskToolCalls } from './tool-calls.ts'
 
 /** The routes under `/api/v1/tasks`. */
 export function taskRoutes(deps: TaskDeps): Route[] {
@@ -14,6 +15,7 @@ export function taskRoutes(deps: TaskDeps): Route[] {
     listTasks(deps),
     getTask(deps),
     getTaskTimeline(deps),
+    getTaskToolCalls(deps),
     getTaskFindings(deps),
     getTaskLoops(deps),
     postDetect(deps),

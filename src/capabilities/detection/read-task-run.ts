@@ -1,0 +1,28 @@
+import { problem } from '../../kernel/problem.ts'
+import type { ObservationStore } from '../observability/stores/index.ts'
+import type { RunAbout, TaskRun } from './reconstruction/contract.ts'
+import { readHistories } from './worker/read-histories.ts'
+
+/** Stored starts are rounded to milliseconds, and spans without a call may begin before. */
+const startSlack_ms = 60_000
+
+/**
+ * Reads all of a task and puts it in order, as detection does. `started_at` is the start of its
+ * first call, ISO 8601. Rejects with `store_unavailable`, also when the task changed at each try.
+ */
+export async function readTaskRun(
+  store: Pick<ObservationStore, 'taskVersions' | 'observationsAt'>,
+  task: RunAbout & { started_at: string; calls: number },
+): Promise<TaskRun> {
+  const { started_at, ...about } = task
+  const from = BigInt(Math.max(0, Date.parse(started_at) - startSlack_ms)) * 1_000_000n
+  const asked = { ...about, epoch: '', from, history: undefined }
+  for (let tries = 0; tries < tries_max; tries++) {
+    const histories = await readHistories(store, task.project_id, [asked])
+    const history = histories.get(asked)
+    if (history !== undefined) return history.run()
+  }
+  throw problem('store_unavailable', { detail: 'the task changed while it was read' })
+}
+
+const tries_max = 3
