@@ -11,6 +11,7 @@ import type {
   TracePage,
 } from '../contract.ts'
 import { fingerprints_max } from '../fingerprint.ts'
+import { byDays } from './insert-batches.ts'
 import { encodeObservations, observationColumns } from './observation-columns.ts'
 import {
   type ObservationRow,
@@ -86,9 +87,13 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
 
 async function insert(columnar: Columnar, observations: readonly Observation[], token: string) {
   if (observations.length === 0) return
-  const rows = encodeObservations(observations)
-  const options = { deduplication_token: token }
-  await asStoreFailure(columnar.insertRowBinary('observations', observationColumns, rows, options))
+  for (const [at, batch] of byDays(observations).entries()) {
+    const rows = encodeObservations(batch)
+    const options = { deduplication_token: at === 0 ? token : `${token} ${at}` }
+    await asStoreFailure(
+      columnar.insertRowBinary('observations', observationColumns, rows, options),
+    )
+  }
 }
 
 async function inGroups<Item, Result>(
