@@ -36,8 +36,9 @@ ${hotSection(hot)}
 ${archiveSection(archive)}
 ### Taking out a day of thirty
 
-While a client asks for the hourly p95 again and again. A day of every project is taken out one project
-after the other, as policies may differ.
+While a client asks for the hourly p95 again and again. The runs of a worker are worked on together, and
+what they let go of one day is one statement; where nobody keeps a row of it, the day is dropped. One
+project after the other is how long it takes where their runs never meet.
 
 | way | ms | goal | | rows | rows left | MB freed at once | slowest question meanwhile, ms |
 |---|---|---|---|---|---|---|---|

@@ -42,6 +42,8 @@ export type JobContext = {
  */
 export type JobHandler = {
   kind: string
+  /** Jobs of the kind that a process works on at a time, beside those of other kinds. */
+  jobs_max?: number
   /** Resolves with the job's `result`. */
   run: (job: Job, context: JobContext) => Promise<JobValue>
 }

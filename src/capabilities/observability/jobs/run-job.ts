@@ -19,27 +19,38 @@ export type JobRunOptions = {
 }
 
 /**
- * Claims one job and works on it until it ends or the lease is lost; false when none is due.
- * `stopping` has it given back. Rejects when the database can't be asked for a job.
+ * Claims one job and answers the work on it, which resolves when it ends or the lease is lost;
+ * undefined when none is due. `stopping` has it given back. Rejects when the database can't be asked
+ * for a job.
  */
-export async function runNextJob(options: JobRunOptions, stopping: AbortSignal): Promise<boolean> {
-  const { db, handlers, settings, meters, clock } = options
+export async function claimNextJob(
+  options: JobRunOptions,
+  stopping: AbortSignal,
+): Promise<(() => Promise<void>) | undefined> {
+  const { db, handlers, settings, clock } = options
   const lease_owner = newId()
   const asked_at_ms = clock.now_ms()
   const kinds = [...handlers.keys()]
   const job = await claimJob(db, { kinds, lease_owner, lease_ms: settings.lease_ms })
-  if (job === undefined) return false
-  const { kind } = job
+  if (job === undefined) return undefined
   const attempt = new Attempt(options, job, { lease_owner, heard_at_ms: asked_at_ms })
+  return () => metered(options, job, () => attempt.run(stopping))
+}
+
+async function metered(
+  { meters, clock }: JobRunOptions,
+  { kind }: Job,
+  work: () => Promise<Ended>,
+): Promise<void> {
+  const started_ms = clock.now_ms()
   meters.running.inc({ kind })
   try {
-    const result = await attempt.run(stopping)
+    const result = await work()
     meters.ended.inc({ kind, result })
   } finally {
     meters.running.dec({ kind })
-    meters.duration.observe({ kind }, (clock.now_ms() - asked_at_ms) / 1_000)
+    meters.duration.observe({ kind }, (clock.now_ms() - started_ms) / 1_000)
   }
-  return true
 }
 
 type Ended = 'succeeded' | 'failed' | 'retried' | 'given_back' | 'lost'

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../../kernel/time.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { JobDb, JobHandler } from './contract.ts'
 import { jobMeters } from './job-meters.ts'
-import { type JobRunOptions, runNextJob } from './run-job.ts'
+import { claimNextJob, type JobRunOptions } from './run-job.ts'
 import { defaultJobSettings, type JobSettings } from './settings.ts'
 
 export type JobsOptions = {
@@ -32,12 +32,14 @@ export type Jobs = {
 export function startJobs(options: JobsOptions): Jobs {
   const { db, clock, logger, metrics, chores = [] } = options
   const settings = { ...defaultJobSettings, ...options.settings }
-  const handlers = new Map(options.handlers.map((handler) => [handler.kind, handler]))
-  const run: JobRunOptions = { db, handlers, clock, logger, settings, meters: jobMeters(metrics) }
   const stopping = new AbortController()
-  const lanes = handlers.size === 0 ? 0 : settings.concurrency_max
+  const meters = jobMeters(metrics)
   const working = [
-    ...Array.from({ length: lanes }, () => workOn(run, stopping.signal)),
+    ...crews(options.handlers, settings).map(({ handlers, jobs_max }) => {
+      const byKind = new Map(handlers.map((handler) => [handler.kind, handler]))
+      const run = { db, handlers: byKind, clock, logger, settings, meters }
+      return workOn(run, jobs_max, stopping.signal)
+    }),
     ...chores.map((chore) => repeat(chore, logger, stopping.signal)),
   ]
   return {
@@ -50,15 +52,46 @@ export function startJobs(options: JobsOptions): Jobs {
   }
 }
 
-async function workOn(options: JobRunOptions, stopping: AbortSignal): Promise<void> {
+type Crew = { handlers: readonly JobHandler[]; jobs_max: number }
+
+/** Kinds that say how many of their jobs may run have a crew of their own; the others share one. */
+function crews(handlers: readonly JobHandler[], { concurrency_max }: JobSettings): Crew[] {
+  const [apart, shared] = [true, false].map((is_apart) =>
+    handlers.filter(({ jobs_max }) => (jobs_max !== undefined) === is_apart),
+  )
+  const own = (apart ?? []).map((handler) => ({
+    handlers: [handler],
+    jobs_max: handler.jobs_max ?? concurrency_max,
+  }))
+  return [{ handlers: shared ?? [], jobs_max: concurrency_max }, ...own].filter(
+    (crew) => crew.handlers.length > 0,
+  )
+}
+
+/** One looks for jobs; each that it finds is worked on beside those that run already. */
+async function workOn(options: JobRunOptions, jobs_max: number, stopping: AbortSignal) {
   const { logger, settings } = options
+  const running = new Set<Promise<void>>()
   while (!stopping.aborted) {
-    const found = await runNextJob(options, stopping).catch((error: unknown) => {
+    if (running.size >= jobs_max) {
+      await Promise.race(running)
+      continue
+    }
+    const work = await claimNextJob(options, stopping).catch((error: unknown) => {
       logger.warn({ err: error }, 'jobs could not be looked for')
-      return false
+      return undefined
     })
-    if (!found) await sleep(settings.poll_ms, stopping)
+    if (work === undefined) {
+      await sleep(settings.poll_ms, stopping)
+      continue
+    }
+    const attempt = work().catch((error: unknown) => {
+      logger.warn({ err: error }, 'a job broke off')
+    })
+    const gone: Promise<void> = attempt.finally(() => running.delete(gone))
+    running.add(gone)
   }
+  await Promise.all(running)
 }
 
 async function repeat(chore: Chore, logger: Logger, stopping: AbortSignal): Promise<void> {

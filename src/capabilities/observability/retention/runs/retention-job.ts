@@ -52,9 +52,13 @@ export function retentionHandler(options: RetentionJobOptions): JobHandler {
   const count: Count = (kind, action, by) => rows.inc({ kind, action }, by)
   return {
     kind: retentionKind,
+    jobs_max: runs_max,
     run: (job, context) => new RetentionRun(options, count, { job, context }).run(),
   }
 }
+
+/** Runs of a worker at a time. They wait for stores, which make one statement of what many let go. */
+const runs_max = 16
 
 type Count = (kind: string, action: string, by: number) => void
 

@@ -93,7 +93,7 @@ test('a signal that aborts begins no more statements, and stops the wait for the
     ...columnar,
     command: async (_sql, _params, options) => void given.push(options?.signal),
   }
-  const changes = rowChanges(stoppable, inCluster, 'observations', stop.signal)
+  const changes = rowChanges(stoppable, inCluster, 'observations', { signal: stop.signal })
   await changes.purge('202601')
   expect(given).toEqual([stop.signal])
   stop.abort(new Error('the worker stops'))

@@ -6,6 +6,7 @@ import {
 } from '../../../../platform/columnar/index.ts'
 import type { RecordKind } from '../record-contract.ts'
 import type { Condition } from './conditions.ts'
+import type { ConditionWork, SharedChanges } from './shared-changes.ts'
 import { asStoreFailure } from './store-failure.ts'
 import type { TableTarget } from './table-target.ts'
 
@@ -32,9 +33,12 @@ export type PartStats = {
 export type RowChanges = {
   /** The parts whose rows may be in a window of seconds since 1970. */
   parts(window: { from: number; to: number }): Promise<PartStats[]>
+  /** The partitions with rows of a condition. */
+  holding(condition: Condition): Promise<string[]>
   /**
-   * Deletes the rows of a condition in a partition; parts that hold nothing else go whole. False
-   * when it left no row behind that is only marked as deleted.
+   * Deletes the rows of a condition in a partition, where changes are shared together with those
+   * that others ask for; parts that hold nothing else go whole. False when it left no row behind
+   * that is only marked as deleted.
    */
   deleteIn(partition_id: string, condition: Condition): Promise<boolean>
   /** Sets columns of the rows of a condition in a partition. */
@@ -48,15 +52,18 @@ export type RowChanges = {
 /** The changes of a kind's table. */
 export type ChangesOf = (kind: RecordKind, signal?: AbortSignal) => Promise<RowChanges>
 
+/** Partitions of a table: days of sixteen years, and other years. */
+const partitions_max = 10_000
+
 /** Makes them. `readFrom` is the table that reads go to: in a cluster the one over all servers. */
 export function rowChanges(
   columnar: Columnar,
   target: TableTarget,
   readFrom: string,
-  signal?: AbortSignal,
+  { signal: given, share }: { signal?: AbortSignal | undefined; share?: SharedChanges } = {},
 ): RowChanges {
   const { table, on_cluster } = target
-  const run = async (sql: string, params: QueryParams = {}) => {
+  const run = async (sql: string, params: QueryParams, signal: AbortSignal | undefined) => {
     signal?.throwIfAborted()
     await refuseWhenBehind(columnar, target)
     await asStoreFailure(
@@ -70,28 +77,36 @@ export function rowChanges(
     const found = `SELECT 1 AS found FROM ${readFrom} WHERE ${sql} LIMIT 1`
     return (await asStoreFailure(columnar.query(found, params))).length > 0
   }
+  const alter = (change: string, params: QueryParams = {}) =>
+    run(`ALTER TABLE ${table} ${on_cluster} ${change}`, params, given)
+  const deleteIn = async (partition_id: string, condition: Condition, signal?: AbortSignal) => {
+    // The names of parts are those of one server.
+    if (target.cluster === undefined) await dropWholeParts(columnar, table, partition_id, condition)
+    if (!(await has(condition))) return false
+    const statement = `DELETE FROM ${table} ${on_cluster} ${partitionOf(partition_id)}`
+    await run(`${statement} WHERE ${condition.sql}`, condition.params, signal)
+    return true
+  }
   return {
     parts: (window) => readParts(columnar, target, window),
-    deleteIn: async (partition_id, condition) => {
-      // The names of parts are those of one server.
-      if (target.cluster === undefined)
-        await dropWholeParts(columnar, table, partition_id, condition)
-      if (!(await has(condition))) return false
-      const partition = partitionOf(partition_id)
-      const where = `WHERE ${condition.sql}`
-      await run(`DELETE FROM ${table} ${on_cluster} ${partition} ${where}`, condition.params)
-      return true
+    holding: async (condition) => {
+      const found = `SELECT _partition_id AS id FROM ${readFrom}
+        WHERE ${condition.sql} GROUP BY id ORDER BY id LIMIT ${partitions_max}`
+      const rows = await asStoreFailure(columnar.query<{ id: string }>(found, condition.params))
+      return rows.map(({ id }) => id)
+    },
+    deleteIn: (partition_id, condition) => {
+      if (share === undefined) return deleteIn(partition_id, condition, given)
+      const work: ConditionWork = (all, signal) => deleteIn(partition_id, all, signal)
+      return share(`${table} ${partition_id}`, { condition, signal: given, work })
     },
     updateIn: async (partition_id, set, condition) => {
       if (!(await has(condition))) return
       const partition = partitionOf(partition_id)
-      const change = `UPDATE ${set} ${partition} WHERE ${condition.sql}`
-      await run(`ALTER TABLE ${table} ${on_cluster} ${change}`, condition.params)
+      await alter(`UPDATE ${set} ${partition} WHERE ${condition.sql}`, condition.params)
     },
-    dropPartition: (partition_id) =>
-      run(`ALTER TABLE ${table} ${on_cluster} DROP PARTITION ID '${checked(partition_id)}'`),
-    purge: (partition_id) =>
-      run(`ALTER TABLE ${table} ${on_cluster} APPLY DELETED MASK ${partitionOf(partition_id)}`),
+    dropPartition: async (partition_id) => alter(`DROP PARTITION ID '${checked(partition_id)}'`),
+    purge: async (partition_id) => alter(`APPLY DELETED MASK ${partitionOf(partition_id)}`),
   }
 }
 

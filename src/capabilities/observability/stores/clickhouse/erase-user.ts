@@ -14,9 +14,6 @@ import type { Read } from './store-failure.ts'
 const withUser = ['observations', 'traces'] as const
 const withoutUser = ['events', 'links', 'correlations'] as const
 
-/** All times that a table can hold, in seconds since 1970. */
-const always = { from: -2_208_988_800, to: 9_223_372_036 }
-
 /**
  * Deletes what hangs on the user's traces first, a group of traces after the other, and the rows
  * that name the user last: a run that was killed finds the traces by them again.
@@ -29,7 +26,7 @@ export async function eraseUser(
   const touched = new Map<string, { kind: RecordKind; partition_id: string }>()
   const deleteAll = async (kind: RecordKind, condition: Condition) => {
     const changes = await changesOf(kind)
-    for (const { partition_id } of await changes.parts(always)) {
+    for (const partition_id of await changes.holding(condition)) {
       const changed = await changes.deleteIn(partition_id, condition)
       if (changed) touched.set(`${kind} ${partition_id}`, { kind, partition_id })
     }

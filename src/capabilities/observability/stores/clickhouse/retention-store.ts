@@ -22,6 +22,7 @@ import {
   ofProject,
   retainedTables,
 } from './retention-conditions.ts'
+import { shareChanges } from './shared-changes.ts'
 import { type Read, reader } from './store-failure.ts'
 import { tableTargets } from './table-target.ts'
 
@@ -29,8 +30,9 @@ import { tableTargets } from './table-target.ts'
 export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar }): RetentionStore {
   const read = reader(columnar)
   const targetOf = tableTargets(columnar)
+  const share = shareChanges()
   const changesOf: ChangesOf = async (kind, signal) =>
-    rowChanges(columnar, await targetOf(kind), kind, signal)
+    rowChanges(columnar, await targetOf(kind), kind, { signal, share })
   return {
     store: 'clickhouse',
     kinds: ['observations', 'traces', 'events', 'links', 'correlations'],
@@ -59,7 +61,7 @@ const second_ns = 1_000_000_000n
 const day_s = 86_400
 
 function secondsOf({ from, to }: Pick<OpenSlice, 'from' | 'to'>): { from: number; to: number } {
-  return { from: Number(from / second_ns), to: Number(to / second_ns) + 1 }
+  return { from: Number(from / second_ns), to: Number((to + second_ns - 1n) / second_ns) }
 }
 
 async function inPartitions(

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import type { Condition } from './conditions.ts'
+import { type ConditionWork, shareChanges } from './shared-changes.ts'
+
+function ofProject(project: string): Condition {
+  return { sql: 'project_id = {project:UUID}', params: { project } }
+}
+
+/** Work that notes what it is for, and ends when told to. */
+function noting() {
+  const seen: { condition: Condition; signal: AbortSignal | undefined }[] = []
+  const ends: PromiseWithResolvers<boolean>[] = []
+  const work: ConditionWork = (condition, signal) => {
+    seen.push({ condition, signal })
+    const end = Promise.withResolvers<boolean>()
+    ends.push(end)
+    return end.promise
+  }
+  /** Resolves when so many statements have begun. */
+  const begun = async (count: number) => {
+    while (seen.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return { seen, ends, work, begun }
+}
+
+test('conditions of a key that are asked for together are one statement', async () => {
+  const { seen, ends, work, begun } = noting()
+  const share = shareChanges()
+  const asked = ['a', 'b'].map((project) =>
+    share('day', { condition: ofProject(project), signal: undefined, work }),
+  )
+  const apart = share('other day', { condition: ofProject('c'), signal: undefined, work })
+  await begun(2)
+  expect(seen.map(({ condition }) => condition)).toEqual([
+    {
+      sql: '(project_id = {c0_project:UUID}) OR (project_id = {c1_project:UUID})',
+      params: { c0_project: 'a', c1_project: 'b' },
+    },
+    ofProject('c'),
+  ])
+  ends[0]?.resolve(true)
+  ends[1]?.resolve(false)
+  expect(await Promise.all(asked)).toEqual([true, true])
+  expect(await apart).toBe(false)
+})
+
+test('what comes while a statement runs is the next one, and a failure is everybody’s', async () => {
+  const { seen, ends, work, begun } = noting()
+  const share = shareChanges()
+  const first = share('day', { condition: ofProject('a'), signal: undefined, work })
+  await begun(1)
+  const later = ['b', 'c'].map((project) =>
+    share('day', { condition: ofProject(project), signal: undefined, work }),
+  )
+  ends[0]?.reject(new Error('away'))
+  await expect(first).rejects.toThrow('away')
+  await begun(2)
+  expect(seen[1]?.condition.params).toEqual({ c0_project: 'b', c1_project: 'c' })
+  ends[1]?.resolve(true)
+  expect(await Promise.all(later)).toEqual([true, true])
+})
+
+test('who gives up is answered at once; the statement goes on while anybody waits for it', async () => {
+  const { seen, ends, work, begun } = noting()
+  const share = shareChanges()
+  const [one, other, early] = [1, 2, 3].map(() => new AbortController())
+  early?.abort(new Error('early'))
+  const asked = [one, other, early].map((stop, at) =>
+    share('day', { condition: ofProject(`${at}`), signal: stop?.signal, work }),
+  )
+  await expect(asked[2]).rejects.toThrow('early')
+  await begun(1)
+  expect(seen[0]?.condition.params).toEqual({ c0_project: '0', c1_project: '1' })
+  one?.abort(new Error('first'))
+  await expect(asked[0]).rejects.toThrow('first')
+  expect(seen[0]?.signal?.aborted).toBe(false)
+  ends[0]?.resolve(true)
+  expect(await asked[1]).toBe(true)
+  other?.abort(new Error('second'))
+  expect(seen[0]?.signal?.aborted).toBe(true)
+})
+
+test('a statement has no more parameters than fit into its URL', async () => {
+  const { seen, ends, work, begun } = noting()
+  const share = shareChanges()
+  const held = Array.from({ length: 3_000 }, () => '0198c0de-0000-7000-8000-0000000000aa')
+  const condition = { sql: 'trace_id NOT IN {held:Array(UUID)}', params: { held } }
+  const asked = [1, 2].map(() => share('day', { condition, signal: undefined, work }))
+  await begun(1)
+  expect(seen[0]?.condition).toBe(condition)
+  ends[0]?.resolve(true)
+  await begun(2)
+  ends[1]?.resolve(true)
+  expect(await Promise.all(asked)).toEqual([true, true])
+})
