@@ -97,7 +97,7 @@ test('no text of a client is in a statement; each parameter is named by it', () 
 test('the same query is the same text', () => {
   fc.assert(
     fc.property(anyBody, (body) => {
-      const dialect = body.entity === 'tasks' ? postgres : clickhouse
+      const dialect = ['tasks', 'findings'].includes(body.entity) ? postgres : clickhouse
       const compiled = () =>
         compileQuery(querySchema.parse({ ...body, window }).query, { project_id, dialect })
       expect(compiled()).toEqual(compiled())

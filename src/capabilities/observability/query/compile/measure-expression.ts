@@ -7,8 +7,31 @@ import type { Expression } from './dialect.ts'
 
 /** The fields that a measure reads. */
 export function measuredReferences({ fn, reference }: Measure, entity: Entity): Reference[] {
+  if (reference && isSum(fn)) return summandsOf(reference, entity)
   if (reference) return [reference]
   return fn === 'error_rate' ? [errorReference(entity)] : []
+}
+
+function isSum(fn: Measure['fn']): boolean {
+  return fn === 'sum' || fn === 'rate'
+}
+
+/** A sum of sums is the same, and spares telling for each record what is known of it. */
+function summandsOf(reference: Reference, { name: entity, fields }: Entity): Reference[] {
+  const { sum_of } = reference.field
+  if (sum_of === undefined || reference.map_key !== undefined) return [reference]
+  return sum_of.map((name) => {
+    const field = fields[name]
+    if (field === undefined) throw new RangeError(`${entity} have no ${name}`)
+    return { name, field }
+  })
+}
+
+function sumOf(reference: Reference, { scope, aggregate }: About): string {
+  const parts = summandsOf(reference, aggregate.entity).map((each) =>
+    scope.dialect.measure('sum', scope.expression(each)),
+  )
+  return parts.length === 1 ? (parts[0] ?? '') : `(${parts.join(' + ')})`
 }
 
 function errorReference(entity: Entity): Reference {
@@ -30,6 +53,9 @@ export function measureExpression(measure: Measure, about: About): Expression {
       const { sql } = expression(errorReference(about.aggregate.entity))
       return { sql: dialect.share(sql), type }
     }
+    case 'sum':
+      if (reference === undefined) throw new RangeError('sum takes a field')
+      return { sql: sumOf(reference, about), type }
     case 'rate':
       return { sql: rateOf(reference, about), type }
     default:
@@ -41,9 +67,10 @@ export function measureExpression(measure: Measure, about: About): Expression {
 /**
  * A second's share: of the bucket, as far as it is in the window, or of the window.
  */
-function rateOf(reference: Reference | undefined, { scope, aggregate, bucket }: About): string {
-  const { dialect, params, expression } = scope
-  const amount = reference ? dialect.measure('sum', expression(reference)) : 'count(*)'
+function rateOf(reference: Reference | undefined, about: About): string {
+  const { scope, aggregate, bucket } = about
+  const { dialect, params } = scope
+  const amount = reference ? sumOf(reference, about) : 'count(*)'
   const from = dialect.integer(params, aggregate.window.from)
   const to = dialect.integer(params, aggregate.window.to)
   const width = aggregate.groups.find(({ kind }) => kind === 'bucket')

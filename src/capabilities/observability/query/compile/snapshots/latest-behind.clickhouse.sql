@@ -12,9 +12,9 @@ FROM (
     AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
     AND start_time >= (
       SELECT if(count() > {p6:Int64}, min(start_time), fromUnixTimestamp64Nano({p1:Int64}, 'UTC')) FROM (
-        SELECT DISTINCT start_time, trace_id, observation_id FROM (
-          SELECT start_time, trace_id, observation_id FROM observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC') AND (start_time < fromUnixTimestamp64Nano({p5:Int64}, 'UTC') OR (start_time = fromUnixTimestamp64Nano({p5:Int64}, 'UTC') AND (trace_id < {p4:UUID} OR (trace_id = {p4:UUID} AND observation_id < {p3:String}))))
-          ORDER BY start_time DESC, trace_id DESC, observation_id DESC
+        SELECT DISTINCT start_time, trace_id FROM (
+          SELECT start_time, trace_id FROM observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC') AND (start_time < fromUnixTimestamp64Nano({p5:Int64}, 'UTC') OR (start_time = fromUnixTimestamp64Nano({p5:Int64}, 'UTC') AND (trace_id < {p4:UUID} OR (trace_id = {p4:UUID} AND observation_id < {p3:String}))))
+          ORDER BY start_time DESC, trace_id DESC
           LIMIT {p7:Int64}
         ) AS latest
       ) AS records
@@ -32,5 +32,5 @@ LIMIT {p8:Int64}
 -- 4: "0198c0de-0000-7000-8000-00000000000a"
 -- 5: "1793000000000000000n"
 -- 6: 50
--- 7: 117
+-- 7: 200
 -- 8: 51

@@ -13,9 +13,9 @@ FROM (
       AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
       AND start_time >= (
       SELECT if(count() > {p3:Int64}, min(start_time), fromUnixTimestamp64Nano({p1:Int64}, 'UTC')) FROM (
-        SELECT DISTINCT start_time, trace_id, observation_id FROM (
-          SELECT start_time, trace_id, observation_id FROM observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
-          ORDER BY start_time DESC, trace_id DESC, observation_id DESC
+        SELECT DISTINCT start_time, trace_id FROM (
+          SELECT start_time, trace_id FROM observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+          ORDER BY start_time DESC, trace_id DESC
           LIMIT {p4:Int64}
         ) AS latest
       ) AS records
@@ -28,9 +28,9 @@ FROM (
       AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
       AND start_time >= (
       SELECT if(count() > {p3:Int64}, min(start_time), fromUnixTimestamp64Nano({p1:Int64}, 'UTC')) FROM (
-        SELECT DISTINCT start_time, trace_id, observation_id FROM (
-          SELECT start_time, trace_id, observation_id FROM observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
-          ORDER BY start_time DESC, trace_id DESC, observation_id DESC
+        SELECT DISTINCT start_time, trace_id FROM (
+          SELECT start_time, trace_id FROM observations WHERE project_id = {p0:UUID} AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC') AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+          ORDER BY start_time DESC, trace_id DESC
           LIMIT {p4:Int64}
         ) AS latest
       ) AS records
@@ -46,6 +46,6 @@ LIMIT {p6:Int64}
 -- 1: "1793491200000000000n"
 -- 2: "1794096000000000000n"
 -- 3: 50
--- 4: 117
+-- 4: 200
 -- 5: ["0198c0de-0000-7000-8000-0000000000b1","0198c0de-0000-7000-8000-0000000000b2"]
 -- 6: 51

@@ -1,16 +1,16 @@
 SELECT model AS c0,
   (intDiv(toUnixTimestamp64Nano(start_time) - {p5:Int64}, {p4:Int64}) * {p4:Int64} + {p5:Int64}) AS c1,
-  ifNull(sum(total_tokens), 0) AS c2
+  (ifNull(sum(input_uncached_tokens), 0) + ifNull(sum(cache_read_tokens), 0) + ifNull(sum(cache_write_tokens), 0) + ifNull(sum(output_visible_tokens), 0) + ifNull(sum(reasoning_tokens), 0)) AS c2
 FROM (
-  SELECT model, start_time, total_tokens
+  SELECT model, start_time, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens
   FROM (
-    SELECT model, start_time, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS total_tokens, trace_id, observation_id, ingested_at, message_id, 0 AS is_restored
+    SELECT model, start_time, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, trace_id, observation_id, ingested_at, message_id, 0 AS is_restored
     FROM observations
     WHERE project_id = {p0:UUID}
       AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
       AND start_time < fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
     UNION ALL
-    SELECT model, start_time, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS total_tokens, trace_id, observation_id, ingested_at, message_id, 1 AS is_restored
+    SELECT model, start_time, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, trace_id, observation_id, ingested_at, message_id, 1 AS is_restored
     FROM restored_observations
     WHERE project_id = {p0:UUID}
       AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')

@@ -1,10 +1,10 @@
 SELECT user_id AS c0,
-  ifNull(sum(total_tokens), 0) AS c1,
+  (ifNull(sum(input_uncached_tokens), 0) + ifNull(sum(cache_read_tokens), 0) + ifNull(sum(cache_write_tokens), 0) + ifNull(sum(output_visible_tokens), 0) + ifNull(sum(reasoning_tokens), 0)) AS c1,
   toString(ifNull(sum(cost_usd), 0)) AS c2,
   countIf(has_error) / count() AS c3,
   toFloat64(count(*)) / ({p2:Int64} - {p1:Int64}) * 1000000000 AS c4
 FROM (
-  SELECT user_id, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS total_tokens, cost_usd, (status = 'error') AS has_error, (type IN ('generation', 'embedding')) AS is_call
+  SELECT user_id, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, cost_usd, (status = 'error') AS has_error, (type IN ('generation', 'embedding')) AS is_call
   FROM observations FINAL
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')
@@ -13,7 +13,7 @@ FROM (
 WHERE is_call = {p3:Bool}
 GROUP BY user_id
 HAVING coalesce(ifNull(sum(cost_usd), 0) > {p4:Decimal(38, 9)}, false)
-ORDER BY ifNull(sum(total_tokens), 0) DESC NULLS LAST, user_id ASC NULLS LAST
+ORDER BY (ifNull(sum(input_uncached_tokens), 0) + ifNull(sum(cache_read_tokens), 0) + ifNull(sum(cache_write_tokens), 0) + ifNull(sum(output_visible_tokens), 0) + ifNull(sum(reasoning_tokens), 0)) DESC NULLS LAST, user_id ASC NULLS LAST
 LIMIT {p5:Int64}
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"
