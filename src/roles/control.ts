@@ -1,5 +1,5 @@
 import { type Access, accessRoutes, openAccess } from '../capabilities/access/index.ts'
-import { conversationRoutes } from '../capabilities/conversations/index.ts'
+import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { detectionRoutes } from '../capabilities/detection/index.ts'
 import type { QuerySettings } from '../capabilities/observability/query/index.ts'
 import { deleteExpiredIngestRequests } from '../capabilities/observability/requests/index.ts'
@@ -91,6 +91,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...accessRoutes(access),
     ...taskRoutes(parts),
     ...conversationRoutes(parts),
+    ...conversationTreeRoutes(parts),
     ...detectionRoutes(parts),
     ...observabilityRoutes(parts),
   ]

@@ -1,9 +1,11 @@
 import type { Route } from '../../platform/http/index.ts'
+import type { RunDeps } from '../observability/query/index.ts'
 import type { TaskDeps } from '../tasks/index.ts'
 import { listContextFailures } from './context-failures.ts'
 import { getContextHealth } from './context-health.ts'
 import { getConversation } from './conversation.ts'
 import { listConversations } from './conversations.ts'
+import { getTraceTree } from './trace-tree.ts'
 import { listConversationTraces } from './traces.ts'
 
 /** The routes under `/api/v1/conversations`. */
@@ -15,4 +17,9 @@ export function conversationRoutes(deps: TaskDeps): Route[] {
     listContextFailures(deps),
     getContextHealth(deps),
   ]
+}
+
+/** Those that read by queries. */
+export function conversationTreeRoutes(deps: TaskDeps & { queries: RunDeps }): Route[] {
+  return [getTraceTree(deps)]
 }

@@ -1,1 +1,1 @@
-export { conversationRoutes } from './conversation-routes.ts'
+export { conversationRoutes, conversationTreeRoutes } from './conversation-routes.ts'

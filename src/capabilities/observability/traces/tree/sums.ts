@@ -18,14 +18,24 @@ export function emptyRollUp(): RollUp {
   }
 }
 
+const counts = [
+  ...tokenBuckets,
+  'observations',
+  'calls',
+  'errors',
+  'cancelled',
+  'total_tokens',
+  'unpriced_calls',
+] as const
+
 /** Adds sums to others. */
 export function addTo(to: RollUp, from: RollUp): void {
-  for (const bucket of tokenBuckets) to[bucket] += from[bucket]
-  to.observations += from.observations
-  to.calls += from.calls
-  to.errors += from.errors
-  to.cancelled += from.cancelled
-  to.total_tokens += from.total_tokens
+  for (const name of counts) to[name] += from[name]
   to.nano_dollars += from.nano_dollars
-  to.unpriced_calls += from.unpriced_calls
+}
+
+/** Takes sums out of others that they are part of. */
+export function takeFrom(whole: RollUp, part: RollUp): void {
+  for (const name of counts) whole[name] -= part[name]
+  whole.nano_dollars -= part.nano_dollars
 }

@@ -1,0 +1,134 @@
+import { traceIdFrom } from '../../kernel/ids.ts'
+import { decodeCursor, encodeCursor } from '../../kernel/pages.ts'
+import { problem } from '../../kernel/problem.ts'
+import { nsFromIso } from '../../model/list-query.ts'
+import { aggregateSchema, answerAggregate, type RunDeps } from '../observability/query/index.ts'
+import { isoWindowOf } from '../observability/traces/index.ts'
+import type { ConversationRow } from './store.ts'
+
+/** A trace of a conversation: where it stands, and how many of its observations name it. */
+export type TraceOfPage = { trace_id: string; task_id: string; start: string; observations: number }
+
+/** Which store answered, and why, if it was not the first to be asked. */
+type Served = { served_by: 'clickhouse' | 'postgres'; fallback_reason: string | null }
+
+/** Traces in the order of their start, and how many there are. */
+export type PageOfTraces = Served & {
+  traces: TraceOfPage[]
+  total: number
+  /** False: there are more than `total`. */
+  is_exact: boolean
+  next_cursor: string | null
+}
+
+/** Traces, each with a task of its own, that can be walked: those that start later are left out. */
+const traces_max = 2_000
+const day_ns = 86_400_000_000_000n
+
+/** When a conversation's observations may have started: a day around what is known of it. */
+export function windowOf(
+  { started_at, last_activity_at }: ConversationRow,
+  { from, to }: { from?: bigint | undefined; to?: bigint | undefined },
+): { from: bigint; to: bigint } {
+  const started = nsFromIso(started_at) ?? 0n
+  const ended = nsFromIso(last_activity_at) ?? started
+  return {
+    from: from ?? (started > day_ns ? started - day_ns : 0n),
+    to: to ?? ended + day_ns,
+  }
+}
+
+/** A page of traces that together name no more than `rows_max` observations, but for the first. */
+export async function pageOfTraces(
+  queries: RunDeps,
+  asked: {
+    project_id: string
+    conversation_id: string
+    window: { from: bigint; to: bigint }
+    limit: number
+    rows_max: number
+    cursor?: string | undefined
+    signal: AbortSignal
+  },
+): Promise<PageOfTraces> {
+  const { conversation_id, cursor, limit, rows_max } = asked
+  const list = `trace tree ${conversation_id}`
+  const after = cursor === undefined ? undefined : positionIn(list, cursor)
+  const { traces, ...found } = await tracesOf(queries, asked)
+  const left = after === undefined ? traces : traces.filter((trace) => isBehind(trace, after))
+  const page: TraceOfPage[] = []
+  let observations = 0
+  for (const trace of left.slice(0, limit)) {
+    observations += trace.observations
+    if (page.length > 0 && observations > rows_max) break
+    page.push(trace)
+  }
+  const last = page.length < left.length ? page.at(-1) : undefined
+  return {
+    traces: page,
+    ...found,
+    total: traces.length,
+    next_cursor: last === undefined ? null : encodeCursor(list, [last.start, last.trace_id]),
+  }
+}
+
+async function tracesOf(
+  queries: RunDeps,
+  asked: { project_id: string; conversation_id: string; window: { from: bigint; to: bigint } } & {
+    signal: AbortSignal
+  },
+): Promise<{ traces: TraceOfPage[]; is_exact: boolean } & Served> {
+  const { project_id, conversation_id, window, signal } = asked
+  const aggregate = aggregateSchema.parse({
+    ...{ entity: 'observations', window: isoWindowOf(window), allow_wide: true },
+    where: { field: 'conversation_id', op: 'eq', value: conversation_id },
+    measures: [
+      { fn: 'count', as: 'observations' },
+      { fn: 'min', field: 'start_time', as: 'first_start' },
+    ],
+    group_by: ['trace_id', 'task_id'],
+    order_by: [{ field: 'first_start', direction: 'asc' }],
+    limit: traces_max,
+  })
+  const answer = await answerAggregate(queries, { aggregate, project_id, signal })
+  const { rows, truncated, served_by, fallback_reason } = answer
+  const traces = [...Map.groupBy(rows, (row) => traceIdFrom(String(row['trace_id'])) ?? '')]
+    .map(([trace_id, ofTrace]) => ({ trace_id, ...joined(ofTrace) }))
+    .sort(byStart)
+  return { traces, is_exact: !truncated, served_by, fallback_reason }
+}
+
+/** Rows of one trace, the earliest first: one for each task that its observations name. */
+function joined(rows: readonly Readonly<Record<string, unknown>>[]): Omit<TraceOfPage, 'trace_id'> {
+  let observations = 0
+  for (const row of rows) observations += Number(row['observations'])
+  const named = rows.find((row) => typeof row['task_id'] === 'string')
+  return {
+    task_id: String(named?.['task_id'] ?? ''),
+    start: String(rows[0]?.['first_start']),
+    observations,
+  }
+}
+
+type Position = Pick<TraceOfPage, 'start' | 'trace_id'>
+
+function byStart(a: Position, b: Position): number {
+  const [one, other] = [nsFromIso(a.start) ?? 0n, nsFromIso(b.start) ?? 0n]
+  if (one !== other) return one < other ? -1 : 1
+  return a.trace_id < b.trace_id ? -1 : 1
+}
+
+function isBehind(trace: Position, position: Position): boolean {
+  return trace.trace_id !== position.trace_id && byStart(trace, position) > 0
+}
+
+function positionIn(list: string, cursor: string): Position {
+  const [start, id] = decodeCursor(list, cursor, 2)
+  const trace_id = typeof id === 'string' ? traceIdFrom(id) : undefined
+  if (typeof start === 'string' && nsFromIso(start) !== undefined && trace_id !== undefined) {
+    return { start, trace_id }
+  }
+  throw problem('invalid_cursor', {
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor as it was given`,
+  })
+}

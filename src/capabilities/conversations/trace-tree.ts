@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import {
+  checkWindow,
+  cursorParameter,
+  instantParameter,
+  integerParameter,
+} from '../../model/list-query.ts'
+import { defineRoute, type Route } from '../../platform/http/index.ts'
+import type { RunDeps } from '../observability/query/index.ts'
+import { buildTree, readTraceRows } from '../observability/traces/index.ts'
+import { type TaskDeps, tasksOfConversation } from '../tasks/index.ts'
+import { conversationFrom, conversationNamed, conversationPath } from './conversation-record.ts'
+import { pageOfTraces, windowOf } from './trace-tree-page.ts'
+import { traceTreeSchema } from './trace-tree-schema.ts'
+import { shownTasks } from './trace-tree-shape.ts'
+
+/** Observations of all traces of a page, at most: a page is shorter rather than larger. */
+const pageObservations_max = 20_000
+/** Tasks whose records are shown; of a conversation with more, the earliest. */
+const tasks_max = 1000
+
+/**
+ * GET /api/v1/conversations/{conversation_id}/trace-tree: its tasks, their traces, and the
+ * observations of these, a page of traces at a time. An observation whose parent is in another trace
+ * of the page stands below that parent; one whose parent came late has simply got it.
+ */
+export function getTraceTree(deps: TaskDeps & { queries: RunDeps }): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v1/conversations/{conversation_id}/trace-tree',
+    id: 'getConversationTraceTree',
+    summary: 'A conversation as a tree: tasks, traces, observations, with sums',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
+    params: conversationPath,
+    query: querySchema,
+    reply: traceTreeSchema,
+    errors: [
+      'conversation_not_found',
+      'invalid_cursor',
+      'query_too_expensive',
+      'rate_limited',
+      'store_unavailable',
+    ],
+    handle: async ({ params, query, caller: { project_id }, signal }) => {
+      checkWindow(query)
+      const row = await conversationNamed(deps, project_id, params.conversation_id)
+      const { conversation_id } = row
+      const window = windowOf(row, query)
+      const asked = { project_id, conversation_id, window, ...query, signal }
+      const page = await pageOfTraces(deps.queries, { ...asked, rows_max: pageObservations_max })
+      const trace_ids = page.traces.map(({ trace_id }) => trace_id)
+      const reading = { project_id, window, trace_ids, rows_max: pageObservations_max, signal }
+      const nothing = { rows: [], more: false, ...page }
+      const [read, { tasks }] = await Promise.all([
+        trace_ids.length === 0 ? nothing : readTraceRows(deps.queries, reading),
+        tasksOfConversation(deps, project_id, conversation_id, tasks_max),
+      ])
+      const shape = { depth: query.depth, observations_max: query.observations }
+      return {
+        conversation: conversationFrom(row),
+        tasks: shownTasks(buildTree(read.rows), { ...page, ...shape, tasks }),
+        total: page.total,
+        ...(page.is_exact ? {} : { total_is_exact: false as const }),
+        truncated: read.more,
+        next_cursor: page.next_cursor,
+        served_by: read.served_by,
+        fallback_reason: read.fallback_reason,
+      }
+    },
+  })
+}
+
+const querySchema = z.strictObject({
+  from: instantParameter('Only observations that started at or after this instant.'),
+  to: instantParameter('Only observations that started before this instant.'),
+  depth: integerParameter({
+    minimum: 1,
+    maximum: 100,
+    default: 3,
+    description: 'Levels of each trace that are shown, 1 to 100.',
+  }),
+  observations: integerParameter({
+    minimum: 0,
+    maximum: 200,
+    default: 50,
+    description: 'Observations of each trace that are shown, 0 to 200, those near its top first.',
+  }),
+  limit: integerParameter({
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+    description: 'Traces of a page, 1 to 100.',
+  }),
+  cursor: cursorParameter,
+})
