@@ -34,12 +34,37 @@ export function alignHistories(head: Head, messages: readonly ToldMessage[]): Al
   const prefix = prefixOf(digests, messages)
   const at = new Int32Array(messages.length).fill(-1)
   for (let index = 0; index < prefix; index++) at[index] = index
-  alignUnique(head, messages, { at, prefix })
+  if (!alignSamePlaces(head, messages, { at, prefix })) {
+    alignUnique(head, messages, { at, prefix })
+  }
   alignNeighbours(head, messages, at)
   return summed(head, at, prefix)
 }
 
 type Aligning = { at: Int32Array; prefix: number }
+
+/** Most edits leave all other messages in their places. Answers whether this was such a one. */
+function alignSamePlaces(
+  { digests, answer }: Head,
+  messages: readonly ToldMessage[],
+  { at, prefix }: Aligning,
+): boolean {
+  let differing = 0
+  for (let index = prefix; index < digests.length; index++) {
+    if (digests[index] !== messages[index]?.digest) differing += 1
+    if (differing > edits_max) return false
+  }
+  const next = messages[digests.length]
+  if (next === undefined || !isAnswer(answer, next)) return false
+  for (let index = prefix; index < digests.length; index++) {
+    if (digests[index] === messages[index]?.digest) at[index] = index
+  }
+  at[digests.length] = digests.length
+  return true
+}
+
+/** More messages than so are not changed in their places. */
+const edits_max = 4
 
 function alignUnique(head: Head, messages: readonly ToldMessage[], { at, prefix }: Aligning): void {
   const places = onceIn(head.digests, prefix)

@@ -86,7 +86,8 @@ function isContinued(raw: string, sent: string): boolean {
   if (raw.length < sent.length) return false
   const next = raw[end]
   if (next !== ',' && (next !== ']' || raw.length > sent.length)) return false
-  return raw.startsWith(sent.slice(0, end))
+  // Two slices are compared as memory; startsWith goes character by character.
+  return raw.slice(0, end) === sent.slice(0, end)
 }
 
 /** The messages behind those that were sent before, as a list. */
@@ -156,20 +157,32 @@ function waitingHead(state: RunState, messages: readonly ToldMessage[]): Head | 
   )
 }
 
-/** The head of which most was kept, beside what the system says. */
+/** The head of which most was kept, beside what the system says; one that lost little is it. */
 function relatedHead(
   heads: readonly Head[],
   messages: readonly ToldMessage[],
 ): Related | undefined {
   const told = new Set(messages.map(({ digest }) => digest))
   let best: Related | undefined
-  for (const head of heads) {
-    const isKept = head.digests.some((digest, at) => at >= head.systems && told.has(digest))
-    if (!isKept && !messages.some((message) => isAnswer(head.answer, message))) continue
+  for (let at = heads.length - 1; at >= 0; at--) {
+    const head = heads[at]
+    if (head === undefined || !isKnownIn(head, told, messages)) continue
     const aligned = alignHistories(head, messages)
-    if (aligned.kept > 0 && aligned.kept >= (best?.aligned.kept ?? 0)) best = { head, aligned }
+    if (aligned.kept > (best?.aligned.kept ?? 0)) best = { head, aligned }
+    if (aligned.kept > 0 && aligned.lost.length <= few_max && head.left_by === undefined) break
   }
   return best
+}
+
+const few_max = 4
+
+function isKnownIn(
+  head: Head,
+  told: ReadonlySet<string>,
+  messages: readonly ToldMessage[],
+): boolean {
+  if (head.digests.some((digest, at) => at >= head.systems && told.has(digest))) return true
+  return messages.some((message) => isAnswer(head.answer, message))
 }
 
 type Break = { head: Head; kind: HistoryBreak['kind']; aligned: Alignment | undefined }
