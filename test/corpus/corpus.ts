@@ -7,10 +7,14 @@ import { budgetRuns, endingRuns } from './failures-endings.ts'
 import { providerRuns } from './failures-provider.ts'
 import { toolRuns } from './failures-tools.ts'
 import { codingRuns } from './healthy-coding.ts'
+import { hardHealthyRuns } from './healthy-hard.ts'
+import { longHealthyRuns } from './healthy-long.ts'
 import { proseRuns } from './healthy-prose.ts'
 import { conversationRuns } from './healthy-talk.ts'
 import { waitingRuns } from './healthy-waiting.ts'
 import { workRuns } from './healthy-work.ts'
+import { hardRuns } from './ill-hard.ts'
+import { moreRuns } from './ill-more.ts'
 import type { LabelledRun } from './labelled-run.ts'
 import { cycleRuns } from './loops-cycle.ts'
 import { errorStreakRuns } from './loops-error-streak.ts'
@@ -39,9 +43,13 @@ export const corpus: readonly LabelledRun[] = [
   ...lostContextRuns,
   ...factRuns,
   ...historyRuns,
+  ...hardRuns,
+  ...moreRuns,
   ...waitingRuns,
   ...codingRuns,
   ...proseRuns,
   ...conversationRuns,
   ...workRuns,
+  ...hardHealthyRuns,
+  ...longHealthyRuns,
 ]

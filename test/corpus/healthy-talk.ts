@@ -156,20 +156,17 @@ export const conversationRuns: readonly LabelledRun[] = [
       .user('Yes.')
       .assistant('A new cup is on its way.'),
   ),
-  healthy(
-    'a password is asked for again to be safe',
-    (run) =>
-      run
-        .system('Before each payment ask for the TAN.')
-        .user('Pay 20 euros to Ann.')
-        .assistant('What is the TAN?')
-        .user('118')
-        .assistant('20 euros are paid to Ann.')
-        .user('Pay 30 euros to Bob.')
-        .assistant('What is the TAN?')
-        .user('204')
-        .assistant('30 euros are paid to Bob.'),
-    { may: ['repeated_question'] },
+  healthy('a password is asked for again to be safe', (run) =>
+    run
+      .system('Before each payment ask for the TAN.')
+      .user('Pay 20 euros to Ann.')
+      .assistant('What is the TAN?')
+      .user('118')
+      .assistant('20 euros are paid to Ann.')
+      .user('Pay 30 euros to Bob.')
+      .assistant('What is the TAN?')
+      .user('204')
+      .assistant('30 euros are paid to Bob.'),
   ),
   healthy('the client sums up and loses nothing', (run) =>
     run
