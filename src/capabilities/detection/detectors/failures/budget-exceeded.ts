@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
-import type { Detector, FindingDraft } from '../../contract.ts'
+import type { Detector } from '../../contract.ts'
 import { placeOf } from '../../evidence/places.ts'
 import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
 import { failureDraft, noWaste } from './failure-draft.ts'
@@ -37,73 +37,51 @@ export const budgetExceeded: Detector<typeof settings> = {
   settings,
   detect(run, given, budget) {
     budget.spend(run.calls.length)
-    return limitsOf(given).flatMap((limit) => exceeded(run, limit))
+    return [...overruns(run, given)].map(([of, { call, max }]) => overrun(run, call, { of, max }))
   },
-}
-
-type Limit = {
-  of: string
-  max: number
-  amount(call: ModelCall, first: ModelCall): number
-  /** Amounts of calls add up; the time since the first call stands for itself. */
-  isSum: boolean
-  told(amount: number): string
 }
 
 const nanoPerDollar = 1e9
 const nsPerMinute = 60_000_000_000n
 
-function limitsOf({ tokens_max, cost_usd_max, duration_minutes_max }: Settings): Limit[] {
-  return [
-    {
-      of: 'tokens',
-      max: tokens_max,
-      amount: (call) => (call.input_tokens ?? 0) + (call.output_tokens ?? 0),
-      isSum: true,
-      told: (amount) => `${amount} tokens`,
-    },
-    {
-      of: 'cost',
-      max: Math.round(cost_usd_max * nanoPerDollar),
-      amount: (call) => Number(call.nano_dollars ?? 0n),
-      isSum: true,
-      told: (amount) => `$${dollarsFrom(BigInt(Math.round(amount)))}`,
-    },
-    {
-      of: 'duration',
-      max: duration_minutes_max,
-      amount: (call, first) => Number((call.end_time - first.start_time) / nsPerMinute),
-      isSum: false,
-      told: (amount) => `${amount} minutes`,
-    },
-  ]
-}
+type Over = { call: ModelCall; max: string }
 
-function exceeded(run: TaskRun, limit: Limit): FindingDraft[] {
-  const [first] = run.calls
-  if (first === undefined) return []
-  let sum = 0
+/** For each limit the call that went over it, which does not change as the task grows. */
+function overruns(run: TaskRun, given: Settings): Map<string, Over> {
+  const over = new Map<string, Over>()
+  const nano_max = BigInt(Math.round(given.cost_usd_max * nanoPerDollar))
+  const end_max =
+    (run.calls[0]?.start_time ?? 0n) + BigInt(given.duration_minutes_max) * nsPerMinute
+  let tokens = 0
+  let nano = 0n
   for (const call of run.calls) {
-    const amount = limit.amount(call, first)
-    sum = limit.isSum ? sum + amount : Math.max(sum, amount)
-    if (sum > limit.max) return [overrun(run, call, limit)]
+    tokens += (call.input_tokens ?? 0) + (call.output_tokens ?? 0)
+    if (call.nano_dollars !== null) nano += call.nano_dollars
+    if (tokens > given.tokens_max) note(over, 'tokens', { call, max: `${given.tokens_max} tokens` })
+    if (nano > nano_max) note(over, 'cost', { call, max: `$${dollarsFrom(nano_max)}` })
+    if (call.end_time > end_max) {
+      note(over, 'duration', { call, max: `${given.duration_minutes_max} minutes` })
+    }
   }
-  return []
+  return over
 }
 
-/** It rests on the call that went over the limit, which does not change as the task grows. */
-function overrun(run: TaskRun, call: ModelCall, { of, max, told }: Limit): FindingDraft {
+function note(over: Map<string, Over>, of: string, first: Over): void {
+  if (!over.has(of)) over.set(of, first)
+}
+
+function overrun(run: TaskRun, call: ModelCall, { of, max }: { of: string; max: string }) {
   return failureDraft({
     type: 'budget_exceeded',
     severity: 'info',
     recovered: false,
     began: call,
     about: of,
-    summary: `The task went over its limit of ${told(max)} with call ${call.index + 1} of ${run.calls.length}.`,
+    summary: `The task went over its limit of ${max} with call ${call.index + 1} of ${run.calls.length}.`,
     start_step: call.step,
     end_step: call.step,
     places: [placeOf(call)],
     waste: noWaste,
-    evidence: { of, max: told(max), call: call.index + 1 },
+    evidence: { of, max, call: call.index + 1 },
   })
 }

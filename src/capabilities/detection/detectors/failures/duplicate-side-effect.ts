@@ -4,15 +4,15 @@ import { cutText } from '../../evidence/cut-text.ts'
 import { wasteOfSteps } from '../../evidence/waste.ts'
 import type { Step, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
 import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
-import { turnsOf } from './thread-course.ts'
+import { turnsOf, usesOfSteps } from './thread-course.ts'
 import { natureOfTool } from './tool-nature.ts'
 
 const settings = z.strictObject({})
 
 /**
- * The same deed done twice (it begins with the second time) within a turn of the user: a mail, a booking, a payment with the very
- * same arguments, each time with success. Not when the user asked for several, the arguments hold a
- * key that makes it one, or the result says that it was there already.
+ * The same deed done twice within a turn of the user: a mail, a booking, a payment with the very
+ * same arguments, each time with success; it begins with the second time. Not when the user asked
+ * for several, the arguments hold a key that makes it one, or the result says that it was there.
  */
 export const duplicateSideEffect: Detector<typeof settings> = {
   name: 'duplicate_side_effect',
@@ -22,10 +22,12 @@ export const duplicateSideEffect: Detector<typeof settings> = {
   needs: ['arguments', 'results'],
   settings,
   detect(run, _settings, budget) {
+    budget.spend(run.tools.length)
+    if (!run.tools.some(({ name }) => natureOfTool(name).isOnce)) return []
     return run.threads.flatMap((thread) => {
       budget.spend(thread.steps.length)
       return turnsOf(run, thread).flatMap((turn) => {
-        const uses = turn.flatMap(({ tools }) => tools.flatMap((at) => run.tools[at] ?? []))
+        const uses = usesOfSteps(run, turn)
         budget.spend(uses.length)
         const done = uses.filter(isDone)
         const deeds = [...Map.groupBy(done, ({ sig }) => sig).values()]

@@ -6,7 +6,7 @@ import { wasteOfSteps } from '../../evidence/waste.ts'
 import type { Step, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
 import { failureDraft, placesOfUses } from './failure-draft.ts'
 import { successClaim } from './said.ts'
-import { turnsOf } from './thread-course.ts'
+import { turnsOf, usesOfSteps } from './thread-course.ts'
 import { natureOfTool, wordsOfName } from './tool-nature.ts'
 
 const settings = z.strictObject({})
@@ -23,12 +23,14 @@ export const falseSuccess: Detector<typeof settings> = {
   needs: ['texts', 'results'],
   settings,
   detect(run, _settings, budget) {
+    budget.spend(run.tools.length)
+    if (run.tools.every(({ fault }) => fault === null)) return []
     return run.threads.flatMap((thread) => {
       budget.spend(thread.steps.length)
       return turnsOf(run, thread).flatMap((turn) => {
         const last = turn.at(-1)
         if (last === undefined || last.tools.length > 0 || !last.text) return []
-        const uses = turn.flatMap(({ tools }) => tools.flatMap((at) => run.tools[at] ?? []))
+        const uses = usesOfSteps(run, turn)
         budget.spend(uses.length)
         const failed = unresolvedIn(uses)
         return failed === undefined ? [] : claimed(run, last, { ...failed, uses })
@@ -46,7 +48,7 @@ type Unresolved = {
 
 /** The latest failure of a turn that nothing made good; reading in vain is none. */
 function unresolvedIn(uses: readonly ToolUse[]): Unresolved | undefined {
-  const at = uses.findLastIndex((use) => use.fault !== null && natureOfTool(use.name).isEffect)
+  const at = uses.findLastIndex((use) => isFailedEffect(use))
   const failed = uses[at]
   if (failed === undefined) return lastWordsFailed(uses)
   const good = uses.slice(at + 1).filter((use) => use.is_answered && use.fault === null)
@@ -60,6 +62,14 @@ function unresolvedIn(uses: readonly ToolUse[]): Unresolved | undefined {
   const about = wordsOfName(failed.name).filter((word) => word.length > 3 && !taken.has(word))
   return about.length === 0 ? undefined : { failed, severity: 'high', about }
 }
+
+/** What was there already is as it should be. */
+function isFailedEffect({ fault, name, result }: ToolUse): boolean {
+  if (fault === null || !natureOfTool(name).isEffect) return false
+  return !/already|exists/i.test((result ?? '').slice(0, resultHead_chars))
+}
+
+const resultHead_chars = 500
 
 /** Shells and others whose nature is not known: the turn's last two steps with tools failed. */
 function lastWordsFailed(uses: readonly ToolUse[]): Unresolved | undefined {

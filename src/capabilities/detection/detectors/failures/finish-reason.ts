@@ -4,7 +4,7 @@ import { placeOf } from '../../evidence/places.ts'
 import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
 import { faultOfCall, wentWell } from './call-fault.ts'
 import { failureDraft, timesOf, wasteOf } from './failure-draft.ts'
-import { courseOf, type RunCourse, streaksOf } from './thread-course.ts'
+import { callsOf, courseOf, type RunCourse, streaksOf } from './thread-course.ts'
 
 const settings = z.strictObject({
   short_output_tokens: z
@@ -32,8 +32,7 @@ export const finishReason: Detector<typeof settings> = {
     const course = courseOf(run, (call) => wentWell(call) && endingOf(call) === null)
     return run.threads.flatMap((thread) => {
       budget.spend(thread.calls.length)
-      const calls = thread.calls.flatMap((index) => run.calls[index] ?? [])
-      return streaksOf(calls, endingOf).flatMap(({ key, items }) =>
+      return streaksOf(callsOf(run, thread), endingOf).flatMap(({ key, items }) =>
         key === 'output_truncated'
           ? truncated({ run, course, short_output_tokens }, items)
           : filtered({ run, course, short_output_tokens }, items),
@@ -52,7 +51,10 @@ const filters = new Set(
   ),
 )
 
+const plainEnds = new Set(['stop', 'tool_calls', 'end_turn'])
+
 function endingOf(call: ModelCall): Ending | null {
+  if (plainEnds.has(call.finish_reason)) return null
   const reason = call.finish_reason.toLowerCase().replaceAll('-', '_')
   if (truncations.has(reason)) return 'output_truncated'
   return filters.has(reason) || faultOfCall(call) === 'content_filter' ? 'content_filter' : null

@@ -5,7 +5,7 @@ import { placeOf } from '../../evidence/places.ts'
 import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
 import { type CallFault, faultOfCall, isQuota } from './call-fault.ts'
 import { failureDraft, inBrackets, timesOf, wasteOf } from './failure-draft.ts'
-import { courseOf, type RunCourse, streaksOf } from './thread-course.ts'
+import { callsOf, courseOf, type RunCourse, streaksOf } from './thread-course.ts'
 
 const settings = z.strictObject({
   streak_high: z
@@ -45,8 +45,7 @@ export const providerError: Detector<typeof settings> = {
     const course = courseOf(run)
     return run.threads.flatMap((thread) => {
       budget.spend(thread.calls.length)
-      const calls = thread.calls.flatMap((index) => run.calls[index] ?? [])
-      return streaksOf(calls, faultOfCall).flatMap(({ key, items }) =>
+      return streaksOf(callsOf(run, thread), faultOfCall).flatMap(({ key, items }) =>
         isProviders(key) ? [found({ run, course, streak_high }, key, items)] : [],
       )
     })

@@ -41,11 +41,6 @@ export function successClaim(text: string): string | undefined {
   )
 }
 
-/** True when the text says that something could not be done. */
-export function admitsFailure(text: string): boolean {
-  return sentencesOf(text).some((sentence) => hasAny(sentence, admissions))
-}
-
 /** The sentence that refuses, when the answer begins with it. */
 export function refusalIn(text: string): string | undefined {
   return sentencesOf(text)

@@ -67,6 +67,28 @@ function rootsOf(run: TaskRun): number[] {
   return root === undefined ? [] : [root.index]
 }
 
+/** The calls of a thread, in order. */
+export function callsOf(run: TaskRun, { calls }: Thread): ModelCall[] {
+  const list: ModelCall[] = []
+  for (const index of calls) {
+    const call = run.calls[index]
+    if (call !== undefined) list.push(call)
+  }
+  return list
+}
+
+/** The tool uses that these steps asked for, in order. */
+export function usesOfSteps(run: TaskRun, steps: readonly Step[]): ToolUse[] {
+  const list: ToolUse[] = []
+  for (const { tools } of steps) {
+    for (const index of tools) {
+      const use = run.tools[index]
+      if (use !== undefined) list.push(use)
+    }
+  }
+  return list
+}
+
 /** The steps of a thread from one message of the user up to the next. */
 export function turnsOf(run: TaskRun, thread: Thread): Step[][] {
   const turns: Step[][] = []

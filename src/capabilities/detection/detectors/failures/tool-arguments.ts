@@ -105,9 +105,19 @@ function checked(
 ): Violation | undefined {
   const before = known.get(use)
   if (before?.schema === schema) return before.violation
-  const violation = violationOf(schema, JSON.parse(text))
+  const value = parsed(text)
+  const violation = value && violationOf(schema, value.json)
   known.set(use, { schema, violation })
   return violation
+}
+
+/** undefined for text that was cut where it is held. */
+function parsed(text: string): { json: unknown } | undefined {
+  try {
+    return { json: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
 }
 
 type Faulty = {

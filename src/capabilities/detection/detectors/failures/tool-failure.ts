@@ -38,34 +38,46 @@ export const toolFailure: Detector<typeof settings> = {
   needs: ['tool_outcomes'],
   settings,
   detect(run, given, budget) {
-    return troublesOf(run, (units) => budget.spend(units))
-      .filter(({ fault }) => fault === 'error')
-      .flatMap((trouble) => {
-        const weight = weightOf(run, trouble, given)
-        return weight === null ? [] : [found(run, trouble, weight)]
-      })
+    return troublesOf(run, 'error', (units) => budget.spend(units)).flatMap((trouble) => {
+      const weight = weightOf(run, trouble, given)
+      return weight === null ? [] : [found(run, trouble, weight)]
+    })
   },
 }
 
 type Weight = { severity: Severity; recovered: boolean }
 
 function weightOf(run: TaskRun, trouble: ToolTrouble, given: Settings): Weight | null {
-  const { tool, uses, isMended, isOver, isAtRest } = trouble
-  const { isEffect, isShell } = natureOfTool(tool)
-  const isStreak = uses.length >= (isShell ? given.streak_shell : given.streak)
-  if (isOver) {
-    if (isStreak) return { severity: 'medium', recovered: true }
-    const isLeftUndone = isEffect && !isMended && isAtRest
-    if (!isLeftUndone) return null
-    return { severity: run.state === 'failed' ? 'medium' : 'low', recovered: false }
-  }
+  const { isEffect, isShell } = natureOfTool(trouble.tool)
+  const isStreak = trouble.uses.length >= (isShell ? given.streak_shell : given.streak)
+  if (trouble.isOver) return weightOfPassed(run, trouble, { isEffect, isStreak })
   if (isStreak) return { severity: 'high', recovered: false }
-  if (!isAtRest) return null
+  if (!trouble.isAtRest) return null
   if (run.state === 'failed') return { severity: 'high', recovered: false }
-  const isSerious = isEffect || (uses.length > 1 && !isShell)
-  return { severity: isSerious ? 'medium' : 'low', recovered: false }
+  const isSerious = isEffect || (trouble.uses.length > 1 && !isShell)
+  const severity = isSerious && !isThereAlready(trouble) ? 'medium' : 'low'
+  return { severity, recovered: false }
 }
 
+type About = { isEffect: boolean; isStreak: boolean }
+
+/** The task got on; a deed that was never done is left undone all the same. */
+function weightOfPassed(
+  run: TaskRun,
+  { isMended, isAtRest }: ToolTrouble,
+  { isEffect, isStreak }: About,
+): Weight | null {
+  if (isStreak) return { severity: 'medium', recovered: true }
+  if (!isEffect || isMended || !isAtRest) return null
+  return { severity: run.state === 'failed' ? 'medium' : 'low', recovered: false }
+}
+
+/** What was there already is as it should be. */
+function isThereAlready({ uses }: ToolTrouble): boolean {
+  return /already|exists/i.test((uses.at(-1)?.result ?? '').slice(0, resultHead_chars))
+}
+
+const resultHead_chars = 500
 const result_chars_max = 120
 
 function found(run: TaskRun, trouble: ToolTrouble, { severity, recovered }: Weight): FindingDraft {

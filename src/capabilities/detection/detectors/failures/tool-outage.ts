@@ -30,8 +30,7 @@ export const toolOutage: Detector<typeof settings> = {
   needs: ['tool_outcomes'],
   settings,
   detect(run, { streak }, budget) {
-    return troublesOf(run, (units) => budget.spend(units))
-      .filter(({ fault }) => fault === 'outage')
+    return troublesOf(run, 'outage', (units) => budget.spend(units))
       .filter(({ uses, isOver, isAtRest }) => uses.length >= streak || (isAtRest && !isOver))
       .map((trouble) => found(run, trouble, streak))
   },

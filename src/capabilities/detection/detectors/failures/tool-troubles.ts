@@ -18,17 +18,26 @@ export type ToolTrouble = {
   isAtRest: boolean
 }
 
-/** The troubles of every tool in every thread, each thread's in the order in which they began. */
-export function troublesOf(run: TaskRun, spend: (units: number) => void): ToolTrouble[] {
+/** The troubles of one kind, of every tool in every thread. */
+export function troublesOf(
+  run: TaskRun,
+  wanted: ToolFault,
+  spend: (units: number) => void,
+): ToolTrouble[] {
+  spend(run.tools.length)
+  if (run.tools.every(({ fault }) => fault !== wanted)) return []
   const course = courseOf(run)
   return run.threads.flatMap((thread) => {
     const uses = course.usesOf(thread)
     spend(uses.length)
     const isAtRest = atRest(run, thread)
-    return [...byName(uses)].flatMap(([tool, own]) =>
-      streaksOfTool(own).map(({ fault, faulted, isMended }) =>
-        troubleOf({ run, tool, fault, faulted, isMended, isAtRest, all: uses }),
-      ),
+    return [...Map.groupBy(uses, ({ name }) => name)].flatMap(([tool, own]) =>
+      streaksOfTool(own)
+        .filter(({ fault }) => fault === wanted)
+        .map((streak) => {
+          spend(thread.steps.length)
+          return troubleOf({ ...streak, run, tool, isAtRest, all: uses })
+        }),
     )
   })
 }
@@ -47,16 +56,6 @@ export function atRest(run: TaskRun, thread: Thread): boolean {
 /** The latest step of a thread. */
 export function lastStep(run: TaskRun, { steps }: Thread): Step | undefined {
   return run.steps[steps.at(-1) ?? -1]
-}
-
-function byName(uses: readonly ToolUse[]): Map<string, ToolUse[]> {
-  const named = new Map<string, ToolUse[]>()
-  for (const use of uses) {
-    const known = named.get(use.name)
-    if (known === undefined) named.set(use.name, [use])
-    else known.push(use)
-  }
-  return named
 }
 
 type Streak = { fault: ToolFault; faulted: ToolUse[]; isMended: boolean }
