@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench?.[Symbol.asyncDispose]())
 
-const ids = Array.from({ length: 12 }, (_, at) => `task ${at}`)
+const ids = Array.from({ length: 6 }, (_, at) => `task ${at}`)
 
 /** Tasks of which every other one asks the same again and again. */
 function tasksOf(project_id: string) {

@@ -35,5 +35,5 @@ startDetection({
       return store.observationsAt(...asked)
     },
   },
-  settings: { poll_ms: 10, rest_ms: 0, rest_factor: 0, claim_tasks_max: 4, lease_ms: 2_000 },
+  settings: { poll_ms: 10, rest_ms: 0, rest_factor: 0, claim_tasks_max: 2, lease_ms: 2_000 },
 })

@@ -83,6 +83,15 @@ async function detectTogether(
     if (claim !== undefined) await write(ports, { ...claim, look, version, took_ms })
     await nextTurn()
   }
+  const seen = new Set(looks.map(({ facts }) => facts))
+  for (const { task, facts } of tasks) {
+    if (!seen.has(facts)) await failed(ports, task, new TaskChanged(facts.task_id))
+  }
+}
+
+/** What a task is made of changed again while it was read anew. */
+class TaskChanged extends Error {
+  override readonly name = 'TaskChanged'
 }
 
 type ToWrite = Claimed & { look: TaskLook; version: number; took_ms: number }

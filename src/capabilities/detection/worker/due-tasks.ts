@@ -75,10 +75,13 @@ export async function claimDue(
   return rows
 }
 
-/** Gives a claim back untouched, so that somebody else goes on at once. */
-export async function releaseClaims(db: Db, claim: string): Promise<void> {
+/** Gives those back that are still claimed, so that somebody else goes on at once. */
+export async function releaseClaims(db: Db, claimed: readonly ClaimedTask[]): Promise<void> {
   await sql`
-    update task_detections set claim = null, claimed_until = null where claim = ${claim}
+    update task_detections as task set claim = null, claimed_until = null
+    from ${given(claimed)}
+    where (task.project_id, task.task_id) = (given.project_id, given.task_id)
+      and task.claim = ${claimed[0]?.claim ?? null}::uuid
   `.execute(db)
 }
 

@@ -80,7 +80,7 @@ async function detectSome(
     }
   } finally {
     // Those that were not looked at; when this fails too, the lease runs out.
-    await releaseClaims(db, claim)
+    await releaseClaims(db, claimed)
   }
   return true
 }
