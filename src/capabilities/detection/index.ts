@@ -20,7 +20,7 @@ export { detectionOf, findingsOf } from './findings/store.ts'
 export { severityNumber } from './findings/task-verdict.ts'
 export { readTaskRun } from './read-task-run.ts'
 export { detectors } from './registry.ts'
-export { type DetectionWork, defaultDetectionWork } from './worker/detection-settings.ts'
+export type { DetectionWork } from './worker/detection-settings.ts'
 export { markDue } from './worker/due-tasks.ts'
 export {
   type DetectionOptions,
