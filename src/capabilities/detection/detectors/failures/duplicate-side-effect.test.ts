@@ -7,7 +7,7 @@ const pay = { name: 'create_payment', args: { invoice: 881 } }
 
 test('an invoice is paid two times', () => {
   const run = agentRun('twice')
-    .user('Pay invoice 881.')
+    .user('Pay invoice 7 of release 2.0.')
     .tool(pay, '{"id":"p-1"}')
     .tool({ name: 'get_balance' }, '8400')
     .tool(pay, '{"id":"p-2"}')
@@ -54,6 +54,7 @@ describe('healthy twins', () => {
 
   test('the user asks for one more, or for two at once', () => {
     none(agentRun('more').user('Pay.').tool(pay, 'p-1').user('Once more').tool(pay, 'p-2'))
+    none(agentRun('3').user('Buy 3 tickets.').tool(pay, 'p-1').tool(pay, 'p-2').assistant('x'))
     none(agentRun('two').user('Send it twice.').tool(pay, 'p-1').tool(pay, 'p-2').assistant('x'))
   })
 

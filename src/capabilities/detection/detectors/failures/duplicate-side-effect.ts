@@ -71,8 +71,9 @@ function isCounted([first]: readonly ToolUse[]): boolean {
   return /:\s*(?:[2-9]|1[0-9])(?:\.0)?\s*[,}]/.test(first?.arguments ?? '')
 }
 
+/** Numbers in words, or digits that count something: those of a name or a version do not. */
 const several =
-  /\b(?:two|twice|three|four|five|[2-9]|\d\d+ ?x|x ?\d+|times|again|another|each|both|double|repeat|every|zwei|zweimal|drei|nochmal|beide|deux|trois|encore|dos|tres|ambos)\b|两|再/
+  /\b(?:two|twice|three|four|five|times|again|another|each|both|double|repeat|every)\b|\b(?:zwei|zweimal|drei|nochmal|beide|deux|trois|encore|dos|tres|ambos)\b|\b[2-9] ?(?:x|[a-z]{3,20}s|mal)\b|\bx ?[2-9]\b|两|再/
 
 function found(run: TaskRun, same: readonly ToolUse[], uses: readonly ToolUse[]): FindingDraft[] {
   const [first] = same
