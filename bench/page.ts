@@ -1,3 +1,5 @@
+import type { DetectionFacts } from './detection/facts.ts'
+import { detectionSection } from './detection/section.ts'
 import type { IngestFacts } from './ingest/facts.ts'
 import { ingestSection } from './ingest/section.ts'
 import { type ProxyFacts, proxySection } from './proxy-section.ts'
@@ -12,16 +14,22 @@ export type Results = {
   proxy?: Measured<ProxyFacts>
   ingest?: Measured<IngestFacts>
   store?: Measured<StoreFacts>
+  detection?: Measured<DetectionFacts>
 }
 
 /** `docs/reference/performance.md`. Each part has the machine and the day of its own. */
-export function performancePage({ proxy, ingest, store }: Results): string {
+export function performancePage({ proxy, ingest, store, detection }: Results): string {
   const sections = [
     ...(proxy ? [`## Proxy\n\n${origin('proxy', proxy)}\n\n${proxySection(proxy.facts)}`] : []),
     ...(ingest
       ? [`## Ingest\n\n${origin('ingest', ingest)}\n\n${ingestSection(ingest.facts)}`]
       : []),
     ...(store ? [`## Store\n\n${origin('store', store)}\n\n${storeSection(store.facts)}`] : []),
+    ...(detection
+      ? [
+          `## Detection\n\n${origin('detection', detection)}\n\n${detectionSection(detection.facts)}`,
+        ]
+      : []),
   ]
   const how =
     'Made by `make bench` from the JSON beside it. The machine is shared: read ratios, not times.'

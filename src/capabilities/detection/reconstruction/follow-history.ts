@@ -4,7 +4,7 @@ import { type Alignment, alignHistories, prefixOf } from './align-histories.ts'
 import type { HistoryBreak } from './contract.ts'
 import { type Head, isAnswer, leaveHead, newHead, useHead } from './heads.ts'
 import { parsedJson } from './json-values.ts'
-import { isSummary, nameBreak } from './name-break.ts'
+import { isRestated, isSummary, nameBreak } from './name-break.ts'
 import { readMessages, type ToldMessage } from './read-messages.ts'
 import { newThread, type RunState } from './run-state.ts'
 import { splitDetour } from './split-detour.ts'
@@ -140,6 +140,7 @@ function breakOrBegin(state: RunState, sent: Sent): Followed {
   const related = relatedHead(state.heads, sent.fresh)
   if (related === undefined) return beginOrReset(state, sent)
   const { head, aligned } = related
+  if (isOtherAgent(head, sent.fresh, aligned)) return beginOrReset(state, sent)
   const kind = nameBreak(state, head, { aligned, messages: sent.fresh })
   if (kind !== 'branch') return broken(state, { head, kind, aligned }, sent)
   const { prefix } = aligned
@@ -185,6 +186,16 @@ function isKnownIn(
   return messages.some((message) => isAnswer(head.answer, message))
 }
 
+/** Who is told otherwise by the system, and knows of no answer, only reads what the user said too. */
+function isOtherAgent(
+  head: Head,
+  messages: readonly ToldMessage[],
+  { at, lost }: Alignment,
+): boolean {
+  if (!lost.some((place) => place < head.systems)) return false
+  return !messages.some(({ role }, index) => role === 'assistant' && at[index] !== -1)
+}
+
 type Break = { head: Head; kind: HistoryBreak['kind']; aligned: Alignment | undefined }
 
 /** The thread goes on with another history than it had. */
@@ -215,10 +226,11 @@ function beginOrReset(state: RunState, sent: Sent): Followed {
   const latest = state.heads.findLast(({ left_by }) => left_by === undefined)
   const same = latest === undefined ? 'no' : sameAgent(state, latest, sent)
   if (latest !== undefined && same !== 'no') {
-    const isCompacted = fresh.some((message, at) => at <= summaryAt_max && isSummary(message))
+    const first = fresh.slice(0, summaryAt_max + 1)
+    const isCompacted = first.some((one) => isSummary(one) || isRestated(state, latest, one))
     const isWaiting = (state.lines[latest.thread]?.open.length ?? 0) > 0
     const kind = isCompacted ? 'compacted' : 'reset'
-    if (!isWaiting || (isCompacted && same === 'by_system')) {
+    if (!isWaiting || same === 'by_system') {
       return broken(state, { head: latest, kind, aligned: undefined }, sent)
     }
   }

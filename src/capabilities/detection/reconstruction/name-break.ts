@@ -70,6 +70,30 @@ export function isSummary(message: ToldMessage | undefined): boolean {
 
 const summary_chars_max = 600
 const summaryHead = /^[^\n]{0,60}\bsummary\b/i
-const request = /^\W{0,4}(?:please|can|could|would|now|write|give|create|make|provide|add|produce|generate|i)\b/i
+const request =
+  /^\W{0,4}(?:please|can|could|would|now|write|give|create|make|provide|add|produce|generate|i)\b/i
 const summaryWords =
-  /\b(?:conversation|discussion|history|context) (?:was|has been|is) (?:summari[sz]ed|compacted|condensed)\b|\b(?:conversation|discussion|progress|happened|work done) so far\b|\bcontinued from a previous\b|\bsummary of (?:the|our|earlier|previous) (?:conversation|discussion|session|work|progress|messages)\b/i
+  /\b(?:conversation|discussion|history|context) (?:was|has been|is) (?:summari[sz]ed|compacted|condensed)\b|\b(?:conversation|discussion|progress|happened|work done) so far\b|\b(?:continued from a|continues an?) (?:previous|earlier|prior)\b|\bsummary of (?:the|our|earlier|previous) (?:conversation|discussion|session|work|progress|messages)\b/i
+
+/** A text that repeats the words of what is gone tells it in short, whatever it calls itself. */
+export function isRestated(state: RunState, head: Head, message: ToldMessage): boolean {
+  if (message.role === 'tool' || message.role === 'system') return false
+  const words = wordsIn(message.text.slice(0, restated_chars_max))
+  if (words.size < restatedWords_min) return false
+  const lost = new Set<string>()
+  for (const id of head.ids.slice(head.systems).slice(-restatedMessages_max)) {
+    const text = state.messages[id]?.text.slice(0, restated_chars_max) ?? ''
+    for (const word of wordsIn(text)) lost.add(word)
+  }
+  const known = [...words].filter((word) => lost.has(word)).length
+  return known >= words.size * restatedShare_min
+}
+
+const restated_chars_max = 2_000
+const restatedMessages_max = 200
+const restatedWords_min = 8
+const restatedShare_min = 0.5
+
+function wordsIn(text: string): Set<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\d]{4,40}/gu))
+}

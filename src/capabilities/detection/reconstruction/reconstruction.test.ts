@@ -222,6 +222,19 @@ describe('agents side by side', () => {
     ])
     expect(run.tools.filter(({ orphan }) => orphan !== null)).toEqual([])
   })
+  test('one that only reads what the user said is no break', () => {
+    let run = agentRun('router').system('You answer.').user('u0')
+    for (let at = 1; at < 4; at++) {
+      const user = `u${at - 1}`
+      run = run
+        .parallel((a) => a.system('You route.').user(user).assistant('left'))
+        .assistant(`a${at}`)
+        .user(`u${at}`)
+    }
+    const { breaks, threads } = reconstruct(run.assistant('end').observations())
+    expect(breaks).toEqual([])
+    expect(threads.find(({ steps }) => steps.length === 4)).toBeDefined()
+  })
   test('without a text of the system too: the reset is taken back', () => {
     const run = reconstruct(
       agentRun('par bare', { tools: ['t'] })
@@ -329,6 +342,52 @@ describe('what does not fit', () => {
       ['result', true],
     ])
   })
+  test('an answer that the client left out, and one that a compaction took, lack nothing', () => {
+    const dropped = agentRun('dropped', { tools: ['t'] })
+      .user('u')
+      .assistant({ calls: [{ name: 't', args: 1 }], kept: false })
+      .user('Say it so.')
+      .assistant('ok')
+      .user('And?')
+      .assistant('yes')
+      .observations()
+    expect(reconstruct(dropped).tools.map(({ orphan }) => orphan)).toEqual([null])
+    const compacted = agentRun('taken', { tools: ['t'] })
+      .system('S')
+      .user('u')
+      .tool({ name: 't', args: 1 }, 'r')
+      .tool({ name: 't', args: 2 }, 'r')
+      .compact('Summary: all is read.')
+      .tool({ name: 't', args: 3 }, 'r')
+      .assistant('ok')
+      .observations()
+    expect(reconstruct(compacted).tools.map(({ orphan }) => orphan)).toEqual([null, null, null])
+  })
+  test('a second result for one call', () => {
+    const rows = agentRun('second', { tools: ['t'] })
+      .user('u')
+      .tool({ name: 't', args: 1, id: 'c1' }, 'alive')
+      .assistant('ok')
+      .edit((all) => [...all, { role: 'tool', tool_call_id: 'c1', content: 'dead' }])
+      .assistant('hm')
+      .observations()
+    expect(reconstruct(rows).tools.map(({ orphan, result }) => [orphan, result])).toEqual([
+      [null, 'alive'],
+      ['result', 'dead'],
+    ])
+  })
+  test('ids that begin anew in each answer', () => {
+    const rows = agentRun('anew', { tools: ['t'] })
+      .user('u')
+      .tool({ name: 't', args: 1, id: 'call_0' }, 'first')
+      .tool({ name: 't', args: 2, id: 'call_0' }, 'second')
+      .assistant('ok')
+      .observations()
+    expect(reconstruct(rows).tools.map(({ orphan, result }) => [orphan, result])).toEqual([
+      [null, 'first'],
+      [null, 'second'],
+    ])
+  })
   test('arguments that are no JSON, and long ones', () => {
     const run = reconstruct(
       agentRun('broken', { tools: ['t'] })
@@ -428,6 +487,27 @@ const deeds = fc.array(
   { minLength: 1, maxLength: 25 },
 )
 
+const doing: Readonly<Record<string, (run: AgentRun, n: number) => AgentRun>> = {
+  tool: (run, n) =>
+    run
+      .assistant({ calls: Array.from({ length: n + 1 }, () => ({ name: 't', args: { n } })) })
+      .results(Array.from({ length: n + 1 }, () => `ok ${n}`)),
+  text: (run, n) => run.assistant(`text ${n}`),
+  user: (run, n) => run.user(`more ${n}`),
+  fail: (run) => run.assistant({ error: { status: 500 } }),
+  truncate: (run, n) => run.truncate(n),
+  compact: (run, n) => run.compact('summary of it', n),
+  edit: (run, n) =>
+    run.edit((all) => all.map((one, at) => (at === n ? { ...one, content: 'E' } : one))),
+  reset: (run) => run.reset().user('anew'),
+  again: (run) => run.assistant({ text: 'no', kept: false }),
+  parallel: (run) =>
+    run.parallel(
+      (a) => a.user('sub').assistant('s'),
+      (b) => b.user('sub').assistant('s'),
+    ),
+}
+
 function runOfDeeds(
   list: readonly { deed: string; n: number }[],
   source: RunSource,
@@ -435,27 +515,23 @@ function runOfDeeds(
   let run = agentRun('deeds', { tools: ['t'], source })
     .system('S')
     .user('U')
-  for (const { deed, n } of list) {
-    if (deed === 'tool')
-      run = run
-        .assistant({ calls: Array.from({ length: n + 1 }, () => ({ name: 't', args: { n } })) })
-        .results(Array.from({ length: n + 1 }, () => `ok ${n}`))
-    if (deed === 'text') run = run.assistant(`text ${n}`)
-    if (deed === 'user') run = run.user(`more ${n}`)
-    if (deed === 'fail') run = run.assistant({ error: { status: 500 } })
-    if (deed === 'truncate') run = run.truncate(n)
-    if (deed === 'compact') run = run.compact('summary of it', n)
-    if (deed === 'edit')
-      run = run.edit((all) => all.map((one, at) => (at === n ? { ...one, content: 'E' } : one)))
-    if (deed === 'reset') run = run.reset().user('anew')
-    if (deed === 'again') run = run.assistant({ text: 'no', kept: false })
-    if (deed === 'parallel')
-      run = run.parallel(
-        (a) => a.user('sub').assistant('s'),
-        (b) => b.user('sub').assistant('s'),
-      )
-  }
+  for (const { deed, n } of list) run = doing[deed]?.(run, n) ?? run
   return run.assistant('end').observations()
+}
+
+function expectWhole(run: TaskRun) {
+  for (const thread of run.threads) {
+    for (const at of thread.steps) expect(run.steps[at]?.thread).toBe(thread.index)
+    for (const at of thread.calls) expect(run.calls[at]?.thread).toBe(thread.index)
+  }
+  for (const step of run.steps) {
+    expect(run.calls[step.call]?.step).toBe(step.index)
+    for (const at of step.tools) expect(run.tools[at]?.step).toBe(step.index)
+  }
+  for (const [at, tool] of run.tools.entries()) expect(tool.index).toBe(at)
+  expect(run.threads.flatMap(({ steps }) => steps)).toHaveLength(run.steps.length)
+  expect(run.threads.flatMap(({ calls }) => calls)).toHaveLength(run.calls.length)
+  for (const { lost } of run.breaks) for (const at of lost) expect(run.messages[at]).toBeDefined()
 }
 
 describe('whatever a client does', () => {
@@ -485,18 +561,7 @@ describe('whatever a client does', () => {
         const rows = runOfDeeds(list, source)
         const run = reconstruct(rows)
         expect(run.calls).toHaveLength(rows.filter(({ type }) => type === 'generation').length)
-        for (const thread of run.threads) {
-          for (const at of thread.steps) expect(run.steps[at]?.thread).toBe(thread.index)
-          for (const at of thread.calls) expect(run.calls[at]?.thread).toBe(thread.index)
-        }
-        for (const step of run.steps) {
-          expect(run.calls[step.call]?.step).toBe(step.index)
-          for (const at of step.tools) expect(run.tools[at]?.step).toBe(step.index)
-        }
-        for (const [at, tool] of run.tools.entries()) expect(tool.index).toBe(at)
-        expect(run.threads.flatMap(({ steps }) => steps)).toHaveLength(run.steps.length)
-        for (const { lost } of run.breaks)
-          for (const at of lost) expect(run.messages[at]).toBeDefined()
+        expectWhole(run)
       }),
       { numRuns: 40 },
     )

@@ -42,6 +42,8 @@ export type RunState = {
   heads: Head[]
   /** Tool uses by the id of their call, the latest last. */
   usesById: Map<string, number[]>
+  /** Those that a message brought the result of. */
+  answeredByMessage: Set<number>
   /** Spans by trace and id, and threads by agent. */
   spans: Map<string, KnownSpan>
   lanes: Map<string, number>
@@ -78,6 +80,7 @@ export function newState(about: RunAbout): RunState {
     left_out: new Set(),
     heads: [],
     usesById: new Map(),
+    answeredByMessage: new Set(),
     spans: new Map(),
     lanes: new Map(),
     callsBySpan: new Map(),

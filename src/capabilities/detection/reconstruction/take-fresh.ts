@@ -3,7 +3,7 @@ import type { Followed } from './follow-history.ts'
 import { type Head, isAnswer } from './heads.ts'
 import type { ToldMessage } from './read-messages.ts'
 import { addMessage, heldText, type RunState } from './run-state.ts'
-import { askFor, joinResult, tellOrphans } from './tool-uses.ts'
+import { askFor, giveUp, joinResult, tellOrphans } from './tool-uses.ts'
 
 /** Takes what a history brought: answers come back, results are joined with their calls. */
 export function takeFresh(state: RunState, followed: Followed, row: Observation): void {
@@ -14,17 +14,19 @@ export function takeFresh(state: RunState, followed: Followed, row: Observation)
   }
   const from = followed.is_first ? fresh.findLastIndex(({ role }) => role === 'assistant') : 0
   const about = { followed, row, call: callOf(state, row) }
+  const before = head.answer
   let isBack = false
   for (const [at, told] of fresh.entries()) {
     const answer = answerBack(head, told)
-    const before = answer ?? known?.[at] ?? -1
+    const first = answer ?? known?.[at] ?? -1
     if (answer !== undefined) isBack = true
-    const id = before === -1 ? addTold(state, told, { ...about, is_seen: at >= from }) : before
+    const id = first === -1 ? addTold(state, told, { ...about, is_seen: at >= from }) : first
     head.digests.push(told.digest)
     head.ids.push(id)
     if (told.role === 'system' && head.systems === head.ids.length - 1) head.systems += 1
   }
   if (isBack) tellOrphans(state, followed.thread)
+  else if (before !== undefined && fresh.length > 0) giveUp(state, followed.thread, before.message)
 }
 
 /**

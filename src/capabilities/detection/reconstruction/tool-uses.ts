@@ -107,10 +107,11 @@ export function joinResult(
   const index = at === -1 ? undefined : open[at]
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) {
-    if (!completed(state, told) && !about.is_quiet) addOrphan(state, told, about)
+    if (!completed(state, told, about) && !about.is_quiet) addOrphan(state, told, about)
     return
   }
   open.splice(at, 1)
+  state.answeredByMessage.add(index)
   state.tools[index] = {
     ...use,
     ...resultOf(state, told, use),
@@ -136,16 +137,27 @@ function openFor(state: RunState, open: readonly number[], told: ToldMessage): n
   })
 }
 
-/** A result told before, by the tool's own span or by another history, may lack its text. */
-function completed(state: RunState, told: ToldMessage): boolean {
+/**
+ * A result told before, by the tool's own span or by another history, may lack its text. A second
+ * message with another text answers nothing. A run that no model asked for is an orphan only when a
+ * model gets its result.
+ */
+function completed(
+  state: RunState,
+  told: ToldMessage,
+  { row, is_quiet: isQuiet }: { row: Observation; is_quiet: boolean },
+): boolean {
   const index = state.usesById.get(told.tool_call_id)?.at(-1)
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) return false
-  if (use.is_answered && use.result === null) {
-    const { fault } = use
-    const result = resultOf(state, told, use)
-    state.tools[index] = { ...use, ...result, fault: fault ?? result.fault }
-  }
+  if (state.answeredByMessage.has(index)) return isQuiet || told.text.startsWith(use.result ?? '')
+  state.answeredByMessage.add(index)
+  const isUnasked = use.step === null && use.latency_ms !== null && !isQuiet
+  const orphan = isUnasked ? 'result' : use.orphan
+  const result = use.result === null ? resultOf(state, told, use) : {}
+  const fault = use.fault ?? ('fault' in result ? result.fault : null)
+  const late = { is_answered: true, answered_at: row.start_time, answered_by: placeOf(row) }
+  state.tools[index] = { ...use, ...result, fault, orphan, ...(use.is_answered ? {} : late) }
   return true
 }
 
@@ -206,4 +218,12 @@ export function tellOrphans(state: RunState, thread: number): void {
     const use = state.tools[index]
     if (use !== undefined && use.orphan === null) state.tools[index] = { ...use, orphan: 'call' }
   }
+}
+
+/** The client left the answer out of its history: nobody will answer its calls, and nobody need. */
+export function giveUp(state: RunState, thread: number, message: number): void {
+  const line = state.lines[thread]
+  const step = state.messages[message]?.step
+  if (line === undefined || step === undefined || step === null) return
+  line.open = line.open.filter((index) => state.tools[index]?.step !== step)
 }

@@ -1,0 +1,24 @@
+/** What a new call of a task costs the worker, in microseconds of processor time. */
+export type DetectionRow = {
+  /** How the client sends its history. */
+  history: string
+  steps: number
+  /** Characters of the last history. */
+  input_chars: number
+  /** Medians over the last calls of the task. */
+  parse_us: number
+  take_us: number
+  detect_us: number
+  /** The most that one of these calls took, taking and detecting together. */
+  worst_us: number
+  /** Taking and detecting against JSON.parse of the same input. */
+  ratio: number
+  /** What the reconstruction says it holds, and what the heap grew by. */
+  told_bytes: number
+  heap_bytes: number
+}
+
+export type DetectionFacts = { calls: number; rows: DetectionRow[] }
+
+/** The goal of the project: microseconds for a new call. */
+export const goals_us: Readonly<Record<number, number>> = { 100: 2_000, 500: 5_000 }
