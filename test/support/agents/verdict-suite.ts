@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, apiByKey } from '../clients/api-reader.ts'
+import type { ClientShape } from '../clients/client-shape.ts'
+import { eventually } from '../eventually.ts'
+import { scenarioScript, scenarios } from './scenarios.ts'
+import { type AgentRun, runAgent } from './tool-agent.ts'
+
+type Judged = { findings: Found[]; lag_ms: number }
+
+type Found = { kind: string; type: string; severity: string; start_step: number | null }
+
+/** What an agent's owner reads after a run through the real proxy, on any shape of the service. */
+export function verdictSuite(start: () => Promise<ClientShape>): void {
+  let shape: ClientShape
+  let api: Api
+
+  beforeAll(async () => {
+    shape = await start()
+    await shape.provider.script(scenarioScript)
+    api = apiByKey(shape)
+  })
+  afterAll(() => shape?.[Symbol.asyncDispose]())
+
+  /** Runs the agent as a task of a conversation of its own. */
+  async function runAs(task_id: string, conversation_id: string, run: AgentRun): Promise<number> {
+    const client = new OpenAI({
+      baseURL: `${shape.proxy_url}/v1`,
+      apiKey: 'provider-key-of-the-agent',
+      defaultHeaders: {
+        'X-API-Key': shape.login.project_key,
+        'X-Task-ID': task_id,
+        'X-Conversation-ID': conversation_id,
+      },
+    })
+    return runAgent(client, run)
+  }
+
+  /** What was found once every one of the task's calls was looked at. */
+  async function judged(task_id: string, calls: number): Promise<Judged> {
+    const over_ms = Date.now()
+    const findings = await eventually(`${task_id} is judged`, async () => {
+      const task = await api.get(`/api/v1/tasks/${task_id}`)
+      if (task.status !== 200 || task.body['calls'] !== calls) return undefined
+      const { body } = await api.get(`/api/v1/tasks/${task_id}/findings`)
+      return body['is_current'] === true && (body['findings'] as Found[])
+    })
+    return { findings, lag_ms: Date.now() - over_ms }
+  }
+
+  describe.each(scenarios)('$name', ({ name, ill, healthy }) => {
+    test('shows up with the step that it began with', async () => {
+      const [task_id, conversation_id] = [`ill-${randomUUID()}`, randomUUID()]
+      const calls = await runAs(task_id, conversation_id, ill.run)
+      const { findings, lag_ms } = await judged(task_id, calls)
+      console.log(`${name}: told ${lag_ms} ms after the run`)
+      expect(findings).toContainEqual(expect.objectContaining(ill.finding))
+      const task = (await api.get(`/api/v1/tasks/${task_id}`)).body
+      expect(task).toMatchObject({ verdict: { summary: expect.stringMatching(/\w/) } })
+      if (ill.finding.kind === 'context') await expectContextFailure(conversation_id, task_id)
+      if (ill.finding.kind === 'loop') await expectLoop(task_id)
+    })
+
+    test('its healthy twin shows nothing', async () => {
+      const task_id = `healthy-${randomUUID()}`
+      const calls = await runAs(task_id, randomUUID(), healthy)
+      const { findings } = await judged(task_id, calls)
+      expect(findings.filter(({ severity }) => severity !== 'info')).toEqual([])
+    })
+  })
+
+  async function expectLoop(task_id: string): Promise<void> {
+    const { body } = await api.get(`/api/v1/tasks/${task_id}/loops`)
+    expect(body).toMatchObject({ loops: [{ type: 'repeat_call', start_step: 0 }], total: 1 })
+  }
+
+  async function expectContextFailure(conversation_id: string, task_id: string): Promise<void> {
+    const { status, body } = await api.get(
+      `/api/v1/conversations/${conversation_id}/context-failures`,
+    )
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      conversation_id,
+      total_failures: 1,
+      failures: [{ type: 'lost_context', failure_type: 'lost_context', task_id }],
+    })
+  }
+}
