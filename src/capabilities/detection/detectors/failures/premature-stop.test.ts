@@ -23,6 +23,7 @@ test('a task that failed with a tool asked for', () => {
     .user('Book it.')
     .assistant({ calls: [{ name: 'book_flight' }] })
   expect(findingsOf(prematureStop, run)).toEqual([])
+  expect(findingsOf(prematureStop, run, { state: 'completed' })).toEqual([])
   expect(findingsOf(prematureStop, run, { state: 'failed' })).toMatchObject([
     { type: 'premature_stop', severity: 'medium' },
   ])

@@ -4,6 +4,7 @@ import { cutText } from '../../evidence/cut-text.ts'
 import { placesOfSteps } from '../../evidence/places.ts'
 import { remember } from '../../evidence/remember.ts'
 import type { Step, TaskRun, Thread } from '../../reconstruction/contract.ts'
+import { wentWell } from './call-fault.ts'
 import { callOf, failureDraft, noWaste } from './failure-draft.ts'
 import { announcedNext } from './said.ts'
 import { turnsOf } from './thread-course.ts'
@@ -13,7 +14,7 @@ const settings = z.strictObject({})
 
 /**
  * Agents that stopped before they were done: the last answer announces the next deed and does not
- * do it, or the task ended with tools asked for whose results no answer used.
+ * do it, or the task failed with tools asked for whose results no answer used.
  */
 export const prematureStop: Detector<typeof settings> = {
   name: 'premature_stop',
@@ -64,21 +65,20 @@ function hasTools(run: TaskRun, step: Step): boolean {
 
 const quote_chars_max = 120
 
-/** Only of a task that has ended: one that runs may still be waiting for its tools. */
+/** Only of a task that was said to have failed: another one may still be waiting for its tools. */
 function leftOpen(run: TaskRun, thread: Thread): FindingDraft[] {
-  if (run.state !== 'completed' && run.state !== 'failed') return []
+  if (run.state !== 'failed' || thread.kind !== 'root') return []
   const step = run.steps[thread.steps.at(-1) ?? -1]
-  if (step === undefined || step.tools.length === 0 || thread.kind !== 'root') return []
+  const call = step && callOf(run, step)
+  if (step === undefined || call === undefined || step.tools.length === 0) return []
+  if (thread.calls.at(-1) !== call.index || !wentWell(call)) return []
   const tools = step.tools.flatMap((at) => run.tools[at] ?? [])
   if (tools.some(({ name }) => natureOfTool(name).isEnd)) return []
-  const call = callOf(run, step)
-  const isLastCall = call !== undefined && thread.calls.at(-1) === call.index
-  const isSure = isLastCall && run.state === 'failed'
   const finding = stopDraft(run, step, {
-    severity: isSure ? 'medium' : 'low',
+    severity: 'medium',
     recovered: false,
-    summary: `The task ended while “${tools[0]?.name ?? ''}” was asked for; no answer used its result.`,
-    confidence: isSure ? 0.8 : 0.5,
+    summary: `The task failed while “${tools[0]?.name ?? ''}” was asked for; no answer used its result.`,
+    confidence: 0.8,
     evidence: { tools: tools.map(({ name }) => name).slice(0, tools_max) },
   })
   return [finding]

@@ -38,6 +38,14 @@ test('spans without content tell it by their status', () => {
   expect(findingsOf(toolFailure, run)).toMatchObject([{ type: 'tool_failure' }])
 })
 
+test('a call that fails after the error leaves no chance to get over it', () => {
+  const run = agentRun('cut short')
+    .user('Deploy cart.')
+    .tool(deploy, refused)
+    .assistant({ error: { status: 500 } })
+  expect(findingsOf(toolFailure, run, { state: 'failed' })).toEqual([])
+})
+
 describe('healthy twins', () => {
   test('one error that the model corrects', () => {
     const run = agentRun('corrected')

@@ -1,5 +1,6 @@
 import { isRecovered } from '../../evidence/recovery.ts'
-import type { Step, TaskRun, Thread, ToolFault, ToolUse } from '../../reconstruction/contract.ts'
+import type { TaskRun, Thread, ToolFault, ToolUse } from '../../reconstruction/contract.ts'
+import { wentWell } from './call-fault.ts'
 import { courseOf } from './thread-course.ts'
 import { natureOfTool } from './tool-nature.ts'
 
@@ -42,20 +43,17 @@ export function troublesOf(
   })
 }
 
-/** True when the last step of the thread asks for no tool, or the task is over. */
-export function atRest(run: TaskRun, thread: Thread): boolean {
-  if (run.state === 'completed' || run.state === 'failed') return true
-  const last = lastStep(run, thread)
+/**
+ * True when the last step of the thread asks for no tool, or the task was said to have failed. Not
+ * when the thread's last call failed: then nobody could go on trying.
+ */
+function atRest(run: TaskRun, thread: Thread): boolean {
+  const call = run.calls[thread.calls.at(-1) ?? -1]
+  if (call !== undefined && !wentWell(call)) return false
+  if (run.state === 'failed') return true
+  const last = run.steps[thread.steps.at(-1) ?? -1]
   if (last === undefined) return false
-  return (
-    last.tools.length === 0 ||
-    last.tools.every((at) => natureOfTool(run.tools[at]?.name ?? '').isEnd)
-  )
-}
-
-/** The latest step of a thread. */
-export function lastStep(run: TaskRun, { steps }: Thread): Step | undefined {
-  return run.steps[steps.at(-1) ?? -1]
+  return last.tools.every((at) => natureOfTool(run.tools[at]?.name ?? '').isEnd)
 }
 
 type Streak = { fault: ToolFault; faulted: ToolUse[]; isMended: boolean }
