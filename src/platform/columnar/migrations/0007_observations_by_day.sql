@@ -65,10 +65,7 @@ create table if not exists {{table:observations}} {{on_cluster}}
     index by_conversation_id conversation_id type bloom_filter(0.01) granularity 1
 )
 engine = {{engine:ReplacingMergeTree(ingested_at)}}
-partition by if(
-    start_time >= toDateTime64('2024-01-01 00:00:00', 9, 'UTC')
-        and start_time < toDateTime64('2040-01-01 00:00:00', 9, 'UTC'),
-    toYYYYMMDD(start_time), toYear(start_time))
+partition by if(start_time >= toDateTime64('2024-01-01 00:00:00', 9, 'UTC') and start_time < toDateTime64('2040-01-01 00:00:00', 9, 'UTC'), toYYYYMMDD(start_time), toYear(start_time))
 order by (project_id, start_time, trace_id, observation_id)
 settings {{durability}}, min_bytes_for_wide_part = 67108864,
     min_age_to_force_merge_seconds = 7200, min_age_to_force_merge_on_partition_only = 1
