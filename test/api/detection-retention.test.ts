@@ -96,7 +96,11 @@ test('an erasure deletes what was found where the user had a part, and what othe
       .where('task_id', '=', task_id)
       .executeTakeFirstOrThrow()
   expect(JSON.stringify((await ledgerOf('later')).ledger)).toContain('hers')
-  await db.deleteFrom('tasks').where('project_id', '=', project).where('user_id', '=', 'ada').execute()
+  await db
+    .deleteFrom('tasks')
+    .where('project_id', '=', project)
+    .where('user_id', '=', 'ada')
+    .execute()
   await openFindingsRetention(api.bench).eraseUser({
     ...{ project_id: project, user_id: 'ada', held_trace_ids: [], purge: true },
   })

@@ -70,8 +70,12 @@ test('what is no setting is refused with the place', async () => {
 test('only an admin of the project sets them, and whoever reads tasks reads them', async () => {
   const project = await api.bench.newProject()
   const as = async (method: 'GET' | 'PUT', headers: Record<string, string>) =>
-    (await api.call(method, path, { headers, ...(method === 'PUT' && { body: { detectors: {} } }) }))
-      .status
+    (
+      await api.call(method, path, {
+        headers,
+        ...(method === 'PUT' && { body: { detectors: {} } }),
+      })
+    ).status
   expect(await as('PUT', tokenOf('editor', project))).toBe(403)
   expect(await as('PUT', keyOf(project))).toBe(401)
   expect(await as('PUT', tokenOf('admin', project))).toBe(200)
@@ -115,7 +119,9 @@ test('a preview tells what other thresholds would find, and writes nothing', asy
   )
   const still = await api.get(project, '/tasks/three/findings')
   expect(still.body).toMatchObject({ total: 1, findings: [{ state: 'open' }] })
-  const stranger = await api.post(await api.bench.newProject(), `${path}/preview`, { detectors: {} })
+  const stranger = await api.post(await api.bench.newProject(), `${path}/preview`, {
+    detectors: {},
+  })
   expect(stranger.body).toMatchObject({ tasks: 0, changes: [] })
   const denied = await api.call('POST', `${path}/preview`, {
     headers: keyOf(project, 'tasks:read'),

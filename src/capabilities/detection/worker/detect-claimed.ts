@@ -60,6 +60,9 @@ function isOutage(error: unknown): boolean {
   return isRelationalUnavailable(error)
 }
 
+/** Results written at once: each waits for the store more than it takes. */
+const writes_max = 4
+
 type Claimed = { task: ClaimedTask; facts: TaskFacts }
 
 async function detectTogether(
@@ -78,9 +81,14 @@ async function detectTogether(
     }),
   )
   const took_ms = (clock.now_ms() - start_ms) / Math.max(1, looks.length)
-  for (const look of looks) {
-    const claim = tasks.find(({ facts }) => facts === look.facts)
-    if (claim !== undefined) await write(ports, { ...claim, look, version, took_ms })
+  for (let at = 0; at < looks.length; at += writes_max) {
+    const writes = looks.slice(at, at + writes_max).flatMap((look) => {
+      const claim = tasks.find(({ facts }) => facts === look.facts)
+      return claim === undefined ? [] : [write(ports, { ...claim, look, version, took_ms })]
+    })
+    // All of them end, also when one fails, before anything is done again.
+    const failure = (await Promise.allSettled(writes)).find(({ status }) => status === 'rejected')
+    if (failure?.status === 'rejected') throw failure.reason
     await nextTurn()
   }
   const seen = new Set(looks.map(({ facts }) => facts))
