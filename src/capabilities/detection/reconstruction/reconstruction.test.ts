@@ -380,7 +380,7 @@ describe('what does not fit', () => {
     const rows = agentRun('anew', { tools: ['t'] })
       .user('u')
       .tool({ name: 't', args: 1, id: 'call_0' }, 'first')
-      .tool({ name: 't', args: 2, id: 'call_0' }, 'second')
+      .tool({ name: 't', args: 2, id: 'call_0' }, { text: 'second', id: 'call_0' })
       .assistant('ok')
       .observations()
     expect(reconstruct(rows).tools.map(({ orphan, result }) => [orphan, result])).toEqual([
