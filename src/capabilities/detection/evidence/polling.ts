@@ -30,7 +30,7 @@ export const pollingSettings = {
 
 /** Whether one call alone shows that it waits for something. */
 export function isPollingUse(use: ToolUse): boolean {
-  return isWaiting(use) || isStatus(use) || saysPending(use)
+  return isWaiting(use) || isStatus(use) || saysPending(use) || isBlind(use) || asksPerson(use)
 }
 
 /** Whether equal steps look like waiting: by what they call, by what it says, or by their pace. */
@@ -46,7 +46,7 @@ export function isPollingLap(
   gap_ms: number,
 ): boolean {
   const uses = lap.flatMap((facts) => facts.uses)
-  if (uses.some((use) => isWaiting(use) || saysPending(use))) return true
+  if (uses.some((use) => isWaiting(use) || saysPending(use) || asksPerson(use))) return true
   return uses.every(isStatus) || isPaced(run, steps, gap_ms)
 }
 
@@ -72,25 +72,51 @@ function gapsOf(run: TaskRun, steps: readonly StepFacts[]): number[] {
 }
 
 const waiting = new Set('wait await sleep poll polling watch monitor heartbeat tail'.split(' '))
-/** Calls that go on from a place that nobody sees: `scroll_down`, `press_key`, `next`. */
-const advancing = new Set(
-  'scroll press swipe undo redo next previous advance tick roll draw spin increment key'.split(' '),
-)
-const blindResult_chars_max = 60
 
-/** Whether a call waits for time to pass, or goes on blindly: its result tells nothing new. */
+/** Whether a call waits for time to pass. */
 function isWaiting(use: ToolUse): boolean {
-  const words = wordsOfTool(use.name)
-  if (words.some((word) => waiting.has(word))) return true
-  if (words.some((word) => advancing.has(word))) {
-    return (use.result?.length ?? 0) <= blindResult_chars_max
-  }
+  if (deedOf(use).some((word) => waiting.has(word))) return true
   const command = commandOf(use)
   if (command === undefined) return false
   if (command.trim() === '') return true
   return shellCommands(command).some(
     ({ words: [program = ''], is_piped }) => waitingPrograms.has(program) && !is_piped,
   )
+}
+
+/** The words of a tool's name, and of its `action`, where one tool does many things. */
+function deedOf(use: ToolUse): readonly string[] {
+  const { action } = argumentsOf(use)
+  const words = wordsOfTool(use.name)
+  return typeof action === 'string' ? [...words, ...wordsOfTool(action)] : words
+}
+
+/**
+ * Calls that go on from a place that nobody sees (`scroll_down`, `press_key`, `pop`), that draw
+ * lots or take pictures: equal ones may mean something new each time.
+ */
+const blind = new Set(
+  (
+    'scroll press swipe undo redo next previous advance tick roll draw spin increment key pop dequeue ' +
+    'receive consume random dice coin uuid screenshot snapshot capture'
+  ).split(' '),
+)
+const blindResult_chars_max = 60
+/** What stands for a picture or a file, which may be another one each time. */
+const placeholder = /^\W{0,4}(image|screenshot|binary|picture|file)\b.{0,40}$/i
+
+function isBlind(use: ToolUse): boolean {
+  const { result } = use
+  if (result === null || result.length > blindResult_chars_max) return false
+  return deedOf(use).some((word) => blind.has(word)) || placeholder.test(result)
+}
+
+/** Whether the result is a person's word, which goes on as a message of the user does. */
+function asksPerson(use: ToolUse): boolean {
+  const words = wordsOfTool(use.name)
+  if (words.some((word) => word === 'human' || word === 'approval' || word === 'clarify'))
+    return true
+  return words[0] === 'ask' && words.some((word) => word === 'user' || word === 'customer')
 }
 
 const waitingPrograms = new Set(['sleep', 'wait', 'watch', 'tail', 'timeout'])

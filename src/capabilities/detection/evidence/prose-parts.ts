@@ -41,6 +41,12 @@ function isMarked(line: string, trimmed: string): boolean {
   if (/^(#{1,6} |>|[-*+•–] |\d{1,9}[.)] |\(?[a-z\d][.)] )/i.test(trimmed)) return true
   if (trimmed.startsWith('|') || trimmed.split('|').length > 2 || trimmed.includes('\t'))
     return true
-  if (/^(\t| {4})/.test(line)) return true
+  if (/^(\t| {4})/.test(line) || isCode(trimmed)) return true
   return trimmed !== '' && !/[\p{L}\p{N}]/u.test(trimmed)
+}
+
+/** A statement (`f(x);`, `} else {`), or fields that commas part without a blank. */
+function isCode(trimmed: string): boolean {
+  if (/[;{}]$/.test(trimmed) && /[()=<>{}]/.test(trimmed)) return true
+  return (trimmed.match(/[,;](?=[^\s])/g)?.length ?? 0) >= 3
 }

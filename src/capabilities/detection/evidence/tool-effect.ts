@@ -52,15 +52,20 @@ function effectOfName({ name, result }: ToolUse): ToolEffect {
   const words = wordsOfTool(name)
   const verb = words.find((word) => reading.has(word) || changing.has(word))
   if (verb === 'run') return words.some((word) => checks.has(word)) ? 'reads' : 'changes'
-  if (verb === undefined) return isAcknowledgement(result) ? 'changes' : 'reads'
+  if (verb === undefined) return saysDone(result) ? 'changes' : 'reads'
   return reading.has(verb) ? 'reads' : 'changes'
 }
 
 const acknowledgement_chars_max = 80
 const acknowledgement =
-  /^\W{0,4}(ok|done|success|accepted)\b|\b(created|updated|saved|deleted|written|sent|added|removed|moved|booked|cancelled)\b|"(ok|success)": ?true/i
+  /^\W{0,4}(ok|done|success|accepted)\b|\b(created|updated|saved|deleted|written|sent|added|removed|moved|booked|cancelled|edited)\b|"(ok|success)": ?true/i
 
-function isAcknowledgement(result: string | null): boolean {
+/** Whether a call changes something and its result says no more than that it did. */
+export function isAcknowledged(use: ToolUse): boolean {
+  return effectOfTool(use) === 'changes' && saysDone(use.result)
+}
+
+function saysDone(result: string | null): boolean {
   return (
     result !== null && result.length <= acknowledgement_chars_max && acknowledgement.test(result)
   )

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
+import { asksForRepetition } from '../../evidence/asked-repetition.ts'
 import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
 import { isPollingLap, pollingSettings } from '../../evidence/polling.ts'
 import { remember } from '../../evidence/remember.ts'
@@ -116,7 +117,7 @@ function found(run: TaskRun, { steps, period }: Cycle, set: Settings): FindingDr
   const uses = lap.flatMap((facts) => facts.uses)
   return loopDraft(run, {
     type: 'cycle',
-    severity: severityOf(laps, is_polling, set),
+    severity: asksForRepetition(run, lap[0]) ? 'low' : severityOf(laps, is_polling, set),
     summary: `The same ${period} steps (${toolNames(uses)}) came ${laps} times in a row with the same results.`,
     steps: whole,
     fresh: period,

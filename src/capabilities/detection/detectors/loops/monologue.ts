@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
+import type { Detector, FindingDraft, Severity, WorkBudget } from '../../contract.ts'
+import { asksForRepetition } from '../../evidence/asked-repetition.ts'
 import { cutText } from '../../evidence/cut-text.ts'
 import { loopDraft } from '../../evidence/loop-draft.ts'
 import { remember } from '../../evidence/remember.ts'
@@ -117,7 +118,7 @@ function draft(run: TaskRun, steps: readonly StepFacts[], { threshold, set }: Ru
   const isEqual = new Set(steps.map(({ step }) => plainTextOf(step))).size === 1
   return loopDraft(run, {
     type: 'monologue',
-    severity: repeats >= set.high_repeats ? 'high' : 'medium',
+    severity: severityOf(run, steps, set),
     summary: `The model said ${isEqual ? '' : 'nearly '}the same ${repeats} times in a row without a tool or a user in between.`,
     steps,
     fresh: 1,
@@ -126,4 +127,9 @@ function draft(run: TaskRun, steps: readonly StepFacts[], { threshold, set }: Ru
     threshold: isEqual ? set.repeats : threshold,
     evidence: { text: cutText(steps[0]?.step.text ?? ''), equal: isEqual },
   })
+}
+
+function severityOf(run: TaskRun, steps: readonly StepFacts[], set: Settings): Severity {
+  if (asksForRepetition(run, steps[0])) return 'low'
+  return steps.length >= set.high_repeats ? 'high' : 'medium'
 }

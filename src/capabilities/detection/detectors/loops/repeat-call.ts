@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
+import { asksForRepetition } from '../../evidence/asked-repetition.ts'
 import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
 import { isPolling, pollingSettings } from '../../evidence/polling.ts'
 import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
+import { isAcknowledged } from '../../evidence/tool-effect.ts'
 import type { TaskRun } from '../../reconstruction/contract.ts'
 
 const source =
@@ -80,7 +82,7 @@ function found(run: TaskRun, steps: readonly StepFacts[], set: Settings): Findin
   if (repeats < threshold || known < Math.max(2, threshold - unknownResults_max)) return undefined
   return loopDraft(run, {
     type: 'repeat_call',
-    severity: severityOf(repeats, is_polling, set),
+    severity: severityOf(repeats, is_polling ? 'polls' : natureOf(run, steps), set),
     summary: `${toolNames(uses)} was called ${repeats} times in a row with the same arguments and the same result.`,
     steps,
     fresh: 1,
@@ -91,7 +93,19 @@ function found(run: TaskRun, steps: readonly StepFacts[], set: Settings): Findin
   })
 }
 
-function severityOf(repeats: number, is_polling: boolean, set: Settings): Severity {
-  if (is_polling) return repeats >= set.polling_loop_repeats ? 'medium' : 'low'
-  return repeats >= set.high_repeats ? 'high' : 'medium'
+/** `acts`: it may have been meant to happen more than once, such as adding the same thing twice. */
+type Nature = 'polls' | 'acts' | 'asked_for' | 'asks'
+
+function natureOf(run: TaskRun, steps: readonly StepFacts[]): Nature {
+  const uses = steps[0]?.uses ?? []
+  if (asksForRepetition(run, steps[0])) return 'asked_for'
+  return uses.length > 0 && uses.every(isAcknowledged) ? 'acts' : 'asks'
+}
+
+function severityOf(repeats: number, nature: Nature, set: Settings): Severity {
+  const isHigh = repeats >= set.high_repeats
+  if (nature === 'polls') return repeats >= set.polling_loop_repeats ? 'medium' : 'low'
+  if (nature === 'asked_for') return 'low'
+  if (nature === 'acts') return isHigh ? 'medium' : 'low'
+  return isHigh ? 'high' : 'medium'
 }
