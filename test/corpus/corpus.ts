@@ -11,10 +11,12 @@ import { hardHealthyRuns } from './healthy-hard.ts'
 import { longHealthyRuns } from './healthy-long.ts'
 import { proseRuns } from './healthy-prose.ts'
 import { conversationRuns } from './healthy-talk.ts'
+import { trapRuns } from './healthy-traps.ts'
 import { waitingRuns } from './healthy-waiting.ts'
 import { workRuns } from './healthy-work.ts'
 import { hardRuns } from './ill-hard.ts'
 import { moreRuns } from './ill-more.ts'
+import { wordRuns } from './ill-words.ts'
 import type { LabelledRun } from './labelled-run.ts'
 import { cycleRuns } from './loops-cycle.ts'
 import { errorStreakRuns } from './loops-error-streak.ts'
@@ -45,6 +47,7 @@ export const corpus: readonly LabelledRun[] = [
   ...historyRuns,
   ...hardRuns,
   ...moreRuns,
+  ...wordRuns,
   ...waitingRuns,
   ...codingRuns,
   ...proseRuns,
@@ -52,4 +55,5 @@ export const corpus: readonly LabelledRun[] = [
   ...workRuns,
   ...hardHealthyRuns,
   ...longHealthyRuns,
+  ...trapRuns,
 ]
