@@ -11,6 +11,7 @@ import { readMigrations } from '../src/platform/migrations/index.ts'
 import { metricCatalogue } from '../src/roles/metric-catalogue.ts'
 import { routeCatalogue } from '../src/roles/route-catalogue.ts'
 import { version } from '../src/roles/version.ts'
+import { detectorsPage } from './detectors-page.ts'
 import { type TableAbout, tablesOf } from './tables-of-migrations.ts'
 
 /** Each file under docs/reference that is made from the code, with its content. */
@@ -20,6 +21,7 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
   return [
     { path: 'docs/reference/openapi.json', content: `${JSON.stringify(document, null, 2)}\n` },
     { path: 'docs/reference/configuration.md', content: configurationPage() },
+    { path: 'docs/reference/detectors.md', content: detectorsPage() },
     { path: 'docs/reference/errors.md', content: errorsPage() },
     { path: 'docs/reference/metrics.md', content: await metricsPage() },
     { path: 'docs/reference/otlp-mapping.md', content: mappingPage(currentContract) },

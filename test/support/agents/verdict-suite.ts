@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiByKey } from '../clients/api-reader.ts'
@@ -58,6 +59,7 @@ export function verdictSuite(start: () => Promise<ClientShape>): void {
       expect(findings).toContainEqual(expect.objectContaining(ill.finding))
       const task = (await api.get(`/api/v1/tasks/${task_id}`)).body
       expect(task).toMatchObject({ verdict: { summary: expect.stringMatching(/\w/) } })
+      await expectGuide({ task_id, conversation_id })
       if (ill.finding.kind === 'context') await expectContextFailure(conversation_id, task_id)
       if (ill.finding.kind === 'loop') await expectLoop(task_id)
     })
@@ -69,6 +71,17 @@ export function verdictSuite(start: () => Promise<ClientShape>): void {
       expect(findings.filter(({ severity }) => severity !== 'info')).toEqual([])
     })
   })
+
+  /** What docs/guides/why-did-my-agent-loop.md asks is answered. */
+  async function expectGuide(run: { task_id: string; conversation_id: string }): Promise<void> {
+    const guide = await readFile('docs/guides/why-did-my-agent-loop.md', 'utf8')
+    const paths = [...guide.matchAll(/"\$LOOPTRACE_URL([^"]+)"/g)].map(([, path = '']) => path)
+    expect(paths.length).toBeGreaterThan(7)
+    for (const path of paths) {
+      const asked = path.replace('$TASK', run.task_id).replace('$CONVERSATION', run.conversation_id)
+      expect([path, (await api.get(asked)).status]).toEqual([path, 200])
+    }
+  }
 
   async function expectLoop(task_id: string): Promise<void> {
     const { body } = await api.get(`/api/v1/tasks/${task_id}/loops`)
