@@ -1,7 +1,7 @@
 import type { WorkBudget } from '../contract.ts'
 import { placeOf } from '../evidence/places.ts'
 import type { Message, Place, TaskRun } from '../reconstruction/contract.ts'
-import { type Answer, type Dialogue, dialoguesOf } from './dialogues.ts'
+import { type Answer, type Dialogue, type Dialogues, dialoguesOf } from './dialogues.ts'
 import { factValueOf } from './fact-claims.ts'
 import type { ContextLedger } from './ledger.ts'
 import { wordsOf } from './prose.ts'
@@ -25,10 +25,18 @@ export function askedAgain(
   budget: WorkBudget,
   prior: ContextLedger | undefined,
 ): AskedAgain[] {
-  return dialoguesOf(run, prior).dialogues.flatMap((dialogue) => [
+  const dialogues = dialoguesOf(run, prior)
+  const known = read.get(dialogues)
+  if (known !== undefined) return known
+  const found = dialogues.dialogues.flatMap((dialogue) => [
     ...inDialogue(run, dialogue, budget).values(),
   ])
+  read.set(dialogues, found)
+  return found
 }
+
+/** Two detectors ask for it. */
+const read = new WeakMap<Dialogues, AskedAgain[]>()
 
 type Reading = {
   run: TaskRun
@@ -76,9 +84,19 @@ function againIn(reading: Reading, answer: Answer, question: Question): AskedAga
   return { answer, question, known, was_asked }
 }
 
-/** The user spoke again since: asking at once once more says that the reply did not do. */
+/**
+ * The user spoke again since, and only to answer other questions: asking at once once more says that
+ * the reply did not do, and a new request may need a reply of its own.
+ */
 function isLater({ dialogue }: Reading, { told_at }: Known, { at }: Answer): boolean {
-  return dialogue.heard.slice(told_at + 1, at).some(({ role }) => role === 'user')
+  const { heard } = dialogue
+  let said = 0
+  for (let next = told_at + 1; next < at; next++) {
+    if (heard[next]?.role !== 'user') continue
+    said++
+    if (heard[next - 1]?.role === 'assistant' && !heard[next - 1]?.text.includes('?')) return false
+  }
+  return said > 0
 }
 
 /** A fact of the ledger that the question asks for. */

@@ -28,6 +28,10 @@ const checks: Record<string, (answer: AnswerText) => Breach | undefined> = {
   },
   bullets: ({ bullets, words }) =>
     bullets > 0 || words <= short_words_max ? undefined : breach('The answer has no list.', 0.85),
+  table: ({ text, words }) =>
+    words <= short_words_max || /^\s*\|.*\|\s*$/m.test(text) || /<t[rd]\b/i.test(text)
+      ? undefined
+      : breach('The answer has no table.', 0.85),
   no_bullets: ({ bullets }) =>
     bullets >= 2 ? breach(`The answer has a list of ${bullets} points.`, 0.9) : undefined,
   yes_no: ({ text }) =>

@@ -42,7 +42,7 @@ function claimOf(sentence: string, fact: LedgerEntry): FactValue | undefined {
   if (at === -1) return undefined
   const rest = sentence.slice(at + key.length)
   const between =
-    /^(?: (?:number|no\.?|id|code|address|date|#))?(?:,? (?:is|are|of|as|at|on|for|to|in|set|remains|stays|=)){0,3}:? ?#?/i.exec(
+    /^(?: (?:number|no\.?|id|code|address|date|#))?(?:,? (?:is|are|of|as|at|on|for|to|in|set|remains|stays|=|ist|sind|beträgt|lautet|von|am)){0,3}:? ?#?/i.exec(
       rest,
     )
   return valueAt(rest.slice(between?.[0].length ?? 0))
@@ -73,7 +73,8 @@ const notNames = new Set('there again all everyone team sir madam friend back'.s
 
 function isAgainst(fact: LedgerEntry, claimed: FactValue, sentence: string): boolean {
   const said = factValueOf(fact)
-  if (said.kind !== claimed.kind || isCompatible(said.normal, claimed.normal)) return false
+  if (said.kind !== claimed.kind || isCompatible(said.kind, said.normal, claimed.normal))
+    return false
   return !mentions(sentence, said.normal)
 }
 

@@ -62,14 +62,11 @@ export function valueAt(text: string): FactValue | undefined {
 }
 
 /** Whether two normal values of one kind can both be meant: a date without its year, a first name. */
-export function isCompatible(one: string, other: string): boolean {
-  return (
-    one === other ||
-    one.startsWith(other) ||
-    other.startsWith(one) ||
-    one.endsWith(other) ||
-    other.endsWith(one)
-  )
+export function isCompatible(kind: string, one: string, other: string): boolean {
+  if (one === other) return true
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one]
+  if (kind === 'date') return long.startsWith(`${short}-`)
+  return kind === 'name' && (long.startsWith(`${short} `) || long.endsWith(` ${short}`))
 }
 
 const spelled = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ')

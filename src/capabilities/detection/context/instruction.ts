@@ -26,7 +26,7 @@ const unconditional =
   /\b(?:when(?:ever)? (?:you )?(?:answer|reply|respond|writ|speak|talk)\w*(?: (?:to )?(?:me|us|users?|customers?|the user))?|until (?:further notice|i (?:say|tell)\b.{0,40})|even if\b.{0,80}|no matter (?:if|what|how|which)\b.{0,80}|whatever (?:happens|i say)|(?:may|might|could) not|could you|would you|(?:i(?:'d| would) like)|(?:to )?(?:the|your|my) last|first name|last name)/gi
 
 const lasting =
-  /\b(?:always|never|ever|every|each|all|any|throughout|from now on|from here on|from this point|going forward|at all times|at any time|the rest of|the entire|the whole|must|in this (?:chat|conversation|session)|for this (?:chat|conversation|session)|permanently|only|immer|nie|toujours|jamais|siempre|nunca|ab jetzt|désormais|a partir de ahora)\b/i
+  /\b(?:always|never|ever|every|each|all|any|throughout|from now on|from here on|from this point|going forward|at all times|at any time|the rest of|the entire|the whole|must|in this (?:chat|conversation|session)|for this (?:chat|conversation|session)|permanently|only|immer|niemals|nie|toujours|jamais|siempre|nunca|ab jetzt|désormais|a partir de ahora)\b/i
 
 const leads = [
   'please',

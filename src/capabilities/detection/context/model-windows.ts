@@ -40,21 +40,24 @@ const windows: Readonly<Record<string, number>> = {
 
 const names = Object.keys(windows).sort((one, other) => other.length - one.length)
 
+/** Tells the window of a model in tokens; undefined when it is not known. */
+export type WindowOf = (model: string) => number | undefined
+
 /**
- * The window of a model in tokens: what the project set for the beginning of its name, else what
- * the table says, else undefined. A vendor in front of the name ("openai/gpt-4o") is passed over.
+ * Windows by the beginning of a model's name: what the project set, before what the table says. A
+ * vendor in front of the name ("openai/gpt-4o") is passed over.
  */
-export function windowOf(
-  model: string,
-  own: Readonly<Record<string, number>> = {},
-): number | undefined {
-  const low = model.toLowerCase()
-  const bare = low.slice(low.lastIndexOf('/') + 1)
+export function windowsWith(own: Readonly<Record<string, number>>): WindowOf {
   const set = Object.keys(own).sort((one, other) => other.length - one.length)
-  const chosen = set.find(
-    (name) => low.startsWith(name.toLowerCase()) || bare.startsWith(name.toLowerCase()),
-  )
-  if (chosen !== undefined) return own[chosen]
-  const known = names.find((name) => bare.startsWith(name))
-  return known === undefined ? undefined : windows[known]
+  const known = new Map<string, number | undefined>()
+  return (model) => {
+    if (known.has(model)) return known.get(model)
+    const low = model.toLowerCase()
+    const bare = low.slice(low.lastIndexOf('/') + 1)
+    const chosen = set.find((name) => [low, bare].some((is) => is.startsWith(name.toLowerCase())))
+    const listed = names.find((name) => bare.startsWith(name))
+    const window = chosen === undefined ? windows[listed ?? ''] : own[chosen]
+    known.set(model, window)
+    return window
+  }
 }

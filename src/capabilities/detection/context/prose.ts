@@ -19,6 +19,7 @@ export function ownVoiceOf(text: string): string {
   return proseOf(text)
     .replace(/`[^`\n]{1,200}`/g, ' ')
     .replace(/"[^"\n]{1,200}"/g, ' ')
+    .replace(/„[^“”\n]{1,200}[“”]/g, ' ')
     .replace(/“[^”\n]{1,200}”/g, ' ')
     .replace(/«[^»\n]{1,200}»/g, ' ')
     .replace(/(?<![\p{L}\p{N}])['‘][^'’\n]{1,200}['’](?![\p{L}\p{N}])/gu, ' ')

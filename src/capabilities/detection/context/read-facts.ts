@@ -31,19 +31,23 @@ const hypothetical =
   /\b(?:if|suppose|imagine|assume|assuming|what about|for example|e\.g|example|might|maybe|perhaps|not sure|i think|would|could|was|were|used to|(?:my|the|an|our) old|previous|former|or)\b/i
 
 const patterns: readonly RegExp[] = [
-  /\b(?:my|our|the)(?: (?:correct|right|new|full|current|actual|exact|total|maximum|customer's|user's))? (?<key>[a-z]{2,20}(?: [a-z]{2,20}){0,2}?)(?: (?:number|no\.|id|code|#))?(?: (?:is|are|will be|has to be|must be|should be|=)|:|, which is,?) (?:now |actually |on |at |called |named |due on |due |in |for |exactly |still )?(?<value>\S.{0,80})/giu,
+  /\b(?:my|our|the|meine?|unsere?)(?: (?:correct|right|new|full|current|actual|exact|total|maximum|customer's|user's))? (?<key>\p{L}{2,20}(?: \p{L}{2,20}){0,2}?)(?: (?:number|no\.|id|code|#))?(?: (?:is|are|will be|has to be|must be|should be|=|ist|sind|beträgt|lautet)|:|, which is,?) (?:now |actually |on |at |called |named |due on |due |in |for |exactly |still )?(?<value>\S.{0,80})/giu,
   /\b(?<key>order|booking|ticket|invoice|account|reservation|case|flight|customer|tracking|policy|member|membership)(?: (?:number|no\.?|id|code|#))? ?#?(?<value>[a-z]{0,4}-?\d{3,20}\b.{0,10})/giu,
 ]
 
 const selfPatterns: readonly { pattern: RegExp; key: string }[] = [
-  { pattern: /\b(?:my name is|my name's|call me|i am called|i'm called)\s+/i, key: 'name' },
+  {
+    pattern:
+      /\b(?:my name is|my name's|call me|i am called|i'm called|ich heiße|mein name ist)\s+/i,
+    key: 'name',
+  },
   {
     pattern:
       /^(?:hi|hello|hey)?[,!. ]{0,3}(?:i am|i'm|this is) (?=\p{Lu}\p{Ll}+(?:[.,!]| from | and |$))/iu,
     key: 'name',
   },
   { pattern: /\bi(?: am|'m) (?=\d{1,3} years old\b)/i, key: 'age' },
-  { pattern: /\bi live in\s+/i, key: 'city' },
+  { pattern: /\b(?:i live in|(?:ich )?wohne in)\s+/i, key: 'city' },
   { pattern: /\bi(?:'m| am) (?:based|located) in\s+/i, key: 'city' },
   {
     pattern:

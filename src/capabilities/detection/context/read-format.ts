@@ -65,6 +65,13 @@ const forms: readonly { pattern: RegExp; slot: string; value: string }[] = [
     slot: 'bullets',
     value: 'bullets',
   },
+  {
+    pattern: rule(
+      `^(?:${say}|${be})(?: (?:only|with|in|as|using|a|an|markdown|html)){0,4} tables?\\b`,
+    ),
+    slot: 'shape',
+    value: 'table',
+  },
   { pattern: rule(`^${no} emojis?\\b`), slot: 'emoji', value: 'none' },
   {
     pattern: rule(`^${no} exclamation (?:marks?|points?)\\b`),

@@ -1,6 +1,6 @@
 import type { Instruction } from './instruction.ts'
 import type { Statement } from './ledger.ts'
-import { wordsOf } from './prose.ts'
+import { ownVoiceOf, wordsOf } from './prose.ts'
 
 const phrases_max = 8
 const phrase_chars_max = 120
@@ -20,7 +20,7 @@ export function readForbidden({ sentence, body, is_lasting }: Instruction): Stat
 }
 
 const ban =
-  /^(?:you )?(?:(?:do not|don't|must not|mustn't|may not|should not|shouldn't|cannot|can not|can't|shall not|are not allowed to|are never to|never|refrain from|avoid)(?: (?:ever|at any time|under any circumstances))?,? (?:say|saying|use|using|mention|mentioning|utter|write|writing|include|including|refer to|referring to|name|naming|call (?:it|them|us|anything)|speak of|talk about|talking about|bring up)|ban(?:ned)? (?:words?|phrases?|terms?)(?: are| is)?:?|forbidden (?:words?|phrases?|terms?)(?: are| is)?:?)(?: (?:of|anywhere|in (?:your|any|an) (?:answers?|repl(?:y|ies)|responses?))){0,2}/i
+  /^(?:you )?(?:(?:do not|don't|must not|mustn't|may not|should not|shouldn't|cannot|can not|can't|shall not|are not allowed to|are never to|never|refrain from|avoid)(?: (?:ever|at any time|under any circumstances))?,? (?:say|saying|use|using|mention|mentioning|utter|write|writing|include|including|refer to|referring to|name|naming|call (?:it|them|us|anything)|speak of|talk about|talking about|bring up)|(?:verwende|benutze|benutz|sag|sage|schreib|schreibe|nutze|erwähne)(?:n sie)? (?:bitte )?(?:niemals|nie|nicht)|ban(?:ned)? (?:words?|phrases?|terms?)(?: are| is)?:?|forbidden (?:words?|phrases?|terms?)(?: are| is)?:?)(?: (?:of|anywhere|in (?:your|any|an) (?:answers?|repl(?:y|ies)|responses?))){0,2}/i
 
 function bannedIn(rest: string, opened: string): string[] {
   const quoted = quotedIn(rest)
@@ -28,7 +28,7 @@ function bannedIn(rest: string, opened: string): string[] {
     return isCodeLike(rest) ? [] : quoted.filter((phrase) => /\p{L}/u.test(phrase))
   }
   const word =
-    /^:? ?(?:the|any of the)? ?(?:words?|terms?|phrases?|names?|brands?)(?: of)?:? (.{1,120})/i.exec(
+    /^:? ?(?:the|any of the)? ?(?:words?|terms?|phrases?|names?|brands?|(?:das )?wort|(?:den )?namen)(?: of)?:? (.{1,120})/i.exec(
       rest,
     )
   if (word !== null) return listed(word[1] ?? '')
@@ -66,12 +66,9 @@ function listed(text: string): string[] {
 
 /** Reads words that every answer must have: "end every reply with "Best, Ada"". */
 export function readRequired({ sentence, body, is_lasting }: Instruction): Statement[] {
-  const lasts = is_lasting && /\b(?:always|every|each|all|any|must|never)\b/i.test(sentence)
-  if (
-    !lasts ||
-    /\b(?:ask|asks|tool|function|file|commit|code|argument|field|parameter)s?\b/i.test(sentence)
-  )
-    return []
+  // Words within quotes are what is asked for, not how.
+  const voice = ownVoiceOf(sentence)
+  if (!is_lasting || !lasting.test(voice) || aboutSomethingElse.test(voice)) return []
   const asked =
     /^(?:you )?(?:always )?(end|finish|close|conclude|sign off|sign|begin|start|open|prefix|include|mention|add|append|contain|say|put|use|write|state|greet)\b/i.exec(
       body,
@@ -81,7 +78,7 @@ export function readRequired({ sentence, body, is_lasting }: Instruction): State
       body,
     )
   const verb = (asked ?? passive)?.[1]?.toLowerCase()
-  if (verb === undefined || !aboutAnswers.test(sentence)) return []
+  if (verb === undefined || !aboutAnswers.test(voice)) return []
   const phrase =
     quotedIn(body)[0] ??
     /\b(?:with|phrase|words?|line|sentence|text|tag|signature|disclaimer)(?: the)?(?: (?:phrase|words?|line|sentence|text|tag))?: ?(.{2,120}?)[.]?$/i.exec(
@@ -100,6 +97,9 @@ export function readRequired({ sentence, body, is_lasting }: Instruction): State
   ]
 }
 
+const lasting = /\b(?:always|every|each|all|any|must|never)\b/i
+const aboutSomethingElse =
+  /\b(?:ask|asks|tool|function|file|commit|code|argument|field|parameter|prompt)s?\b/i
 const aboutAnswers =
   /\b(?:answers?|repl(?:y|ies)|responses?|messages?|everything you (?:say|write)|always (?:end|finish|close|sign|start|begin|open|include|mention|add|append|greet))\b/i
 
@@ -115,7 +115,7 @@ function placeOfVerb(verb: string, body: string): 'start' | 'end' | 'anywhere' {
 export function quotedIn(text: string): string[] {
   const found: string[] = []
   const pattern =
-    /"([^"\n]{1,120})"|“([^”\n]{1,120})”|`([^`\n]{1,120})`|«([^»\n]{1,120})»|(?<![\p{L}\p{N}])['‘]([^'’\n]{1,120})['’](?![\p{L}\p{N}])/gu
+    /„([^“”\n]{1,120})[“”]|"([^"\n]{1,120})"|“([^”\n]{1,120})”|`([^`\n]{1,120})`|«([^»\n]{1,120})»|(?<![\p{L}\p{N}])['‘]([^'’\n]{1,120})['’](?![\p{L}\p{N}])/gu
   for (const match of text.matchAll(pattern)) {
     const phrase = match
       .slice(1)

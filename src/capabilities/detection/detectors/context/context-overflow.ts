@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { contextFinding } from '../../context/context-finding.ts'
-import { windowOf } from '../../context/model-windows.ts'
+import { type WindowOf, windowsWith } from '../../context/model-windows.ts'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import { placeOf } from '../../evidence/places.ts'
 import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
@@ -17,7 +17,7 @@ const settings = z.strictObject({
     .default({})
     .describe('Context windows in tokens by the beginning of a model’s name; before the table.'),
 })
-type Settings = z.output<typeof settings>
+type Chosen = Omit<z.output<typeof settings>, 'windows'> & { windowOf: WindowOf }
 
 /**
  * A history that fills the model's window, or that the provider refused as too long. Without a known
@@ -30,7 +30,8 @@ export const contextOverflow: Detector<typeof settings> = {
   version: 1,
   needs: [],
   settings,
-  detect(run, chosen, budget) {
+  detect(run, { windows, ...thresholds }, budget) {
+    const chosen = { ...thresholds, windowOf: windowsWith(windows) }
     return run.threads.flatMap((thread) => {
       budget.spend(thread.calls.length)
       const calls = thread.calls.flatMap((index) => run.calls[index] ?? [])
@@ -82,7 +83,7 @@ function refusedFinding(
         begins_at: placeOf(first),
         recovered,
         confidence: 0.98,
-        evidence: { model: first.model, refused_calls: refused.length },
+        evidence: { model: first.model, refused_calls: refused.length, fill: 1 },
       }),
       repeats: refused.length,
       places: refused.slice(0, refusedPlaces_max).map(placeOf),
@@ -95,14 +96,14 @@ const refusedPlaces_max = 100
 function filledFinding(
   run: TaskRun,
   { calls, filled }: ThreadFill,
-  { fill_min, fill_severe, windows }: Settings,
+  { fill_min, fill_severe, windowOf }: Chosen,
 ): FindingDraft[] {
   const [first] = filled
   if (first === undefined) return []
   const most = filled.reduce((one, other) => (other.fill > one.fill ? other : one))
-  const last = calls.findLast((call) => fillOf(call, windows) !== undefined)
-  const recovered = last !== undefined && (fillOf(last, windows) ?? 0) < fill_min
-  const window_tokens = windowOf(most.call.model, windows)
+  const last = calls.findLast((call) => fillOf(call, windowOf) !== undefined)
+  const recovered = last !== undefined && (fillOf(last, windowOf) ?? 0) < fill_min
+  const window_tokens = windowOf(most.call.model)
   const percent = Math.round(most.fill * 100)
   return [
     contextFinding(run, {
@@ -128,9 +129,9 @@ function filledFinding(
   ]
 }
 
-function filledCalls(calls: readonly ModelCall[], { fill_min, windows }: Settings): Filled[] {
+function filledCalls(calls: readonly ModelCall[], { fill_min, windowOf }: Chosen): Filled[] {
   return calls.flatMap((call) => {
-    const fill = fillOf(call, windows)
+    const fill = fillOf(call, windowOf)
     return fill !== undefined && fill >= fill_min ? [{ call, fill }] : []
   })
 }
@@ -143,7 +144,7 @@ function windowText(model: string, tokens: number | undefined): string {
 }
 
 /** Share of the window that a call's input filled; undefined when either is not known. */
-function fillOf({ model, input_tokens }: ModelCall, windows: Settings['windows']) {
-  const window = windowOf(model, windows)
+function fillOf({ model, input_tokens }: ModelCall, windowOf: WindowOf) {
+  const window = windowOf(model)
   return window === undefined || input_tokens === null ? undefined : input_tokens / window
 }

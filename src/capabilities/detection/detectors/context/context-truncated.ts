@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { contextFinding } from '../../context/context-finding.ts'
 import { type Dialogue, dialoguesOf } from '../../context/dialogues.ts'
 import type { LedgerEntry } from '../../context/ledger.ts'
-import { isReset } from '../../context/reset-breaks.ts'
+import { resetBreaks } from '../../context/reset-breaks.ts'
 import { saidIn } from '../../context/said.ts'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import { placeOf } from '../../evidence/places.ts'
@@ -22,10 +22,12 @@ export const contextTruncated: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, _settings, budget, prior) {
+    if (run.breaks.length === 0) return []
     const { dialogues } = dialoguesOf(run, prior)
+    const resets = resetBreaks(run)
     return dialogues.flatMap((dialogue) => {
       const breaks = run.breaks.filter(
-        (broken) => broken.thread === dialogue.thread.index && !isReset(run, broken),
+        (broken) => broken.thread === dialogue.thread.index && !resets.has(broken),
       )
       budget.spend(run.breaks.length + breaks.length)
       return kinds.flatMap((kind) =>

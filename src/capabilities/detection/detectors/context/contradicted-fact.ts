@@ -9,6 +9,7 @@ import {
   factValueOf,
 } from '../../context/fact-claims.ts'
 import type { LedgerEntry } from '../../context/ledger.ts'
+import { mentions } from '../../context/prose.ts'
 import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
 import { placeOf } from '../../evidence/places.ts'
 import { remember } from '../../evidence/remember.ts'
@@ -81,17 +82,15 @@ function isSourced(
   budget.spend(answer.at + run.tools.length)
   const isSaid = heard
     .slice(0, answer.at)
-    .some(
-      ({ role, text, step }) =>
-        step === null && role !== 'assistant' && text.toLowerCase().includes(value),
-    )
+    .some(({ role, text, step }) => step === null && role !== 'assistant' && mentions(text, value))
   return (
     isSaid ||
     run.tools.some(
       ({ thread: of, result, step }) =>
         of === thread.index &&
         (step === null || step < answer.step.index) &&
-        result?.toLowerCase().includes(value) === true,
+        result !== null &&
+        mentions(result, value),
     )
   )
 }

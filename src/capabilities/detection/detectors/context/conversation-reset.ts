@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { contextFinding } from '../../context/context-finding.ts'
-import { isReset } from '../../context/reset-breaks.ts'
+import { resetBreaks } from '../../context/reset-breaks.ts'
 import { saidIn } from '../../context/said.ts'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import { placeOf } from '../../evidence/places.ts'
-import type { HistoryBreak, TaskRun } from '../../reconstruction/contract.ts'
+import { tokenSet } from '../../evidence/tokens.ts'
+import type { Message, TaskRun, Thread } from '../../reconstruction/contract.ts'
 
 const settings = z.strictObject({
   messages_min: z
@@ -24,14 +25,47 @@ export const conversationReset: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, { messages_min }, budget) {
-    budget.spend(run.breaks.length)
-    return run.breaks.flatMap((broken) =>
-      broken.lost.length >= messages_min && isReset(run, broken) ? findingOf(run, broken) : [],
-    )
+    budget.spend(run.breaks.length + run.threads.length)
+    const resets = resetBreaks(run)
+    const broken = run.breaks.filter((one) => one.lost.length >= messages_min && resets.has(one))
+    return [
+      ...broken.flatMap(({ call, lost }) => findingOf(run, call, lost)),
+      ...run.threads.flatMap((thread) => abandonedFinding(run, thread, messages_min)),
+    ]
   },
 }
 
-function findingOf(run: TaskRun, { call: index, lost }: HistoryBreak): FindingDraft[] {
+/**
+ * An agent that asked for tools, never went on, and began anew with the same system's text: a
+ * restart, and no sub-agent, whose parent goes on and whose orders are other ones.
+ */
+function abandonedFinding(run: TaskRun, thread: Thread, messages_min: number): FindingDraft[] {
+  const { kind, parent: of, calls } = thread
+  const parent = of === null ? undefined : run.threads[of]
+  const [first] = calls
+  const last = parent?.calls.at(-1)
+  if (kind !== 'sub_agent' || first === undefined || last === undefined || last > first) return []
+  const step = run.steps[run.calls[last]?.step ?? -1]
+  const isOpen = step?.tools.some((index) => run.tools[index]?.is_answered === false)
+  const before = run.messages.filter((message) => message.thread === parent?.index)
+  const system = run.messages.find((message) => message.call === first && message.role === 'system')
+  const isSame = before.some(({ role, text }) => role === 'system' && text === system?.text)
+  if (isOpen !== true || !isSame || before.length < messages_min) return []
+  if (isToldAgain(run, before, first)) return []
+  const lost = before.filter(({ role }) => role !== 'system').map(({ index }) => index)
+  return findingOf(run, first, lost)
+}
+
+/** What the new history begins with tells the task again, as a summary by the client does. */
+function isToldAgain(run: TaskRun, before: readonly Message[], call: number): boolean {
+  const task = before.find(({ role }) => role === 'user')
+  const now = run.messages.find((message) => message.call === call && message.role === 'user')
+  const words = [...tokenSet(task?.text ?? '')]
+  const known = tokenSet(now?.text ?? '')
+  return words.filter((word) => known.has(word)).length * 2 >= words.length
+}
+
+function findingOf(run: TaskRun, index: number, lost: readonly number[]): FindingDraft[] {
   const call = run.calls[index]
   if (call === undefined) return []
   const messages = lost.flatMap((at) => run.messages[at] ?? [])

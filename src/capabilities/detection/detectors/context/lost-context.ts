@@ -55,11 +55,12 @@ function coursesOf(run: TaskRun, { answers }: Dialogue, budget: WorkBudget): Map
     for (const rule of effectiveEntries(answer.active)) {
       if (rule.kind === 'fact') continue
       budget.spend(1)
-      if (!isJudged(run, rule, answer)) continue
-      const breach = breachOf(run, rule, answer)
       const key = `${rule.place.observation_id} ${rule.slot} ${rule.value}`
+      const breach = judged(run, rule, answer, key)
+      if (breach === 'not judged') continue
       const course = courses.get(key) ?? { rule, broken: [], isKept: true }
-      course.isKept = breach === undefined
+      // What a tool did stays done, whatever the agent does next.
+      course.isKept = breach === undefined && rule.kind !== 'tool'
       if (breach !== undefined) course.broken.push({ answer, breach })
       courses.set(key, course)
     }
@@ -73,7 +74,6 @@ function isJudged(
   rule: LedgerEntry,
   { step, call, message, asked }: Answer,
 ): boolean {
-  if (rule.kind === 'tool') return step.tools.length > 0
   if (step.tools.length > 0 || step.is_partial || step.refusal !== undefined) return false
   if (call.status !== 'ok' || cutShort.has(call.finish_reason)) return false
   if (message.text.trim() === '' || message.text.length >= text_chars_max) return false
@@ -91,16 +91,23 @@ function isOwn(run: TaskRun, rule: LedgerEntry, text: string, call: number): boo
   )
 }
 
+type Verdict = Breach | undefined | 'not judged'
+
 /** What each answer was found to break: a rule is checked once for an answer. */
-const checked = remember((_message: Message) => new Map<string, Breach | undefined>())
+const verdicts = remember((_message: Message) => new Map<string, Verdict>())
+
+function judged(run: TaskRun, rule: LedgerEntry, answer: Answer, key: string): Verdict {
+  // What an agent calls is told by later calls too, so that it is looked at each time.
+  if (rule.kind === 'tool') return breachOf(run, rule, answer)
+  const known = verdicts(answer.message)
+  if (!known.has(key)) {
+    known.set(key, isJudged(run, rule, answer) ? breachOf(run, rule, answer) : 'not judged')
+  }
+  return known.get(key)
+}
 
 function breachOf(run: TaskRun, rule: LedgerEntry, { step, message }: Answer): Breach | undefined {
-  if (rule.kind !== 'tool') {
-    const known = checked(message)
-    const key = `${rule.slot}=${rule.value}`
-    if (!known.has(key)) known.set(key, checkAnswer(rule, answerTextOf(message)))
-    return known.get(key)
-  }
+  if (rule.kind !== 'tool') return checkAnswer(rule, answerTextOf(message))
   const called = step.tools.find(
     (index) => run.tools[index]?.name.toLowerCase() === rule.value.toLowerCase(),
   )

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { type AgentRun, agentRun } from '../../../../../test/corpus/agent-run.ts'
+import { foundBy } from '../../../../../test/support/detect-one.ts'
+import { lostContext } from './lost-context.ts'
+
+const french = 'Oui, le livre est sur la table et il est pour vous.'
+const english = 'Yes, the book is on the table and it is for you.'
+
+/** A rule of the system, a first answer that keeps it, and a second one. */
+function answered(rule: string, kept: string, then: string, question = 'And then?'): AgentRun {
+  return agentRun(rule + then, { tools: ['delete_all', 'look'] })
+    .system(`You help. ${rule}`)
+    .user('Well?')
+    .assistant(kept)
+    .user(question)
+    .assistant(then)
+}
+
+describe('a rule of the system', () => {
+  test.each([
+    ['Always answer in French.', french, english],
+    ['Respond only with valid JSON.', '{"a":1}', 'The value of a is 1, as it was.'],
+    [
+      'Always answer in bullet points.',
+      '- one\n- two',
+      'First there is one and then there is two, so to say.',
+    ],
+    ['Do not use emojis.', 'Good.', 'Good 🎉'],
+    ['Do not use Markdown.', 'Good.', '## Good\n**Very** good.'],
+    [
+      'Keep every answer under 10 words.',
+      'Good.',
+      'This is an answer that has more than the words that it may have.',
+    ],
+    [
+      'Answer in at most two sentences.',
+      'One. Two.',
+      'One is so. Two is so. Three is so. Four is so.',
+    ],
+    ['Never use the word "cheap".', 'A fair price.', 'It is cheap and good.'],
+    ['Never mention Globex.', 'Yes.', 'Globex does it better.'],
+    ['End every answer with "Yours, Ada".', 'Yes. Yours, Ada', 'No, that is not how it works.'],
+    ['Your name is Ada.', 'I am Ada.', 'My name is Bob and I help.'],
+    ['Never say that you are an AI.', 'Hello.', 'As an AI language model I can not.'],
+  ])('%s', (rule, kept, broken) => {
+    expect(foundBy(lostContext, answered(rule, kept, broken))).toMatchObject([
+      { type: 'lost_context', severity: 'medium', start_step: 1, end_step: 1, recovered: false },
+    ])
+    expect(foundBy(lostContext, answered(rule, kept, kept))).toEqual([])
+  })
+
+  test('tells what was said, by whom and where, and what broke it', () => {
+    const [found] = foundBy(
+      lostContext,
+      answered('Never use the word "cheap".', 'Yes.', 'It is cheap.'),
+    )
+    expect(found?.evidence).toMatchObject({
+      original_context: 'Never use the word "cheap".',
+      violation: expect.stringContaining('It is cheap.'),
+      original_trace_id: expect.any(String),
+      said_by: 'system',
+    })
+    expect(found?.wasted_tokens).toBeGreaterThan(0)
+  })
+
+  test('that a tool must not be called', () => {
+    const calls = (name: string) =>
+      agentRun(name, { tools: ['delete_all', 'look'] })
+        .system('Never call delete_all.')
+        .user('Tidy up.')
+        .tool({ name, args: {} }, 'done')
+        .assistant('Done.')
+    expect(foundBy(lostContext, calls('delete_all'))).toMatchObject([
+      { severity: 'high', start_step: 0 },
+    ])
+    expect(foundBy(lostContext, calls('look'))).toEqual([])
+  })
+})
+
+describe('what is no violation', () => {
+  test.each([
+    ['code', 'Never use the word "cheap".', 'Use `cheap` here:\n```\ncheap = 1\n```', 'How?'],
+    ['a quotation', 'Never use the word "cheap".', 'I do not say "cheap".', 'How?'],
+    [
+      'a question about the word',
+      'Never use the word "cheap".',
+      'cheap means of low price.',
+      'What does the word "cheap" mean?',
+    ],
+    [
+      'a translation that was asked for',
+      'Always answer in French.',
+      english,
+      'How do you say that in English?',
+    ],
+    [
+      'more detail that was asked for',
+      'Answer in at most 5 words.',
+      'One two three four five six seven.',
+      'Explain more, in detail.',
+    ],
+    ['a rule with a condition', 'If the user is rude, answer in French.', english, 'And?'],
+    [
+      'a rule on something else',
+      'Keep commit messages under 5 words.',
+      'One two three four five six seven eight.',
+      'And?',
+    ],
+    ['a JSON answer in a fence', 'Answer in JSON.', '```json\n{"a":1}\n```', 'And?'],
+  ])('%s', (_what, rule, said, question) => {
+    expect(
+      foundBy(lostContext, answered(rule, said === english ? french : '{}', said, question)),
+    ).toEqual([])
+  })
+
+  test('what the user lifts or replaces', () => {
+    const run = (change: string, then: string) =>
+      agentRun(change)
+        .user('From now on answer only in French. Où est le livre ?')
+        .assistant(french)
+        .user(change)
+        .assistant(then)
+        .user('Thanks. And where is the pen?')
+        .assistant('The pen is on the table and it is for you, as the book is.')
+    expect(foundBy(lostContext, run('Please switch to English from now on.', english))).toEqual([])
+    expect(foundBy(lostContext, run('Merci !', french))).toMatchObject([{ start_step: 2 }])
+  })
+
+  test('an answer that was cut off is not measured', () => {
+    const run = agentRun('cut')
+      .system('Respond only with valid JSON.')
+      .user('Well?')
+      .assistant({ text: '{"a":', finish_reason: 'length' })
+    expect(foundBy(lostContext, run)).toEqual([])
+  })
+})
+
+test('a later answer that keeps the rule eases it', () => {
+  const run = answered('Never use the word "cheap".', 'Yes.', 'It is cheap.')
+    .user('Oh?')
+    .assistant('It is fair.')
+  expect(foundBy(lostContext, run)).toMatchObject([{ severity: 'low', recovered: true }])
+})
+
+test('asks for what the user told unasked', () => {
+  const run = (then: string) =>
+    agentRun(then)
+      .user('My order number is 4711 and the lamp is broken.')
+      .assistant('Would you like a refund?')
+      .user('Yes, please.')
+      .assistant(then)
+  expect(foundBy(lostContext, run('What is your order number?'))).toMatchObject([
+    { type: 'lost_context', start_step: 1, evidence: { known: '4711' } },
+  ])
+  expect(foundBy(lostContext, run('What is your account number?'))).toEqual([])
+})
+
+test('the threshold of confidence is a setting', () => {
+  const run = answered('Never use the word "cheap".', 'Yes.', 'It is cheap.')
+  expect(foundBy(lostContext, run, { confidence_min: 0.99 })).toEqual([])
+})

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { agentRun } from '../../../../../test/corpus/agent-run.ts'
+import { foundBy } from '../../../../../test/support/detect-one.ts'
+import { repeatedQuestion } from './repeated-question.ts'
+
+const asked = (question: string, reply: string, then: string) =>
+  agentRun(question + reply + then)
+    .user('I want to travel.')
+    .assistant(question)
+    .user(reply)
+    .assistant('And in which month would it be?')
+    .user('In June.')
+    .assistant(then)
+
+test.each([
+  ['Where would you like to go?', 'To Madeira.'],
+  ['What is your e-mail address?', 'kim@example.org'],
+  ['Does anybody have an allergy?', 'Yes, to nuts.'],
+  ['Welche Schuhgröße haben Sie?', '43'],
+])('%s', (question, reply) => {
+  expect(foundBy(repeatedQuestion, asked(question, reply, `Good. ${question}`))).toMatchObject([
+    { type: 'repeated_question', severity: 'medium', start_step: 2 },
+  ])
+  expect(foundBy(repeatedQuestion, asked(question, reply, 'Good.'))).toEqual([])
+})
+
+describe('what may be asked again', () => {
+  test.each([
+    ['no reply', 'Where would you like to go?', 'I am not sure yet.'],
+    ['agreement alone', 'Does anybody have an allergy?', 'No.'],
+    ['what changes', 'Does it work now?', 'Not the sound.'],
+    ['a courtesy', 'Can I help you with anything else?', 'With the hotel.'],
+  ])('%s', (_what, question, reply) => {
+    expect(foundBy(repeatedQuestion, asked(question, reply, question))).toEqual([])
+  })
+
+  test('the same words for another question', () => {
+    const run = asked('Where would you like to go?', 'To Madeira.', 'Where would you like to stay?')
+    expect(foundBy(repeatedQuestion, run)).toEqual([])
+  })
+
+  test('a reply that did not do', () => {
+    const run = agentRun('wrong', { tools: ['find'] })
+      .user('Where is my parcel?')
+      .assistant('What is your order number?')
+      .user('4711')
+      .tool({ name: 'find', args: { order: 4711 } }, 'order not found')
+      .assistant('I can not find it. What is your order number?')
+    expect(foundBy(repeatedQuestion, run)).toEqual([])
+  })
+
+  test('a new request', () => {
+    const pay = (run: ReturnType<typeof agentRun>, to: string, tan: string) =>
+      run.user(`Pay 20 euros to ${to}.`).assistant('What is the TAN?').user(tan).assistant('Paid.')
+    const run = pay(pay(agentRun('tan'), 'Ann', '118'), 'Bob', '204')
+    expect(foundBy(repeatedQuestion, run)).toEqual([])
+  })
+})

@@ -1,0 +1,7 @@
+export {
+  type ContextJudge,
+  createContextJudge,
+  type Judgement,
+  type JudgeSettings,
+  type JudgeSpend,
+} from './context-judge.ts'
