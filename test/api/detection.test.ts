@@ -92,18 +92,29 @@ describe('the worker', () => {
     expect(over).toMatchObject([{ finding_id: young?.finding_id, state: 'recovered' }])
   })
 
-  test('a late call withdraws what it makes untrue', async () => {
+  test('what a call that is told anew makes untrue is withdrawn, and may come again', async () => {
     const project = await bench.newProject()
-    const rows = agentRun(`${project} late`, { project_id: project, task_id: 'late' })
+    const rows = looping(project, 'late').observations()
+    const other = agentRun(`${project} late`, { project_id: project, task_id: 'late' })
       .user('Where is the order?')
-      .times(2, (run) => run.tool({ name: 'look', args: { id: 7 } }, 'nothing there'))
-      .tool({ name: 'look', args: { id: 8 } }, 'nothing there')
-      .times(2, (run) => run.tool({ name: 'look', args: { id: 7 } }, 'nothing there'))
+      .times(3, (run, lap) => run.tool({ name: 'look', args: { id: lap } }, `not in box ${lap}`))
       .assistant('I still look.')
       .observations()
+      .map((row) => ({ ...row, message_id: 'told anew' }))
     await bench.bring(rows)
     await bench.untilDetected()
-    expect((await findings(project, 'late', '?type=repeat_call')).length).toBe(0)
+    const [first] = await findings(project, 'late')
+    await bench.bring(other)
+    await bench.untilDetected()
+    expect(await findings(project, 'late')).toEqual([])
+    const { finding_id } = first ?? {}
+    const withdrawn = [{ finding_id, state: 'withdrawn' }]
+    expect(await findings(project, 'late', '?state=any')).toMatchObject(withdrawn)
+    const { body: task } = await api.get(project, '/tasks/late')
+    expect(task['verdict']).toMatchObject({ worst_severity: null, wasted_tokens: 0 })
+    await bench.bring(rows.map((row) => ({ ...row, message_id: 'as it was' })))
+    await bench.untilDetected()
+    expect(await findings(project, 'late')).toMatchObject([{ finding_id, state: 'open' }])
   })
 
   test('what is sent twice changes nothing', async () => {
