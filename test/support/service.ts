@@ -23,7 +23,7 @@ export type Service = {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const readyTimeout_ms = 60_000
+const readyTimeout_ms = 180_000
 /** Longer than any role's grace period in a test; whatever still runs then is killed. */
 const stopTimeout_ms = 45_000
 
