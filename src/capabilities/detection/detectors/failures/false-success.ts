@@ -5,7 +5,7 @@ import { placesOfSteps } from '../../evidence/places.ts'
 import { wasteOfSteps } from '../../evidence/waste.ts'
 import type { Step, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
 import { failureDraft, placesOfUses } from './failure-draft.ts'
-import { successClaim } from './said.ts'
+import { successClaims } from './said.ts'
 import { turnsOf, usesOfSteps } from './thread-course.ts'
 import { natureOfTool, wordsOfName } from './tool-nature.ts'
 
@@ -24,7 +24,6 @@ export const falseSuccess: Detector<typeof settings> = {
   settings,
   detect(run, _settings, budget) {
     budget.spend(run.tools.length)
-    if (run.tools.every(({ fault }) => fault === null)) return []
     return run.threads.flatMap((thread) => {
       budget.spend(thread.steps.length)
       return turnsOf(run, thread).flatMap((turn) => {
@@ -51,7 +50,7 @@ function unresolvedIn(uses: readonly ToolUse[]): Unresolved | undefined {
   const at = uses.findLastIndex((use) => isFailedEffect(use))
   const failed = uses[at]
   if (failed === undefined) return lastWordsFailed(uses)
-  const good = uses.slice(at + 1).filter((use) => use.is_answered && use.fault === null)
+  const good = uses.slice(at + 1).filter(isGood)
   if (good.some(({ name }) => name === failed.name)) return undefined
   const others = good.filter(({ name }) => {
     const { isEffect, isShell, isEnd } = natureOfTool(name)
@@ -65,8 +64,22 @@ function unresolvedIn(uses: readonly ToolUse[]): Unresolved | undefined {
 
 /** What was there already is as it should be. */
 function isFailedEffect({ fault, name, result }: ToolUse): boolean {
-  if (fault === null || !natureOfTool(name).isEffect) return false
-  return !/already|exists/i.test((result ?? '').slice(0, resultHead_chars))
+  if (!natureOfTool(name).isEffect) return false
+  return (fault !== null || saysFailed(result)) && !isThereAlready(result)
+}
+
+function isGood({ is_answered, fault, result }: ToolUse): boolean {
+  return is_answered && fault === null && !saysFailed(result)
+}
+
+/** Of a tool that changes something, a state of failure is its own; of one that reads it is data. */
+function saysFailed(result: string | null): boolean {
+  const head = (result ?? '').slice(0, resultHead_chars)
+  return /"(?:status|state|result)" ?: ?"(?:failed|failure|error|rejected|declined)"/i.test(head)
+}
+
+function isThereAlready(result: string | null): boolean {
+  return /already|exists/i.test((result ?? '').slice(0, resultHead_chars))
 }
 
 const resultHead_chars = 500
@@ -74,7 +87,8 @@ const resultHead_chars = 500
 /** Shells and others whose nature is not known: the turn's last two steps with tools failed. */
 function lastWordsFailed(uses: readonly ToolUse[]): Unresolved | undefined {
   const failed = uses.at(-1)
-  if (failed === undefined || failed.fault === null) return undefined
+  if (failed === undefined || failed.fault === null || isThereAlready(failed.result))
+    return undefined
   const before = uses.findLast(({ step }) => step !== failed.step)
   const isStreak = before !== undefined && before.fault !== null
   return { failed, severity: isStreak ? 'medium' : 'low', about: undefined }
@@ -87,14 +101,17 @@ function claimed(
   step: Step,
   { failed, severity, about, uses }: Claimed,
 ): FindingDraft[] {
-  const claim = successClaim(step.text ?? '')
-  if (claim === undefined || (about !== undefined && !isAbout(claim, about))) return []
+  const claims = successClaims(step.text ?? '').filter(
+    (sentence) => about === undefined || isAbout(sentence, about),
+  )
+  const claim = claims.find(isAboutTests) ?? claims[0]
+  if (claim === undefined) return []
   const [said] = placesOfSteps(run, [step.index])
   const recovered = isMendedLater(run, step, failed)
-  const faults = uses.filter(({ fault, name }) => fault !== null && name === failed.name)
+  const faults = uses.filter((use) => use.name === failed.name && !isGood(use))
   const finding = failureDraft({
     type: 'false_success',
-    severity,
+    severity: weighed(severity, claim, failed),
     recovered,
     began: said ?? failed.asked_by,
     summary: `The answer claims success (“${cutText(claim, quote_chars_max)}”) though “${failed.name}” failed.`,
@@ -114,6 +131,21 @@ function claimed(
   return [finding]
 }
 
+/** Whoever says that tests pass and has just seen them fail says it against better knowledge. */
+function weighed(severity: Severity, claim: string, { result }: ToolUse): Severity {
+  const seen = (result ?? '').slice(-resultTail_chars)
+  return severity === 'low' && isAboutTests(claim) && failedTests.test(seen) ? 'medium' : severity
+}
+
+function isAboutTests(claim: string): boolean {
+  return claim.includes('test') && claim.includes('pass')
+}
+
+/** Runners of tests sum up at the end. */
+const resultTail_chars = 1_000
+const failedTests =
+  /\b[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)\b|\bFAIL(?:ED)?\b/
+
 const quote_chars_max = 120
 const stem_chars = 5
 
@@ -129,7 +161,7 @@ function isMendedLater(run: TaskRun, step: Step, failed: ToolUse): boolean {
       index > step.index &&
       (run.steps[index]?.tools ?? []).some((at) => {
         const use = run.tools[at]
-        return use?.name === failed.name && use.is_answered && use.fault === null
+        return use?.name === failed.name && isGood(use)
       }),
   )
 }

@@ -57,6 +57,6 @@ test('whatever happens in a run, findings are sound', () => {
         if (recovered) expect(['info', 'low', 'medium']).toContain(severity)
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { announcedNext, refusalIn, sentencesOf, successClaim } from './said.ts'
+import { announcedNext, refusalIn, sentencesOf, successClaims } from './said.ts'
 
 describe('sentences', () => {
   test('are told apart, without code and quotations', () => {
@@ -25,8 +25,10 @@ describe('a claim of success', () => {
     'La réservation a été annulée.',
     'Se ha pagado la factura.',
     '订单已完成。',
+    '✅ Deployment complete!',
+    'Version 7 is now live.',
   ])('%s', (text) => {
-    expect(successClaim(text)).toBeDefined()
+    expect(successClaims(text)).toHaveLength(1)
   })
 
   test.each([
@@ -40,15 +42,15 @@ describe('a claim of success', () => {
     'La réservation n’a pas été annulée.',
     'The log says "has been sent".',
   ])('not: %s', (text) => {
-    expect(successClaim(text)).toBeUndefined()
+    expect(successClaims(text)).toEqual([])
   })
 })
 
 test.each(['It failed again.', 'No se pudo enviar.', 'Échec de l’envoi.', '发送失败。'])(
   'who admits “%s” claims nothing',
   (text) => {
-    expect(successClaim('The order was placed.')).toBeDefined()
-    expect(successClaim(`The order was placed. ${text}`)).toBeUndefined()
+    expect(successClaims('The order was placed.')).toHaveLength(1)
+    expect(successClaims(`The order was placed. ${text}`)).toEqual([])
   },
 )
 
@@ -65,6 +67,6 @@ test('a refusal stands at the beginning', () => {
 
 test('whatever the length of a text, it is read at once', () => {
   const text = `${'"'.repeat(20_000)}${' '.repeat(20_000)}${'i have '.repeat(5_000)}`
-  expect(successClaim(text)).toBeUndefined()
+  expect(successClaims(text)).toEqual([])
   expect(refusalIn(text)).toBeUndefined()
 })

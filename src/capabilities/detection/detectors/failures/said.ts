@@ -32,11 +32,11 @@ function withoutCode(text: string): string {
     .join('\n')
 }
 
-/** The first sentence that claims success; undefined when none does or when one admits a failure. */
-export function successClaim(text: string): string | undefined {
+/** The sentences that claim success; none when one of the text admits a failure. */
+export function successClaims(text: string): string[] {
   const sentences = sentencesOf(text)
-  if (sentences.some((sentence) => hasAny(sentence, admissions))) return undefined
-  return sentences.find(
+  if (sentences.some((sentence) => hasAny(sentence, admissions))) return []
+  return sentences.filter(
     (sentence) => hasAny(sentence, successes) && !hasAny(sentence, doubts) && !isAsked(sentence),
   )
 }
@@ -67,7 +67,8 @@ function hasAny(sentence: string, phrases: readonly RegExp[]): boolean {
 }
 
 const successes: readonly RegExp[] = [
-  /\bsuccessful(?:ly)?\b|\ball set\b|\ball done\b/,
+  /\bsuccessful(?:ly)?\b|\ball set\b|\ball done\b|✅|\b(?:is|are) (?:now )?(?:live|complete)\b/,
+  /\b(?:deployment|booking|payment|order|refund|transfer|upload|installation|update) complete\b/,
   /^(?:done|fixed|finished|erledigt|fertig|listo|hecho|c'est fait|terminé)\b/,
   /\b(?:has|have|is|was|were|are) (?:now )?(?:been )?(?:sent|booked|created|updated|deleted|removed)\b/,
   /\b(?:has|have|is|was|were|are) (?:now )?(?:been )?(?:cancelled|canceled|processed|completed)\b/,

@@ -100,7 +100,7 @@ function isBare(word: string | undefined): boolean {
 /** What an agent keeps for itself, or does to a page or a file: twice harms nobody. */
 const scratch = wordSet(
   'plan todo todos note notes memory thought draft temp session branch log file files directory ' +
-    'folder keys key text input click tab window page element http request api query event line',
+    'folder keys key text input click tab window page element http request api query line',
 )
 
 function wordSet(words: string): Set<string> {
