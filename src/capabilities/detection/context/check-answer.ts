@@ -1,11 +1,9 @@
 import type { AnswerText } from './answer-text.ts'
+import type { Breach } from './breach.ts'
 import { checkFormat } from './check-format.ts'
 import { checkPersona } from './check-persona.ts'
 import { checkForbidden, checkRequired } from './check-words.ts'
 import type { Statement, StatementKind } from './ledger.ts'
-
-/** How an answer breaks a statement: a sentence for people, and how sure it is, 0..1. */
-export type Breach = { violation: string; confidence: number }
 
 /** Checks one answer against one statement; undefined when it keeps it or nobody can tell. */
 export function checkAnswer(rule: Statement, answer: AnswerText): Breach | undefined {

@@ -1,5 +1,5 @@
 import type { AnswerText } from './answer-text.ts'
-import type { Breach } from './check-answer.ts'
+import type { Breach } from './breach.ts'
 import type { Statement } from './ledger.ts'
 
 /** Checks the form of an answer. What is too short to have a form keeps every rule. */

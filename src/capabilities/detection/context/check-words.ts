@@ -1,5 +1,5 @@
 import type { AnswerText } from './answer-text.ts'
-import type { Breach } from './check-answer.ts'
+import type { Breach } from './breach.ts'
 import type { Statement } from './ledger.ts'
 import { mentions, sentencesOf } from './prose.ts'
 

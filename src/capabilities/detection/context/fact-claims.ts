@@ -39,7 +39,8 @@ function claimOf(sentence: string, fact: LedgerEntry): FactValue | undefined {
   if (key === 'people') return counted(sentence)
   if (key === 'name') return addressed(sentence)
   const at = placeOf(sentence, key)
-  if (at === -1) return undefined
+  // "A budget of 700" is anybody's.
+  if (at === -1 || indefinite.test(sentence.slice(0, at))) return undefined
   const rest = sentence.slice(at + key.length)
   const between =
     /^(?: (?:number|no\.?|id|code|address|date|#))?(?:,? (?:is|are|of|as|at|on|for|to|in|set|remains|stays|=|ist|sind|beträgt|lautet|von|am)){0,3}:? ?#?/i.exec(
@@ -47,6 +48,8 @@ function claimOf(sentence: string, fact: LedgerEntry): FactValue | undefined {
     )
   return valueAt(rest.slice(between?.[0].length ?? 0))
 }
+
+const indefinite = /(?:^|\s)(?:an?|any|some|one|no|eine?n?|kein|keine)\s+$/i
 
 function counted(sentence: string): FactValue | undefined {
   const match =

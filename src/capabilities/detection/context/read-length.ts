@@ -24,17 +24,17 @@ export function readLength({ sentence, body, is_lasting }: Instruction): Stateme
 }
 
 const aboutAnswers =
-  /\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|messages?|output|keep (?:it|them|your|everything|all)|be (?:brief|concise)|stay (?:under|below|within)|write|summari[sz]e|describe|explain|say it|limit)\b/i
+  /\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|messages?|output|keep (?:it|them|your|everything|all)|be (?:brief|concise)|stay (?:under|below|within)|write|summari[sz]e|describe|explain|say it|limit|antworte|antworten|antwort|schreibe?|fasse dich)\b/i
 const aboutSomethingElse =
   /\b(?:commit|docstrings?|files?|functions?|arguments?|parameters?|fields?|tools?|code|comments?|scripts?|titles?|subject|headline|variables?|thoughts?|reasoning|plan|test|query|queries|input|product|per (?:section|item|bullet|point|paragraph|line)|each (?:section|item|bullet|point|paragraph|line|sentence)|at least|minimum|story|essay|poem|article|email|e-mail|bio|slogan)\b/i
 
 const n =
-  '(?<n>\\d{1,5}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|fifty|a hundred|one hundred)'
+  '(?<n>\\d{1,5}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|fifty|a hundred|one hundred|eine[mnr]?|zwei|drei|vier|fünf|zehn)'
 const unit =
-  '(?:short |single |full |simple |complete |plain )?(?<unit>words?|sentences?|characters?|chars|lines?|paragraphs?|bullets?|bullet points?)'
+  '(?:short |single |full |simple |complete |plain )?(?<unit>words?|sentences?|characters?|chars|lines?|paragraphs?|bullets?|bullet points?|wörtern?|sätzen?|satz|zeichen|zeilen?|absätzen?)'
 const patterns: readonly RegExp[] = [
   new RegExp(
-    `(?<how>at most|no more than|not more than|never more than|max(?:imum)?(?: of)?|a maximum of|up to|under|below|fewer than|less than|shorter than|within|not exceed|never exceed|not (?:be )?longer than|no longer than|never longer than|limit(?:ed)?(?: \\p{L}+){0,4} to)(?: a maximum of)? ${n}[ -]${unit}\\b`,
+    `(?<how>at most|höchstens|maximal|nicht mehr als|no more than|not more than|never more than|max(?:imum)?(?: of)?|a maximum of|up to|under|below|fewer than|less than|shorter than|within|not exceed|never exceed|not (?:be )?longer than|no longer than|never longer than|limit(?:ed)?(?: \\p{L}+){0,4} to)(?: a maximum of)? ${n}[ -]${unit}\\b`,
     'iu',
   ),
   new RegExp(`\\b(?<how>in)(?: exactly| only| just)? ${n}[ -]${unit}\\b`, 'iu'),
@@ -65,6 +65,16 @@ const numbers: Record<string, number> = {
   thirty: 30,
   forty: 40,
   fifty: 50,
+  ein: 1,
+  eine: 1,
+  einem: 1,
+  einen: 1,
+  einer: 1,
+  zwei: 2,
+  drei: 3,
+  vier: 4,
+  fünf: 5,
+  zehn: 10,
   'a hundred': 100,
   'one hundred': 100,
 }
@@ -82,6 +92,12 @@ const units: readonly (readonly [start: string, unit: string])[] = [
   ['line', 'lines'],
   ['paragraph', 'paragraphs'],
   ['bullet', 'bullets'],
+  ['wört', 'words'],
+  ['sätz', 'sentences'],
+  ['satz', 'sentences'],
+  ['zeichen', 'characters'],
+  ['zeile', 'lines'],
+  ['absätz', 'paragraphs'],
 ]
 
 function unitOf(text: string): string | undefined {
