@@ -154,8 +154,8 @@ function completed(
   state.answeredByMessage.add(index)
   const isUnasked = use.step === null && use.latency_ms !== null && !isQuiet
   const orphan = isUnasked ? 'result' : use.orphan
-  const result = use.result === null ? resultOf(state, told, use) : {}
-  const fault = use.fault ?? ('fault' in result ? result.fault : null)
+  const result: Partial<ToolUse> = use.result === null ? resultOf(state, told, use) : {}
+  const fault = use.fault ?? result.fault ?? null
   const late = { is_answered: true, answered_at: row.start_time, answered_by: placeOf(row) }
   state.tools[index] = { ...use, ...result, fault, orphan, ...(use.is_answered ? {} : late) }
   return true
