@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { compareFindings } from './compare-findings.ts'
+import type { Finding } from './finding.ts'
+import type { NewFinding } from './new-findings.ts'
+
+const place = { trace_id: 't', observation_id: 'o' }
+
+function found(given: Partial<NewFinding> = {}): NewFinding {
+  return {
+    ...{ finding_id: 'f1', project_id: 'p', task_id: 'task', kind: 'loop', type: 'repeat_call' },
+    ...{ detector: 'repeat_call', detector_version: 1, severity: 'medium', state: 'open' },
+    ...{ summary: 'said', start_step: 0, end_step: 2, period: 1, repeats: 3, places: [place] },
+    ...{ trace_ids: ['t'], wasted_tokens: 5, wasted_cost_usd: '0.5', recovered: false },
+    ...{ confidence: 0.5, evidence: { a: 1, b: [2] }, judge: null },
+    started_at: '2026-11-21T00:00:00.000Z',
+    ...given,
+  }
+}
+
+function stored(given: Partial<Finding> = {}): Finding {
+  return { ...found(), first_detected_at: 'then', updated_at: 'then', ...given }
+}
+
+const anywhere = { wasChecked: () => true, isThere: () => true }
+
+test('the same finding is unchanged, in whatever spelling the store tells it', () => {
+  const before = stored({ evidence: { b: [2], a: 1 }, wasted_cost_usd: '0.500000000' })
+  const { changes, put } = compareFindings({ stored: [before], found: [found()], ...anywhere })
+  expect(changes).toMatchObject({ unchanged: ['f1'], updated: [], opened: [] })
+  expect(put).toEqual([])
+})
+
+test('a new one is opened, another one updated, one that was got over recovered', () => {
+  const now = [
+    found({ finding_id: 'new' }),
+    found({ finding_id: 'grown', repeats: 4 }),
+    found({ finding_id: 'over', recovered: true, state: 'recovered' }),
+    found({ finding_id: 'back' }),
+  ]
+  const before = [
+    stored({ finding_id: 'grown' }),
+    stored({ finding_id: 'over' }),
+    stored({ finding_id: 'back', state: 'withdrawn' }),
+  ]
+  const { changes, put } = compareFindings({ stored: before, found: now, ...anywhere })
+  expect(changes).toEqual({
+    opened: ['new', 'back'],
+    updated: ['grown'],
+    recovered: ['over'],
+    withdrawn: [],
+    unchanged: [],
+  })
+  expect(put).toHaveLength(4)
+})
+
+test('what is not found again is withdrawn once', () => {
+  const once = compareFindings({ stored: [stored()], found: [], ...anywhere })
+  expect([once.withdrawn, once.kept]).toEqual([['f1'], []])
+  const gone = [stored({ state: 'withdrawn' })]
+  expect(compareFindings({ stored: gone, found: [], ...anywhere }).withdrawn).toEqual([])
+})
+
+test('it stays while nobody can look, and when what it rests on is gone', () => {
+  const unseen = { ...anywhere, wasChecked: () => false }
+  const gone = { ...anywhere, isThere: () => false }
+  for (const about of [unseen, gone]) {
+    const { withdrawn, kept, changes } = compareFindings({
+      stored: [stored()],
+      found: [],
+      ...about,
+    })
+    expect([withdrawn, kept.length, changes.unchanged]).toEqual([[], 1, ['f1']])
+  }
+})
