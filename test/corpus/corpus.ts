@@ -25,6 +25,7 @@ import { repeatErrorRuns } from './loops-repeat-error.ts'
 import { scatteredRuns } from './loops-scattered.ts'
 import { similarRuns } from './loops-similar.ts'
 import { chantRuns, talkRuns } from './loops-talk.ts'
+import { mixedRuns } from './mixed.ts'
 
 /** All labelled runs, by family. */
 export const corpus: readonly LabelledRun[] = [
@@ -56,4 +57,5 @@ export const corpus: readonly LabelledRun[] = [
   ...hardHealthyRuns,
   ...longHealthyRuns,
   ...trapRuns,
+  ...mixedRuns,
 ]

@@ -140,19 +140,17 @@ export const wordRuns: readonly LabelledRun[] = [
     'a quota in the words of another provider',
     [failure('provider_rate_limit')],
     (run) =>
-      run
-        .user('Hi')
-        .times(2, (agent) =>
-          agent
-            .assistant({
-              error: {
-                status: 429,
-                type: 'RESOURCE_EXHAUSTED',
-                message: 'Quota exceeded for requests per minute.',
-              },
-            })
-            .wait(1_000),
-        ),
+      run.user('Hi').times(2, (agent) =>
+        agent
+          .assistant({
+            error: {
+              status: 429,
+              type: 'RESOURCE_EXHAUSTED',
+              message: 'Quota exceeded for requests per minute.',
+            },
+          })
+          .wait(1_000),
+      ),
     { provider: 'google', model: 'gemini-1.5-flash' },
   ),
   ill(
