@@ -24,39 +24,47 @@ export function syntheticIdOf(trace_id: string): string {
 }
 
 function findParents(nodes: readonly TreeNode[]): void {
-  const inTrace = new Map<string, TreeNode>()
-  const anywhere = new Map<string, TreeNode | null>()
+  const traces = new Map<string, Map<string, TreeNode>>()
   for (const node of nodes) {
-    const key = `${node.trace_id} ${node.id}`
-    if (inTrace.has(key)) {
-      node.marks.push('repeated_id')
-      continue
-    }
-    inTrace.set(key, node)
-    // An id that two traces have leads to neither.
-    anywhere.set(node.id, anywhere.has(node.id) ? null : node)
+    const ofTrace = traces.get(node.trace_id) ?? new Map<string, TreeNode>()
+    traces.set(node.trace_id, ofTrace)
+    if (ofTrace.has(node.id)) node.marks.push('repeated_id')
+    else ofTrace.set(node.id, node)
   }
+  const elsewhere = traces.size > 1 ? anywhereIn([...traces.values()]) : undefined
   for (const node of nodes) {
     const wanted = node.row?.parent_observation_id ?? ''
     if (wanted === '') continue
-    const near = inTrace.get(`${node.trace_id} ${wanted}`)
-    const parent = near ?? anywhere.get(wanted) ?? null
-    node.parent = parent
-    if (parent === null) node.marks.push('orphan')
+    const near = traces.get(node.trace_id)?.get(wanted)
+    node.parent = near ?? elsewhere?.get(wanted) ?? null
+    if (node.parent === null) node.marks.push('orphan')
     else if (near === undefined) node.marks.push('relinked')
   }
 }
 
+/** Nodes by id over traces; an id that two traces have leads to neither. */
+function anywhereIn(
+  traces: readonly ReadonlyMap<string, TreeNode>[],
+): ReadonlyMap<string, TreeNode | null> {
+  const found = new Map<string, TreeNode | null>()
+  for (const trace of traces) {
+    for (const [id, node] of trace) found.set(id, found.has(id) ? null : node)
+  }
+  return found
+}
+
 /** Follows parents from each node once; a way that meets itself is a circle. */
 function cutCircles(nodes: readonly TreeNode[]): void {
-  const wayOf = new Map<TreeNode, number>()
+  for (const [place, node] of nodes.entries()) node.position = place
+  const notSeen = -1
+  const wayOf = new Int32Array(nodes.length).fill(notSeen)
   for (const [way, first] of nodes.entries()) {
     let node: TreeNode | null = first
-    while (node !== null && !wayOf.has(node)) {
-      wayOf.set(node, way)
+    while (node !== null && wayOf[node.position] === notSeen) {
+      wayOf[node.position] = way
       node = node.parent
     }
-    if (node !== null && wayOf.get(node) === way) cutCircle(node)
+    if (node !== null && wayOf[node.position] === way) cutCircle(node)
   }
 }
 
@@ -71,6 +79,7 @@ function cutCircle(member: TreeNode): void {
 
 function syntheticFor(node: TreeNode, known: Map<string, TreeNode>): TreeNode | null {
   const { trace_id, marks } = node
+  if (marks.length === 0) return null
   if (!marks.includes('orphan') && !marks.includes('cycle')) return null
   const root =
     known.get(trace_id) ?? emptyNode({ row: null, trace_id, id: syntheticIdOf(trace_id) })

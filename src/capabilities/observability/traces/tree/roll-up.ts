@@ -13,22 +13,23 @@ type Below = {
 type CallBelow = { tokens: boolean; dollars: boolean }
 
 /**
- * Sums up each node with all below it. Nodes come parents first. What an agent, a chain or a span
+ * Sums up each node with all below it. Nodes come parents first, each at its position. What an agent, a chain or a span
  * says it used repeats what those below it say, and counts only where they say nothing. A call right
  * above one of the same type is that call as another instrument saw it.
  */
 export function rollUp(nodes: readonly TreeNode[]): void {
-  const below = new Map<TreeNode, Below>()
+  const below = new Array<Below | undefined>(nodes.length)
   for (let at = nodes.length - 1; at >= 0; at -= 1) {
     const node = nodes[at]
     if (node === undefined) continue
-    const found = below.get(node) ?? nothing
-    below.delete(node)
+    const found = below[at] ?? nothing
+    below[at] = undefined
     if (node.row !== null) addOwn(node, node.row, found)
-    if (node.parent === null) continue
-    addTo(node.parent.rollup, node.rollup)
+    const { parent } = node
+    if (parent === null) continue
+    addTo(parent.rollup, node.rollup)
     const passed = passedOn(node.row, found)
-    if (passed !== nothing) below.set(node.parent, joined(below.get(node.parent), passed))
+    if (passed !== nothing) below[parent.position] = joined(below[parent.position], passed)
   }
 }
 

@@ -28,10 +28,20 @@ const counts = [
   'unpriced_calls',
 ] as const
 
-/** Adds sums to others. */
+/** Adds sums to others; written out, since it is done for each node of a tree. */
 export function addTo(to: RollUp, from: RollUp): void {
-  for (const name of counts) to[name] += from[name]
-  to.nano_dollars += from.nano_dollars
+  to.observations += from.observations
+  to.calls += from.calls
+  to.errors += from.errors
+  to.cancelled += from.cancelled
+  to.input_uncached_tokens += from.input_uncached_tokens
+  to.cache_read_tokens += from.cache_read_tokens
+  to.cache_write_tokens += from.cache_write_tokens
+  to.output_visible_tokens += from.output_visible_tokens
+  to.reasoning_tokens += from.reasoning_tokens
+  to.total_tokens += from.total_tokens
+  to.unpriced_calls += from.unpriced_calls
+  if (from.nano_dollars !== 0n) to.nano_dollars += from.nano_dollars
 }
 
 /** Takes sums out of others that they are part of. */

@@ -1,0 +1,159 @@
+import {
+  chooseByEntity,
+  openClickHouseRunner,
+  openPostgresRunner,
+  openQueries,
+} from '../../src/capabilities/observability/query/index.ts'
+import {
+  openClickHouseRecordStore,
+  openClickHouseStore,
+} from '../../src/capabilities/observability/stores/index.ts'
+import {
+  criticalPathOf,
+  longestRoot,
+} from '../../src/capabilities/observability/traces/critical-path/find-path.ts'
+import { findSlack } from '../../src/capabilities/observability/traces/critical-path/find-slack.ts'
+import { traceRoutes } from '../../src/capabilities/observability/traces/index.ts'
+import { buildTree } from '../../src/capabilities/observability/traces/tree/build-tree.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import type { Observation } from '../../src/model/observation.ts'
+import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { median } from '../rounds.ts'
+import { type BenchEngine, startBenchEngine } from '../store/engine.ts'
+import type { ExplorerFacts, ExplorerRow, PageRow } from './facts.ts'
+import { type Shape, shapes, traceOf } from './trace-shapes.ts'
+
+const sizes = [10_000, 100_000]
+/** Rounds that come first and don't count. */
+const warmUps = 2
+const insert_rows = 10_000
+
+/** What trees, critical paths and their pages cost, of traces with 10,000 and 100,000 observations. */
+export async function measureExplorer(rounds: number): Promise<ExplorerFacts> {
+  const rows = shapes.flatMap((shape) => sizes.map((size) => measurePure(shape, size, rounds)))
+  const engine = await startBenchEngine()
+  try {
+    const pages: PageRow[] = []
+    for (const size of sizes) pages.push(await measurePages(engine, size, rounds))
+    return { rows, pages }
+  } finally {
+    await engine.stop()
+  }
+}
+
+function measurePure(shape: Shape, observations: number, rounds: number): ExplorerRow {
+  const rows = traceOf(shape, observations, { project_id: newId(), trace_id: newId() })
+  const tree_ms: number[] = []
+  const path_ms: number[] = []
+  for (let round = 0; round < rounds + warmUps; round += 1) {
+    const start_ms = performance.now()
+    const tree = buildTree(rows)
+    const built_ms = performance.now()
+    const root = longestRoot(tree)
+    if (root === undefined) throw new RangeError('a trace has a root')
+    findSlack(criticalPathOf(root))
+    tree_ms.push(built_ms - start_ms)
+    path_ms.push(performance.now() - built_ms)
+  }
+  const counted = (times: number[]) => median(times.slice(warmUps))
+  return { shape, observations, tree_ms: counted(tree_ms), path_ms: counted(path_ms) }
+}
+
+/** Each way in turn, in alternating order, so that a drifting machine does not bend the ratio. */
+async function measurePages(
+  engine: BenchEngine,
+  observations: number,
+  rounds: number,
+): Promise<PageRow> {
+  const of = { project_id: newId(), trace_id: newId() }
+  await insert(engine, traceOf('agents', observations, of))
+  const times = { explorer: [] as number[], path: [] as number[], hand: [] as number[] }
+  const ask = routesOf(engine, of)
+  const ways = [
+    async () => times.explorer.push(await timeOf(() => ask('explorer'))),
+    async () => times.path.push(await timeOf(() => ask('critical-path'))),
+    async () => times.hand.push(await timeOf(() => byHand(engine, of))),
+  ]
+  for (let round = 0; round < rounds + warmUps; round += 1) {
+    for (const way of round % 2 === 0 ? ways : ways.toReversed()) await way()
+  }
+  const counted = (all: number[]) => all.slice(warmUps)
+  const ratios = counted(times.explorer).map((each, at) => each / (counted(times.hand)[at] ?? 1))
+  return {
+    observations,
+    explorer_ms: median(counted(times.explorer)),
+    critical_path_ms: median(counted(times.path)),
+    hand_ms: median(counted(times.hand)),
+    ratio: median(ratios),
+  }
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const start_ms = performance.now()
+  await work()
+  return performance.now() - start_ms
+}
+
+async function insert({ columnar }: BenchEngine, rows: readonly Observation[]): Promise<void> {
+  const store = openClickHouseStore({ columnar })
+  for (let at = 0; at < rows.length; at += insert_rows) {
+    await store.insert(rows.slice(at, at + insert_rows), { token: newId() })
+  }
+}
+
+/** Runs a route as the server does, to the JSON of its answer. */
+function routesOf(
+  { columnar }: BenchEngine,
+  { project_id, trace_id }: { project_id: string; trace_id: string },
+): (name: string) => Promise<string> {
+  const logger = createLogger({ role: 'bench', level: 'error' })
+  const noPool = {} as Parameters<typeof openPostgresRunner>[0]
+  const queries = openQueries({
+    runners: {
+      clickhouse: openClickHouseRunner({ columnar, logger }),
+      postgres: openPostgresRunner(noPool),
+    },
+    ...{ chooseStore: chooseByEntity, onServed: () => undefined, logger },
+    metrics: createMetrics(),
+    settings: {
+      query_rows_read_max: 1_000_000_000,
+      query_bytes_read_max: 100_000_000_000,
+      query_time_ms_max: 60_000,
+      query_memory_bytes_max: 4_000_000_000,
+      query_result_rows_max: 10_000,
+      query_running_max: 4,
+      query_waiting_max: 20,
+      query_wait_ms_max: 2_000,
+    },
+  })
+  const routes = traceRoutes({ records: openClickHouseRecordStore({ columnar }), queries })
+  const { signal } = new AbortController()
+  return async (name) => {
+    const route = routes.find(({ url }) => url.endsWith(`/${name}`))
+    if (route === undefined) throw new RangeError(`no route ${name}`)
+    const caller = { kind: 'user', id: 'bench', project_id } as const
+    const about = { body: undefined, headers: {}, request_id: '', signal }
+    const answer = await route.run({ params: { trace_id }, query: {}, caller, ...about })
+    return JSON.stringify(answer.body)
+  }
+}
+
+/** The same columns by a statement without anything of ours around it. */
+async function byHand(
+  { columnar }: BenchEngine,
+  { project_id, trace_id }: { project_id: string; trace_id: string },
+): Promise<number> {
+  const rows = await columnar.query(
+    `SELECT trace_id, observation_id, parent_observation_id, type, name, status, source,
+       service_name, span_kind, task_id, task_name,
+       toUnixTimestamp64Nano(start_time) AS start_ns, toUnixTimestamp64Nano(end_time) AS end_ns,
+       toString(cost_usd) AS cost, input_uncached_tokens, cache_read_tokens, cache_write_tokens,
+       output_visible_tokens, reasoning_tokens
+     FROM observations
+     WHERE project_id = {project:UUID} AND trace_id = {trace:UUID}
+     ORDER BY start_time, trace_id, observation_id, ingested_at DESC
+     LIMIT 1 BY start_time, trace_id, observation_id`,
+    { project: project_id, trace: trace_id },
+  )
+  return rows.length
+}
