@@ -84,6 +84,7 @@ describe('GET /api/v1/tasks/{task_id}', () => {
       release: 'v1',
       ended_by: null,
       end_note: null,
+      verdict: null,
       url: '/api/v1/tasks/full',
     })
   })
