@@ -44,15 +44,6 @@ export function languageNamed(name: string): string | undefined {
   return Object.hasOwn(names, low) ? names[low] : undefined
 }
 
-/** Whether a text speaks about languages: such a turn is not judged by a rule on language. */
-export function speaksOfLanguage(text: string): boolean {
-  const words = wordsOf(text)
-  return words.some(
-    (word) =>
-      languageNamed(word) !== undefined || /^(?:translat|übersetz|tradui|traduc)/.test(word),
-  )
-}
-
 /**
  * Words that are frequent in one language and rare or absent in the others: what function words
  * tell of a language is enough for texts of a dozen words (Grefenstette 1995).

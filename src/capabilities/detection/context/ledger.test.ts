@@ -34,6 +34,13 @@ test.each([
   'Keep commit messages under 50 words.',
   'Use the word cheap where it fits.',
   'Suppose my order number is 4711.',
+  'Avoid using "cat" to read files; do not use `sed`.',
+  'Do not use the word "I" in commits.',
+  'The current time is 15:00.',
+  'The checked bag price is $50 for each extra bag.',
+  'Your response must include exactly ONE bash code block.',
+  'Answer with fewer than 4 lines, unless the user asks for detail.',
+  'End your final answer with "TERMINATE".',
 ])('says nothing that can be checked: %s', (sentence) => {
   expect(heldAfter('You help.', sentence)).toEqual([])
 })

@@ -28,7 +28,7 @@ export function readFacts(sentence: string): Statement[] {
 const facts_max = 8
 
 const hypothetical =
-  /\b(?:if|suppose|imagine|assume|assuming|what about|for example|e\.g|example|might|maybe|perhaps|not sure|i think|would|could|was|were|used to|(?:my|the|an|our) old|previous|former|or)\b/i
+  /\b(?:if|suppose|imagine|assume|assuming|what about|for example|e\.g|example|might|maybe|perhaps|not sure|i think|would|could|was|were|used to|(?:my|the|an|our) old|previous|former|or|each|per|every)\b/i
 
 const patterns: readonly RegExp[] = [
   /\b(?:my|our|the|meine?|unsere?)(?: (?:correct|right|new|full|current|actual|exact|total|maximum|customer's|user's))? (?<key>\p{L}{2,20}(?: \p{L}{2,20}){0,2}?)(?: (?:number|no\.|id|code|#))?(?: (?:is|are|will be|has to be|must be|should be|=|ist|sind|beträgt|lautet)|:|, which is,?) (?:now |actually |on |at |called |named |due on |due |in |for |exactly |still )?(?<value>\S.{0,80})/giu,
@@ -96,6 +96,11 @@ const notKeys = new Set(
   ),
 )
 
+/** What changes by itself is no fact to hold on to. */
+const passing = new Set(
+  'time date day today status state version step count total size length price cost'.split(' '),
+)
+
 /** The words that a fact goes by: "order number" and "order id" are both `order`. */
 export function factKey(words: string): string | undefined {
   const all = words
@@ -107,6 +112,7 @@ export function factKey(words: string): string | undefined {
   const kept =
     telling.length > 0 ? telling : all.filter((word) => word === 'name' || word === 'address')
   const last = kept.at(-1)
+  if (kept.length === 1 && passing.has(kept[0] ?? '')) return undefined
   if (last === undefined || notKeys.has(last) || last.length < 3 || kept.length > 3)
     return undefined
   return kept.join(' ').replace(/^e-mail|^mail$/, 'email')

@@ -25,7 +25,9 @@ const ban =
 function bannedIn(rest: string, opened: string): string[] {
   const quoted = quotedIn(rest)
   if (quoted.length > 0) {
-    return isCodeLike(rest) ? [] : quoted.filter((phrase) => /\p{L}/u.test(phrase))
+    // What must not be used may be a thing; what must not be said is a word.
+    const isWord = namesWord.test(rest) || !usesOnly.test(opened)
+    return isCodeLike(rest) || !isWord ? [] : quoted.filter((phrase) => /\p{L}/u.test(phrase))
   }
   const word =
     /^:? ?(?:the|any of the)? ?(?:words?|terms?|phrases?|names?|brands?|(?:das )?wort|(?:den )?namen)(?: of)?:? (.{1,120})/i.exec(
@@ -41,9 +43,13 @@ function bannedIn(rest: string, opened: string): string[] {
   return named?.[1] === undefined ? [] : [named[1]]
 }
 
+const usesOnly = /\b(?:use|using|include|including|verwende|benutze?|nutze)\b/i
+const namesWord =
+  /^:?.{0,40}\b(?:words?|terms?|phrases?|expressions?|names?|wort|wörter|begriff)\b/i
+
 /** Rules on identifiers are about code, where a word is no violation. */
 function isCodeLike(rest: string): boolean {
-  return /\b(?:functions?|librar(?:y|ies)|modules?|commands?|keywords?|operators?|flags?|types?|tools?|imports?|packages?|variables?|loops?|statements?)\b/i.test(
+  return /\b(?:functions?|librar(?:y|ies)|modules?|commands?|keywords?|operators?|flags?|types?|tools?|imports?|packages?|variables?|loops?|statements?|commits?|files?|code|comments?|titles?|docs?)\b/i.test(
     rest,
   )
 }

@@ -25,7 +25,8 @@ const nothing: Said = { statements: [], releases: [] }
 const statements_max = 60
 /** Longer messages of a user are documents, whose sentences are nobody's wish. */
 const userMessage_chars_max = 6_000
-const facts_chars_max = 4_000
+/** In a longer text, numbers are a policy's, and each holds for something of its own. */
+const facts_chars_max = { system: 1_500, user: 4_000 }
 
 const readers = [
   readLanguage,
@@ -45,7 +46,7 @@ function read({ role, text }: Message): Said {
   for (const sentence of sentences) {
     if (role === 'user' && release.test(sentence)) releases.push(sentence.toLowerCase())
     else statements.push(...statementsOf(sentence, role))
-    if (text.length <= facts_chars_max) statements.push(...readFacts(sentence))
+    if (text.length <= facts_chars_max[role]) statements.push(...readFacts(sentence))
     if (statements.length >= statements_max) break
   }
   return { statements: statements.slice(0, statements_max).map(asKept), releases }
