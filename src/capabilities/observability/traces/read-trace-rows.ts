@@ -1,3 +1,4 @@
+import { shownDollars } from '../../../kernel/dollars.ts'
 import { isoFromNs } from '../../../kernel/time.ts'
 import { type RecordsRead, type RunDeps, readRecords } from '../query/index.ts'
 import type { TimeWindow } from '../stores/index.ts'
@@ -95,7 +96,8 @@ function rowsFrom({ rows, alias }: RecordsRead): TraceRow[] {
       ...(tokens as Tokens),
       start_time: BigInt(String(row[start])),
       end_time: BigInt(String(row[end])),
-      cost_usd: dollars === null ? null : String(dollars),
+      // Stores spell an amount in their own ways.
+      cost_usd: dollars === null ? null : shownDollars(String(dollars)),
     }
   })
 }

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ChooseStore } from '../../src/capabilities/observability/query/index.ts'
+import { openHotRowWriter } from '../../src/capabilities/observability/stores/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { isoFromNs } from '../../src/kernel/time.ts'
+import type { Json } from '../support/query-api.ts'
+import { type GivenRow, observationsOf, openTraceApi, type TraceApi } from '../support/trace-api.ts'
+import { traceStart_ns } from '../support/trace-rows.ts'
+
+let api: TraceApi
+let store: 'clickhouse' | 'postgres'
+type HotDb = Parameters<typeof openHotRowWriter>[0]
+const asked: Parameters<ChooseStore>[0][] = []
+
+beforeAll(async () => {
+  api = await openTraceApi({
+    chooseStore: async (question) => {
+      asked.push(question)
+      const passed_over = { store: 'postgres', reason: 'it is too old' } as const
+      const choice = { candidates: [], order: [store], fallback: false }
+      return store === 'clickhouse' ? { ...choice, passed_over } : choice
+    },
+  })
+})
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+})
+
+const rows: GivenRow[] = [
+  { id: 'root', at: 0, took: 90, type: 'agent', input_uncached_tokens: 12, cost_usd: '0.5' },
+  {
+    ...{ id: 'call', parent: 'root', at: 5, took: 20, type: 'generation', name: 'chat' },
+    ...{ input_uncached_tokens: 12, cost_usd: '0.000000001', time_to_first_token_ms: 1.5 },
+  },
+  { id: 'tool', parent: 'root', at: 30, took: 40, type: 'tool', status: 'error' },
+  { id: 'orphan', parent: 'gone', at: 60, took: -1 },
+]
+
+/** Both are compared with what they say of the store itself left out. */
+const compared = ({ served_by, fallback_reason, stats, ...body }: Json) => body
+
+test.each(['explorer', 'explorer?name=chat', 'explorer?q=chat', 'critical-path?what_if=tool'])(
+  'both stores tell the same: %s',
+  async (path) => {
+    const { project_id } = api
+    const trace_id = newId()
+    const observations = observationsOf(rows, { project_id, trace_id })
+    await api.insert(observations)
+    // The tables of the hot window are in the same database.
+    const db: unknown = api.relational.db
+    const writer = openHotRowWriter(db as HotDb)
+    await writer.write(
+      'hot_observations',
+      observations.map((row) => ({ row, ingested_at_ms: 1 })),
+    )
+    const answers: Json[] = []
+    for (const each of ['clickhouse', 'postgres'] as const) {
+      store = each
+      const { status, body } = await api.get(`traces/${trace_id}/${path}`)
+      expect([status, body.served_by]).toEqual([200, each])
+      expect(body.fallback_reason).toBe(each === 'clickhouse' ? 'it is too old' : null)
+      answers.push(compared(body))
+    }
+    expect(answers[1]).toEqual(answers[0])
+  },
+)
+
+test('the routing is asked for the class, and for the window that is given', async () => {
+  store = 'clickhouse'
+  const trace_id = await api.store(rows)
+  asked.length = 0
+  const [from, to] = [traceStart_ns, traceStart_ns + 50_000_000n]
+  const query = new URLSearchParams({ from: isoFromNs(from), to: isoFromNs(to) })
+  const { body } = await api.get(`traces/${trace_id}/explorer?${query}`)
+  expect(body.summary.rollup.observations).toBe(3)
+  expect(asked[0]).toMatchObject({
+    ...{ project_id: api.project_id, query_class: 'explorer', entity: 'observations' },
+    window: { from, to },
+  })
+})
