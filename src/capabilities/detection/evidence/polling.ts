@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { TaskRun, ToolUse } from '../reconstruction/contract.ts'
+import { remember } from './remember.ts'
 import { shellCommands } from './shell-command.ts'
 import type { StepFacts } from './step-facts.ts'
 import { argumentsOf, commandOf, wordsOfTool } from './tool-words.ts'
@@ -28,10 +29,11 @@ export const pollingSettings = {
     .describe(`Calls at least so far apart (median, in ms) count as polling. ${source}`),
 }
 
-/** Whether one call alone shows that it waits for something. */
-export function isPollingUse(use: ToolUse): boolean {
-  return isWaiting(use) || isStatus(use) || saysPending(use) || isBlind(use) || asksPerson(use)
-}
+/** Whether one call alone shows that it waits for something; worked out once per call. */
+export const isPollingUse = remember(
+  (use: ToolUse): boolean =>
+    isWaiting(use) || isStatus(use) || saysPending(use) || isBlind(use) || asksPerson(use),
+)
 
 /** Whether equal steps look like waiting: by what they call, by what it says, or by their pace. */
 export function isPolling(run: TaskRun, steps: readonly StepFacts[], gap_ms: number): boolean {

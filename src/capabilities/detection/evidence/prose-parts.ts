@@ -28,7 +28,10 @@ export function proseParts(text: string): string[] {
 }
 
 function isData(text: string): boolean {
-  return /^\s{0,100}[[{<]/.test(text)
+  const start = text.slice(0, 200).trimStart()
+  return (
+    /^(\{\s{0,100}["'}]|\[\s{0,100}[["'{\d\]])/.test(start) || /^<(?!think|reason)/i.test(start)
+  )
 }
 
 function fenceOf(line: string): string | undefined {
@@ -36,9 +39,10 @@ function fenceOf(line: string): string | undefined {
   return line.startsWith('~~~') ? '~~~' : undefined
 }
 
-/** A line of a table, list, heading, quotation or rule, or of code that is set in by four blanks. */
+/** A line of a table, list, heading, quotation, rule, markup, log or code. */
 function isMarked(line: string, trimmed: string): boolean {
-  if (/^(#{1,6} |>|[-*+•–] |\d{1,9}[.)] |\(?[a-z\d][.)] )/i.test(trimmed)) return true
+  if (/^\[?(INFO|WARN|WARNING|ERROR|DEBUG|TRACE|\d{4}-\d\d)\b/.test(trimmed)) return true
+  if (/^(#{1,6} |>|<[a-z/]|[-*+•–] |\d{1,9}[.)] |\(?[a-z\d][.)] )/i.test(trimmed)) return true
   if (trimmed.startsWith('|') || trimmed.split('|').length > 2 || trimmed.includes('\t'))
     return true
   if (/^(\t| {4})/.test(line) || isCode(trimmed)) return true

@@ -1,4 +1,5 @@
 import type { Step, TaskRun, ToolFault, ToolUse } from '../reconstruction/contract.ts'
+import { remember } from './remember.ts'
 
 /** A step with what its tools gave. */
 export type StepFacts = {
@@ -16,7 +17,7 @@ export type StepFacts = {
  * The steps of each thread in stretches that no message of the user interrupts: what `in a row`
  * means. A step at the end of a thread that still waits for results is left out.
  */
-export function stretchesOf(run: TaskRun): StepFacts[][] {
+export const stretchesOf = remember((run: TaskRun): readonly (readonly StepFacts[])[] => {
   const stretches: StepFacts[][] = []
   for (const { steps } of run.threads) {
     let stretch: StepFacts[] = []
@@ -30,9 +31,9 @@ export function stretchesOf(run: TaskRun): StepFacts[][] {
     if (stretch.length > 0) stretches.push(stretch)
   }
   return stretches
-}
+})
 
-/** Steps with what their tools gave, without the last one if it waits for results. */
+/** Steps of a thread with what their tools gave, without the last one if it waits for results. */
 export function stepsOf(run: TaskRun, steps: readonly number[]): StepFacts[] {
   const facts = steps.flatMap((index) => factsOf(run, index) ?? [])
   const last = facts.at(-1)

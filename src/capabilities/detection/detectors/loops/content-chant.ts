@@ -52,7 +52,7 @@ export const contentChant: Detector<typeof settings> = {
   detect(run, set, budget) {
     return run.steps.flatMap((step) => {
       const chant = chantOf(step, set, budget)
-      return chant === undefined || isAskedFor(run, step, chant)
+      return chant === undefined || isQuoted(run, step, chant)
         ? []
         : [draft(run, step, { chant, set })]
     })
@@ -85,23 +85,23 @@ function longestChant(
   return longest
 }
 
-/** Messages of the user that are looked through for an order to say it. */
-const orders_max = 3
+/** Messages of the user or of tools that are looked through for the piece. */
+const sources_max = 8
+const quoted_chars = 30
 
-/** Whether the user wrote the piece too: `write it a hundred times` is no loop. */
-function isAskedFor(run: TaskRun, step: Step, { chunk }: Chant): boolean {
-  const said = plainText(chunk).slice(0, askedChars_max)
-  const orders: string[] = []
-  for (let at = run.messages.length - 1; at >= 0 && orders.length < orders_max; at--) {
+/** Whether somebody else wrote the piece: `write it a hundred times`, or a log that is quoted. */
+function isQuoted(run: TaskRun, step: Step, { chunk }: Chant): boolean {
+  const said = plainText(chunk).slice(0, quoted_chars)
+  let left = sources_max
+  for (let at = run.messages.length - 1; at >= 0 && left > 0; at--) {
     const message = run.messages[at]
-    if (message?.role === 'user' && message.thread === step.thread && message.call <= step.call) {
-      orders.push(plainText(message.text))
-    }
+    if (message === undefined || message.role === 'assistant') continue
+    if (message.thread !== step.thread || message.call > step.call) continue
+    if (plainText(message.text).includes(said)) return true
+    left--
   }
-  return orders.some((order) => order.includes(said))
+  return false
 }
-
-const askedChars_max = 30
 
 type Found = { chant: Chant; set: Settings }
 

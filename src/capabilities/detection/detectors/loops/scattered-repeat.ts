@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
 import { isPollingUse } from '../../evidence/polling.ts'
+import { remember } from '../../evidence/remember.ts'
 import { type StepFacts, stepsOf } from '../../evidence/step-facts.ts'
 import { effectOfTool } from '../../evidence/tool-effect.ts'
 import { commandOf } from '../../evidence/tool-words.ts'
@@ -120,15 +121,20 @@ function thresholdOf(use: ToolUse, set: Settings): number {
 }
 
 /** Each call of a step once; those that may stand in a series at all. */
-function distinctUses({ uses }: StepFacts): ToolUse[] {
-  const seen = new Set<string>()
-  return uses.filter((use) => {
-    if (use.sig === null || use.out === null || use.fault === 'outage' || seen.has(use.sig))
-      return false
-    seen.add(use.sig)
-    return effectOfTool(use) !== 'changes' && !isPollingUse(use)
-  })
+function distinctUses({ uses }: StepFacts): readonly ToolUse[] {
+  const fit = uses.filter(isFit)
+  if (fit.length < 2) return fit
+  return [...new Map(fit.map((use) => [use.sig, use])).values()]
 }
+
+const isFit = remember(
+  (use: ToolUse): boolean =>
+    use.sig !== null &&
+    use.out !== null &&
+    use.fault !== 'outage' &&
+    effectOfTool(use) !== 'changes' &&
+    !isPollingUse(use),
+)
 
 function draft(run: TaskRun, { use, steps }: Series, set: Settings): FindingDraft {
   return loopDraft(run, {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
 import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
 import { isPollingUse } from '../../evidence/polling.ts'
+import { remember } from '../../evidence/remember.ts'
 import {
   type ArgumentWords,
   argumentWordsOf,
@@ -98,11 +99,11 @@ function clustersOf(run: TaskRun, stretch: readonly StepFacts[], bounds: Bounds)
   return all
 }
 
-function isComparable(use: ToolUse): boolean {
-  if (use.sig === null || use.out === null || use.fault === 'outage' || isPollingUse(use))
-    return false
+const isComparable = remember((use: ToolUse): boolean => {
+  const isKnown = use.sig !== null && use.out !== null && use.fault !== 'outage'
+  if (!isKnown || isPollingUse(use)) return false
   return use.fault === 'error' || effectOfTool(use) !== 'changes'
-}
+})
 
 type Seen = { use: ToolUse; at: number; facts: StepFacts; moment: number }
 
