@@ -13,9 +13,8 @@ export type DetectionRow = {
   worst_us: number
   /** Taking and detecting against JSON.parse of the same input. */
   ratio: number
-  /** What the reconstruction says it holds, and what the heap grew by. */
+  /** What the reconstruction says it holds. */
   told_bytes: number
-  heap_bytes: number
 }
 
 export type DetectionFacts = { calls: number; rows: DetectionRow[] }

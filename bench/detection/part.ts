@@ -27,7 +27,6 @@ export function measureDetection(): DetectionFacts {
 
 function measureRun(history: HistoryName, steps: number): DetectionRow {
   const observations = longRun(history, steps, history_chars).map(asRead)
-  const before = heapBytes()
   const about = { project_id: '', task_id: '', conversation_id: '' }
   const reconstruction = createReconstruction(about)
   reconstruction.add(observations.slice(0, -calls))
@@ -50,7 +49,6 @@ function measureRun(history: HistoryName, steps: number): DetectionRow {
     worst_us: Math.max(...sums),
     ratio: median(sums) / median(parse),
     told_bytes: reconstruction.bytes(),
-    heap_bytes: heapBytes() - before,
   }
 }
 
@@ -72,9 +70,4 @@ function cpuUs(work: () => unknown): number {
 
 function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
-}
-
-function heapBytes(): number {
-  globalThis.gc?.()
-  return process.memoryUsage().heapUsed
 }

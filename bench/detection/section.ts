@@ -4,10 +4,10 @@ import { type DetectionFacts, type DetectionRow, goals_us } from './facts.ts'
 export function detectionSection({ calls, rows }: DetectionFacts): string {
   return `What a new call of a long task costs the worker: taking it into the run of the task, and all detectors
 on that run. Microseconds of processor time, medians of the last ${calls} calls; the ratio is against
-JSON.parse of the same input. Held is what a reconstruction says, beside what the heap grew by.
+JSON.parse of the same input. Held is what a reconstruction says that it holds: at most, and about.
 
-| history | steps | KB | JSON.parse | take | detect | together, of the worst call | goal | | ratio | held, KB | heap, KB |
-|---|---|---|---|---|---|---|---|---|---|---|---|
+| history | steps | KB | JSON.parse | take | detect | together, of the worst call | goal | | ratio | held, KB |
+|---|---|---|---|---|---|---|---|---|---|---|
 ${rows.map(lineOf).join('\n')}
 `
 }
@@ -27,6 +27,5 @@ function lineOf(row: DetectionRow): string {
     together <= goal ? 'met' : 'missed',
     row.ratio.toFixed(1),
     Math.round(row.told_bytes / 1_000),
-    Math.round(row.heap_bytes / 1_000),
   ].join(' | ')} |`
 }

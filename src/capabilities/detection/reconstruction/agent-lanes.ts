@@ -1,9 +1,6 @@
 import type { Observation } from '../../../model/observation.ts'
 import { newThread, type RunState } from './run-state.ts'
 
-/** What is remembered of a span, to find the agent that it belongs to. */
-export type KnownSpan = { parent: string; type: Observation['type']; name: string }
-
 /** Spans of a task that are remembered; for later ones agents go by their names only. */
 export const spans_max = 50_000
 /** How far up agents are looked for: parents may go in circles. */

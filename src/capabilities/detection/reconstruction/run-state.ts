@@ -1,4 +1,4 @@
-import type { KnownSpan } from './agent-lanes.ts'
+import type { Observation } from '../../../model/observation.ts'
 import type {
   DeclaredTool,
   HistoryBreak,
@@ -24,6 +24,9 @@ export type Line = {
   /** Tool uses that have no answer, the oldest first. */
   open: number[]
 }
+
+/** What is remembered of a span, to find the agent that it belongs to. */
+export type KnownSpan = { parent: string; type: Observation['type']; name: string }
 
 /** What is known of a run so far, and what is needed to go on. */
 export type RunState = {

@@ -68,15 +68,32 @@ const name_chars_max = 256
 
 /** A call of these words. */
 export function toldCall(id: string, name: string, args: string): ToldCall {
-  const { canonical, is_json } = readArguments(args)
   const short = name.slice(0, name_chars_max)
-  return {
-    id: id.slice(0, name_chars_max),
-    name: short,
-    arguments: args,
-    is_json,
-    sig: sigOf(short, canonical),
-  }
+  const { is_json, sig } = signed(short, args)
+  return { id: id.slice(0, name_chars_max), name: short, arguments: args, is_json, sig }
+}
+
+type Signed = Pick<ToldCall, 'is_json' | 'sig'>
+
+/** What the last calls came to: a history that is not sent as it was brings all of them again. */
+const memo = new Map<string, Signed>()
+const memo_max = 4_096
+const memo_chars_max = 1_024
+
+function signed(name: string, args: string): Signed {
+  if (args.length > memo_chars_max) return newlySigned(name, args)
+  const key = `${name}\n${args}`
+  const known = memo.get(key)
+  if (known !== undefined) return known
+  if (memo.size >= memo_max) memo.clear()
+  const made = newlySigned(name, args)
+  memo.set(key, made)
+  return made
+}
+
+function newlySigned(name: string, args: string): Signed {
+  const { canonical, is_json } = readArguments(args)
+  return { is_json, sig: sigOf(name, canonical) }
 }
 
 function argumentsIn(called: JsonObject, item: JsonObject): string {
