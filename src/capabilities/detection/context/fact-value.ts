@@ -1,5 +1,5 @@
 /** What kind of value a fact has: only values of one kind can contradict each other. */
-export type FactKind = 'email' | 'code' | 'number' | 'date' | 'weekday' | 'time' | 'name'
+export type FactKind = 'email' | 'phone' | 'code' | 'number' | 'date' | 'weekday' | 'time' | 'name'
 
 /** A value as it stands in a text, and in the form in which it is compared. */
 export type FactValue = { kind: FactKind; text: string; normal: string }
@@ -22,6 +22,11 @@ const kinds: readonly { kind: FactKind; pattern: RegExp; normal: (text: string) 
       'i',
     ),
     normal: normalDate,
+  },
+  {
+    kind: 'phone',
+    pattern: /^(?=(?:[^\d\n]{0,3}\d){7})\+?\(?\d{1,5}\)?(?:[ /-]\(?\d{2,8}\)?){1,4}(?![\w-])/,
+    normal: (text) => text.replace(/\D/g, ''),
   },
   {
     kind: 'weekday',

@@ -18,6 +18,11 @@ describe('a value that is told otherwise', () => {
       'Since your budget is 1,500 euros, take this.',
       'Your budget is 900.',
     ],
+    [
+      'My phone number is 555-0101.',
+      'Your phone number is 555-0110.',
+      'Your phone number is 555 0101.',
+    ],
     ['The deadline is March 3.', 'The deadline is March 5.', 'The deadline is the 3rd of March.'],
     ['The meeting is on Tuesday.', 'The meeting is on Friday.', 'The meeting is on Tuesday.'],
     ['My name is Martina.', 'Hello Monika, here it is.', 'Hello Martina, here it is.'],
