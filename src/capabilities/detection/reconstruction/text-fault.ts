@@ -88,6 +88,7 @@ const beginnings = [
   /^error (?:executing|running|calling|invoking|reading|writing|opening|accessing|fetching|parsing|while|during|in tool)\b/i,
   /^(?:[A-Za-z]{2,20} )?error (?:code )?-?\d{1,6}\s?:/i,
   /^error from server\b/i,
+  /^(?:fehler|erreur|errore|erro|fout|błąd|ошибка|エラー|错误|오류)\s?[:：]/i,
   /^(?:curl: \(\d{1,2}\)|(?:ssh|scp|wget|nc|ping): )/,
   /^(?:failed|unable) to [a-z]+/i,
   /^(?:could not|couldn't|cannot|can't) (?:find|open|read|write|connect|parse|access|execute|resolve|load|create|delete)\b/i,

@@ -93,13 +93,19 @@ const envelopeKeys = new Set([
   'content',
 ])
 
+/** https://www.jsonrpc.org/specification#response_object */
+const rpcKeys = new Set(['jsonrpc', 'id'])
+
 function objectFault(object: JsonObject, kind: ToolKind): ToolFault | null {
   const keys = new Map(Object.entries(object).map(([key, value]) => [plain(key), value]))
   const said = keys.get('iserror')
   if (said === true) return faultOf(wordsOf(keys))
   const exit = keys.get('exitcode') ?? keys.get('returncode') ?? keys.get('exitstatus')
   if (typeof exit === 'number') return exit === 0 ? null : exitFault(exit, keys)
-  const isEnvelope = [...keys.keys()].every((key) => envelopeKeys.has(key))
+  const isRpc = keys.has('jsonrpc')
+  const isEnvelope = [...keys.keys()].every(
+    (key) => envelopeKeys.has(key) || (isRpc && rpcKeys.has(key)),
+  )
   if (!isEnvelope || hasData(keys)) return null
   const status = statusOf(keys)
   const failed =
