@@ -2,7 +2,7 @@ import type { OtlpSpan, OtlpValue } from '../../src/capabilities/observability/o
 import { createMapper, currentContract } from '../../src/capabilities/observability/otlp/index.ts'
 import { createPricing, priceVersion } from '../../src/capabilities/observability/pricing/index.ts'
 import type { Observation } from '../../src/model/observation.ts'
-import { otlpAttributes, otlpRequest, otlpSpan, storedFrom } from '../support/otlp-spans.ts'
+import { otlpRequest, otlpSpan, storedFrom } from '../support/otlp-spans.ts'
 import type {
   ChatMessage,
   RecordedAgent,
@@ -49,19 +49,16 @@ const mapper = createMapper({
 
 type Attributes = Record<string, OtlpValue>
 
-function spanIn(run: RecordedRun, attributes: Attributes, given: Partial<OtlpSpan>): OtlpSpan {
+function spanIn(
+  run: RecordedRun,
+  attributes: Attributes,
+  given: Partial<Omit<OtlpSpan, 'attributes'>>,
+): OtlpSpan {
   const about: Attributes = { 'looptrace.task.id': run.task_id }
   if (run.task_name !== '') about['looptrace.task.name'] = run.task_name
   if (run.conversation_id !== '') about['gen_ai.conversation.id'] = run.conversation_id
-  return otlpSpan(
-    {},
-    {
-      trace_id: traceIdOf(run.name, 'all'),
-      kind: 1,
-      ...given,
-      attributes: otlpAttributes({ ...about, ...attributes }),
-    },
-  )
+  const place = { trace_id: traceIdOf(run.name, 'all'), kind: 1 }
+  return otlpSpan({ ...about, ...attributes }, { ...place, ...given })
 }
 
 function agentId(run: RecordedRun, index: number): string {
