@@ -73,7 +73,7 @@ type Looked = {
 }
 
 function lookAt({ facts, settings, history, prior }: Looked): TaskLook {
-  const run = { ...history.run(), state: facts.state }
+  const run = { ...history.run(), state: facts.implicit ? ('running' as const) : facts.state }
   return {
     facts,
     history,

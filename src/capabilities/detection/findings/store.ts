@@ -53,6 +53,8 @@ export type TaskFacts = TaskKey & {
   conversation_id: string | null
   started_at: string
   state: 'running' | 'completed' | 'failed'
+  /** The task is one trace: its state is that of its last call, and says nothing of its end. */
+  implicit: boolean
   calls: number
 }
 
@@ -79,7 +81,15 @@ export function latestTasks(db: Db, project_id: string, limit: number): Promise<
 function factsIn(db: Db, project_id: string) {
   return db
     .selectFrom('tasks')
-    .select(['project_id', 'task_id', 'conversation_id', 'started_at', 'state', 'calls'])
+    .select([
+      'project_id',
+      'task_id',
+      'conversation_id',
+      'started_at',
+      'state',
+      'implicit',
+      'calls',
+    ])
     .where('project_id', '=', project_id)
 }
 
