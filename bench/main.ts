@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { measureDetection } from './detection/part.ts'
+import { measureExplorer } from './explorer/part.ts'
 import { measureIngest } from './ingest/part.ts'
 import { type Measured, performancePage, type Results } from './page.ts'
 import { measureProxy } from './proxy-part.ts'
@@ -8,8 +9,8 @@ import { unequalAnswers } from './store/facts.ts'
 import { measureStore } from './store/part.ts'
 
 /**
- * `node bench/main.ts [proxy] [ingest] [store] [detection]`: measures the parts that are named, or all, and
- * writes the page. ROUNDS=3 gives a quick look, whose result is not kept; MINUTES=10 holds the
+ * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer]`: measures the parts that are
+ * named, or all, and writes the page. ROUNDS=3 gives a quick look, whose result is not kept; MINUTES=10 holds the
  * steady load of the ingest part for longer. ROWS=1000000 fills the store with fewer observations
  * than 10 M (10 GB of disk under TMPDIR), PARTITION_BY compares another partition key; neither is kept.
  * Ends with status 1 when two ways of asking the store gave different answers.
@@ -23,7 +24,7 @@ const partition_by = process.env['PARTITION_BY']
 const as_kept = rounds >= kept_rounds && rows === kept_rows && partition_by === undefined
 
 const asked = process.argv.slice(2)
-const partNames = ['proxy', 'ingest', 'store', 'detection']
+const partNames = ['proxy', 'ingest', 'store', 'detection', 'explorer']
 const results: Results = {}
 for (const part of asked) if (!partNames.includes(part)) throw new Error(`no part ${part}`)
 if (isAsked('proxy')) results.proxy = measured(await measureProxy(rounds))
@@ -33,6 +34,7 @@ if (isAsked('store')) {
   results.store = measured(await measureStore(options))
 }
 if (isAsked('detection')) results.detection = measured(measureDetection())
+if (isAsked('explorer')) results.explorer = measured(await measureExplorer(rounds))
 
 if (as_kept) {
   for (const [part, result] of Object.entries(results)) {

@@ -1,5 +1,7 @@
 import type { DetectionFacts } from './detection/facts.ts'
 import { detectionSection } from './detection/section.ts'
+import type { ExplorerFacts } from './explorer/facts.ts'
+import { explorerSection } from './explorer/section.ts'
 import type { IngestFacts } from './ingest/facts.ts'
 import { ingestSection } from './ingest/section.ts'
 import { type ProxyFacts, proxySection } from './proxy-section.ts'
@@ -15,10 +17,12 @@ export type Results = {
   ingest?: Measured<IngestFacts>
   store?: Measured<StoreFacts>
   detection?: Measured<DetectionFacts>
+  explorer?: Measured<ExplorerFacts>
 }
 
 /** `docs/reference/performance.md`. Each part has the machine and the day of its own. */
-export function performancePage({ proxy, ingest, store, detection }: Results): string {
+export function performancePage(results: Results): string {
+  const { proxy, ingest, store, detection, explorer } = results
   const sections = [
     ...(proxy ? [`## Proxy\n\n${origin('proxy', proxy)}\n\n${proxySection(proxy.facts)}`] : []),
     ...(ingest
@@ -28,6 +32,11 @@ export function performancePage({ proxy, ingest, store, detection }: Results): s
     ...(detection
       ? [
           `## Detection\n\n${origin('detection', detection)}\n\n${detectionSection(detection.facts)}`,
+        ]
+      : []),
+    ...(explorer
+      ? [
+          `## Traces as trees\n\n${origin('explorer', explorer)}\n\n${explorerSection(explorer.facts)}`,
         ]
       : []),
   ]

@@ -14,8 +14,6 @@ export function explorerSection({ rows, pages }: ExplorerFacts): string {
     return `| ${observations.toLocaleString('en-US')} | ${times.join(' | ')} | ${ratio.toFixed(2)} | ${goal} |`
   })
   return [
-    '## Traces as trees',
-    '',
     'Building the tree of rows that are in memory, and its critical path with slack; ms, medians.',
     '',
     '| shape | observations | tree | path |',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
@@ -63,11 +64,10 @@ test('workers that are killed in the middle leave nothing half done', async () =
 /** Starts a worker and kills it when it reads what tasks said. */
 async function killedWhileReading(): Promise<void> {
   const { postgres_url, clickhouse } = bench
-  const child = spawn(
-    process.execPath,
-    ['test/support/detection-process.ts', postgres_url, JSON.stringify(clickhouse)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+  const program = fileURLToPath(new URL('../support/detection-process.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, postgres_url, JSON.stringify(clickhouse)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   try {
     await Promise.race([
       once(child.stdout, 'data'),

@@ -2,12 +2,13 @@ import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import { cutText } from '../../evidence/cut-text.ts'
 import { placesOfSteps } from '../../evidence/places.ts'
+import { wordsOfTool } from '../../evidence/tool-words.ts'
 import { wasteOfSteps } from '../../evidence/waste.ts'
 import type { Step, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
 import { failureDraft, placesOfUses } from './failure-draft.ts'
 import { successClaims } from './said.ts'
 import { turnsOf, usesOfSteps } from './thread-course.ts'
-import { natureOfTool, wordsOfName } from './tool-nature.ts'
+import { natureOfTool } from './tool-nature.ts'
 
 const settings = z.strictObject({})
 
@@ -57,8 +58,8 @@ function unresolvedIn(uses: readonly ToolUse[]): Unresolved | undefined {
     return isEffect || isShell || isEnd
   })
   if (others.length === 0) return { failed, severity: 'high', about: undefined }
-  const taken = new Set(others.flatMap(({ name }) => wordsOfName(name)))
-  const about = wordsOfName(failed.name).filter((word) => word.length > 3 && !taken.has(word))
+  const taken = new Set(others.flatMap(({ name }) => wordsOfTool(name)))
+  const about = wordsOfTool(failed.name).filter((word) => word.length > 3 && !taken.has(word))
   return about.length === 0 ? undefined : { failed, severity: 'high', about }
 }
 

@@ -1,5 +1,6 @@
-import type { FindingDraft, Severity } from '../../contract.ts'
-import { severities } from '../../contract.ts'
+import type { FindingDraft } from '../../contract.ts'
+import { placeKey } from '../../evidence/places.ts'
+import { severityRank } from '../../evidence/severity.ts'
 import type { TaskRun } from '../../reconstruction/contract.ts'
 
 /** What root causes and verdicts read of a finding, stored or just found. */
@@ -16,11 +17,6 @@ export type FindingFacts = Pick<
   | 'wasted_tokens'
   | 'wasted_nano_dollars'
 >
-
-/** A higher number is worse. */
-export function rankOf(severity: Severity): number {
-  return severities.indexOf(severity)
-}
 
 /**
  * Findings in the order in which what they tell of began; at the same moment failures come first,
@@ -45,15 +41,11 @@ export function byBeginning<F extends FindingFacts>(findings: readonly F[], run:
     .map(({ finding }) => finding)
 }
 
-function placeKey(place: { trace_id: string; observation_id: string }): string {
-  return `${place.trace_id}/${place.observation_id}`
-}
-
 function order(a: number, b: number): number {
   return a === b ? 0 : a - b
 }
 
 function worseFirst(a: FindingFacts, b: FindingFacts): number {
   const byKind = Number(b.kind === 'failure') - Number(a.kind === 'failure')
-  return byKind || rankOf(b.severity) - rankOf(a.severity) || (a.type < b.type ? -1 : 1)
+  return byKind || severityRank(b.severity) - severityRank(a.severity) || (a.type < b.type ? -1 : 1)
 }

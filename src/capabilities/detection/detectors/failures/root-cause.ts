@@ -1,6 +1,7 @@
 import type { Evidence, FindingKind, Severity } from '../../contract.ts'
+import { severityRank } from '../../evidence/severity.ts'
 import type { Place, TaskRun } from '../../reconstruction/contract.ts'
-import { byBeginning, type FindingFacts, rankOf } from './finding-position.ts'
+import { byBeginning, type FindingFacts } from './finding-position.ts'
 
 /** Where a task began to go wrong and never got over it. */
 export type RootCause = {
@@ -24,7 +25,7 @@ export function rootCauseOf(findings: readonly FindingFacts[], run: TaskRun): Ro
     run,
   )
   const cause =
-    open.find(({ severity }) => rankOf(severity) >= rankOf('medium')) ??
+    open.find(({ severity }) => severityRank(severity) >= severityRank('medium')) ??
     open.find(({ kind }) => kind === 'failure')
   if (cause === undefined) return null
   return {

@@ -1,3 +1,5 @@
+import { wordsOfTool } from '../../evidence/tool-words.ts'
+
 /**
  * What a tool does, as far as its name says: `effect` changes something outside, `once` does so anew
  * each time it runs (a second mail, a second booking), `end` hands the task's result over.
@@ -19,25 +21,13 @@ const known = new Map<string, ToolNature>()
 const known_max = 1_024
 
 function readName(name: string): ToolNature {
-  const words = wordsOfName(name)
+  const words = wordsOfTool(name)
   const isShell = words.some((word) => shellWords.has(word))
   const isEnd = isEnding(words)
   const isEffect = !isShell && !isEnd && isEffectful(words)
   const isOwn = words.some((word) => scratch.has(word)) || (words.length === 1 && isBare(words[0]))
   const isOnce = isEffect && !isOwn && !words.some((word) => settingWords.has(word))
   return { isEffect, isOnce, isShell, isEnd }
-}
-
-const name_chars_max = 128
-
-/** The words of a name in lower case: `createOrder_v2` is create, order, v2. */
-export function wordsOfName(name: string): string[] {
-  return name
-    .slice(0, name_chars_max)
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '')
 }
 
 /** The verb comes first, and a name that ends as a question does asks: `order_status`. */

@@ -1,7 +1,8 @@
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
+import { severityRank } from '../../evidence/severity.ts'
 import { wasteOfCalls } from '../../evidence/waste.ts'
 import type { TaskRun } from '../../reconstruction/contract.ts'
-import { type FindingFacts, rankOf } from './finding-position.ts'
+import type { FindingFacts } from './finding-position.ts'
 import { type RootCause, rootCauseOf } from './root-cause.ts'
 
 /** What the task's record says of it. */
@@ -44,9 +45,9 @@ function withoutCause(findings: readonly FindingFacts[], run: TaskRun, state: Ta
 }
 
 function othersOf(findings: readonly FindingFacts[], cause: RootCause | null): string[] {
-  const medium = rankOf('medium')
+  const medium = severityRank('medium')
   const serious = findings.filter(
-    ({ severity, summary }) => rankOf(severity) >= medium && summary !== cause?.summary,
+    ({ severity, summary }) => severityRank(severity) >= medium && summary !== cause?.summary,
   )
   if (serious.length === 0) return []
   const byType = new Map<string, number>()
