@@ -15,6 +15,7 @@ import { secretKeyOf, startServers } from './embedded.ts'
 import { openHotWindows } from './hot-window.ts'
 import { openIntake } from './intake.ts'
 import { openJobs } from './jobs.ts'
+import { openJudge } from './judge.ts'
 import { listen } from './listen.ts'
 import { openOtlp } from './otlp.ts'
 import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
@@ -43,7 +44,8 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())
-    openDetection(context, { db, store })
+    const judge = openJudge(context, config, { db })
+    openDetection(context, { db, store, judge })
     openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives])
 
     // A queue in a file of this machine needs no spool in front of it.
@@ -52,7 +54,7 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
         ? queue
         : await withFileSpool(context, config, { queue, role: 'all' })
     const intake = openIntake(context, config, { queue: publisher, db })
-    const parts = { ...stores, db, store, records, ledger, queue, intake }
+    const parts = { ...stores, db, store, records, ledger, queue, intake, judge }
     const { access, routes } = openControl(context, config, parts)
     const recorder = openRecorder(context, config, { queue: publisher, intake })
     const proxy = openProxy(context, config, { keys: access.keys, recorder })

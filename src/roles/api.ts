@@ -3,6 +3,7 @@ import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './control.ts'
 import { openIntake } from './intake.ts'
+import { openJudge } from './judge.ts'
 import { listen } from './listen.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type Running, run } from './running.ts'
@@ -15,7 +16,10 @@ export function startApi(config: RoleConfig<'api'>): Promise<Running> {
     const queue = await openClusterQueue(context, config)
     const spooled = await withFileSpool(context, config, { queue, role: 'api' })
     const intake = openIntake(context, config, { queue: spooled, db: stores.db })
-    const { access, routes } = openControl(context, config, { ...stores, queue, intake })
+    const { access, routes } = openControl(context, config, {
+      ...{ ...stores, queue, intake },
+      judge: openJudge(context, config, stores),
+    })
     await listen(context, config, {
       routes,
       authorize: authorizer(access),

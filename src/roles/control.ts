@@ -1,6 +1,6 @@
 import { type Access, accessRoutes, openAccess } from '../capabilities/access/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
-import { detectionRoutes } from '../capabilities/detection/index.ts'
+import { type ContextJudge, detectionRoutes } from '../capabilities/detection/index.ts'
 import type { QuerySettings } from '../capabilities/observability/query/index.ts'
 import { deleteExpiredIngestRequests } from '../capabilities/observability/requests/index.ts'
 import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
@@ -46,6 +46,7 @@ export function openControl(
   built: Stores & {
     intake: Intake
     queue: ObservabilityParts['queue']
+    judge: ContextJudge | undefined
   },
 ): { access: Access; routes: Route[] } {
   const { logger, clock, parts } = context

@@ -9,6 +9,7 @@ import { restartCounter } from './embedded.ts'
 import { openHotWindows } from './hot-window.ts'
 import { openIntake } from './intake.ts'
 import { openJobs } from './jobs.ts'
+import { openJudge } from './judge.ts'
 import { openOtlp } from './otlp.ts'
 import { openQueryRuns } from './queries.ts'
 import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
@@ -65,7 +66,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
   const ingest = await startIngest({ ...context, ...stores, settings: ingestOf(config) })
   parts.defer(() => ingest.stop())
-  openDetection(context, stores)
+  openDetection(context, { ...stores, judge: openJudge(context, config, stores) })
   const forJobs = { db: absent, retention: absent, ledger: absent }
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
   openHotWindows(context, { db: absent, columnar: absent, relational: absent })

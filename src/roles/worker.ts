@@ -9,6 +9,7 @@ import { openArchives } from './archives.ts'
 import { openDetection } from './detection.ts'
 import { openHotWindows } from './hot-window.ts'
 import { openJobs } from './jobs.ts'
+import { openJudge } from './judge.ts'
 import { openClusterQueue } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
@@ -28,7 +29,7 @@ export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())
-    openDetection(context, stores)
+    openDetection(context, { ...stores, judge: openJudge(context, config, stores) })
     openJobs(context, config, stores, [hotWindows, archives])
   })
 }

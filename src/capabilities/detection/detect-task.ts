@@ -3,6 +3,7 @@ import { sleep } from '../../kernel/time.ts'
 import { asStoreProblem } from '../../platform/relational/index.ts'
 import type { DetectionDeps } from './detection-deps.ts'
 import { detectorsDigest } from './examine-run.ts'
+import { changesOf } from './findings/changes-of.ts'
 import type { Finding, FindingChanges, NotChecked } from './findings/finding.ts'
 import {
   detectionOf,
@@ -12,6 +13,9 @@ import {
   taskFacts,
 } from './findings/store.ts'
 import { writeResult } from './findings/write-result.ts'
+import { judgeNow } from './judge/judge-now.ts'
+import { defaultJudgeWork } from './judge/judge-work.ts'
+import { judgingOf } from './judge/mark-judging.ts'
 import { lookAtTasks } from './look-at-tasks.ts'
 import { effectiveSettings } from './settings/effective-settings.ts'
 
@@ -45,13 +49,28 @@ const pause_ms = 100
 
 /**
  * Looks for trouble in one task and stores what it finds: what the worker does after each call, for
- * those who can't wait for it. Rejects with `task_not_found` for a task that is not there,
+ * those who can't wait for it. With `force` the judge is asked too, where there is one, about what it
+ * was not asked yet. Rejects with `task_not_found` for a task that is not there,
  * `store_unavailable`, and `overloaded` when others write to the task again and again.
  */
 export async function detectTask(
   deps: DetectionDeps,
   task: DetectedTask,
   options: DetectOptions = {},
+): Promise<DetectionResult> {
+  const result = await detectByRule(deps, task, options)
+  const judged = await judgeNow(deps, task, options).catch(rethrow)
+  if (judged === undefined) return result
+  // What the judge said counts in the verdict of the task, and in what could not be checked.
+  const again = await detectByRule(deps, task, { ...options, force: judged.isChanged })
+  const changes = changesOf([result.changes, judged.changes, again.changes])
+  return { ...again, detected: true, changes }
+}
+
+async function detectByRule(
+  deps: DetectionDeps,
+  task: DetectedTask,
+  options: DetectOptions,
 ): Promise<DetectionResult> {
   for (let tries = 0; tries < tries_max; tries += 1) {
     options.signal?.throwIfAborted()
@@ -67,10 +86,11 @@ export async function detectTask(
 
 /** Undefined when somebody else wrote meanwhile. */
 async function detectOnce(
-  { db, store, clock }: DetectionDeps,
+  deps: DetectionDeps,
   task: DetectedTask,
   { detectors, force = false }: DetectOptions,
 ): Promise<DetectionResult | undefined> {
+  const { db, store, clock } = deps
   await ensureDetection(db, task)
   const [[facts], before, { version, settings }] = await Promise.all([
     taskFacts(db, task.project_id, [task.task_id]),
@@ -94,6 +114,7 @@ async function detectOnce(
     detected_at: new Date(clock.now_ms()).toISOString(),
     rest_ms: 0,
     only,
+    judging: judgingOf(deps, look, defaultJudgeWork.rest_ms),
   })
   if (written.outcome === 'gone') throw notFound(task)
   if (written.outcome === 'stale') return undefined

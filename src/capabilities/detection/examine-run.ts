@@ -2,6 +2,7 @@ import type { ContextLedger } from './context/ledger.ts'
 import { detectAll } from './detect.ts'
 import type { NotChecked } from './findings/finding.ts'
 import { type NewFinding, newFindings } from './findings/new-findings.ts'
+import { isJudgeOff, judgeDetector } from './judge/judge-detector.ts'
 import type { TaskRun } from './reconstruction/contract.ts'
 import { type DetectionSettings, detectors } from './registry.ts'
 
@@ -28,7 +29,9 @@ export function examineRun(
     findings: newFindings(run, findings, (type) => detectorOfType.get(type)),
     not_checked,
     failed,
-    wasChecked: (detector) => !unchecked.has(detector),
+    // What the judge found stays, whatever the rules find, as long as the project wants it.
+    wasChecked: (detector) =>
+      detector === judgeDetector.name ? isJudgeOff(settings) : !unchecked.has(detector),
   }
 }
 

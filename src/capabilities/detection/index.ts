@@ -18,6 +18,7 @@ export {
 export { openFindingsRetention } from './findings/findings-retention.ts'
 export { detectionOf, findingsOf } from './findings/store.ts'
 export { severityNumber } from './findings/task-verdict.ts'
+export { type ContextJudge, type JudgeSettings, openJudge } from './judge/index.ts'
 export { readTaskRun } from './read-task-run.ts'
 export { detectors } from './registry.ts'
 export type { DetectionWork } from './worker/detection-settings.ts'

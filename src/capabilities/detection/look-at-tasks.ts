@@ -17,13 +17,18 @@ export type TaskToLook = {
   settings: DetectionSettings
 }
 
-/** What a look at a task saw; nothing of it is written yet. */
-export type TaskLook = {
+/** A task as it was read and put in order. */
+export type TaskRead = {
   facts: TaskFacts
+  settings: DetectionSettings
   history: TaskHistory
   run: TaskRun
   /** What earlier tasks of the conversation said. */
   prior: ContextLedger | undefined
+}
+
+/** What a look at a task saw; nothing of it is written yet. */
+export type TaskLook = TaskRead & {
   examination: Examination
   ledger: ContextLedger | null
   user_ids: readonly string[]
@@ -38,21 +43,30 @@ const startSlack_ms = 60_000
  * Answers them in the order given. Rejects with `store_unavailable`.
  */
 export async function lookAtTasks(
-  { db, store }: Pick<DetectionDeps, 'db' | 'store'>,
+  ports: Pick<DetectionDeps, 'db' | 'store'>,
   tasks: readonly TaskToLook[],
 ): Promise<TaskLook[]> {
+  const looks: TaskLook[] = []
+  for await (const read of readTasks(ports, tasks)) looks.push(lookAt(read))
+  return looks
+}
+
+/** Reads what is new of tasks of one project, in the order given, without those that changed. */
+export async function* readTasks(
+  { db, store }: Pick<DetectionDeps, 'db' | 'store'>,
+  tasks: readonly TaskToLook[],
+): AsyncGenerator<TaskRead> {
   const project_id = tasks[0]?.facts.project_id ?? ''
   const asked = tasks.map(askedOf)
   const histories = await readHistories(store, project_id, asked)
-  const looks: TaskLook[] = []
   for (const [at, { facts, settings }] of tasks.entries()) {
     const one = asked[at]
     const history = one && histories.get(one)
     if (history === undefined) continue
     const prior = (await earlierLedger(db, facts)) as ContextLedger | undefined
-    looks.push(lookAt({ facts, settings, history, prior }))
+    const run = { ...history.run(), state: facts.implicit ? ('running' as const) : facts.state }
+    yield { facts, settings, history, run, prior }
   }
-  return looks
 }
 
 function askedOf({ facts, epoch, history }: TaskToLook) {
@@ -65,20 +79,10 @@ function askedOf({ facts, epoch, history }: TaskToLook) {
   }
 }
 
-type Looked = {
-  facts: TaskFacts
-  settings: DetectionSettings
-  history: TaskHistory
-  prior: ContextLedger | undefined
-}
-
-function lookAt({ facts, settings, history, prior }: Looked): TaskLook {
-  const run = { ...history.run(), state: facts.implicit ? ('running' as const) : facts.state }
+function lookAt(read: TaskRead): TaskLook {
+  const { facts, settings, history, run, prior } = read
   return {
-    facts,
-    history,
-    run,
-    prior,
+    ...read,
     examination: examineRun(run, settings, prior),
     ledger: facts.conversation_id === null ? null : keptLedger(ledgerOf(run, prior)),
     user_ids: history.users(),

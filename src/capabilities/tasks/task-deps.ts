@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/time.ts'
-import type { DetectionDb } from '../detection/index.ts'
+import type { ContextJudge, DetectionDb } from '../detection/index.ts'
 import type { ObservationStore } from '../observability/stores/index.ts'
 
 /** What the routes of tasks and conversations need. */
@@ -8,6 +8,8 @@ export type TaskDeps = {
   store: ObservationStore
   clock: Clock
   settings: TaskSettings
+  /** A model that is asked about context where somebody forces a detection. */
+  judge?: ContextJudge | undefined
 }
 
 export type TaskSettings = {

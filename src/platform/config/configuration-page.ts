@@ -17,6 +17,7 @@ const headings: Record<keyof typeof groups, string> = {
   blobsSettings: 'Archives',
   workerSettings: 'Worker',
   jobSettings: 'Jobs and retention',
+  judgeSettings: 'Judge',
   accessSettings: 'Sign-in and keys',
   taskSettings: 'Tasks',
   querySettings: 'Queries',

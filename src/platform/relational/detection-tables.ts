@@ -8,11 +8,12 @@ import type {
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migration `0014_findings`, for `Kysely<DetectionTables>`. */
+/** The tables of migrations `0014_findings` and `0015_judge`, for `Kysely<DetectionTables>`. */
 export interface DetectionTables {
   task_detections: TaskDetectionsTable
   findings: FindingsTable
   detection_settings: DetectionSettingsTable
+  judge_spend: JudgeSpendTable
 }
 
 /** What detection knows of a task; it goes with the task. */
@@ -41,6 +42,12 @@ interface TaskDetectionsTable {
   ledger: JsonOrNull<unknown>
   /** Users of the task's calls, also those that it is not told to be of. */
   user_ids: ByDefault<string[]>
+  /** When the judge is to be asked about the task. */
+  judge_due_at: InstantOrNull
+  /** Somebody asks it, until then at most. */
+  judge_claimed_until: InstantOrNull
+  /** Digests of the answers that it was asked about last, and how often it failed since. */
+  judged: JsonOrNull<{ answers: readonly string[]; failures: number }>
 }
 
 /** What was found in a task; it goes with the task. */
@@ -84,4 +91,13 @@ interface DetectionSettingsTable {
   version: number
   updated_at: Instant
   updated_by: string
+}
+
+/** What projects have booked for the judge, each on its last day. */
+interface JudgeSpendTable {
+  project_id: string
+  /** `YYYY-MM-DD`, UTC. */
+  day: string
+  /** Billionths of a US dollar. */
+  nano_dollars: number
 }

@@ -113,7 +113,8 @@ async function expire(
     where ${which} and verdict is not null
   `.execute(trx)
   await sql`
-    update task_detections set ledger = null, epoch = gen_random_uuid(), revision = revision + 1
+    update task_detections set
+      ledger = null, judged = null, epoch = gen_random_uuid(), revision = revision + 1
     where ${which}
   `.execute(trx)
   await sql`
@@ -166,7 +167,7 @@ async function forget(
   `.execute(trx)
   await sql`
     update task_detections set
-      ledger = null, epoch = gen_random_uuid(), revision = revision + 1,
+      ledger = null, judged = null, epoch = gen_random_uuid(), revision = revision + 1,
       user_ids = array_remove(user_ids, ${user_id}), touches = touches + 1, due_at = now()
     where ${which}
   `.execute(trx)

@@ -1,6 +1,8 @@
 import type { ContextLedger } from '../context/ledger.ts'
 import type { DetectionDb } from '../detection-deps.ts'
 import { detectorsDigest, type Examination } from '../examine-run.ts'
+import { judgeDetector } from '../judge/judge-detector.ts'
+import { type Judging, markJudging } from '../judge/mark-judging.ts'
 import type { Place, TaskRun } from '../reconstruction/contract.ts'
 import { markKnownDue, type TaskHold } from '../worker/due-tasks.ts'
 import { compareFindings } from './compare-findings.ts'
@@ -11,6 +13,7 @@ import {
   lockDetection,
   lockTask,
   putFindings,
+  type TaskDetection,
   type TaskFacts,
   withdrawFindings,
   writeDetection,
@@ -35,6 +38,8 @@ export type Result = {
   rest_ms: number
   /** Only findings of these detectors are changed; left out, of all. */
   only?: ReadonlySet<string> | undefined
+  /** What the judge may be asked about afterwards; undefined where there is none. */
+  judging?: Judging | undefined
 }
 
 export type Written =
@@ -63,7 +68,8 @@ export async function writeResult(db: DetectionDb, result: Result): Promise<Writ
     await withdrawFindings(trx, hold, { ids: withdrawn, at: detected_at })
     const standing = [...standingOf(result), ...kept]
     await writeVerdict(trx, hold, taskVerdict(result.run, standing, detected_at))
-    await writeDetection(trx, hold, columnsOf(result), result)
+    await writeDetection(trx, hold, columnsOf(result, before), result)
+    if (result.judging !== undefined) await markJudging(trx, hold, result.judging, before)
     if (isOther(before.ledger, result.ledger)) {
       await markKnownDue(trx, await laterTasks(trx, facts, laterTasks_max))
     }
@@ -91,9 +97,10 @@ function standingOf({ examination, only }: Pick<Result, 'examination' | 'only'>)
   return examination.findings.filter(({ detector }) => only.has(detector))
 }
 
-function columnsOf(result: Result) {
-  const { detected_at, settings_version, examination, ledger, user_ids } = result
-  const { not_checked } = examination
+function columnsOf(result: Result, before: TaskDetection) {
+  const { detected_at, settings_version, examination, ledger, user_ids, judging } = result
+  const ofJudge = before.not_checked.filter(({ detector }) => detector === judgeDetector.name)
+  const not_checked = [...examination.not_checked, ...(judging === undefined ? [] : ofJudge)]
   return {
     ...{ detected_at, settings_version, ledger, user_ids, not_checked },
     detectors: detectorsDigest,

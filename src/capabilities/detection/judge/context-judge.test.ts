@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { agentRun } from '../../../../test/corpus/agent-run.ts'
 import { runOf } from '../../../../test/support/detect-one.ts'
-import { createContextJudge, type JudgeSettings, type JudgeSpend } from './index.ts'
+import { createContextJudge, type JudgeSettings, type JudgeSpend } from './context-judge.ts'
+import { judgeableDigests, questionOf } from './question.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -60,54 +61,61 @@ const settingsFor = (url: string, more: Partial<JudgeSettings> = {}): JudgeSetti
   ...more,
 })
 
+/** Asks about all of the run. */
+function asked(settings: JudgeSettings, spend: JudgeSpend = spendUpTo(), at_ms = now_ms) {
+  const question = questionOf(run, undefined)
+  if (question === undefined) throw new Error('there is nothing to ask')
+  return createContextJudge(settings, spend)({ run, question, now_ms: at_ms })
+}
+
 test('it adds what the model names, marked as its word', async () => {
   const { url, got } = await model(breach)
-  const { findings, not_asked } = await createContextJudge(settingsFor(url), spendUpTo())(
-    run,
-    undefined,
-    now_ms,
-  )
-  expect(not_asked).toBeNull()
-  expect(findings).toMatchObject([
-    {
-      type: 'lost_context',
-      severity: 'low',
-      start_step: 0,
-      confidence: 0.6,
-      evidence: {
-        judge: 'judge-1',
-        original_context: 'Always answer in French.',
-        violation: 'It is English.',
+  const judgement = await asked(settingsFor(url))
+  expect(judgement).toMatchObject({
+    outcome: 'answered',
+    findings: [
+      {
+        type: 'lost_context',
+        severity: 'low',
+        start_step: 0,
+        confidence: 0.6,
+        evidence: {
+          judge: 'judge-1',
+          original_context: 'Always answer in French.',
+          violation: 'It is English.',
+        },
       },
-    },
-  ])
+    ],
+  })
   expect(got).toMatchObject([
     { path: '/v1/chat/completions', authorization: 'Bearer secret-of-the-judge' },
   ])
   expect(
-    JSON.stringify(findings, (_key, value) => (typeof value === 'bigint' ? '' : value)),
+    JSON.stringify(judgement, (_key, value) => (typeof value === 'bigint' ? '' : value)),
   ).not.toContain('secret-of')
+})
+
+test('without a key none is sent', async () => {
+  const { url, got } = await model(breach)
+  await asked(settingsFor(url, { api_key: undefined }))
+  expect(got).toMatchObject([{ authorization: undefined }])
 })
 
 test('what it was not given, it can not name', async () => {
   const { url } = await model('{"breaches":[{"statement":7,"answer":0,"why":"x"}]}')
-  const judged = await createContextJudge(settingsFor(url), spendUpTo())(run, undefined, now_ms)
-  expect(judged).toEqual({ findings: [], not_asked: null })
+  expect(await asked(settingsFor(url))).toEqual({ outcome: 'answered', findings: [] })
 })
 
 test('the budget of a project and day bounds it', async () => {
   const { url, got } = await model(breach)
   const spend = spendUpTo()
-  const judge = createContextJudge(
-    settingsFor(url, { nano_dollars_per_day_max: 1_500_000n }),
-    spend,
-  )
-  await judge(run, undefined, now_ms)
-  expect(await judge(run, undefined, now_ms)).toEqual({
-    findings: [],
-    not_asked: 'the budget of the day is spent',
+  const settings = settingsFor(url, { nano_dollars_per_day_max: 1_800_000n })
+  await asked(settings, spend)
+  expect(await asked(settings, spend)).toEqual({
+    outcome: 'over_budget',
+    reason: 'the budget of the day is spent',
   })
-  expect((await judge(run, undefined, now_ms + 86_400_000)).not_asked).toBeNull()
+  expect(await asked(settings, spend, now_ms + 86_400_000)).toMatchObject({ outcome: 'answered' })
   expect(got).toHaveLength(2)
 })
 
@@ -115,24 +123,59 @@ test.each([
   ['no JSON', 'I think so.', 200, 'the answer is not what was asked for'],
   ['an error', breach, 500, 'the endpoint answered 500'],
   ['a redirect', breach, 307, 'the endpoint answered 307'],
-])('%s adds nothing', async (_what, content, status, not_asked) => {
+])('%s adds nothing', async (_what, content, status, reason) => {
   const { url } = await model(content, status)
-  const judged = await createContextJudge(settingsFor(url), spendUpTo())(run, undefined, now_ms)
-  expect(judged).toEqual({ findings: [], not_asked })
+  expect(await asked(settingsFor(url))).toEqual({ outcome: 'failed', reason })
+})
+
+test('a model that does not answer in time has failed', async () => {
+  const server = createServer(() => undefined)
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const settings = settingsFor(`http://127.0.0.1:${port}/v1`, { timeout_ms: 100 })
+  const reason = 'the endpoint took too long'
+  expect(await asked(settings)).toEqual({ outcome: 'failed', reason })
 })
 
 test.each(['127.0.0.1', 'localhost'])('%s is not connected to unless it is named', async (host) => {
   const { url, got } = await model(breach)
   const settings = settingsFor(url.replace('127.0.0.1', host), { allowed_hosts: [] })
-  const { not_asked } = await createContextJudge(settings, spendUpTo())(run, undefined, now_ms)
-  expect(not_asked).toMatch(/public/)
+  expect(await asked(settings)).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringMatching(/public/),
+  })
   expect(got).toEqual([])
 })
 
-test('a run in which nothing was said to keep costs nothing', async () => {
-  const { url, got } = await model(breach)
+test('in a run in which nothing was said to keep there is nothing to ask', () => {
   const plain = runOf(agentRun('plain').user('Hello').assistant('Hello!'))
-  const spend = spendUpTo()
-  await createContextJudge(settingsFor(url), spend)(plain, undefined, now_ms)
-  expect([got.length, spend.booked.size]).toEqual([0, 0])
+  expect(questionOf(plain, undefined)).toBeUndefined()
+})
+
+test('of a run that has grown, only answers are asked about that were not', () => {
+  const grown = runOf(
+    agentRun('judged')
+      .system('Always answer in French.')
+      .user('Bonjour')
+      .assistant('Hello!')
+      .user('Et demain ?')
+      .assistant('Tomorrow it rains.'),
+  )
+  const known = judgeableDigests(run, undefined)
+  expect(questionOf(run, undefined, known)).toBeUndefined()
+  const question = questionOf(grown, undefined, known)
+  expect(question?.answers.map(({ answer }) => answer.message.text)).toEqual(['Tomorrow it rains.'])
+})
+
+test('an answer is asked about with what was said before it, not after', () => {
+  const later = runOf(
+    agentRun('later')
+      .user('Hello')
+      .assistant('Hello!')
+      .user('Answer in French from now on, please. What about tomorrow?')
+      .assistant('Tomorrow it rains.'),
+  )
+  const question = questionOf(later, undefined)
+  expect(question?.answers.map(({ answer }) => answer.message.text)).toEqual(['Tomorrow it rains.'])
 })

@@ -1,7 +1,2 @@
-export {
-  type ContextJudge,
-  createContextJudge,
-  type Judgement,
-  type JudgeSettings,
-  type JudgeSpend,
-} from './context-judge.ts'
+export type { ContextJudge, JudgeSettings } from './context-judge.ts'
+export { openJudge } from './open-judge.ts'

@@ -18,6 +18,8 @@ export type PostOptions = {
   answer_bytes_max: number
   /** Hosts that the operator named: they may have addresses that are not public. */
   allowed_hosts: readonly string[]
+  /** Aborts when nobody waits for the answer any more. */
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -39,6 +41,7 @@ function send({ url, headers, body, timeout_ms, ...limits }: PostOptions): Promi
   const host = target.hostname.replace(/^\[|\]$/g, '')
   const isAllowed = limits.allowed_hosts.includes(host)
   const payload = JSON.stringify(body)
+  const signals = [AbortSignal.timeout(timeout_ms), ...(limits.signal ? [limits.signal] : [])]
   return new Promise((resolve, reject) => {
     if (!isAllowed && isIP(host) !== 0 && !isPublicAddress(host)) {
       reject(new JudgeUnavailable(`${host} is no public address`))
@@ -52,7 +55,7 @@ function send({ url, headers, body, timeout_ms, ...limits }: PostOptions): Promi
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(payload),
       },
-      signal: AbortSignal.timeout(timeout_ms),
+      signal: AbortSignal.any(signals),
       agent: false,
       ...(!isAllowed && { lookup: publicLookup }),
     })
@@ -97,6 +100,11 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
 
 function asUnavailable(cause: unknown): JudgeUnavailable {
   if (cause instanceof JudgeUnavailable) return cause
-  const isLate = cause instanceof Error && cause.name === 'TimeoutError'
+  const isLate = cause instanceof Error && [cause, cause.cause].some(isTimeout)
   return new JudgeUnavailable(isLate ? 'the endpoint took too long' : 'no connection', { cause })
+}
+
+/** An aborted request rejects with an error whose cause is the signal's reason. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError'
 }

@@ -6,6 +6,8 @@ import type { DetectionDeps } from '../detection-deps.ts'
 import type { Finding, FindingChanges } from '../findings/finding.ts'
 import { type TaskFacts, taskFacts } from '../findings/store.ts'
 import { writeResult } from '../findings/write-result.ts'
+import type { JudgeWork } from '../judge/judge-work.ts'
+import { judgingOf } from '../judge/mark-judging.ts'
 import { lookAtTasks, type TaskLook } from '../look-at-tasks.ts'
 import { type EffectiveSettings, effectiveSettings } from '../settings/effective-settings.ts'
 import type { DetectionMeters } from './detection-meters.ts'
@@ -19,6 +21,7 @@ export type WorkPorts = DetectionDeps & {
   meters: DetectionMeters
   logger: Logger
   settings: DetectionWork
+  judging: JudgeWork
 }
 
 /**
@@ -118,6 +121,7 @@ async function write(ports: WorkPorts, { task, look, version, took_ms }: ToWrite
     settings_version: version,
     detected_at: new Date(clock.now_ms()).toISOString(),
     rest_ms,
+    judging: judgingOf(ports, look, ports.judging.rest_ms),
   })
   meters.tasks.inc({ result: written.outcome })
   if (written.outcome === 'gone') return

@@ -2,6 +2,8 @@ import { newId } from '../../../kernel/ids.ts'
 import { sleep } from '../../../kernel/time.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { DetectionDeps } from '../detection-deps.ts'
+import { defaultJudgeWork, type JudgeWork } from '../judge/judge-work.ts'
+import { startJudging } from '../judge/start-judging.ts'
 import { detectClaimed, type WorkPorts } from './detect-claimed.ts'
 import { detectionMeters } from './detection-meters.ts'
 import { type DetectionWork, defaultDetectionWork } from './detection-settings.ts'
@@ -12,6 +14,7 @@ export type DetectionOptions = DetectionDeps & {
   logger: Logger
   metrics: Metrics
   settings?: Partial<DetectionWork>
+  judging?: Partial<JudgeWork>
 }
 
 /** The detection of a process. */
@@ -31,7 +34,8 @@ export function startDetection(options: DetectionOptions): RunningDetection {
   const { db, logger, metrics } = options
   const settings = { ...defaultDetectionWork, ...options.settings }
   const cache = new HistoryCache(settings)
-  const ports = { ...options, settings, cache, meters: detectionMeters(metrics) }
+  const judging = { ...defaultJudgeWork, ...options.judging }
+  const ports = { ...options, settings, judging, cache, meters: detectionMeters(metrics) }
   watchDue(db, metrics, cache)
   const stopping = new AbortController()
   const loop = async () => {
@@ -52,10 +56,12 @@ export function startDetection(options: DetectionOptions): RunningDetection {
     }
   }
   const ended = loop()
+  const { judge } = options
+  const asking = judge && startJudging({ ...ports, judge, work: judging })
   return {
     stop: async () => {
       stopping.abort()
-      await ended
+      await Promise.all([ended, asking?.stop()])
     },
   }
 }

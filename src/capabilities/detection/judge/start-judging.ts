@@ -1,0 +1,61 @@
+import { sleep } from '../../../kernel/time.ts'
+import type { Logger } from '../../../platform/telemetry/index.ts'
+import type { DetectionMeters } from '../worker/detection-meters.ts'
+import { claimJudgeDue } from './due-judgements.ts'
+import { type JudgePorts, judgeTask } from './judge-task.ts'
+
+type Ports = Omit<JudgePorts, 'signal'> & {
+  logger: Logger
+  meters: Pick<DetectionMeters, 'findings'>
+}
+
+/**
+ * Asks the judge about tasks that are due and rest, until it is stopped. It runs beside detection,
+ * which never waits for it. While the judge fails it is asked ever less often.
+ */
+export function startJudging(ports: Ports): { stop(): Promise<void> } {
+  const { work, logger } = ports
+  const stopping = new AbortController()
+  const loop = async () => {
+    let failures = 0
+    while (!stopping.signal.aborted) {
+      const came = await judgeSome(ports, stopping.signal).catch((error: unknown) => {
+        logger.warn({ err: error }, 'the judge was not asked; tasks stay due')
+        return 'failed' as const
+      })
+      if (came === 'some') failures = 0
+      if (came === 'failed') failures += 1
+      const retry_ms = Math.min(work.retry_ms_max, work.retry_ms * 2 ** (failures - 1))
+      if (came !== 'some') await sleep(came === 'failed' ? retry_ms : work.poll_ms, stopping.signal)
+    }
+  }
+  const ended = loop()
+  return {
+    stop: async () => {
+      stopping.abort()
+      await ended
+    },
+  }
+}
+
+/** `failed` when the judge gave no answer to any of the questions. */
+async function judgeSome(ports: Ports, signal: AbortSignal): Promise<'none' | 'some' | 'failed'> {
+  const { db, work } = ports
+  const { lease_ms, asks_max: limit } = work
+  const claimed = await claimJudgeDue(db, { lease_ms, limit })
+  if (claimed.length === 0) return 'none'
+  const ended = await Promise.allSettled(
+    claimed.map(async (claim) => {
+      const { outcome, changes } = await judgeTask({ ...ports, signal }, claim)
+      for (const change of ['opened', 'updated', 'withdrawn'] as const) {
+        const findings = changes?.[change].length ?? 0
+        if (findings > 0) ports.meters.findings.inc({ kind: 'context', change }, findings)
+      }
+      return outcome
+    }),
+  )
+  // Those that were not asked stay claimed until their leases are over.
+  for (const one of ended) if (one.status === 'rejected') throw one.reason
+  const outcomes = ended.map((one) => (one.status === 'fulfilled' ? one.value : 'failed'))
+  return outcomes.every((outcome) => outcome === 'failed') ? 'failed' : 'some'
+}

@@ -1,0 +1,120 @@
+import { sql } from '../../../platform/relational/index.ts'
+import type { DetectionDb } from '../detection-deps.ts'
+import { placeKey } from '../evidence/places.ts'
+import { compareFindings } from '../findings/compare-findings.ts'
+import type { Finding, FindingChanges, NotChecked } from '../findings/finding.ts'
+import { type NewFinding, newFindings } from '../findings/new-findings.ts'
+import { findingsOf, lockTask, putFindings, withdrawFindings } from '../findings/store.ts'
+import type { TaskRun } from '../reconstruction/contract.ts'
+import { markKnownDue } from '../worker/due-tasks.ts'
+import type { Judgement } from './context-judge.ts'
+import type { JudgeClaim } from './due-judgements.ts'
+import { judgeDetector } from './judge-detector.ts'
+import type { JudgeQuestion } from './question.ts'
+
+/** What the judge was asked about a task, and what came of it. */
+export type JudgeResult = {
+  claim: JudgeClaim
+  run: TaskRun
+  /** Undefined: there was nothing left to ask. */
+  asked: { question: JudgeQuestion; judgement: Judgement } | undefined
+  /** Digests of the answers that need not be asked about again after an answer. */
+  answers: readonly string[]
+  /** ISO 8601. */
+  at: string
+  /** Failures after which the same is not asked again, and the wait before it is. */
+  failures_max: number
+  retry_ms: number
+}
+
+/**
+ * Writes what the judge said. A task whose findings that changes is looked at again, which makes its
+ * verdict anew. Undefined when content was taken out of the task meanwhile: then nothing is written.
+ */
+export async function writeJudgement(
+  db: DetectionDb,
+  result: JudgeResult,
+): Promise<FindingChanges | undefined> {
+  const { claim, at } = result
+  return db.transaction().execute(async (trx) => {
+    if (!(await lockTask(trx, claim))) return undefined
+    const before = await trx
+      .selectFrom('task_detections')
+      .select(['epoch', 'not_checked', 'judge_due_at'])
+      .where('project_id', '=', claim.project_id)
+      .where('task_id', '=', claim.task_id)
+      .forUpdate()
+      .executeTakeFirst()
+    if (before?.epoch !== claim.epoch) return undefined
+    const { changes, put, withdrawn } = comparisonOf(result, await findingsOf(trx, claim))
+    await putFindings(trx, put, at)
+    await withdrawFindings(trx, claim, { ids: withdrawn, at })
+    if (put.length + withdrawn.length > 0) await markKnownDue(trx, [claim])
+    await writeState(trx, result, before)
+    return changes
+  })
+}
+
+/** Compares with what the judge said before of the answers that it was asked about now. */
+function comparisonOf({ run, asked }: JudgeResult, stored: readonly Finding[]) {
+  const isAnswered = asked?.judgement.outcome === 'answered'
+  const drafts = asked?.judgement.outcome === 'answered' ? asked.judgement.findings : []
+  const places = new Set(asked?.question.answers.map(({ answer }) => placeKey(answer.call)))
+  const about = stored.filter(
+    (finding) =>
+      isAnswered &&
+      finding.detector === judgeDetector.name &&
+      finding.places.every((place) => places.has(placeKey(place))),
+  )
+  return compareFindings({
+    stored: about,
+    found: newFindings(run, drafts, () => judgeDetector).filter(
+      (finding) => !stored.some((known) => isSaidByRule(known, finding)),
+    ),
+    wasChecked: () => true,
+    isThere: () => true,
+  })
+}
+
+/** A rule has found of the same answer that the same statement is broken. */
+function isSaidByRule(known: Finding, { places, evidence }: NewFinding): boolean {
+  const { kind, judge, state } = known
+  if (kind !== 'context' || judge !== null || state === 'withdrawn') return false
+  if (known.evidence['original_context'] !== evidence['original_context']) return false
+  const own = new Set(places.map(placeKey))
+  return known.places.some((place) => own.has(placeKey(place)))
+}
+
+type Before = { not_checked: readonly NotChecked[]; judge_due_at: string | null }
+
+async function writeState(
+  trx: DetectionDb,
+  { claim, asked, answers, failures_max, retry_ms }: JudgeResult,
+  before: Before,
+): Promise<void> {
+  const judgement = asked?.judgement
+  const failures = judgement?.outcome === 'failed' ? (claim.judged?.failures ?? 0) + 1 : 0
+  const isRetried = failures > 0 && failures < failures_max
+  const isOver = !isRetried && judgement?.outcome !== 'over_budget'
+  const judged = isOver
+    ? { answers, failures: 0 }
+    : { answers: claim.judged?.answers ?? [], failures }
+  // When the task was marked anew meanwhile, that mark stays.
+  const due_ms = isRetried ? retry_ms * 2 ** (failures - 1) : null
+  const isMarked = before.judge_due_at !== claim.judge_due_at
+  await sql`
+    update task_detections set
+      judge_claimed_until = null, judged = ${JSON.stringify(judged)}::jsonb,
+      judge_due_at = case when ${isMarked}::boolean then judge_due_at
+        else now() + ${due_ms} * interval '1 ms' end,
+      not_checked = ${JSON.stringify(notCheckedAfter(before, judgement))}::jsonb
+    where project_id = ${claim.project_id} and task_id = ${claim.task_id}
+  `.execute(trx)
+}
+
+function notCheckedAfter({ not_checked }: Before, judgement: Judgement | undefined): NotChecked[] {
+  const others = not_checked.filter(({ detector }) => detector !== judgeDetector.name)
+  if (judgement === undefined) return [...not_checked]
+  if (judgement.outcome === 'answered') return others
+  return [...others, { detector: judgeDetector.name, reason: judgement.reason }]
+}
