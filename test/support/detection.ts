@@ -1,5 +1,6 @@
 import { conversationRoutes } from '../../src/capabilities/conversations/index.ts'
 import {
+  type ContextJudge,
   type DetectionDb,
   type DetectionOptions,
   detectionRoutes,
@@ -122,9 +123,12 @@ export type DetectionApi = AsyncDisposable & {
   post(project_id: string, path: string, body?: object): Promise<Reply>
 }
 
-export async function openDetectionApi(): Promise<DetectionApi> {
+export async function openDetectionApi(
+  options: { judge?: ContextJudge } = {},
+): Promise<DetectionApi> {
   const bench = await openDetectionBench()
-  const deps = { ...bench, clock: systemClock, settings: { stalled_after_ms: 1_800_000 } }
+  const settings = { stalled_after_ms: 1_800_000 }
+  const deps = { ...bench, ...options, clock: systemClock, settings }
   const server = await createHttpServer({
     routes: [...taskRoutes(deps), ...conversationRoutes(deps), ...detectionRoutes(deps)],
     authorize,

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  type ContextJudge,
+  type JudgeSettings,
+  openFindingsRetention,
+  openJudge,
+} from '../../src/capabilities/detection/index.ts'
+import type { Observation } from '../../src/model/observation.ts'
+import { createLogger, createMetrics, type Logger } from '../../src/platform/telemetry/index.ts'
+import { agentRun } from '../corpus/agent-run.ts'
+import { type DetectionApi, openDetectionApi } from '../support/detection.ts'
+import { eventually } from '../support/eventually.ts'
+import { testProvider } from '../support/provider.ts'
+
+let api: DetectionApi
+/** The one that the routes ask; each test has its own. */
+let judge: ContextJudge
+beforeAll(async () => {
+  api = await openDetectionApi({ judge: (asking) => judge(asking) })
+})
+afterAll(() => api?.[Symbol.asyncDispose]())
+
+const secret = 'sk-of-the-judge'
+const said = 'The word of the judge.'
+const breach = JSON.stringify({ breaches: [{ statement: 0, answer: 0, why: said }] })
+
+/** Nothing that a rule finds: it does what was asked for, as far as rules can tell. */
+const kept = (project_id: string, task_id: string) =>
+  agentRun(`${project_id} ${task_id}`, { project_id, task_id })
+    .system('Never use the word "cheap".')
+    .user('What does it cost?')
+    .assistant('It costs four euros, which is a bargain.')
+
+/** A loop, which rules find, and something that was said to keep. */
+const looping = (project_id: string, task_id: string) =>
+  agentRun(`${project_id} ${task_id}`, { project_id, task_id, tools: ['look'] })
+    .system('Never use the word "cheap".')
+    .user('Where is the order?')
+    .times(3, (run) => run.tool({ name: 'look', args: { id: 7 } }, 'nothing there'))
+    .assistant('I still look.')
+
+type Shown = { type: string; judge: string | null; evidence: object; detector: string }
+
+async function told(project: string, task_id: string) {
+  const { body } = await api.get(project, `/tasks/${task_id}/findings?state=any`)
+  const { findings, not_checked } = body as {
+    findings: (Shown & { state: string })[]
+    not_checked: { detector: string; reason: string }[]
+  }
+  return { findings, not_checked, text: JSON.stringify(body) }
+}
+
+function asked(provider: { seen(): { requests: { body: Buffer }[] } }): string[] {
+  return provider.seen().requests.map(({ body }) => body.toString('utf8'))
+}
+
+const quiet = createLogger({ role: 'test', level: 'silent' })
+
+type Made = { url: string; more?: Partial<JudgeSettings>; logger?: Logger }
+
+function judgeAt({ url, more = {}, logger = quiet }: Made) {
+  const metrics = createMetrics()
+  const made = openJudge(
+    { db: api.bench.db, metrics, logger },
+    {
+      ...{ url, model: 'judge-1', api_key: secret, allowed_hosts: ['127.0.0.1'] },
+      timeout_ms: 5_000,
+      nano_dollars_per_token: 1_000n,
+      nano_dollars_per_day_max: 1_000_000_000n,
+      ...more,
+    },
+  )
+  if (made === undefined) throw new Error('there is no judge')
+  return { judge: made, metrics }
+}
+
+/** Brings calls, and waits until rules and judge are done with them. */
+async function bring(...batches: (readonly Observation[])[]) {
+  for (const batch of batches) {
+    await api.bench.bring(batch)
+    await settled()
+  }
+}
+
+const settled = () =>
+  eventually(
+    'nothing is due, for rules or judge',
+    async () => {
+      const { db } = api.bench
+      const due = await db
+        .selectFrom('task_detections')
+        .select('task_id')
+        .where((of) => of.or([of('due_at', 'is not', null), of('judge_due_at', 'is not', null)]))
+        .execute()
+      return due.length === 0
+    },
+    { timeout_ms: 30_000, interval_ms: 20 },
+  )
+
+/** A worker that asks at once, with this judge. */
+const working = (worker: ContextJudge | undefined, failures_max = 1) =>
+  api.bench.startWorker({
+    ...(worker && { judge: worker }),
+    judging: { poll_ms: 20, rest_ms: 0, retry_ms: 20, retry_ms_max: 40, failures_max },
+  })
+
+test('without a URL there is no judge, and nothing is sent', async () => {
+  await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
+  const metrics = createMetrics()
+  const none = openJudge({ db: api.bench.db, metrics, logger: quiet }, undefined)
+  expect(none).toBeUndefined()
+  const worker = working(none)
+  const project = await api.bench.newProject()
+  await bring(kept(project, 'kept').observations())
+  expect(await told(project, 'kept')).toMatchObject({ findings: [], not_checked: [] })
+  expect(provider.seen().total).toBe(0)
+  await worker.stop()
+})
+
+test('what the judge says is a finding with its name, and is asked about once', async () => {
+  await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
+  const { judge: made, metrics } = judgeAt({ url: provider.base_urls.openai })
+  judge = made
+  const worker = working(made)
+  const project = await api.bench.newProject()
+  await bring(kept(project, 'kept').observations())
+  const first = await told(project, 'kept')
+  expect(first.findings).toMatchObject([
+    {
+      ...{ type: 'lost_context', kind: 'context', severity: 'low', state: 'open' },
+      ...{ judge: 'judge-1', detector: 'judge', start_step: 0 },
+      evidence: { judge: 'judge-1', violation: said },
+    },
+  ])
+  expect(first.not_checked).toEqual([])
+  expect(first.text).not.toContain(secret)
+  const { body } = await api.get(project, '/tasks/kept')
+  expect(body['verdict']).toMatchObject({ findings: { low: 1 } })
+
+  // Neither what comes again nor somebody who forces a detection asks about the same again.
+  await bring(kept(project, 'kept').observations())
+  const forced = await api.post(project, '/tasks/kept/detect', { force: true })
+  expect(forced).toMatchObject({ status: 200, body: { opened: [], withdrawn: [] } })
+  expect(asked(provider)).toHaveLength(1)
+  expect((await told(project, 'kept')).findings).toEqual(first.findings)
+
+  provider.script({ steps: [{ reply: { content: '{"breaches":[]}' } }] })
+  const grown = kept(project, 'kept').user('And two?').assistant('Two cost seven euros.')
+  await bring(grown.observations())
+  const [, second = ''] = asked(provider)
+  expect(second).toContain('seven euros')
+  expect(second).not.toContain('a bargain')
+  expect(asked(provider)).toHaveLength(2)
+  expect((await told(project, 'kept')).findings).toMatchObject([
+    { judge: 'judge-1', state: 'open' },
+  ])
+  expect((await metrics.expose()).body).toContain(
+    'looptrace_judge_questions_total{result="answered"} 2',
+  )
+  await worker.stop()
+})
+
+test('a running task is asked about when it rests, or when somebody forces it', async () => {
+  await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
+  judge = judgeAt({ url: provider.base_urls.openai }).judge
+  const worker = api.bench.startWorker({ judge, judging: { poll_ms: 20, rest_ms: 600_000 } })
+  const project = await api.bench.newProject()
+  await api.bench.bring(kept(project, 'kept').observations())
+  await api.bench.untilDetected()
+  const plain = await api.post(project, '/tasks/kept/detect')
+  expect(plain).toMatchObject({ status: 200, body: { opened: [] } })
+  expect(provider.seen().total).toBe(0)
+  const forced = await api.post(project, '/tasks/kept/detect', { force: true })
+  expect(forced).toMatchObject({ status: 200, body: { opened: [{ judge: 'judge-1' }] } })
+  await worker.stop()
+  await settled()
+})
+
+test('above the budget it is not asked, and the task says so', async () => {
+  await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
+  const more = { nano_dollars_per_day_max: 2_000_000n }
+  // Two processes with a clock and a pool of their own share the bound.
+  const [one, other] = [0, 1].map(() => judgeAt({ url: provider.base_urls.openai, more }).judge)
+  const workers = [working(one), working(other)]
+  const project = await api.bench.newProject()
+  const tasks = ['a', 'b', 'c', 'd', 'e', 'f']
+  await bring(tasks.flatMap((task_id) => kept(project, task_id).observations()))
+  expect(provider.seen().total).toBe(1)
+  const all = await Promise.all(tasks.map((task_id) => told(project, task_id)))
+  expect(all.filter(({ findings }) => findings.length === 1)).toHaveLength(1)
+  const refused = all.filter(({ findings }) => findings.length === 0)
+  for (const { not_checked } of refused) {
+    const reason = 'the budget of the day is spent'
+    expect(not_checked).toEqual([{ detector: 'judge', reason }])
+  }
+  await Promise.all(workers.map((worker) => worker.stop()))
+})
+
+test.each([
+  ['is down', { cut_before_headers: true }],
+  ['answers garbage', { garbage: 'body' as const }],
+  ['answers an error', { reply: { error: { status: 500, message: 'no' } } }],
+  ['talks', { reply: { content: 'Breaches? I think there are some.' } }],
+])('a judge that %s changes nothing of what rules find', async (_what, step) => {
+  await using provider = await testProvider({ script: { steps: [step] } })
+  const lines: string[] = []
+  const logger = { ...quiet, warn: (...line: unknown[]) => lines.push(JSON.stringify(line)) }
+  const { judge: made, metrics } = judgeAt({
+    url: provider.base_urls.openai,
+    logger: logger as never,
+  })
+  const worker = working(made, 2)
+  const project = await api.bench.newProject()
+  await bring(looping(project, 'loops').observations())
+  const { findings, not_checked, text } = await told(project, 'loops')
+  expect(findings).toMatchObject([{ type: 'repeat_call', judge: null, state: 'open' }])
+  expect(not_checked).toMatchObject([{ detector: 'judge' }])
+  expect(provider.seen().total).toBe(2)
+  expect((await metrics.expose()).body).toContain(
+    'looptrace_judge_questions_total{result="failed"} 2',
+  )
+  expect(lines).toHaveLength(2)
+  for (const told_ of [...lines, text]) {
+    expect(told_).not.toContain(secret)
+    expect(told_).not.toContain('cheap')
+  }
+  await worker.stop()
+})
+
+test('what the judge found goes with the content that it quotes', async () => {
+  await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
+  judge = judgeAt({ url: provider.base_urls.openai }).judge
+  const project = await api.bench.newProject()
+  const rows = kept(project, 'kept')
+    .observations()
+    .map((row) => ({ ...row, user_id: 'ada' }))
+  await api.bench.bring(rows)
+  await api.post(project, '/tasks/kept/detect', { force: true })
+  expect((await told(project, 'kept')).text).toContain(said)
+  const about = { project_id: project, held_trace_ids: [] }
+  const from = rows[0]?.start_time ?? 0n
+  const slice = { ...about, kind: 'observations' as const, from, to: from + 86_400_000_000_000n }
+  await openFindingsRetention(api.bench).maskContent(slice)
+  const masked = await told(project, 'kept')
+  expect(masked.text).not.toContain(said)
+  expect(masked.findings).toMatchObject([{ judge: 'judge-1', evidence: { expired: true } }])
+  await openFindingsRetention(api.bench).eraseUser({ ...about, user_id: 'ada', purge: true })
+  expect((await told(project, 'kept')).findings).toEqual([])
+  const { judged } = await api.bench.db
+    .selectFrom('task_detections')
+    .select('judged')
+    .where('project_id', '=', project)
+    .executeTakeFirstOrThrow()
+  expect(judged).toBeNull()
+})
