@@ -5,12 +5,14 @@ import {
   openFindingsRetention,
   openJudge,
 } from '../../src/capabilities/detection/index.ts'
+import { openJudgeSpend } from '../../src/capabilities/detection/judge/judge-spend.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { createLogger, createMetrics, type Logger } from '../../src/platform/telemetry/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionApi, openDetectionApi } from '../support/detection.ts'
 import { eventually } from '../support/eventually.ts'
 import { testProvider } from '../support/provider.ts'
+import { tokenOf } from '../support/task-api.ts'
 
 let api: DetectionApi
 /** The one that the routes ask; each test has its own. */
@@ -97,31 +99,32 @@ const settled = () =>
     { timeout_ms: 30_000, interval_ms: 20 },
   )
 
-/** A worker that asks at once, with this judge. */
-const working = (worker: ContextJudge | undefined, failures_max = 1) =>
-  api.bench.startWorker({
+/** A worker that asks at once, with this judge; it ends with its scope. */
+function working(worker: ContextJudge | undefined, failures_max = 1, rest_ms = 0): AsyncDisposable {
+  const started = api.bench.startWorker({
     ...(worker && { judge: worker }),
-    judging: { poll_ms: 20, rest_ms: 0, retry_ms: 20, retry_ms_max: 40, failures_max },
+    judging: { poll_ms: 20, rest_ms, retry_ms: 20, retry_ms_max: 40, failures_max },
   })
+  return { [Symbol.asyncDispose]: () => started.stop() }
+}
 
 test('without a URL there is no judge, and nothing is sent', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   const metrics = createMetrics()
   const none = openJudge({ db: api.bench.db, metrics, logger: quiet }, undefined)
   expect(none).toBeUndefined()
-  const worker = working(none)
+  await using _worker = working(none)
   const project = await api.bench.newProject()
   await bring(kept(project, 'kept').observations())
   expect(await told(project, 'kept')).toMatchObject({ findings: [], not_checked: [] })
   expect(provider.seen().total).toBe(0)
-  await worker.stop()
 })
 
 test('what the judge says is a finding with its name, and is asked about once', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   const { judge: made, metrics } = judgeAt({ url: provider.base_urls.openai })
   judge = made
-  const worker = working(made)
+  await using _worker = working(made)
   const project = await api.bench.newProject()
   await bring(kept(project, 'kept').observations())
   const first = await told(project, 'kept')
@@ -157,13 +160,12 @@ test('what the judge says is a finding with its name, and is asked about once', 
   expect((await metrics.expose()).body).toContain(
     'looptrace_judge_questions_total{result="answered"} 2',
   )
-  await worker.stop()
 })
 
 test('a running task is asked about when it rests, or when somebody forces it', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   judge = judgeAt({ url: provider.base_urls.openai }).judge
-  const worker = api.bench.startWorker({ judge, judging: { poll_ms: 20, rest_ms: 600_000 } })
+  await using _worker = working(judge, 1, 600_000)
   const project = await api.bench.newProject()
   await api.bench.bring(kept(project, 'kept').observations())
   await api.bench.untilDetected()
@@ -172,16 +174,15 @@ test('a running task is asked about when it rests, or when somebody forces it', 
   expect(provider.seen().total).toBe(0)
   const forced = await api.post(project, '/tasks/kept/detect', { force: true })
   expect(forced).toMatchObject({ status: 200, body: { opened: [{ judge: 'judge-1' }] } })
-  await worker.stop()
   await settled()
 })
 
 test('above the budget it is not asked, and the task says so', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   const more = { nano_dollars_per_day_max: 2_000_000n }
-  // Two processes with a clock and a pool of their own share the bound.
   const [one, other] = [0, 1].map(() => judgeAt({ url: provider.base_urls.openai, more }).judge)
-  const workers = [working(one), working(other)]
+  await using _one = working(one)
+  await using _other = working(other)
   const project = await api.bench.newProject()
   const tasks = ['a', 'b', 'c', 'd', 'e', 'f']
   await bring(tasks.flatMap((task_id) => kept(project, task_id).observations()))
@@ -193,7 +194,53 @@ test('above the budget it is not asked, and the task says so', async () => {
     const reason = 'the budget of the day is spent'
     expect(not_checked).toEqual([{ detector: 'judge', reason }])
   }
-  await Promise.all(workers.map((worker) => worker.stop()))
+})
+
+test('bookings at the same time never exceed the bound, and a new day begins from nothing', async () => {
+  const project_id = await api.bench.newProject()
+  const spend = openJudgeSpend(api.bench)
+  const book = (day: string, nano_dollars: bigint) =>
+    spend.book({ project_id, day, nano_dollars, max: 20n })
+  const booked = await Promise.all(Array.from({ length: 40 }, () => book('2026-01-02', 3n)))
+  expect(booked.filter((isBooked) => isBooked)).toHaveLength(6)
+  expect(await book('2026-01-02', 2n)).toBe(true)
+  expect(await book('2026-01-02', 1n)).toBe(false)
+  expect(await book('2026-01-03', 21n)).toBe(false)
+  expect(await book('2026-01-03', 20n)).toBe(true)
+  // A clock that is behind opens no second budget.
+  expect(await book('2026-01-02', 1n)).toBe(false)
+})
+
+test('what a rule has found of an answer, the judge does not tell again', async () => {
+  await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
+  const { judge: made } = judgeAt({ url: provider.base_urls.openai })
+  await using _worker = working(made)
+  const project = await api.bench.newProject()
+  const broken = agentRun(`${project} broken`, { project_id: project, task_id: 'broken' })
+    .system('Never use the word "cheap".')
+    .user('What does it cost?')
+    .assistant('It is cheap: four euros.')
+  await bring(broken.observations())
+  expect(asked(provider)).toHaveLength(1)
+  const { findings } = await told(project, 'broken')
+  expect(findings).toMatchObject([{ type: 'lost_context', judge: null }])
+})
+
+test('where lost context is switched off, the judge is not asked and what it found goes', async () => {
+  await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
+  const { judge: made } = judgeAt({ url: provider.base_urls.openai })
+  await using _worker = working(made)
+  const project = await api.bench.newProject()
+  await bring(kept(project, 'before').observations())
+  const body = { detectors: { lost_context: { enabled: false } } }
+  const headers = { ...tokenOf('admin', project), 'if-match': '"0"' }
+  const put = await api.call('PUT', '/detection/settings', { headers, body })
+  expect(put.status).toBe(200)
+  await bring(kept(project, 'after').observations())
+  await api.post(project, '/tasks/before/detect', { force: true })
+  expect(asked(provider)).toHaveLength(1)
+  expect((await told(project, 'before')).findings).toMatchObject([{ state: 'withdrawn' }])
+  expect((await told(project, 'after')).findings).toEqual([])
 })
 
 test.each([
@@ -209,7 +256,7 @@ test.each([
     url: provider.base_urls.openai,
     logger: logger as never,
   })
-  const worker = working(made, 2)
+  await using _worker = working(made, 2)
   const project = await api.bench.newProject()
   await bring(looping(project, 'loops').observations())
   const { findings, not_checked, text } = await told(project, 'loops')
@@ -224,7 +271,6 @@ test.each([
     expect(told_).not.toContain(secret)
     expect(told_).not.toContain('cheap')
   }
-  await worker.stop()
 })
 
 test('what the judge found goes with the content that it quotes', async () => {

@@ -38,13 +38,12 @@ export function questionOf(
 ): JudgeQuestion | undefined {
   const fresh = judgeable(run, prior).filter((answer) => !asked.includes(digestOfAnswer(answer)))
   if (fresh.length === 0) return undefined
-  const statements = statementsOf(fresh)
+  const known = statementsOf(fresh)
+  const places = new Map([...known.keys()].map((key, at) => [key, at]))
+  const statements = [...known.values()]
   const answers = fresh.map((answer) => ({
     answer,
-    holds: answer.active.flatMap((entry) => {
-      const at = statements.findIndex((known) => isSame(known, entry))
-      return at === -1 ? [] : [at]
-    }),
+    holds: answer.active.flatMap((entry) => places.get(keyOf(entry)) ?? []),
   }))
   const text = JSON.stringify({
     statements: statements.map(({ role, quote }, at) => ({ at, role, quote })),
@@ -71,19 +70,15 @@ function judgeable(run: TaskRun, prior: ContextLedger | undefined): Answer[] {
 }
 
 /** Those that held before the newest answers, where there are too many. */
-function statementsOf(answers: readonly Answer[]): LedgerEntry[] {
-  const found: LedgerEntry[] = []
+function statementsOf(answers: readonly Answer[]): Map<string, LedgerEntry> {
+  const found = new Map<string, LedgerEntry>()
   for (const { active } of answers.toReversed()) {
     for (const entry of active.toReversed()) {
-      if (found.length >= statements_max) return found
-      if (!found.some((known) => isSame(known, entry))) found.push(entry)
+      if (found.size >= statements_max) return found
+      found.set(keyOf(entry), entry)
     }
   }
   return found
-}
-
-function isSame(one: LedgerEntry, other: LedgerEntry): boolean {
-  return keyOf(one) === keyOf(other)
 }
 
 function keyOf({ slot, value, role, quote, place }: LedgerEntry): string {

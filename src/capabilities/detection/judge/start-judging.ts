@@ -1,7 +1,7 @@
 import { sleep } from '../../../kernel/time.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import type { DetectionMeters } from '../worker/detection-meters.ts'
-import { claimJudgeDue } from './due-judgements.ts'
+import { claimJudgeDue, type JudgeClaim, releaseJudgement } from './due-judgements.ts'
 import { type JudgePorts, judgeTask } from './judge-task.ts'
 
 type Ports = Omit<JudgePorts, 'signal'> & {
@@ -38,24 +38,31 @@ export function startJudging(ports: Ports): { stop(): Promise<void> } {
   }
 }
 
-/** `failed` when the judge gave no answer to any of the questions. */
+/** `failed` when none of the questions was answered. */
 async function judgeSome(ports: Ports, signal: AbortSignal): Promise<'none' | 'some' | 'failed'> {
   const { db, work } = ports
   const { lease_ms, asks_max: limit } = work
   const claimed = await claimJudgeDue(db, { lease_ms, limit })
   if (claimed.length === 0) return 'none'
-  const ended = await Promise.allSettled(
-    claimed.map(async (claim) => {
-      const { outcome, changes } = await judgeTask({ ...ports, signal }, claim)
-      for (const change of ['opened', 'updated', 'withdrawn'] as const) {
-        const findings = changes?.[change].length ?? 0
-        if (findings > 0) ports.meters.findings.inc({ kind: 'context', change }, findings)
-      }
-      return outcome
-    }),
-  )
-  // Those that were not asked stay claimed until their leases are over.
-  for (const one of ended) if (one.status === 'rejected') throw one.reason
-  const outcomes = ended.map((one) => (one.status === 'fulfilled' ? one.value : 'failed'))
+  const outcomes = await Promise.all(claimed.map((claim) => judgeOne({ ...ports, signal }, claim)))
   return outcomes.every((outcome) => outcome === 'failed') ? 'failed' : 'some'
+}
+
+/** One at fault holds nobody else up: it is due again after the longest wait. */
+async function judgeOne(ports: Ports & JudgePorts, claim: JudgeClaim): Promise<string> {
+  const { db, work, logger, meters } = ports
+  try {
+    const { outcome, changes } = await judgeTask(ports, claim)
+    for (const change of ['opened', 'updated', 'withdrawn'] as const) {
+      const findings = changes?.[change].length ?? 0
+      if (findings > 0) meters.findings.inc({ kind: 'context', change }, findings)
+    }
+    return outcome
+  } catch (error) {
+    const { project_id, task_id } = claim
+    logger.warn({ err: error, project_id, task_id }, 'the judge could not be asked about a task')
+    // When this fails too, the claim runs out.
+    await releaseJudgement(db, claim, work.retry_ms_max).catch(() => undefined)
+    return 'failed'
+  }
 }
