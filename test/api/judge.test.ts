@@ -228,8 +228,8 @@ test('what a rule has found of an answer, the judge does not tell again', async 
 
 test('where lost context is switched off, the judge is not asked and what it found goes', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
-  const { judge: made } = judgeAt({ url: provider.base_urls.openai })
-  await using _worker = working(made)
+  judge = judgeAt({ url: provider.base_urls.openai }).judge
+  await using _worker = working(judge)
   const project = await api.bench.newProject()
   await bring(kept(project, 'before').observations())
   const body = { detectors: { lost_context: { enabled: false } } }
@@ -237,7 +237,9 @@ test('where lost context is switched off, the judge is not asked and what it fou
   const put = await api.call('PUT', '/detection/settings', { headers, body })
   expect(put.status).toBe(200)
   await bring(kept(project, 'after').observations())
-  await api.post(project, '/tasks/before/detect', { force: true })
+  for (const task of ['before', 'after']) {
+    await api.post(project, `/tasks/${task}/detect`, { force: true })
+  }
   expect(asked(provider)).toHaveLength(1)
   expect((await told(project, 'before')).findings).toMatchObject([{ state: 'withdrawn' }])
   expect((await told(project, 'after')).findings).toEqual([])
