@@ -96,10 +96,9 @@ async function readFindings(
 ) {
   const { task_id } = await taskNamed(deps, project_id, params.task_id)
   const key = { project_id, task_id }
-  const [detection, found] = await Promise.all([
-    detectionOf(deps.db, key),
-    findingsOf(deps.db, key),
-  ]).catch(rethrow)
+  // In this order: findings are then never older than what `is_current` is said of.
+  const detection = await detectionOf(deps.db, key).catch(rethrow)
+  const found = await findingsOf(deps.db, key).catch(rethrow)
   return {
     ...{ task_id, found },
     detected_at: detection?.detected_at ?? null,

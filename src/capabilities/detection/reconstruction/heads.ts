@@ -28,7 +28,7 @@ export const heads_max = 64
 /** Of those that one thread left. */
 export const leftHeads_max = 4
 /** Characters of JSON texts that heads hold together. */
-export const rawChars_max = 4_000_000
+export const rawChars_max = 1_000_000
 
 export function newHead(thread: number, call: number): Head {
   return {

@@ -26,15 +26,15 @@ export type DetectionWork = CacheBounds & {
  */
 export const defaultDetectionWork: DetectionWork = {
   poll_ms: 250,
-  claim_tasks_max: 32,
+  claim_tasks_max: 8,
   lease_ms: 30_000,
   rest_ms: 500,
   rest_factor: 2,
-  busy_share: 0.5,
+  busy_share: 0.25,
   retry_ms: 1_000,
   retry_ms_max: 300_000,
   failures_max: 12,
-  bytes_max: 128 * 1024 * 1024,
+  bytes_max: 48 * 1024 * 1024,
   histories_max: 5_000,
   idle_ms_max: 600_000,
 }

@@ -26,9 +26,11 @@ type Store = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
 /** Versions of one page, and of one task at most. */
 const versions_max = 10_000
 const taskVersions_max = 20_000
-/** Bodies of one statement, about; and what is taken for one that nobody told. */
-const chunk_bytes = 8 * 1024 * 1024
-const body_bytes_guess = 32 * 1024
+/** Bodies of one statement, about. */
+const chunk_bytes = 1024 * 1024
+/** What is taken for a body that nobody told, as spans don't, until the first ones were read. */
+const bodyGuess_bytes = 256 * 1024
+const bodyGuess_bytes_min = 4 * 1024
 /**
  * What the store takes may be seen after what it took a little later; versions that were read
  * already cost a row without content.
@@ -77,11 +79,13 @@ async function addTo(
     done.set(one, history)
     for (const version of fresh) wanted.push({ one, history, version })
   }
-  for (const chunk of chunksOf(wanted)) {
+  const guess = { bytes: bodyGuess_bytes }
+  for (const chunk of chunksOf(wanted, guess)) {
     const rows = await store.observationsAt(
       project_id,
       chunk.map(({ version }) => version),
     )
+    guess.bytes = Math.max(bodyGuess_bytes_min, averageBody(rows))
     for (const one of addRows(chunk, rows)) done.delete(one)
   }
   for (const [one, history] of done) if (isMissingCalls(one, history)) done.delete(one)
@@ -149,11 +153,20 @@ function storedFrom(asked: readonly HistoryAsked[]): number {
   )
 }
 
-function* chunksOf(wanted: readonly Wanted[]): Generator<Wanted[]> {
+function averageBody(rows: readonly Observation[]): number {
+  const bytes = rows.reduce((sum, { input, output }) => sum + input.length + output.length, 0)
+  return bytes / Math.max(1, rows.length)
+}
+
+/** `guess` may change between two chunks. */
+function* chunksOf(
+  wanted: readonly Wanted[],
+  guess: Readonly<{ bytes: number }>,
+): Generator<Wanted[]> {
   let chunk: Wanted[] = []
   let bytes = 0
   for (const one of wanted) {
-    const size = one.version.body_bytes || body_bytes_guess
+    const size = one.version.body_bytes || guess.bytes
     if (chunk.length > 0 && (bytes + size > chunk_bytes || chunk.length >= identities_max)) {
       yield chunk
       chunk = []
