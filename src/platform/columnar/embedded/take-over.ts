@@ -32,7 +32,8 @@ export async function writeHolder(pidFile: string, holder: Holder): Promise<void
  */
 export async function takeOver(pidFile: string, marks: readonly string[]): Promise<void> {
   const holder = await holderIn(pidFile)
-  if (!holder || holder.pid === process.pid || !(await isOurs(holder.pid, marks))) return
+  if (!holder || holder.pid === process.pid) return
+  if (!(await isOurs(holder.pid, marks))) return untilLetGo(holder.pid)
   if (holder.parent_pid === null || (await parentOf(holder.pid)) === holder.parent_pid) {
     throw new DirectoryInUse(`process ${holder.pid} serves this data directory: stop it first`)
   }
@@ -62,7 +63,10 @@ async function parentOf(pid: number): Promise<number | undefined> {
 }
 
 /** What Linux' /proc, or else `ps`, says about a process; undefined when there is none. */
-async function ofProcess(pid: number, what: 'command=' | 'ppid='): Promise<string | undefined> {
+async function ofProcess(
+  pid: number,
+  what: 'command=' | 'ppid=' | 'state=',
+): Promise<string | undefined> {
   try {
     if (process.platform !== 'linux') {
       const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', what, '-p', String(pid)])
@@ -72,7 +76,8 @@ async function ofProcess(pid: number, what: 'command=' | 'ppid='): Promise<strin
       const line = await readFile(`/proc/${pid}/cmdline`, 'utf8')
       return line.replaceAll('\0', ' ')
     }
-    return /^PPid:\s*(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]
+    const status = await readFile(`/proc/${pid}/status`, 'utf8')
+    return (what === 'ppid=' ? /^PPid:\s*(\d+)/m : /^State:\s*(\S)/m).exec(status)?.[1]
   } catch {
     return undefined
   }
@@ -81,9 +86,21 @@ async function ofProcess(pid: number, what: 'command=' | 'ppid='): Promise<strin
 /** A zombie has no command line, and a recycled pid another one: both count as ended. */
 async function ended(pid: number, marks: readonly string[]): Promise<boolean> {
   const deadline_ms = Date.now() + patience_ms
-  while (Date.now() < deadline_ms) {
-    if (!(await isOurs(pid, marks))) return true
+  while (await isOurs(pid, marks)) {
+    if (Date.now() >= deadline_ms) return false
     await sleep(poll_ms)
   }
-  return !(await isOurs(pid, marks))
+  await untilLetGo(pid)
+  return true
+}
+
+/** A process that ends loses its command line first, and its locks when its memory is given back. */
+async function untilLetGo(pid: number): Promise<void> {
+  const deadline_ms = Date.now() + patience_ms
+  while (Date.now() < deadline_ms && (await isEnding(pid))) await sleep(poll_ms)
+}
+
+async function isEnding(pid: number): Promise<boolean> {
+  if ((await ofProcess(pid, 'command=')) !== '') return false
+  return !/^[ZX]/.test((await ofProcess(pid, 'state=')) ?? 'X')
 }
