@@ -10,7 +10,13 @@ import { type AgentRun, runAgent } from './tool-agent.ts'
 
 type Judged = { findings: Found[]; lag_ms: number }
 
-type Found = { kind: string; type: string; severity: string; start_step: number | null }
+type Found = {
+  kind: string
+  type: string
+  severity: string
+  start_step: number | null
+  places: readonly { trace_id: string }[]
+}
 
 /** What an agent's owner reads after a run through the real proxy, on any shape of the service. */
 export function verdictSuite(start: () => Promise<ClientShape>): void {
@@ -57,9 +63,10 @@ export function verdictSuite(start: () => Promise<ClientShape>): void {
       const { findings, lag_ms } = await judged(task_id, calls)
       console.log(`${name}: told ${lag_ms} ms after the run`)
       expect(findings).toContainEqual(expect.objectContaining(ill.finding))
+      const [found] = findings
+      if (found !== undefined) await expectGuides({ task_id, conversation_id }, found)
       const task = (await api.get(`/api/v1/tasks/${task_id}`)).body
       expect(task).toMatchObject({ verdict: { summary: expect.stringMatching(/\w/) } })
-      await expectGuide({ task_id, conversation_id })
       if (ill.finding.kind === 'context') await expectContextFailure(conversation_id, task_id)
       if (ill.finding.kind === 'loop') await expectLoop(task_id)
     })
@@ -72,14 +79,25 @@ export function verdictSuite(start: () => Promise<ClientShape>): void {
     })
   })
 
-  /** What docs/guides/why-did-my-agent-loop.md asks is answered. */
-  async function expectGuide(run: { task_id: string; conversation_id: string }): Promise<void> {
-    const guide = await readFile('docs/guides/why-did-my-agent-loop.md', 'utf8')
-    const paths = [...guide.matchAll(/"\$LOOPTRACE_URL([^"]+)"/g)].map(([, path = '']) => path)
-    expect(paths.length).toBeGreaterThan(7)
-    for (const path of paths) {
-      const asked = path.replace('$TASK', run.task_id).replace('$CONVERSATION', run.conversation_id)
-      expect([path, (await api.get(asked)).status]).toEqual([path, 200])
+  /** What the guides ask of a task, its conversation and its traces is answered. */
+  async function expectGuides(
+    run: { task_id: string; conversation_id: string },
+    { places }: Found,
+  ): Promise<void> {
+    const named: Record<string, string | undefined> = {
+      TASK: run.task_id,
+      CONVERSATION: run.conversation_id,
+      TRACE: places[0]?.trace_id,
+      OTHER: places[1]?.trace_id ?? places[0]?.trace_id,
+    }
+    for (const guide of ['why-did-my-agent-loop', 'read-a-trace']) {
+      const text = await readFile(`docs/guides/${guide}.md`, 'utf8')
+      const paths = [...text.matchAll(/"\$LOOPTRACE_URL([^"]+)"/g)].map(([, path = '']) => path)
+      expect(paths.length).toBeGreaterThan(4)
+      for (const path of paths) {
+        const asked = path.replaceAll(/\$([A-Z]+)/g, (_all, name: string) => named[name] ?? '')
+        expect([asked, (await api.get(asked)).status]).toEqual([asked, 200])
+      }
     }
   }
 

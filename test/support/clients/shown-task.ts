@@ -62,14 +62,21 @@ export async function readTask(
   if (failed) throw new Error(`${failed.status}: ${JSON.stringify(failed.body)}`)
   if (replies.some(({ status }) => status === 404)) return undefined
   const [one, timeline, tasks, talked, talks, traces] = replies.map(({ body }) => body)
+  const conversationShown = talked as ShownTask['conversation']
   return {
-    task: one as Shown,
+    task: withoutVerdict(one),
     timeline: timeline as ShownTask['timeline'],
-    listed: named(tasks?.['tasks'], 'task_id', task_id),
-    conversation: talked as ShownTask['conversation'],
+    listed: withoutVerdict(named(tasks?.['tasks'], 'task_id', task_id)),
+    conversation: { ...conversationShown, tasks: conversationShown.tasks.map(withoutVerdict) },
     listed_conversation: named(talks?.['conversations'], 'external_id', conversation),
     traces: listIn(traces?.['traces']).filter((trace) => trace['task_id'] === task_id),
   }
+}
+
+/** A verdict comes by and by, so that two looks at a task may differ in it alone. */
+function withoutVerdict(task: Shown | undefined): Shown {
+  const { verdict: _verdict, ...shown } = task ?? {}
+  return shown
 }
 
 /** The path of a task, whatever characters its id has. */
