@@ -179,24 +179,32 @@ test('an ack that the server did not confirm is an error', async () => {
 
 test('a stream and a consumer that somebody deleted are made again', async () => {
   const server = await startServer()
-  const { queue } = await open(server.url)
+  const { queue, logger } = await open(server.url)
   const { ids, handler } = ackingHandler()
   const consumer = await queue.consume(consumeOptions, handler)
   await queue.publish(message('before'))
-  await eventually('the first is there', () => ids.length === 1)
+  // What is not acknowledged when its consumer goes comes again.
+  await eventually('the first is acknowledged', () => ids.length === 1 && isEmpty(queue))
   await server.tell('$JS.API.CONSUMER.DELETE.looptrace_queue.ingest')
   await queue.publish(message('between'))
-  await eventually('the second is there', () => ids.length === 2, long)
+  const isSecond = () => ids.length === 2 && isEmpty(queue)
+  await eventually('the second is acknowledged', isSecond, long)
   await server.tell('$JS.API.STREAM.DELETE.looptrace_queue')
   // The consumer may have found out first and made the stream again.
   const met: unknown = await queue.publish(message('after')).catch((error: unknown) => error)
   if (met !== undefined) expect(met).toMatchObject({ name: 'QueueUnavailable', reason: 'away' })
-  const again = () => queue.publish(message('after'))
-  await eventually('it is taken', () =>
-    again()
-      .then(() => true)
-      .catch(() => false),
-  )
+  let refused: unknown = met
+  const again = () =>
+    queue.publish(message('after')).then(
+      () => true,
+      (error: unknown) => {
+        refused = error
+        return false
+      },
+    )
+  await eventually('it is taken', again, long).catch((cause: unknown) => {
+    throw new Error(`${refused}; ${logger.lines.join('\n')}`, { cause })
+  })
   await eventually('the third is there', () => ids.length === 3, long)
   await consumer.stop()
   expect(ids).toEqual(['before', 'between', 'after'])

@@ -25,6 +25,8 @@ export type JetStreamConnectionOptions = {
 
 const reconnect_ms_min = 250
 const reconnect_ms_max = 5_000
+/** A server has deleted a stream by then. */
+const deleted_ms = 500
 
 /**
  * The one connection of a queue: made in the background, kept for ever with a jittered back-off.
@@ -85,9 +87,13 @@ export class JetStreamConnection {
     while (!this.#up && !signal.aborted) await this.#change(signal)
   }
 
-  /** What the server no longer has is to be made again: a stream was found missing. */
+  /**
+   * What the server no longer has is to be made again: a stream was found missing. Not at once: a
+   * stream that is made while the server still deletes the one of its name stays an empty shell
+   * (seen with nats-server 2.14.5: it is listed, and acknowledges nothing).
+   */
   prepareAgain(): void {
-    if (this.#nc !== undefined) this.#prepare(this.#nc)
+    if (this.#nc !== undefined) this.#prepare(this.#nc, deleted_ms)
   }
 
   async close(): Promise<void> {
@@ -130,11 +136,13 @@ export class JetStreamConnection {
   }
 
   /** Brings streams there, as often as it takes, then the connection is up. One run at a time. */
-  #prepare(nc: NatsConnection): void {
+  #prepare(nc: NatsConnection, after_ms = 0): void {
     this.#turns += 1
-    this.#preparing ??= this.#prepareUntilDone(nc).finally(() => {
-      this.#preparing = undefined
-    })
+    this.#preparing ??= sleep(after_ms, this.#closing.signal)
+      .then(() => this.#prepareUntilDone(nc))
+      .finally(() => {
+        this.#preparing = undefined
+      })
   }
 
   async #prepareUntilDone(nc: NatsConnection): Promise<void> {
