@@ -121,26 +121,26 @@ test('a detection that is under way while content is taken out writes nothing of
     .select('epoch')
     .where('project_id', '=', project)
     .executeTakeFirstOrThrow()
+  const rows = looping(project, 'racing')
+  const late = rows
+    .slice(-1)
+    .map((row) => ({ ...row, observation_id: 'another', message_id: 'm9' }))
   let taken = 0
   const racing = api.bench.startWorker({
     store: {
       ...store,
       observationsAt: async (...asked) => {
-        const rows = await store.observationsAt(...asked)
+        const read = await store.observationsAt(...asked)
         if (asked[0] === project && taken === 0) {
           taken += 1
-          await store.insert(rows.map(expired), { token: project })
+          await store.insert([...rows, ...late].map(expired), { token: project })
           await openFindingsRetention({ db }).maskContent(sliceOf(project, 0n))
         }
-        return rows
+        return read
       },
     },
   })
-  await api.bench.bring(
-    looping(project, 'racing')
-      .slice(-1)
-      .map((row) => ({ ...row, observation_id: 'another', message_id: 'm9' })),
-  )
+  await api.bench.bring(late)
   await api.bench.untilDetected()
   await racing.stop()
   expect(taken).toBe(1)
