@@ -37,7 +37,7 @@ export async function readTraceRows(
       entity: 'observations',
       window: isoWindowOf(window),
       where: ofTraces(trace_ids),
-      select: fields,
+      select: [...fields],
       order_by: [{ field: 'start_time', direction: 'asc' }],
     },
   })
@@ -61,7 +61,7 @@ export function isoWindowOf({ from, to }: TimeWindow): { from: string; to: strin
   }
 }
 
-const texts = [
+const fields = [
   'trace_id',
   'observation_id',
   'parent_observation_id',
@@ -73,34 +73,44 @@ const texts = [
   'span_kind',
   'task_id',
   'task_name',
+  'start_time',
+  'end_time',
+  'cost_usd',
+  ...tokenBuckets,
 ] as const
 
-const fields = [...texts, 'start_time', 'end_time', 'cost_usd', ...tokenBuckets]
-
-type Text = Pick<TraceRow, (typeof texts)[number]>
-type Tokens = Pick<TraceRow, (typeof tokenBuckets)[number]>
-
+/** Each row is made in one go, with all its fields: a trace has many, and such objects are quick. */
 function rowsFrom({ rows, alias }: RecordsRead): TraceRow[] {
   const column = (name: string) => alias[name] ?? name
-  const textColumns = texts.map((name) => [name, column(name)] as const)
-  const bucketColumns = tokenBuckets.map((name) => [name, column(name)] as const)
-  const [start, end, cost] = [column('start_time'), column('end_time'), column('cost_usd')]
+  const at = Object.fromEntries(fields.map((name) => [name, column(name)])) as Columns
   return rows.map((row) => {
-    const text: Record<string, unknown> = {}
-    for (const [name, at] of textColumns) text[name] = row[at]
-    const tokens: Record<string, number | null> = {}
-    for (const [name, at] of bucketColumns) tokens[name] = numberOrNull(row[at])
-    const dollars = row[cost] ?? null
+    const dollars = row[at.cost_usd] ?? null
     return {
-      ...(text as Text),
-      ...(tokens as Tokens),
-      start_time: BigInt(String(row[start])),
-      end_time: BigInt(String(row[end])),
+      trace_id: row[at.trace_id] as string,
+      observation_id: row[at.observation_id] as string,
+      parent_observation_id: row[at.parent_observation_id] as string,
+      type: row[at.type] as TraceRow['type'],
+      name: row[at.name] as string,
+      status: row[at.status] as TraceRow['status'],
+      source: row[at.source] as TraceRow['source'],
+      service_name: row[at.service_name] as string,
+      span_kind: row[at.span_kind] as TraceRow['span_kind'],
+      task_id: row[at.task_id] as string,
+      task_name: row[at.task_name] as string,
+      input_uncached_tokens: numberOrNull(row[at.input_uncached_tokens]),
+      cache_read_tokens: numberOrNull(row[at.cache_read_tokens]),
+      cache_write_tokens: numberOrNull(row[at.cache_write_tokens]),
+      output_visible_tokens: numberOrNull(row[at.output_visible_tokens]),
+      reasoning_tokens: numberOrNull(row[at.reasoning_tokens]),
+      start_time: BigInt(String(row[at.start_time])),
+      end_time: BigInt(String(row[at.end_time])),
       // Stores spell an amount in their own ways.
       cost_usd: dollars === null ? null : shownDollars(String(dollars)),
     }
   })
 }
+
+type Columns = Record<(typeof fields)[number], string>
 
 function numberOrNull(value: unknown): number | null {
   return value === null || value === undefined ? null : Number(value)

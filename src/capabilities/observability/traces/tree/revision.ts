@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type TraceTree, tokenBuckets } from './contract.ts'
 
 /** What a tree's rows are known by: another one when any was added or changed. 22 characters. */
 export function revisionOf({ nodes }: TraceTree): string {
-  const hash = createHash('sha256')
+  let text = ''
   for (const { row } of nodes) {
     if (row === null) continue
     const tokens = tokenBuckets.map((bucket) => row[bucket]).join()
     const ids = `${row.trace_id} ${row.observation_id} ${row.parent_observation_id}`
     const times = `${row.start_time} ${row.end_time} ${row.status}`
-    hash.update(`${ids} ${times} ${tokens} ${row.cost_usd} ${row.type} ${row.name}\n`)
+    text += `${ids} ${times} ${tokens} ${row.cost_usd} ${row.type} ${row.name}\n`
   }
-  return hash.digest('base64url').slice(0, 22)
+  return hash('sha256', text, 'base64url').slice(0, 22)
 }
