@@ -1,5 +1,5 @@
-/** Arrows point down: main → roles → capabilities → platform → model → kernel. */
-const layers = ['main', 'roles', 'operator', 'capabilities', 'platform', 'model', 'kernel']
+/** Arrows point down: main → roles → cli → operator → capabilities → platform → model → kernel. */
+const layers = ['main', 'roles', 'cli', 'operator', 'capabilities', 'platform', 'model', 'kernel']
 
 const pathOf = (layer) => (layer === 'main' ? '^src/main\\.ts$' : `^src/${layer}/`)
 
@@ -26,6 +26,9 @@ const homes = {
   '@opentelemetry': '^src/platform/telemetry/',
   jose: '^src/capabilities/access/',
   undici: '^src/capabilities/proxy/',
+  '@kubernetes/client-node': '^src/platform/kube/',
+  '@marcbachmann/cel-js': '^src/cli/',
+  croner: '^src/capabilities/observability/retention/',
   '@aws-sdk': '^src/platform/blobs/',
   hyparquet: '^src/capabilities/observability/archive/',
   re2js: '^src/capabilities/observability/capture/',

@@ -48,6 +48,7 @@ export const problemCatalogue = {
   limit_reached: { status: 409, title: 'There are as many as there may be' },
   saved_query_broken: { status: 409, title: 'The saved query names what is no longer there' },
   api_key_revoked: { status: 409, title: 'The key is revoked' },
+  managed_by_kubernetes: { status: 409, title: 'A resource in Kubernetes declares it' },
   last_owner: { status: 409, title: 'The organization would have no owner' },
   precondition_failed: { status: 412, title: 'It has been changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },

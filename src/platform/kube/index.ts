@@ -1,0 +1,1 @@
+export type { Secret, SecretClient, SecretDraft } from './secrets.ts'
