@@ -14,6 +14,7 @@ export {
   defineRawRoute,
   defineRoute,
   keyScopesOf,
+  letsOperatorIn,
   type RawRoute,
   type RequestHeaders,
   type Route,

@@ -4,6 +4,7 @@ import { problemMediaType } from './problem-reply.ts'
 import {
   defineRoute,
   type HeaderDocs,
+  letsOperatorIn,
   type RawErrorFormat,
   type RawRoute,
   type Route,
@@ -34,6 +35,12 @@ export function openapiDocument(
       securitySchemes: {
         key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         jwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        operator: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description: 'The key of a Kubernetes operator, which works in any project.',
+        },
       },
       schemas: {
         Problem: problemSchema,
@@ -158,7 +165,8 @@ const projectParameters: Json[] = [
     name: 'X-Project-ID',
     in: 'header',
     required: false,
-    description: 'The project, for a bearer token that can see more than one.',
+    description:
+      'The project, for a bearer token that can see more than one; an operator names it always.',
     schema: { type: 'string', format: 'uuid' },
   },
 ]
@@ -175,10 +183,11 @@ function tagOf(url: string): string {
   return second === 'v2' || second === 'v1' ? third : second
 }
 
-function securityOf({ auth }: RouteAccess): Json[] {
+function securityOf({ auth, scope }: RouteAccess): Json[] {
   if (auth === 'public') return []
-  if (auth === 'jwt_or_key') return [{ jwt: [] }, { key: [] }]
-  return [{ [auth]: [] }]
+  const operator = letsOperatorIn(scope) ? [{ operator: [] }] : []
+  if (auth === 'jwt_or_key') return [{ jwt: [] }, { key: [] }, ...operator]
+  return [{ [auth]: [] }, ...operator]
 }
 
 function parametersOf(place: 'path' | 'query', schema: z.ZodType | undefined): Json[] {

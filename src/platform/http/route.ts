@@ -9,13 +9,15 @@ export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
 
 /**
  * What the caller must be allowed to do. `project`: a role in the project, or a key with the scope.
- * `organization`: a role in the organization of the path. `user`: signed in.
+ * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` lets
+ * the operator of a cluster in too, by its own key in X-API-Key whatever `auth` says, in any project
+ * that X-Project-ID names.
  */
 export type RouteScope =
   | { level: 'public' }
-  | { level: 'user' }
+  | { level: 'user'; operator?: true }
   | { level: 'organization'; role: OrganizationRole }
-  | { level: 'project'; role: ProjectRole; key: RouteKeyScope }
+  | { level: 'project'; role: ProjectRole; key: RouteKeyScope; operator?: true }
 
 /** The scope, or any of the scopes, that a key must have; null: no key will do. */
 export type RouteKeyScope = KeyScope | readonly KeyScope[] | null
@@ -26,10 +28,18 @@ export function keyScopesOf(key: RouteKeyScope): readonly KeyScope[] {
   return typeof key === 'string' ? [key] : key
 }
 
-/** Who calls, after authentication and authorisation. */
+/** Whether the operator of a cluster may call it. */
+export function letsOperatorIn(scope: RouteScope): boolean {
+  return 'operator' in scope && scope.operator === true
+}
+
+/**
+ * Who calls, after authentication and authorisation. An `operator` is a Kubernetes operator that
+ * speaks for custom resources; only routes that say `operator: true` ever meet one.
+ */
 export type Caller = {
-  kind: 'user' | 'service_account' | 'key'
-  /** The user's, service account's or key's id. */
+  kind: 'user' | 'service_account' | 'key' | 'operator'
+  /** The user's, service account's, key's or operator key's id. */
   id: string
   /** The project the call is about; empty on routes that are about none. */
   project_id: string
