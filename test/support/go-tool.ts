@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { access, mkdir, readFile, rename } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { builtOnce } from './build-once.ts'
 
 const repository = join(import.meta.dirname, '../..')
 
@@ -10,30 +11,39 @@ const repository = join(import.meta.dirname, '../..')
  * The path of a server that a Go module of `test/tools/<name>` pins, built once for each state of
  * its go.mod and go.sum. Rejects with what to do when there is no Go.
  */
-export async function goTool(name: string, package_path: string): Promise<string> {
+export function goTool(name: string, package_path: string): Promise<string> {
   const module = join(repository, 'test/tools', name)
-  const hash = createHash('sha256')
-  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(module, file)))
-  const folder = join(repository, '.cache')
-  const binary = join(folder, `${name}-${hash.digest('hex').slice(0, 16)}`)
-  if (await exists(binary)) return binary
-  await mkdir(folder, { recursive: true })
-  const building = `${binary}.${process.pid}`
-  try {
-    await promisify(execFile)('go', ['build', '-o', building, package_path], { cwd: module })
-  } catch (cause) {
-    throw new Error(
-      `${name} could not be built: the tests need Go 1.25 or newer on the PATH (go.dev/dl)`,
-      { cause },
-    )
-  }
-  await rename(building, binary)
-  return binary
+  return goProgram({ name, module, package_path, keyed_on: ['go.mod', 'go.sum'] })
 }
 
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
+export type GoProgram = {
+  name: string
+  /** The folder of its go.mod. */
+  module: string
+  package_path: string
+  /** Files of the module; a change of one has it built anew. */
+  keyed_on: readonly string[]
+  ldflags?: string
+}
+
+/** The path of a Go program, built once for each state of its files, in `.cache`. */
+export async function goProgram(program: GoProgram): Promise<string> {
+  const { name, module, package_path, keyed_on, ldflags = '' } = program
+  const hash = createHash('sha256').update(ldflags)
+  for (const file of keyed_on) hash.update(await readFile(join(module, file)))
+  const binary = join(repository, '.cache', `${name}-${hash.digest('hex').slice(0, 16)}`)
+  return builtOnce(binary, async (place) => {
+    const args = ['build', '-o', place, ...(ldflags ? ['-ldflags', ldflags] : []), package_path]
+    try {
+      await promisify(execFile)('go', args, { cwd: module, maxBuffer: 16 * 1024 * 1024 })
+    } catch (cause) {
+      throw new Error(`${name} could not be built: ${whyNot(cause)}`, { cause })
+    }
+  })
+}
+
+function whyNot(cause: unknown): string {
+  const { code, stderr = '' } = cause as { code?: unknown; stderr?: string }
+  if (code !== 'ENOENT') return `go build says:\n${stderr.slice(-4_000)}`
+  return 'there is no go on the PATH; the tests need Go 1.26 or newer (go.dev/dl)'
 }

@@ -1,0 +1,73 @@
+import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { sleep } from '../../src/kernel/time.ts'
+
+/** The Go programs of the tests take minutes on two cores, when the cache of Go is empty too. */
+const wait_ms_max = 900_000
+const poll_ms = 200
+
+/**
+ * The path, which `make` is to fill (a file or a folder, at the place that it is given) when there
+ * is nothing yet. Test files run side by side: one makes it, the others wait for it.
+ */
+export async function builtOnce(
+  path: string,
+  make: (place: string) => Promise<void>,
+): Promise<string> {
+  await mkdir(dirname(path), { recursive: true })
+  const lock = `${path}.lock`
+  for (const start = Date.now(); Date.now() - start < wait_ms_max; ) {
+    if (await exists(path)) return path
+    if (await taken(lock)) {
+      try {
+        return await made(path, make)
+      } finally {
+        await rm(lock, { force: true })
+      }
+    }
+    await sleep(poll_ms)
+  }
+  throw new Error(`${path} was not built within ${wait_ms_max} ms by the process in ${lock}`)
+}
+
+/** Moved to its place whole, so that nobody sees half of it. */
+async function made(path: string, make: (place: string) => Promise<void>): Promise<string> {
+  if (await exists(path)) return path
+  const building = `${path}.${process.pid}`
+  try {
+    await make(building)
+    await rename(building, path)
+  } finally {
+    await rm(building, { recursive: true, force: true })
+  }
+  return path
+}
+
+/** A lock whose process is gone counts for nothing. */
+async function taken(lock: string): Promise<boolean> {
+  try {
+    await writeFile(lock, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  const pid = Number(await readFile(lock, 'utf8').catch(() => ''))
+  if (pid > 0 && !runs(pid)) await rm(lock, { force: true })
+  return false
+}
+
+function runs(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,79 @@
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent, request as httpsRequest } from 'node:https'
+import type { AddressInfo } from 'node:net'
+
+/** A request as the gate saw it. */
+export type GateRequest = { method: string; path: string; at_ms: number }
+/** What the gate says in the server's place. */
+export type GateAnswer = { status: number; headers?: Record<string, string>; body?: string }
+/** Which requests do not come through; undefined lets one pass. */
+export type GateRule = (request: GateRequest) => GateAnswer | undefined
+
+/** A way to a server that sees each request, and may answer for it. Streams come through as such. */
+export type HttpGate = AsyncDisposable & {
+  /** `http://127.0.0.1:<port>`, whatever the server's own scheme is. */
+  url: string
+  /** All that came so far, the refused ones too; a test may empty it. */
+  requests: GateRequest[]
+  /** What it said itself so far. */
+  readonly refused: number
+  /** Asks the rule about each request from now on; without one, all come through. */
+  rule(rule?: GateRule): void
+}
+
+const agent = new Agent({ rejectUnauthorized: false, keepAlive: true })
+/** How long a refused client waits before it may try again, where the rule says nothing. */
+const unreachable: GateAnswer = { status: 502, body: 'the server does not answer' }
+
+/** Opens a gate before the server that the URL names; its certificate is not looked at. */
+export async function httpGate(target: string): Promise<HttpGate> {
+  const requests: GateRequest[] = []
+  let refused = 0
+  let decide: GateRule = () => undefined
+  const server = createServer((asked, answer) => {
+    const request = { method: asked.method ?? '', path: asked.url ?? '', at_ms: Date.now() }
+    requests.push(request)
+    const refuse = ({ status, headers = {}, body = '' }: GateAnswer) => {
+      refused += 1
+      asked.resume()
+      answer.writeHead(status, headers).end(body)
+    }
+    const own = decide(request)
+    if (own !== undefined) return refuse(own)
+    const onward = forward(asked, new URL(request.path, target))
+    onward.on('response', (far) => {
+      answer.writeHead(far.statusCode ?? 502, far.headers)
+      // A watch is to be known as begun before its first event.
+      answer.flushHeaders()
+      far.pipe(answer)
+      far.on('error', () => answer.destroy())
+    })
+    onward.on('error', () => (answer.headersSent ? answer.destroy() : refuse(unreachable)))
+    answer.on('close', () => onward.destroy())
+  })
+  // A watch sends nothing for as long as nothing happens.
+  server.requestTimeout = 0
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    get refused() {
+      return refused
+    },
+    rule: (rule = () => undefined) => {
+      decide = rule
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function forward(asked: IncomingMessage, url: URL) {
+  const options = { method: asked.method, headers: { ...asked.headers, host: url.host } }
+  const onward =
+    url.protocol === 'https:' ? httpsRequest(url, { ...options, agent }) : httpRequest(url, options)
+  asked.pipe(onward)
+  return onward
+}

@@ -1,0 +1,65 @@
+import { type ChildServer, endChildServer, startChildServer } from './child-server.ts'
+import { tell } from './kube-request.ts'
+import { launchStockServers } from './stock-api-server.ts'
+import { ownApiServer, stockServers } from './tools.ts'
+
+const start_timeout_ms = 60_000
+
+/** One run of an API server, with all that it needs. */
+export type ApiServerProcess = {
+  url: string
+  /** Of the API server itself. */
+  pid: number
+  /** Drops the history that lists and watches of older versions need. */
+  compact(): Promise<void>
+  end(signal: NodeJS.Signals): Promise<void>
+}
+
+export type ApiServerFiles = {
+  /** Kept over restarts. */
+  directory: string
+  /** CSV of token,user,uid,"groups". */
+  token_file: string
+  /** A token of system:masters. */
+  admin_token: string
+  /** 0 takes a free one. */
+  port: number
+}
+
+/** Starts the stock servers when `KUBEBUILDER_ASSETS` names some, else that of `test/apiserver`. */
+export async function launchApiServer(files: ApiServerFiles): Promise<ApiServerProcess> {
+  const stock = stockServers()
+  if (stock !== undefined) return launchStockServers(stock, files)
+  const { directory, token_file, admin_token, port } = files
+  const args = ['-data-dir', directory, '-token-file', token_file, '-port', String(port)]
+  const child = startChildServer(await ownApiServer(), args)
+  const url = await urlIn(child)
+  return {
+    url,
+    pid: child.process.pid ?? 0,
+    end: (signal) => endChildServer(child, signal),
+    compact: async () => {
+      await tell({ url, token: admin_token }, 'GET', '/test/compact')
+    },
+  }
+}
+
+/** The first line that it writes, once it is ready. */
+async function urlIn(child: ChildServer): Promise<string> {
+  const ready = Promise.withResolvers<string>()
+  const timer = setTimeout(() => ready.reject(new Error('not in time')), start_timeout_ms)
+  child.process.once('exit', () => ready.reject(new Error('it ended')))
+  let text = ''
+  child.process.stdout?.on('data', (chunk) => {
+    text += chunk
+    if (text.includes('\n')) ready.resolve(text)
+  })
+  try {
+    return JSON.parse(await ready.promise).url
+  } catch (cause) {
+    child.process.kill('SIGKILL')
+    throw new Error(`the API server did not start:\n${child.log()}`, { cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}
