@@ -1,0 +1,66 @@
+import type { Kind } from '../../contract.ts'
+import { reconcileRetention } from './reconcile.ts'
+import { removeRetention } from './remove.ts'
+import { retentionPolicyRules } from './rules.ts'
+import { type RetentionPolicySpec, retentionPolicySpec } from './spec.ts'
+import { type RetentionPolicyStatus, retentionPolicyStatus } from './status.ts'
+
+/** How long a project's data is kept, when it is archived, and what is held. */
+export const retentionPolicyKind: Kind<RetentionPolicySpec, RetentionPolicyStatus> = {
+  kind: 'RetentionPolicy',
+  plural: 'retentionpolicies',
+  singular: 'retentionpolicy',
+  short_names: ['retpol'],
+  description:
+    'How long the data of a project is kept, when it is archived, and what is held. A project follows one: of several the oldest.',
+  spec: retentionPolicySpec,
+  status: retentionPolicyStatus,
+  rules: retentionPolicyRules,
+  columns: [
+    {
+      name: 'Project',
+      type: 'string',
+      path: '.status.projectId',
+      description: 'The project.',
+      priority: 1,
+    },
+    {
+      name: 'Traces',
+      type: 'integer',
+      path: '.spec.traces.days',
+      description: 'Days that traces are kept; empty: for ever.',
+    },
+    {
+      name: 'Observations',
+      type: 'integer',
+      path: '.spec.observations.days',
+      description: 'Days that observations are kept; empty: for ever.',
+    },
+    {
+      name: 'Last Run',
+      type: 'date',
+      path: '.status.lastRun.endTime',
+      description: 'When the last run of retention ended.',
+    },
+    {
+      name: 'Held',
+      type: 'integer',
+      path: '.status.heldCount',
+      description: 'What is held in the project.',
+    },
+  ],
+  example: {
+    metadata: { name: 'default', namespace: 'looptrace' },
+    spec: {
+      projectRef: { name: 'default' },
+      traces: { days: 365 },
+      observations: { days: 90 },
+      content: { days: 30 },
+      environments: [{ name: 'dev', traces: { days: 7 }, observations: { days: 7 } }],
+      archive: { enabled: true, afterDays: 7, schedule: '0 4 * * *', beforeDelete: true },
+      legalHolds: [{ name: 'case-12-2026', userId: 'ada@example.com', reason: 'case 12/2026' }],
+    },
+  },
+  reconcile: reconcileRetention,
+  remove: removeRetention,
+}
