@@ -81,6 +81,27 @@ test('every metric that the code names is in the catalogue, with words of its ow
   for (const { help } of catalogue) expect(help).toMatch(/^[A-Z].{9,}\.$/)
 })
 
+test('what is said of each detector is what was measured', async () => {
+  const measured = rowsByType(await readFile('docs/reference/verdicts.md', 'utf8'))
+  const said = rowsByType(await readFile('docs/internals/detection.md', 'utf8'))
+  expect(measured.size).toBeGreaterThan(30)
+  for (const [type, cells] of measured) {
+    const [precision, recall] = cells.slice(-2).map((cell) => Number(cell).toFixed(2))
+    expect(said.get(type)?.at(-1), type).toBe(`${precision} · ${recall}`)
+  }
+})
+
+/** Cells of the rows whose first one is a type, of tables that measure something. */
+function rowsByType(page: string): Map<string, string[]> {
+  const rows = page.split('\n').flatMap((line) => {
+    const [, type, ...cells] = line.split('|').map((cell) => cell.trim())
+    const name = /^`([a-z_]+)`$/.exec(type ?? '')?.[1]
+    const isMeasured = /^[01]\.\d/.test(cells.at(-2) ?? '')
+    return name === undefined || !isMeasured ? [] : [[name, cells.slice(0, -1)] as const]
+  })
+  return new Map(rows)
+}
+
 test('the arrows check sees the modules', async () => {
   const { stdout } = await run(
     process.execPath,

@@ -1,4 +1,5 @@
 import type { Observation } from '../../src/model/observation.ts'
+import { apiRows } from './api-rows.ts'
 import { otlpRows } from './otlp-rows.ts'
 import { proxyRows } from './proxy-rows.ts'
 import type {
@@ -14,7 +15,7 @@ import type {
 import { hexFrom } from './run-ids.ts'
 
 /** Who told of the run, and how much. */
-export type RunSource = 'proxy' | 'otlp' | 'otlp_openinference' | 'otlp_no_content'
+export type RunSource = 'proxy' | 'api' | 'otlp' | 'otlp_openinference' | 'otlp_no_content'
 
 export type AgentRunOptions = {
   /** Tools that each request declares; a name stands for one that takes any object. */
@@ -331,14 +332,16 @@ function unanswered(history: readonly ChatMessage[]): ChatToolCall[] {
 }
 
 function rowsOfRun(run: RecordedRun, source: RunSource): Observation[] {
-  const rows =
-    source === 'proxy'
-      ? proxyRows(run)
-      : otlpRows(run, {
-          content: source !== 'otlp_no_content',
-          dialect: source === 'otlp_openinference' ? 'openinference' : 'otel',
-        })
-  return rows.sort(inOrder)
+  return rowsToldBy(source, run).sort(inOrder)
+}
+
+function rowsToldBy(source: RunSource, run: RecordedRun): Observation[] {
+  if (source === 'proxy') return proxyRows(run)
+  if (source === 'api') return apiRows(run)
+  return otlpRows(run, {
+    content: source !== 'otlp_no_content',
+    dialect: source === 'otlp_openinference' ? 'openinference' : 'otel',
+  })
 }
 
 function inOrder(a: Observation, b: Observation): number {

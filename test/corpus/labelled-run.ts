@@ -1,7 +1,7 @@
 import type { FindingKind } from '../../src/capabilities/detection/contract.ts'
 import type { FailureType } from '../../src/capabilities/detection/detectors/failures/failure-types.ts'
 import type { Observation } from '../../src/model/observation.ts'
-import { type AgentRun, type AgentRunOptions, agentRun } from './agent-run.ts'
+import { type AgentRun, type AgentRunOptions, agentRun, type RunSource } from './agent-run.ts'
 
 export type LoopType =
   | 'repeat_call'
@@ -41,6 +41,8 @@ export type LabelledRun = {
   /** It looks like trouble, and is none. */
   healthy: boolean
   observations(): Observation[]
+  /** The rows of the same run, had somebody else told of it. */
+  toldBy(source: RunSource): Observation[]
 }
 
 type Write = (run: AgentRun) => AgentRun
@@ -69,7 +71,8 @@ export function ill(
     made ??= rows(run.observations())
     return [...made]
   }
-  return { name, labels: placed, may, healthy: labels.length === 0, observations }
+  const toldBy = (source: RunSource) => write(agentRun(name, { ...about, source })).observations()
+  return { name, labels: placed, may, healthy: labels.length === 0, observations, toldBy }
 }
 
 /** A run that looks like trouble, and is none. */

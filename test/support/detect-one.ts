@@ -17,5 +17,5 @@ export function foundBy(
   thresholds: Record<string, unknown> = {},
 ): FindingDraft[] {
   const settings = detector.settings.parse(thresholds)
-  return detector.detect(runOf(run), settings, createWorkBudget(1_000_000))
+  return detector.detect(runOf(run), settings, createWorkBudget({ units_max: 1_000_000 }))
 }

@@ -14,7 +14,11 @@ export type Looked = {
 /** What one detector finds in a run that was written down. */
 export function findingsOf(detector: Detector, run: AgentRun, looked: Looked = {}): FindingDraft[] {
   const settings = detector.settings.parse(looked.settings ?? {})
-  return detector.detect(runOf(run, looked.state), settings, createWorkBudget(1_000_000))
+  return detector.detect(
+    runOf(run, looked.state),
+    settings,
+    createWorkBudget({ units_max: 1_000_000 }),
+  )
 }
 
 /** A run as detectors read it. */

@@ -76,6 +76,27 @@ test('a detector that throws, or does too much, takes only itself down', () => {
   })
 })
 
+test('a detector that is held up ends when its time is over', () => {
+  let now_ms = 0
+  const detectors = [
+    detectorNamed('slow', {
+      detect: (_run, _settings, budget) => {
+        for (;;) {
+          now_ms += 1
+          budget.spend(100)
+        }
+      },
+    }),
+    detectorNamed('fine'),
+  ]
+  const bounds = { time_ms_max: 500, now_ms: () => now_ms }
+  expect(detect(runOf(looped), detectors, bounds)).toMatchObject({
+    checked: ['fine'],
+    failed: [],
+    not_checked: [{ detector: 'slow', reason: 'not_analysed: it took longer than 500 ms' }],
+  })
+})
+
 test('only those asked for run, and none that is switched off', () => {
   const detectors = ['a', 'b', 'c'].map((name) => detectorNamed(name))
   const settings = settingsSchemaOf(detectors).parse({ b: { enabled: false } })

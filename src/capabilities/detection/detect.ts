@@ -1,5 +1,11 @@
 import type { ContextLedger } from './context/ledger.ts'
-import { BudgetSpent, type Detector, type FindingDraft, type Need } from './contract.ts'
+import {
+  BudgetSpent,
+  type Detector,
+  type FindingDraft,
+  type Need,
+  type WorkBudget,
+} from './contract.ts'
 import { createWorkBudget } from './evidence/work-budget.ts'
 import { withLoopPrecedence } from './loop-precedence.ts'
 import type { TaskRun } from './reconstruction/contract.ts'
@@ -10,6 +16,8 @@ import { type DetectionSettings, detectors as everyDetector } from './registry.t
  * the busiest detector about a million; the bound is there for runs made to be expensive.
  */
 export const workUnits_max = 20_000_000
+/** Wall-clock time that one detector may take on one run. */
+export const detectorTime_ms_max = 10_000
 /** Findings of one detector in one run; a run with more tells nobody anything new. */
 export const findingsPerDetector_max = 200
 
@@ -21,6 +29,9 @@ export type DetectOptions = {
   /** Which ones there are; the registry's when left out. */
   detectors?: readonly Detector[]
   work_units_max?: number
+  time_ms_max?: number
+  /** Milliseconds of a clock that only goes forward; the machine's when left out. */
+  now_ms?: () => number
 }
 
 export type Detected = {
@@ -34,8 +45,8 @@ export type Detected = {
 }
 
 /**
- * Runs detectors over a run. Pure: the same run and settings give the same findings. A detector that
- * throws, or does more than its bound allows, takes only itself down.
+ * Runs detectors over a run. Pure: the same run and settings give the same findings, but for a detector
+ * whose time ran out. One that throws, or goes over a bound, takes only itself down.
  */
 export function detectAll(
   run: TaskRun,
@@ -64,7 +75,7 @@ function detectOne(run: TaskRun, { detector, settings, options }: Look, detected
   }
   try {
     const known = detector.settings.parse(thresholds)
-    const budget = createWorkBudget(options.work_units_max ?? workUnits_max)
+    const budget = budgetOf(options)
     const findings = detector.detect(run, known, budget, options.prior)
     detected.findings.push(...findings.slice(0, findingsPerDetector_max))
     if (findings.length <= findingsPerDetector_max) detected.checked.push(name)
@@ -74,6 +85,14 @@ function detectOne(run: TaskRun, { detector, settings, options }: Look, detected
     if (!isBound) detected.failed.push({ detector: name, error })
     notAnalysed(detected, name, isBound ? error.message : 'the detector failed')
   }
+}
+
+function budgetOf({ work_units_max, time_ms_max, now_ms }: DetectOptions): WorkBudget {
+  return createWorkBudget({
+    units_max: work_units_max ?? workUnits_max,
+    time_ms_max: time_ms_max ?? detectorTime_ms_max,
+    ...(now_ms !== undefined && { now_ms }),
+  })
 }
 
 function notAnalysed({ not_checked }: Detected, detector: string, why: string): void {

@@ -1,4 +1,4 @@
-import { objectFrom, parsedJson } from './json-values.ts'
+import { objectFrom, parsedJson } from '../../../kernel/json-values.ts'
 
 /**
  * JSON text with sorted keys, without white space and with numbers in one spelling, so that equal

@@ -1,6 +1,6 @@
+import { objectFrom, parsedJson, textFrom } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
 import type { DeclaredTool } from './contract.ts'
-import { objectFrom, parsedJson, textFrom } from './json-values.ts'
 
 const keys = ['request.tools', 'request.functions', 'gen_ai.tool.definitions'] as const
 

@@ -1,5 +1,5 @@
+import { itemsOf, objectFrom, parsedJson } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
-import { itemsOf, objectFrom, parsedJson } from './json-values.ts'
 import { readMessages, type ToldMessage } from './read-messages.ts'
 import { toldCall } from './tool-parts.ts'
 

@@ -1,5 +1,11 @@
+import {
+  itemsOf,
+  type JsonObject,
+  jsonText,
+  objectFrom,
+  parsedJson,
+} from '../../../kernel/json-values.ts'
 import { digestOf } from './digests.ts'
-import { itemsOf, type JsonObject, jsonText, objectFrom, parsedJson } from './json-values.ts'
 import { callIn, isCallPart, isResultPart, resultIn, type ToldCall } from './tool-parts.ts'
 
 /** A message as a history tells it, in whatever convention. */

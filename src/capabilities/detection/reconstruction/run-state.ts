@@ -11,7 +11,7 @@ import type {
   ToolUse,
 } from './contract.ts'
 import { text_chars_max } from './contract.ts'
-import { cutText } from './cut-text.ts'
+import { copyStart } from './copy-start.ts'
 import type { Head } from './heads.ts'
 
 /** A thread while it grows. */
@@ -100,7 +100,7 @@ export function heldText(state: RunState, text: string): string {
   if (isLate && text.length > chars) {
     state.left_out.add(`texts beyond ${bounds.text_chars_sum_max} characters in all are cut short`)
   }
-  const held = cutText(text, chars)
+  const held = copyStart(text, chars)
   state.chars += held.length
   return held
 }

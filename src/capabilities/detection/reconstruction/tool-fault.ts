@@ -1,5 +1,5 @@
+import { itemsOf, type JsonObject, objectFrom, parsedJson } from '../../../kernel/json-values.ts'
 import type { ToolFault } from './contract.ts'
-import { itemsOf, type JsonObject, objectFrom, parsedJson } from './json-values.ts'
 import { isOutageStatus, isOutageText } from './outage.ts'
 import { textFault } from './text-fault.ts'
 import { type ToolKind, toolKindOf } from './tool-kind.ts'

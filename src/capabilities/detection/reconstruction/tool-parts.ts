@@ -1,5 +1,5 @@
+import { type JsonObject, jsonText, objectFrom } from '../../../kernel/json-values.ts'
 import { readArguments, sigOf } from './digests.ts'
-import { type JsonObject, jsonText, objectFrom } from './json-values.ts'
 
 /** A call of a tool as a message tells it. */
 export type ToldCall = {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json-values.ts'
+import type { JsonObject } from '../../../../kernel/json-values.ts'
 
 /** One choice of a model in the shape of an answer that was not streamed. */
 export type AnswerChoice = {

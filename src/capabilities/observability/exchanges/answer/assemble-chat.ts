@@ -1,4 +1,4 @@
-import { type JsonObject, objectFrom } from '../json-values.ts'
+import { type JsonObject, objectFrom } from '../../../../kernel/json-values.ts'
 import type { AnswerChoice } from './answer.ts'
 import { type Growing, growingAt, mergeDelta } from './merge-delta.ts'
 import {

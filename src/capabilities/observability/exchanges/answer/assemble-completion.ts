@@ -1,4 +1,4 @@
-import { textFrom } from '../json-values.ts'
+import { textFrom } from '../../../../kernel/json-values.ts'
 import { type ChoiceAssembly, choices_max } from './assemble-chat.ts'
 
 /** Assembles `text_completion` chunks: each choice's text is joined. */

@@ -1,4 +1,4 @@
-import { isForbiddenKey, type JsonObject } from '../json-values.ts'
+import { isForbiddenKey, type JsonObject } from '../../../../kernel/json-values.ts'
 
 /** A JSON object that is being put together of the deltas of a stream. */
 export type Growing = { [key: string]: unknown }

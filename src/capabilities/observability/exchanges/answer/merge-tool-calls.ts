@@ -5,7 +5,7 @@ import {
   objectFrom,
   parsedJson,
   textFrom,
-} from '../json-values.ts'
+} from '../../../../kernel/json-values.ts'
 import { type Growing, growingAt, joinText, setField } from './merge-delta.ts'
 
 /** The tool calls of one choice while its stream is read. */

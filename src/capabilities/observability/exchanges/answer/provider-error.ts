@@ -1,4 +1,4 @@
-import { itemsOf, objectFrom, textFrom } from '../json-values.ts'
+import { itemsOf, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
 import { scrubbed } from '../mapping/scrub.ts'
 
 /** What a provider said went wrong, without keys, cut to a bound. */

@@ -1,5 +1,3 @@
-import type { ExchangeFacts } from '../../../../model/exchange.ts'
-import type { ToolCall } from '../../../../model/observation.ts'
 import {
   itemsOf,
   type JsonObject,
@@ -7,7 +5,9 @@ import {
   objectFrom,
   parsedJson,
   textFrom,
-} from '../json-values.ts'
+} from '../../../../kernel/json-values.ts'
+import type { ExchangeFacts } from '../../../../model/exchange.ts'
+import type { ToolCall } from '../../../../model/observation.ts'
 import { fallbackText_chars_max } from '../mapping/read-request.ts'
 import type { Answer } from './answer.ts'
 import { bodyText, cutText } from './body-text.ts'

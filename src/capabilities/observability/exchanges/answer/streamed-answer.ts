@@ -1,5 +1,11 @@
+import {
+  itemsOf,
+  type JsonObject,
+  objectFrom,
+  parsedJson,
+  textFrom,
+} from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
-import { itemsOf, type JsonObject, objectFrom, parsedJson, textFrom } from '../json-values.ts'
 import type { Answer } from './answer.ts'
 import { assembleChat, type ChoiceAssembly } from './assemble-chat.ts'
 import { assembleCompletion } from './assemble-completion.ts'

@@ -1,4 +1,10 @@
-import { itemsOf, type JsonObject, objectFrom, parsedJson, textFrom } from '../json-values.ts'
+import {
+  itemsOf,
+  type JsonObject,
+  objectFrom,
+  parsedJson,
+  textFrom,
+} from '../../../../kernel/json-values.ts'
 import type { Answer, AnswerChoice } from './answer.ts'
 import { choices_max } from './assemble-chat.ts'
 

@@ -1,7 +1,7 @@
 import { isUuid, traceIdPattern } from '../../../../kernel/ids.ts'
+import { objectFrom } from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import { outcomes } from '../../../../model/observation.ts'
-import { objectFrom } from '../json-values.ts'
 
 /**
  * Says why the facts of an exchange can not be stored; undefined when they can. They were parsed

@@ -1,5 +1,3 @@
-import type { ToolResult } from '../../../../model/observation.ts'
-import { bodyText, columnText, cutBytes, cutText } from '../answer/body-text.ts'
 import {
   itemsOf,
   type JsonObject,
@@ -7,7 +5,9 @@ import {
   objectFrom,
   parsedJson,
   textFrom,
-} from '../json-values.ts'
+} from '../../../../kernel/json-values.ts'
+import type { ToolResult } from '../../../../model/observation.ts'
+import { bodyText, columnText, cutBytes, cutText } from '../answer/body-text.ts'
 import { scrubbed } from './scrub.ts'
 
 /** What a client asked for. */

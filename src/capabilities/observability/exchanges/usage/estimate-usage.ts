@@ -1,6 +1,12 @@
+import {
+  itemsOf,
+  type JsonObject,
+  jsonText,
+  objectFrom,
+  textFrom,
+} from '../../../../kernel/json-values.ts'
 import type { TokenBuckets } from '../../pricing/index.ts'
 import type { AnswerChoice } from '../answer/answer.ts'
-import { itemsOf, type JsonObject, jsonText, objectFrom, textFrom } from '../json-values.ts'
 import type { TokenCounter } from './token-count.ts'
 
 /** What OpenAI's cookbook counts for the frame of each message, and for the start of the answer. */

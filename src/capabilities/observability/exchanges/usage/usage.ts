@@ -1,6 +1,6 @@
+import { type JsonObject, objectFrom } from '../../../../kernel/json-values.ts'
 import type { Observation } from '../../../../model/observation.ts'
 import type { TokenBuckets } from '../../pricing/index.ts'
-import { type JsonObject, objectFrom } from '../json-values.ts'
 
 /** What a provider reported, taken apart. */
 export type ProviderUsage = TokenBuckets & {

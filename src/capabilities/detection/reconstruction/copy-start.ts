@@ -2,7 +2,7 @@
  * The first `chars` of a text, without half a character at the end. What is left of a long text is
  * copied, since a slice would keep all of it in memory.
  */
-export function cutText(text: string, chars: number): string {
+export function copyStart(text: string, chars: number): string {
   if (text.length <= chars) return text
   const last = text.charCodeAt(chars - 1)
   const isHalf = last >= 0xd800 && last <= 0xdbff
