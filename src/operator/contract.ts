@@ -28,6 +28,8 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   rules: readonly CelRule[]
   /** Shown between Ready, Reason and Last Sync, Age. */
   columns: readonly PrinterColumn[]
+  /** Reasons of Ready that are the kind's own, each with a sentence; the reference lists them. */
+  reasons?: Readonly<Record<string, string>>
   /** A change of a Secret that a resource of this kind owns has it reconciled. */
   owns_secrets?: true
   /** A valid resource to start from; the reference shows it, and `lint` passes it. */
