@@ -137,7 +137,7 @@ function withoutWithdrawn(
   entries: readonly LedgerEntry[],
   taken: readonly Message[] | undefined,
 ): readonly LedgerEntry[] {
-  if (taken === undefined) return entries
+  if (taken === undefined || entries.length === 0) return entries
   const roles = new Set(taken.map(({ call, role }) => `${run.calls[call]?.observation_id} ${role}`))
   return entries.filter(({ place, role }) => !roles.has(`${place.observation_id} ${role}`))
 }

@@ -1,4 +1,5 @@
 import type { TaskRun } from '../reconstruction/contract.ts'
+import { remember } from './remember.ts'
 import type { StepFacts } from './step-facts.ts'
 import { effectOfTool } from './tool-effect.ts'
 
@@ -16,15 +17,24 @@ export type WorldClock = {
 
 /** A clock for one thread of a run, before its first step. */
 export function createWorldClock(run: TaskRun, thread: number): WorldClock {
-  const breaks = new Set(
-    run.breaks.filter((told) => told.thread === thread).map(({ call }) => call),
-  )
+  const breaks = breaksByThread(run).get(thread)
   let moments = 0
   return {
     pass({ step, uses }) {
-      if (breaks.has(step.call)) moments++
+      if (breaks?.has(step.call)) moments++
       for (const use of uses) if (effectOfTool(use) === 'changes') moments++
     },
     moment: () => moments,
   }
 }
+
+/** Calls at which a thread's history was broken. */
+const breaksByThread = remember((run: TaskRun): ReadonlyMap<number, ReadonlySet<number>> => {
+  const calls = new Map<number, Set<number>>()
+  for (const { thread, call } of run.breaks) {
+    const known = calls.get(thread)
+    if (known === undefined) calls.set(thread, new Set([call]))
+    else known.add(call)
+  }
+  return calls
+})

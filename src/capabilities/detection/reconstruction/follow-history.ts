@@ -100,6 +100,8 @@ function longestPrefix(heads: readonly Head[], messages: readonly ToldMessage[])
   for (const head of heads) {
     const { length } = head.digests
     if (length === 0 || length > messages.length || length < (longest?.ids.length ?? 0)) continue
+    // Most that differ do so at their end already.
+    if (head.digests[length - 1] !== messages[length - 1]?.digest) continue
     if (prefixOf(head.digests, messages) === length) longest = head
   }
   return longest
