@@ -1,10 +1,21 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { generatedFiles } from './generated-files.ts'
+import { registryOf } from './kind-folders.ts'
 
-/** Writes everything that is generated; `test/tidy.test.ts` holds that it is fresh. */
-for (const { path, content } of await generatedFiles()) {
-  const url = new URL(`../${path}`, import.meta.url)
+const root = new URL('..', import.meta.url)
+
+/**
+ * Writes everything that is generated; `test/tidy.test.ts` holds that it is fresh. The registry of
+ * kinds comes first: what else is made may import it, and a kind's folder may be new, or gone.
+ */
+await write(await registryOf(root.pathname))
+const { generatedFiles } = await import('./generated-files.ts')
+for (const file of await generatedFiles()) {
+  await write(file)
+  console.log(file.path)
+}
+
+async function write({ path, content }: { path: string; content: string }): Promise<void> {
+  const url = new URL(path, root)
   await mkdir(new URL('.', url), { recursive: true })
   await writeFile(url, content)
-  console.log(path)
 }

@@ -13,9 +13,13 @@ import { metricCatalogue } from '../src/roles/metric-catalogue.ts'
 import { routeCatalogue } from '../src/roles/route-catalogue.ts'
 import { version } from '../src/roles/version.ts'
 import { detectorsPage } from './detectors-page.ts'
+import { kindFiles } from './kind-files.ts'
+import { kindsOf, registryOf } from './kind-folders.ts'
 import { type TableAbout, tablesOf } from './tables-of-migrations.ts'
 
-/** Each file under docs/reference that is made from the code, with its content. */
+const root = new URL('..', import.meta.url).pathname
+
+/** Each file that is made from the code, with its content. */
 export async function generatedFiles(): Promise<{ path: string; content: string }[]> {
   const routes = routeCatalogue()
   const document = openapiDocument(routes, { version })
@@ -28,6 +32,8 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
     { path: 'docs/reference/otlp-mapping.md', content: mappingPage(currentContract) },
     { path: 'docs/reference/routes.md', content: routesPage(routes) },
     { path: 'docs/reference/tables.md', content: await tablesPage() },
+    await registryOf(root),
+    ...kindFiles(await kindsOf(root)),
   ]
 }
 
@@ -130,7 +136,7 @@ async function tablesPage(): Promise<string> {
     .concat('\n')
 }
 
-const platform = new URL('../src/platform', import.meta.url).pathname
+const platform = `${root}src/platform`
 
 function tableSection({ name, notes, columns, keys }: TableAbout): string[] {
   const rows = columns.map(({ name, type, rules }) => {

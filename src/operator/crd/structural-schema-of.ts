@@ -107,7 +107,14 @@ function stringParts(schema: JsonSchema, path: string): Partial<StructuralSchema
     notStructural(path, 'a string without a bound, expected a maximum length')
   }
   if (pattern !== undefined) assertPortablePattern(String(pattern), path)
-  return picked(schema, ['format', 'pattern', 'minLength', 'maxLength'])
+  // The operator writes the status; zod's patterns of instants are long, and the format says it.
+  const isTold = format !== undefined && /^status\b/.test(path)
+  return picked(schema, [
+    'format',
+    ...(isTold ? [] : ['pattern' as const]),
+    'minLength',
+    'maxLength',
+  ])
 }
 
 function listParts(schema: JsonSchema, path: string): Partial<StructuralSchema> {

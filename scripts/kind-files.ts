@@ -1,0 +1,71 @@
+import { apiGroup, apiVersion, type Kind } from '../src/operator/contract.ts'
+import {
+  crdOf,
+  crdYaml,
+  resourceSchemaOf,
+  type StructuralSchema,
+} from '../src/operator/crd/index.ts'
+import { kindsPage } from './kinds-page.ts'
+
+/** What is made of the kinds: their CRDs, once more for the chart, schemas for editors, the page. */
+export function kindFiles(kinds: readonly Kind[]): { path: string; content: string }[] {
+  return [
+    ...kinds.flatMap((kind) => {
+      const name = `${kind.plural}.${apiGroup}.yaml`
+      const content = `# Written by \`make generate\`.\n${crdYaml(crdOf(kind))}`
+      return [
+        { path: `crds/${name}`, content },
+        { path: `charts/looptrace/files/crds/${name}`, content },
+        {
+          path: `docs/reference/schemas/${kind.singular}_${apiVersion.split('/')[1]}.json`,
+          content: jsonOf(editorSchemaOf(kind)),
+        },
+      ]
+    }),
+    {
+      path: 'charts/looptrace/files/kinds.json',
+      content: jsonOf(kinds.map(({ plural, kind }) => ({ plural, kind }))),
+    },
+    { path: 'docs/reference/kinds.md', content: kindsPage(kinds) },
+  ]
+}
+
+/** A JSON Schema by which an editor completes and checks; unknown fields are told too. */
+function editorSchemaOf(kind: Kind): object {
+  const { properties = {}, ...rest } = resourceSchemaOf(kind)
+  const { status: _, ...written } = properties
+
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: kind.kind,
+    ...rest,
+    required: ['apiVersion', 'kind', 'metadata', 'spec'],
+    properties: {
+      ...written,
+      apiVersion: { ...written['apiVersion'], const: apiVersion },
+      kind: { ...written['kind'], const: kind.kind },
+      spec: closed(written['spec'] as StructuralSchema),
+    },
+  }
+}
+
+function closed(schema: StructuralSchema): object {
+  const { properties, items, additionalProperties, nullable, ...rest } = schema
+  const type = nullable ? [schema.type, 'null'] : schema.type
+  return {
+    ...rest,
+    type,
+    ...(items !== undefined && { items: closed(items) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties: closed(additionalProperties),
+    }),
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [name, closed(field)]),
+      ),
+      additionalProperties: false,
+    }),
+  }
+}
+
+const jsonOf = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
