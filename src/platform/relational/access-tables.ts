@@ -1,3 +1,4 @@
+import type { ManagedBy } from '../../model/managed-by.ts'
 import type {
   ByDefault,
   Instant,
@@ -8,7 +9,7 @@ import type {
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migration `0001_access`, for `Kysely<AccessTables>`. */
+/** The tables of migrations `0001_access` and `0016_operator`, for `Kysely<AccessTables>`. */
 export interface AccessTables {
   organizations: OrganizationsTable
   users: UsersTable
@@ -17,6 +18,7 @@ export interface AccessTables {
   project_members: ProjectMembersTable
   service_accounts: ServiceAccountsTable
   api_keys: ApiKeysTable
+  operator_keys: OperatorKeysTable
   signing_keys: SigningKeysTable
   refresh_tokens: RefreshTokensTable
   idempotency_keys: IdempotencyKeysTable
@@ -75,6 +77,8 @@ interface ServiceAccountsTable {
   created_at: InstantByDefault
   /** The user who made it; null when the installation did. */
   created_by: OrNull<string>
+  /** The custom resource that declares it; nobody else may change it. */
+  managed_by: JsonOrNull<ManagedBy>
 }
 
 /** A project's key, or a service account's when `service_account_id` is set. */
@@ -95,6 +99,18 @@ interface ApiKeysTable {
   last_used_at: InstantOrNull
   /** Of what comes in with the key, where nothing else names one. */
   environment: OrNull<string>
+}
+
+/** The key of a cluster's operator, which belongs to no project. */
+interface OperatorKeysTable {
+  id: string
+  /** The public part a key is looked up by. */
+  prefix: string
+  /** SHA-256 of the whole key, 32 bytes; the key itself is stored nowhere. */
+  secret_hash: Buffer
+  created_at: InstantByDefault
+  revoked_at: InstantOrNull
+  last_used_at: InstantOrNull
 }
 
 /** A key pair that signs access tokens; `id` is its `kid`. */
