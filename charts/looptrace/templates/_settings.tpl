@@ -1,0 +1,140 @@
+{{/*
+Settings of a role as a map of variables: a text, or {secret, key}. Takes root and role. What
+`settings` says wins.
+*/}}
+{{- define "looptrace.settings" -}}
+{{- $login := ternary "login" "bootstrap" (ne .root.Values.bootstrap.existingSecret "") }}
+{{- $groups := dict
+  "all" (list "serving" "providers" "s3" "login" "demo")
+  "proxy" (list "serving" "providers" "postgres" "nats")
+  "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey")
+  "worker" (list "postgres" "clickhouse" "nats" "s3")
+  "migrate" (list "postgres" "clickhouse" $login)
+  "secret" (list "bootstrap")
+  "operator" (list "operator") }}
+{{- range $group := get $groups .role }}
+{{- include (printf "looptrace.settings.%s" $group) $.root }}
+{{- end }}
+{{- range $name, $value := .root.Values.settings }}
+LOOPTRACE_{{ upper $name }}: {{ $value | toString | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "looptrace.settings.serving" }}
+LOOPTRACE_HTTP_HOST: 0.0.0.0
+LOOPTRACE_OTLP_GRPC_HOST: 0.0.0.0
+LOOPTRACE_DATA_DIRECTORY: /data
+{{- end }}
+
+{{- define "looptrace.settings.providers" }}
+{{- range $name, $provider := .Values.providers }}
+{{- with $provider.baseUrl }}
+LOOPTRACE_{{ upper $name }}_BASE_URL: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- if .Values.tests.enabled }}
+LOOPTRACE_SCRIPTED_BASE_URL: http://{{ include "looptrace.name" . }}-test:8090/v1
+{{- end }}
+{{- end }}
+
+{{- define "looptrace.settings.postgres" }}
+{{- with .Values.postgres }}
+LOOPTRACE_POSTGRES_HOST: {{ .host | quote }}
+LOOPTRACE_POSTGRES_PORT: {{ .port | quote }}
+LOOPTRACE_POSTGRES_DATABASE: {{ .database | quote }}
+LOOPTRACE_POSTGRES_SSL_MODE: {{ .sslMode | quote }}
+{{- if .caSecret }}
+LOOPTRACE_POSTGRES_CA_FILE: /etc/looptrace/postgres/{{ .caKey }}
+{{- end }}
+LOOPTRACE_POSTGRES_USERNAME: {secret: {{ .existingSecret }}, key: {{ .usernameKey }}}
+LOOPTRACE_POSTGRES_PASSWORD: {secret: {{ .existingSecret }}, key: {{ .passwordKey }}}
+{{- end }}
+{{- end }}
+
+{{- define "looptrace.settings.clickhouse" }}
+{{- with .Values.clickhouse }}
+LOOPTRACE_CLICKHOUSE_URL: {{ ternary "https" "http" .tls }}://{{ .host }}:{{ .port }}
+LOOPTRACE_CLICKHOUSE_DATABASE: {{ .database | quote }}
+{{- with .cluster }}
+LOOPTRACE_CLICKHOUSE_CLUSTER: {{ . | quote }}
+{{- end }}
+LOOPTRACE_CLICKHOUSE_USERNAME: {secret: {{ .existingSecret }}, key: {{ .usernameKey }}}
+LOOPTRACE_CLICKHOUSE_PASSWORD: {secret: {{ .existingSecret }}, key: {{ .passwordKey }}}
+{{- end }}
+{{- end }}
+
+{{- define "looptrace.settings.nats" }}
+{{- with .Values.nats }}
+LOOPTRACE_NATS_URL: {{ join "," .servers | quote }}
+LOOPTRACE_NATS_REPLICAS: {{ .replicas | quote }}
+{{- if .existingSecret }}
+LOOPTRACE_NATS_CREDENTIALS_FILE: /etc/looptrace/nats/{{ .credentialsKey }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "looptrace.settings.s3" }}
+{{- with .Values.s3 }}
+{{- if .bucket }}
+LOOPTRACE_BLOBS_URL: {{ printf "s3://%s/%s" .bucket .prefix | trimSuffix "/" | quote }}
+LOOPTRACE_BLOBS_S3_PATH_STYLE: {{ .pathStyle | quote }}
+{{- with .region }}
+LOOPTRACE_BLOBS_S3_REGION: {{ . | quote }}
+{{- end }}
+{{- with .endpoint }}
+LOOPTRACE_BLOBS_S3_ENDPOINT: {{ . | quote }}
+{{- end }}
+{{- if .existingSecret }}
+LOOPTRACE_BLOBS_S3_ACCESS_KEY_ID: {secret: {{ .existingSecret }}, key: {{ .accessKeyIdKey }}}
+LOOPTRACE_BLOBS_S3_SECRET_ACCESS_KEY: {secret: {{ .existingSecret }}, key: {{ .secretAccessKeyKey }}}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "looptrace.settings.secretKey" }}
+LOOPTRACE_SECRET_KEY: {secret: {{ include "looptrace.bootstrapSecret" . }}, key: secret-key}
+{{- end }}
+
+{{/* The first login and the keys, as the Secret says. */}}
+{{- define "looptrace.settings.login" }}
+{{- $secret := include "looptrace.bootstrapSecret" . }}
+LOOPTRACE_SECRET_KEY: {secret: {{ $secret }}, key: secret-key}
+LOOPTRACE_BOOTSTRAP_EMAIL: {secret: {{ $secret }}, key: admin-email}
+LOOPTRACE_BOOTSTRAP_PASSWORD: {secret: {{ $secret }}, key: admin-password}
+LOOPTRACE_BOOTSTRAP_PROJECT_KEY: {secret: {{ $secret }}, key: project-key}
+LOOPTRACE_BOOTSTRAP_PROJECT_ID: {secret: {{ $secret }}, key: project-id}
+LOOPTRACE_OPERATOR_KEY: {secret: {{ $secret }}, key: operator-key}
+{{- end }}
+
+{{/* Where the Secret is made, when none is given. */}}
+{{- define "looptrace.settings.bootstrap" }}
+LOOPTRACE_BOOTSTRAP_SECRET: {{ include "looptrace.bootstrapSecret" . }}
+LOOPTRACE_BOOTSTRAP_EMAIL: {{ .Values.bootstrap.adminEmail | quote }}
+{{- end }}
+
+{{- define "looptrace.settings.demo" }}
+LOOPTRACE_DEMO: {{ .Values.embedded.demo | quote }}
+{{- end }}
+
+{{- define "looptrace.settings.operator" }}
+LOOPTRACE_SERVICE_URL: {{ ternary "http://127.0.0.1:8080" (printf "http://%s-api:%v" (include "looptrace.name" .) .Values.apiService.port) (eq .Values.mode "embedded") }}
+LOOPTRACE_OPERATOR_KEY: {secret: {{ include "looptrace.bootstrapSecret" . }}, key: operator-key}
+LOOPTRACE_OPERATOR_NAMESPACE: {{ .Release.Namespace }}
+{{- with .Values.operator.namespaces }}
+LOOPTRACE_OPERATOR_NAMESPACES: {{ join "," . | quote }}
+{{- end }}
+LOOPTRACE_OPERATOR_LEADER_ELECTION: {{ eq .Values.mode "cluster" | quote }}
+{{- end }}
+
+{{/* A map of settings as `env` of a container, in the order of the names. */}}
+{{- define "looptrace.env" -}}
+{{- range $name, $value := . }}
+- name: {{ $name }}
+{{- if kindIs "map" $value }}
+  valueFrom: { secretKeyRef: { name: {{ $value.secret }}, key: {{ $value.key }} } }
+{{- else }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
