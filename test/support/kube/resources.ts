@@ -1,0 +1,116 @@
+import type { Kind } from '../../../src/operator/contract.ts'
+import { crdOf } from '../../../src/operator/crd/index.ts'
+import { eventually } from '../eventually.ts'
+import type { ApiServer } from './api-server.ts'
+import type { KubeObject, KubeReply } from './kube-request.ts'
+
+const group = 'looptrace.dev'
+const version = 'v1alpha1'
+const wait_ms_max = 60_000
+
+/** Gives the server the kinds, and waits until it serves them. */
+export async function installKinds(server: ApiServer, kinds: readonly Kind[]): Promise<void> {
+  const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  for (const kind of kinds) {
+    const body = crdOf(kind)
+    await server.tell('PATCH', `${crds}/${kind.plural}.${group}?fieldManager=test&force=true`, {
+      body,
+    })
+    await eventually(`${kind.plural} are served`, async () => {
+      const { status } = await server.ask('GET', `/apis/${group}/${version}/${kind.plural}`)
+      return status === 200
+    })
+  }
+}
+
+/** Resources of one kind in one namespace, as a client of the API server sees them. */
+export type Resources = {
+  path(name?: string): string
+  /** Server-side apply of the spec (and annotations) by a person; answers whatever the server says. */
+  apply(name: string, spec: object, metadata?: object): Promise<KubeReply>
+  /** undefined when it is not there. */
+  read(name: string): Promise<KubeObject | undefined>
+  remove(name: string, policy?: 'Foreground' | 'Background' | 'Orphan'): Promise<void>
+  /** Waits until it is so; the error tells how it was in the end. */
+  until(name: string, what: string, is: (resource: KubeObject) => boolean): Promise<KubeObject>
+  /** Waits until Ready is True for the spec as it is now. */
+  ready(name: string): Promise<KubeObject>
+  /** Waits until Ready is False for this reason. */
+  notReady(name: string, reason: string): Promise<KubeObject>
+  /** Waits until it is not there any more. */
+  gone(name: string): Promise<void>
+}
+
+export function resourcesOf(server: ApiServer, kind: Kind, namespace: string): Resources {
+  const path = (name = '') =>
+    `/apis/${group}/${version}/namespaces/${namespace}/${kind.plural}${name && `/${name}`}`
+  const read = async (name: string) => {
+    const { status, body, text } = await server.ask('GET', path(name))
+    if (status === 404) return undefined
+    if (status !== 200) throw new Error(`${path(name)}: ${status} ${text}`)
+    return body
+  }
+  const until: Resources['until'] = async (name, what, is) => {
+    let last: KubeObject
+    const asked = async () => {
+      last = await read(name)
+      return last !== undefined && is(last) ? last : undefined
+    }
+    return eventually(`${namespace}/${name} ${what}`, asked, {
+      ...{ timeout_ms: wait_ms_max, interval_ms: 25 },
+    }).catch((cause: unknown) => {
+      throw new Error(`${cause}; it is ${JSON.stringify(last, undefined, 1)}`, { cause })
+    })
+  }
+  return {
+    path,
+    read,
+    until,
+    apply: (name, spec, metadata = {}) =>
+      server.ask('PATCH', `${path(name)}?fieldManager=person&force=true`, {
+        body: {
+          ...{ apiVersion: `${group}/${version}`, kind: kind.kind },
+          ...{ metadata: { ...metadata, name, namespace }, spec },
+        },
+      }),
+    remove: async (name, policy = 'Background') => {
+      await server.tell('DELETE', path(name), { body: { propagationPolicy: policy } })
+    },
+    ready: (name) =>
+      until(name, 'is ready', (resource) => {
+        const ready = readyOf(resource)
+        return ready?.status === 'True' && ready.observedGeneration === resource.metadata.generation
+      }),
+    notReady: (name, reason) =>
+      until(name, `is not ready: ${reason}`, (resource) => {
+        const ready = readyOf(resource)
+        return ready?.status === 'False' && ready.reason === reason
+      }),
+    gone: async (name) => {
+      const absent = async () => (await read(name)) === undefined
+      await eventually(`${namespace}/${name} is gone`, absent, {
+        ...{ timeout_ms: wait_ms_max, interval_ms: 25 },
+      })
+    },
+  }
+}
+
+/** Its condition Ready. */
+export function readyOf(resource: KubeObject): KubeObject | undefined {
+  return resource?.status?.conditions?.find((one: { type: string }) => one.type === 'Ready')
+}
+
+/** The events of a namespace, the reasons of those about one resource. */
+export async function eventReasons(
+  server: ApiServer,
+  namespace: string,
+  name: string,
+): Promise<string[]> {
+  const { items } = await server.tell(
+    'GET',
+    `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+  )
+  return items
+    .filter((event: KubeObject) => event.regarding?.name === name)
+    .map((event: KubeObject) => event.reason)
+}
