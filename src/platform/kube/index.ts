@@ -1,3 +1,4 @@
+export { KubeConfigError } from './connection.ts'
 export {
   type KubeAct,
   KubeConflict,
@@ -22,4 +23,6 @@ export type {
   WatchEvent,
   WatchOptions,
 } from './kube-client.ts'
+export { type KubeOptions, openKube } from './open-kube.ts'
+export { type OwnedSecretsOptions, ownedSecrets, secretResource } from './owned-secrets.ts'
 export type { Secret, SecretClient, SecretDraft } from './secrets.ts'

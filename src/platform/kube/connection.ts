@@ -1,0 +1,118 @@
+import {
+  HttpMethod,
+  IsomorphicFetchHttpLibrary,
+  KubeConfig,
+  RequestContext,
+  type ResponseContext,
+} from '@kubernetes/client-node'
+import type { Clock } from '../../kernel/time.ts'
+
+/** There is nothing to connect to; the message says what was looked for. */
+export class KubeConfigError extends Error {
+  override readonly name = 'KubeConfigError'
+}
+
+export type RawRequest = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With its query. */
+  path: string
+  headers: Readonly<Record<string, string>>
+  body?: string | undefined
+  signal: AbortSignal
+}
+
+/** The way to one API server, signed in. */
+export type KubeConnection = {
+  /** Rejects when there is no answer; any status is an answer. */
+  send(request: RawRequest): Promise<ResponseContext>
+  /** Later requests sign in anew and take new sockets. */
+  renew(): void
+}
+
+/** A token of a pod is replaced in its file well before it ends; client-go reads it as often. */
+const credentials_ttl_ms = 60_000
+/** Certificates are read anew then. */
+const sockets_ttl_ms = 600_000
+
+/**
+ * Connects by `KUBECONFIG`, `~/.kube/config` or the service account of the pod, in this order.
+ * The package makes a pool of sockets for each request; one pool serves all requests here, and is
+ * left when something on it went wrong: requests must not queue on a connection whose other end is
+ * gone (https://github.com/kubernetes/client-go/issues/374).
+ */
+export function openConnection({ clock }: { clock: Clock }): KubeConnection {
+  const config = loadKubeConfig()
+  const server = config.getCurrentCluster()?.server ?? ''
+  const library = new IsomorphicFetchHttpLibrary()
+  let session: Promise<Session> | undefined
+  const signedIn = async (): Promise<Session> => {
+    const now_ms = clock.now_ms()
+    const before = await session?.catch(() => undefined)
+    if (before && now_ms - before.signed_in_ms < credentials_ttl_ms) return before
+    const fresh = signIn(config, server, now_ms)
+    session = before ? fresh.then((next) => keepSockets(before, next)) : fresh
+    return session
+  }
+  return {
+    send: async (request) => {
+      const { headers, dispatcher } = await signedIn()
+      const context = new RequestContext(`${server}${request.path}`, methods[request.method])
+      for (const [name, value] of Object.entries({ ...headers, ...request.headers })) {
+        context.setHeaderParam(name, value)
+      }
+      if (request.body !== undefined) context.setBody(request.body)
+      if (dispatcher !== undefined) context.setDispatcher(dispatcher)
+      context.setSignal(request.signal)
+      return library.send(context).toPromise()
+    },
+    renew: () => {
+      session = undefined
+    },
+  }
+}
+
+const methods = {
+  GET: HttpMethod.GET,
+  POST: HttpMethod.POST,
+  PUT: HttpMethod.PUT,
+  PATCH: HttpMethod.PATCH,
+  DELETE: HttpMethod.DELETE,
+} as const
+
+type Session = {
+  headers: Readonly<Record<string, string>>
+  dispatcher: ReturnType<RequestContext['getDispatcher']>
+  signed_in_ms: number
+  opened_ms: number
+}
+
+function loadKubeConfig(): KubeConfig {
+  const config = new KubeConfig()
+  config.loadFromDefault()
+  const cluster = config.getCurrentCluster()
+  if (cluster === null || (cluster.name === 'cluster' && cluster.server === noServer)) {
+    throw new KubeConfigError(
+      'no API server is known: expected KUBECONFIG, ~/.kube/config or the service account of a pod',
+    )
+  }
+  return config
+}
+
+/** What the package falls back to. */
+const noServer = 'http://localhost:8080'
+
+async function signIn(config: KubeConfig, server: string, now_ms: number): Promise<Session> {
+  const context = new RequestContext(server, HttpMethod.GET)
+  await config.applySecurityAuthentication(context)
+  return {
+    headers: context.getHeaders(),
+    dispatcher: context.getDispatcher(),
+    signed_in_ms: now_ms,
+    opened_ms: now_ms,
+  }
+}
+
+function keepSockets(before: Session, next: Session): Session {
+  if (next.opened_ms - before.opened_ms >= sockets_ttl_ms) return next
+  return { ...next, dispatcher: before.dispatcher, opened_ms: before.opened_ms }
+}

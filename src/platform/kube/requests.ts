@@ -1,0 +1,115 @@
+import type { ResponseContext } from '@kubernetes/client-node'
+import { answerError, type BadAnswer, noAnswer } from './answer-error.ts'
+import type { KubeConnection } from './connection.ts'
+import { type KubeAct, KubeError } from './errors.ts'
+import { timeLimit } from './time-limit.ts'
+
+export type KubeRequest = {
+  act: KubeAct
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With its query. */
+  path: string
+  body?: unknown
+  content_type?: string
+  accept?: string
+  signal?: AbortSignal | undefined
+}
+
+export type KubeRequests = {
+  /** The parsed body of an answer of 2xx; else one of the errors of `errors.ts`. */
+  json(request: KubeRequest): Promise<unknown>
+  /** The body of an answer of 2xx as it comes. Its beginning alone is bounded in time. */
+  stream(request: KubeRequest): Promise<AsyncIterable<Uint8Array>>
+}
+
+/** Hears of each answer: its method and status, `<error>` when none came. */
+export type OnAnswer = (answer: { method: string; code: string }) => void
+
+/** Requests over a connection, bounded in time, whose errors say what was asked. */
+export function createRequests(
+  connection: KubeConnection,
+  { timeout_ms, onAnswer }: { timeout_ms: number; onAnswer: OnAnswer },
+): KubeRequests {
+  const asKubeError = (request: KubeRequest, error: unknown): KubeError => {
+    if (error instanceof KubeError) return error
+    if (!request.signal?.aborted) {
+      connection.renew()
+      onAnswer({ method: request.method, code: '<error>' })
+    }
+    return noAnswer(request.act, error)
+  }
+  const ask = async (request: KubeRequest, signal: AbortSignal): Promise<ResponseContext> => {
+    const answer = await connection.send({ ...wire(request), signal })
+    const { httpStatusCode: status } = answer
+    if (status === 401) connection.renew()
+    if (status >= 300) {
+      const bad = await badAnswer(answer)
+      onAnswer({ method: request.method, code: String(status) })
+      throw answerError(request.act, bad)
+    }
+    return answer
+  }
+  return {
+    json: async (request) => {
+      const limit = timeLimit(timeout_ms, request.signal)
+      try {
+        const answer = await ask(request, limit.signal)
+        const parsed: unknown = JSON.parse(await answer.body.text())
+        onAnswer({ method: request.method, code: String(answer.httpStatusCode) })
+        return parsed
+      } catch (error) {
+        throw asKubeError(request, error)
+      } finally {
+        limit.end()
+      }
+    },
+    stream: async (request) => {
+      const limit = timeLimit(timeout_ms, request.signal)
+      try {
+        const answer = await ask(request, limit.signal)
+        onAnswer({ method: request.method, code: String(answer.httpStatusCode) })
+        return answer.body.stream() ?? noBytes()
+      } catch (error) {
+        throw asKubeError(request, error)
+      } finally {
+        limit.stopClock()
+      }
+    },
+  }
+}
+
+function wire({ method, path, body, content_type, accept }: KubeRequest) {
+  return {
+    method,
+    path,
+    headers: {
+      accept: accept ?? 'application/json',
+      'user-agent': 'looptrace-operator',
+      ...(body !== undefined && { 'content-type': content_type ?? 'application/json' }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  }
+}
+
+async function badAnswer(answer: ResponseContext): Promise<BadAnswer> {
+  const text = await answer.body.text()
+  return {
+    status: answer.httpStatusCode,
+    message: messageOf(text),
+    retry_after: answer.headers['retry-after'],
+  }
+}
+
+/** The message of a `Status`; a proxy in front of the server may answer anything. */
+function messageOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text)
+    return typeof message === 'string' ? message : text
+  } catch {
+    return text
+  }
+}
+
+async function* noBytes(): AsyncIterable<Uint8Array> {
+  // An answer without a body is a stream that has ended.
+}
