@@ -46,8 +46,12 @@ func openObject(kind string, metadata spec.Ref, item *spec.Schema) common.OpenAP
 		Properties:  properties,
 	}}
 	schema.AddExtension("x-kubernetes-preserve-unknown-fields", true)
+	dependencies := []string{util.GetCanonicalTypeName(metav1.ObjectMeta{})}
+	if item != nil {
+		dependencies = []string{util.GetCanonicalTypeName(metav1.ListMeta{})}
+	}
 	return common.OpenAPIDefinition{
 		Schema:       schema,
-		Dependencies: []string{},
+		Dependencies: dependencies,
 	}
 }
