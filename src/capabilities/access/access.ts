@@ -3,6 +3,7 @@ import type { AccessTables, Kysely } from '../../platform/relational/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
 import type { ExternalTokens } from './identify.ts'
 import { createKeyCache, type KeyCache, type KeyCacheLimits } from './keys/key-cache.ts'
+import { keyPrefix } from './keys/project-key.ts'
 import { createKeyUsage } from './keys/key-usage.ts'
 import { readKey, writeKeyUses } from './keys/store.ts'
 import { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
@@ -91,6 +92,7 @@ export function openKeys(options: {
   const keys = createKeyCache({
     ...limits,
     load: (prefix) => readKey(db, prefix),
+    prefixOf: keyPrefix,
     clock,
     onUsed: usage.touch,
   })

@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest'
 import { createKeyCache, type KeyCacheOptions, type StoredKey } from './key-cache.ts'
-import { newKey } from './project-key.ts'
+import { keyPrefix, newKey } from './project-key.ts'
 
 const minute = 60_000
 const { key, prefix, secret_hash } = newKey('project')
 const stored: StoredKey = {
-  key_id: 'k1',
-  project_id: 'p1',
-  scopes: new Set(['proxy:write']),
-  service_account_id: null,
+  owner: {
+    key_id: 'k1',
+    project_id: 'p1',
+    scopes: new Set(['proxy:write']),
+    service_account_id: null,
+  },
   secret_hash,
   expires_at_ms: null,
 }
@@ -27,6 +29,7 @@ function cacheOn(options: Partial<KeyCacheOptions> = {}) {
       world.loads += 1
       return world.answer(asked)
     },
+    prefixOf: keyPrefix,
     clock: { now_ms: () => world.now_ms },
     onUsed: (id) => world.used.push(id),
     ...options,
@@ -38,11 +41,10 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('the first use asks the store, the next is answered at once', async () => {
   const { cache, world } = cacheOn()
-  const { secret_hash: _hash, expires_at_ms: _expires, ...mine } = stored
   const first = cache.authenticate(key)
   expect(first).toBeInstanceOf(Promise)
-  expect(await first).toEqual(mine)
-  expect(cache.authenticate(key)).toEqual(mine)
+  expect(await first).toEqual(stored.owner)
+  expect(cache.authenticate(key)).toEqual(stored.owner)
   expect([world.loads, world.used]).toEqual([1, ['k1', 'k1']])
 })
 
@@ -134,7 +136,7 @@ test('the oldest of too many keys is dropped', async () => {
   const { cache, world } = cacheOn({ entries_max: 1 })
   const other = newKey('project')
   world.answer = async (asked) =>
-    asked === prefix ? stored : { ...stored, key_id: 'k2', secret_hash: other.secret_hash }
+    asked === prefix ? stored : { ...stored, owner: { ...stored.owner, key_id: 'k2' }, secret_hash: other.secret_hash }
   await cache.authenticate(key)
   await cache.authenticate(other.key)
   expect(cache.authenticate(other.key)).toMatchObject({ key_id: 'k2' })

@@ -1,14 +1,24 @@
 import { timingSafeEqual } from 'node:crypto'
 import { problem } from '../../../kernel/problem.ts'
 import { type Clock, sleep } from '../../../kernel/time.ts'
-import { hashSecret, keyPrefix, type ProjectKey } from './project-key.ts'
+import { hashSecret, type ProjectKey } from './project-key.ts'
 
 /** A key as the store has it; one that is revoked or disabled counts as absent. */
-export type StoredKey = ProjectKey & { secret_hash: Buffer; expires_at_ms: number | null }
+export type StoredKey<K extends KeyOwner = ProjectKey> = {
+  /** What the key stands for. */
+  owner: K
+  secret_hash: Buffer
+  expires_at_ms: number | null
+}
 
-export type KeyCacheOptions = {
+/** Whatever a key stands for, with the key's own id. */
+export type KeyOwner = { key_id: string }
+
+export type KeyCacheOptions<K extends KeyOwner = ProjectKey> = {
   /** Reads a key by its public prefix; rejects when the store can not say. */
-  load: (prefix: string) => Promise<StoredKey | undefined>
+  load: (prefix: string) => Promise<StoredKey<K> | undefined>
+  /** The public prefix of a well-formed key; undefined for any other text. */
+  prefixOf: (key: string) => string | undefined
   clock: Clock
   /** Hears of every use of a valid key; on the hot path, so it must be quick. */
   onUsed?: (key_id: string) => void
@@ -33,19 +43,21 @@ export type KeyCacheLimits = {
 }
 
 /** Tells whose a key is. */
-export type KeyCache = {
+export type KeyCache<K extends KeyOwner = ProjectKey> = {
   /**
-   * The key's project and scopes, or undefined for a key that is not valid; at once when a fresh
+   * What the key stands for (its project and scopes), or undefined for a key that is not valid; at once when a fresh
    * answer is held. Rejects with `store_unavailable` when the store is out of reach and the key
    * is not known from before.
    */
-  authenticate(key: string): ProjectKey | undefined | Promise<ProjectKey | undefined>
+  authenticate(key: string): K | undefined | Promise<K | undefined>
   /** Forgets what is known of a key, so that a change made here counts at once. */
   forget(prefix: string): void
 }
 
 /** A bounded cache of keys, so that a proxied call waits for no store and outlives its outage. */
-export function createKeyCache(options: KeyCacheOptions): KeyCache {
+export function createKeyCache<K extends KeyOwner = ProjectKey>(
+  options: KeyCacheOptions<K>,
+): KeyCache<K> {
   return new LoadingKeyCache({ ...limits, ...options })
 }
 
@@ -59,31 +71,28 @@ const limits: KeyCacheLimits = {
   loads_max: 50,
 }
 
-type Settings = KeyCacheLimits & Pick<KeyCacheOptions, 'load' | 'clock' | 'onUsed'>
-type Entry = {
-  project_key: ProjectKey
-  secret_hash: Buffer
-  expires_at_ms: number | null
+type Settings<K extends KeyOwner> = KeyCacheLimits & KeyCacheOptions<K>
+type Entry<K extends KeyOwner> = StoredKey<K> & {
   /** When its load began, so that the time to live counts from before the read. */
   loaded_at_ms: number
 }
 
-class LoadingKeyCache implements KeyCache {
-  readonly #settings: Settings
-  readonly #known = new Map<string, Entry>()
+class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
+  readonly #settings: Settings<K>
+  readonly #known = new Map<string, Entry<K>>()
   readonly #unknownSince_ms = new Map<string, number>()
-  readonly #loads = new Map<string, Promise<Entry | undefined>>()
+  readonly #loads = new Map<string, Promise<Entry<K> | undefined>>()
   /** When the last load failed, if none has succeeded since. */
   #failedAt_ms: number | undefined
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings<K>) {
     this.#settings = settings
   }
 
-  authenticate(key: string): ProjectKey | undefined | Promise<ProjectKey | undefined> {
-    const prefix = keyPrefix(key)
+  authenticate(key: string): K | undefined | Promise<K | undefined> {
+    const { clock, prefixOf, ttl_ms, stale_ms } = this.#settings
+    const prefix = prefixOf(key)
     if (prefix === undefined) return undefined
-    const { clock, ttl_ms, stale_ms } = this.#settings
     const now_ms = clock.now_ms()
     const entry = this.#known.get(prefix)
     if (entry === undefined) {
@@ -111,22 +120,22 @@ class LoadingKeyCache implements KeyCache {
     return since_ms !== undefined && now_ms - since_ms < this.#settings.negative_ttl_ms
   }
 
-  #compare(entry: Entry, key: string): ProjectKey | undefined {
+  #compare(entry: Entry<K>, key: string): K | undefined {
     const { clock, onUsed } = this.#settings
     if (!timingSafeEqual(entry.secret_hash, hashSecret(key))) return undefined
     if (entry.expires_at_ms !== null && entry.expires_at_ms <= clock.now_ms()) return undefined
-    onUsed?.(entry.project_key.key_id)
-    return entry.project_key
+    onUsed?.(entry.owner.key_id)
+    return entry.owner
   }
 
-  async #askFirst(prefix: string, key: string): Promise<ProjectKey | undefined> {
+  async #askFirst(prefix: string, key: string): Promise<K | undefined> {
     if (this.#mayNotLoad(prefix)) throw unavailable()
     const entry = await this.#load(prefix)
     return entry && this.#compare(entry, key)
   }
 
   /** The store answers as far as is known: wait for it, but not so long that a call suffers. */
-  async #askAgain(prefix: string, key: string): Promise<ProjectKey | undefined> {
+  async #askAgain(prefix: string, key: string): Promise<K | undefined> {
     const waited = new AbortController()
     const answered = this.#mayNotLoad(prefix)
       ? Promise.resolve(false)
@@ -157,7 +166,7 @@ class LoadingKeyCache implements KeyCache {
   }
 
   /** Callers for one prefix share a load. One that `forget` overtook is not kept. */
-  #load(prefix: string): Promise<Entry | undefined> {
+  #load(prefix: string): Promise<Entry<K> | undefined> {
     const running = this.#loads.get(prefix)
     if (running !== undefined) return running
     const load = this.#read(prefix).then(
@@ -176,15 +185,14 @@ class LoadingKeyCache implements KeyCache {
     return load
   }
 
-  async #read(prefix: string): Promise<Entry | undefined> {
+  async #read(prefix: string): Promise<Entry<K> | undefined> {
     const loaded_at_ms = this.#settings.clock.now_ms()
     const stored = await this.#settings.load(prefix)
     if (stored === undefined) return undefined
-    const { secret_hash, expires_at_ms, ...projectKey } = stored
-    return { project_key: projectKey, secret_hash, expires_at_ms, loaded_at_ms }
+    return { ...stored, loaded_at_ms }
   }
 
-  #keep(prefix: string, entry: Entry | undefined): void {
+  #keep(prefix: string, entry: Entry<K> | undefined): void {
     const { clock, entries_max } = this.#settings
     this.forget(prefix)
     if (entry === undefined) this.#unknownSince_ms.set(prefix, clock.now_ms())

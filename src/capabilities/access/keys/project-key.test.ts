@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { keyPrefix, newKey, randomBase62 } from './project-key.ts'
+import { fingerprintOf, givenKey, keyPrefix, newKey, operatorKeyPrefix, randomBase62 } from './project-key.ts'
 
 test.each([
   ['project', /^lt_[0-9A-Za-z]{8}_[0-9A-Za-z]{32}$/],
@@ -13,6 +13,23 @@ test.each([
   expect(secret_hash).toEqual(createHash('sha256').update(key).digest())
 })
 
+test('an operator has keys of its own, which no project key is', () => {
+  const { key, prefix, secret_hash } = newKey('operator')
+  expect(key).toMatch(/^lt_op_[0-9A-Za-z]{8}_[0-9A-Za-z]{32}$/)
+  expect(operatorKeyPrefix(key)).toBe(prefix)
+  expect(keyPrefix(key)).toBeUndefined()
+  expect(operatorKeyPrefix(newKey('project').key)).toBeUndefined()
+  expect(operatorKeyPrefix(newKey('service_account').key)).toBeUndefined()
+  expect(givenKey('operator', key)).toEqual({ key, prefix, secret_hash })
+  expect(givenKey('project', key)).toBeUndefined()
+})
+
+test('a fingerprint is the start of what sha256sum says', () => {
+  const { key, secret_hash } = newKey('project')
+  const sum = createHash('sha256').update(key).digest('hex')
+  expect(fingerprintOf(secret_hash)).toBe(sum.slice(0, 16))
+})
+
 test.each([
   ['nothing', ''],
   ['a provider key', 'sk-proj-0123456789'],
@@ -23,6 +40,7 @@ test.each([
   ['no prefix', `abcdefgh_${'x'.repeat(32)}`],
 ])('%s is no key', (_name, text) => {
   expect(keyPrefix(text)).toBeUndefined()
+  expect(operatorKeyPrefix(text.replace('lt_', 'lt_op_'))).toBeUndefined()
 })
 
 test('every character is as likely as any other', () => {

@@ -15,19 +15,44 @@ export type ProjectKey = {
 /** A new key. `key` is shown once; `prefix` and `secret_hash` are what is stored. */
 export type NewKey = { key: string; prefix: string; secret_hash: Buffer }
 
+/** Whose key it is: a project's, a service account's, or that of a cluster's operator. */
+export type KeyKind = keyof typeof kindPrefix
+
 /**
- * Mints `lt_` (a service account's: `lt_sa_`) + 8 public characters + `_` + 32 secret ones, all
- * base62: 190 bits of secret.
+ * Mints `lt_` (a service account's: `lt_sa_`, an operator's: `lt_op_`) + 8 public characters + `_`
+ * + 32 secret ones, all base62: 190 bits of secret.
  */
-export function newKey(kind: 'project' | 'service_account'): NewKey {
-  const prefix = `${kind === 'project' ? 'lt_' : 'lt_sa_'}${randomBase62(8)}`
+export function newKey(kind: KeyKind): NewKey {
+  const prefix = `${kindPrefix[kind]}${randomBase62(8)}`
   const key = `${prefix}_${randomBase62(secretLength)}`
   return { key, prefix, secret_hash: hashSecret(key) }
 }
 
-/** The public part of a well-formed key, which it is looked up by; undefined for anything else. */
+/** What is stored of a key that was minted elsewhere; undefined when it is no key of the kind. */
+export function givenKey(kind: KeyKind, key: string): NewKey | undefined {
+  const prefix = prefixOf(kind, key)
+  return prefix === undefined ? undefined : { key, prefix, secret_hash: hashSecret(key) }
+}
+
+/**
+ * The public part of a project's or service account's well-formed key, which it is looked up by;
+ * undefined for anything else.
+ */
 export function keyPrefix(key: string): string | undefined {
-  return keyPattern.test(key) ? key.slice(0, -secretLength - 1) : undefined
+  return prefixOf('project', key) ?? prefixOf('service_account', key)
+}
+
+/** The public part of an operator's well-formed key; undefined for anything else. */
+export function operatorKeyPrefix(key: string): string | undefined {
+  return prefixOf('operator', key)
+}
+
+/**
+ * The first 16 hex digits of a key's SHA-256: tells which key a text is to whoever has the text, and
+ * helps nobody to find it.
+ */
+export function fingerprintOf(secret_hash: Buffer): string {
+  return secret_hash.toString('hex', 0, 8)
 }
 
 /** SHA-256. Enough for random secrets of over 128 bits, which no dictionary holds. */
@@ -42,4 +67,11 @@ export function randomBase62(length: number): string {
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretLength = 32
-const keyPattern = /^lt_(?:sa_)?[0-9A-Za-z]{8}_[0-9A-Za-z]{32}$/
+const kindPrefix = { project: 'lt_', service_account: 'lt_sa_', operator: 'lt_op_' } as const
+const afterKind = /^[0-9A-Za-z]{8}_[0-9A-Za-z]{32}$/
+
+function prefixOf(kind: KeyKind, key: string): string | undefined {
+  const start = kindPrefix[kind]
+  const isOne = key.startsWith(start) && afterKind.test(key.slice(start.length))
+  return isOne ? key.slice(0, -secretLength - 1) : undefined
+}

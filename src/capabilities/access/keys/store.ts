@@ -202,12 +202,15 @@ type UsableKey = {
 function storedKey(row: UsableKey): StoredKey {
   const { account_scopes } = row
   const scopes = row.scopes.filter((scope) => account_scopes?.includes(scope) ?? true)
-  return {
+  const owner = {
     key_id: row.id,
     project_id: row.project_id,
     service_account_id: row.service_account_id,
     scopes: new Set(scopes.filter(isKeyScope)),
     ...(row.environment !== null && { environment: row.environment }),
+  }
+  return {
+    owner,
     secret_hash: row.secret_hash,
     expires_at_ms: row.expires_at === null ? null : Date.parse(row.expires_at),
   }

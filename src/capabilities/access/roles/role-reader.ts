@@ -79,8 +79,8 @@ async function serviceAccountOf(
   clock: Clock,
 ): Promise<SeenServiceAccount | undefined> {
   const key = await readKeyById(db, key_id)
-  if (key === undefined || key.service_account_id === null) return undefined
+  if (key === undefined || key.owner.service_account_id === null) return undefined
   if (key.expires_at_ms !== null && key.expires_at_ms <= clock.now_ms()) return undefined
-  const { service_account_id, project_id, scopes } = key
+  const { service_account_id, project_id, scopes } = key.owner
   return { service_account_id, project_id, scopes }
 }
