@@ -26,6 +26,7 @@ type ControlConfig = Pick<
   | 'ingest_body_bytes_max'
   | 'ingest_inflight_records_max'
   | 'saved_queries_max'
+  | 'retention_hour'
   | 'query_postgres_connections_max'
   | 'postgres_url'
   | 'postgres_connect_timeout_ms'
@@ -80,8 +81,8 @@ export function openControl(
   const reads = openPostgres(context, { ...config, postgres_pool_max })
   const queries = openQueryRuns(context, config, { ...built, ...choice, reads })
   const archives = archiveDeps(context, config, built)
-  const { saved_queries_max } = config
-  const asked = { queries, saved_queries_max }
+  const { saved_queries_max, retention_hour } = config
+  const asked = { queries, saved_queries_max, retention_hour }
   const observability = { ...built, ...asked, clock, settings, requests, routing, archives }
   return { access, routes: controlRoutes(access, observability) }
 }

@@ -39,6 +39,8 @@ export type ObservabilityParts = Pick<
   saved_queries_max: number
   routing: StoreRoutingRoutesDeps
   archives: ArchiveDeps
+  /** Hour of the day, UTC, at which the daily runs of retention begin. */
+  retention_hour: number
 }
 
 /** The routes under `/api/v2/observability`; nothing is read before one is called. */
@@ -63,7 +65,10 @@ export function observabilityRoutes(parts: ObservabilityParts): Route[] {
     ...correlationRoutes({ records, ledger, enqueue, clock, capture: intake.capture }),
     ...ledgerRoutes({ ledger, queue, clock }),
     ...deadLetterRoutes({ queue }),
-    ...retentionRoutes({ db, clock, retention: parts.retention }),
+    ...retentionRoutes({
+      ...{ db, clock, retention: parts.retention, hour: parts.retention_hour },
+      archives_configured: parts.archives.is_configured,
+    }),
     ...archiveRoutes(parts.archives),
     ...captureRoutes({ db, clock, policies: intake.policies }),
   ]

@@ -24,6 +24,15 @@ test('everything stays for ever until somebody says otherwise', async () => {
       version: 0,
       updated_at: null,
       updated_by: null,
+      archive: null,
+      managed_by: null,
+      legal_holds: [],
+      last_run: null,
+      deleted_rows: 0,
+      deleted_bytes: 0,
+      next_run_at: null,
+      next_archive_at: null,
+      held_count: 0,
     },
   })
 })

@@ -110,7 +110,9 @@ export async function openRetentionApi(): Promise<RetentionApi> {
   const store = openClickHouseRetentionStore({ columnar })
   const organization_id = newId()
   await db.insertInto('organizations').values({ id: organization_id, name: 'tests' }).execute()
-  const server = await serve(retentionRoutes({ db, clock, retention: store }))
+  const server = await serve(
+    retentionRoutes({ db, clock, retention: store, hour: 3, archives_configured: true }),
+  )
   const call: RetentionApi['call'] = async (method, path, project_id, about = {}) => {
     const headers = about.headers ?? keyOf(project_id, 'retention:write')
     const payload = about.body === undefined ? {} : { payload: about.body as object }

@@ -48,6 +48,7 @@ export const roleSchemas = {
     ...blobsSettings,
     ...spoolDirectory,
     proxy_key_cache_ttl_ms: proxySettings.proxy_key_cache_ttl_ms,
+    retention_hour: jobSettings.retention_hour,
   }),
   worker: z.object({
     ...processSettings,

@@ -20,7 +20,7 @@ export {
 } from './migrate-relational.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
 export { type BoundedRead, readBounded } from './read-bounded.ts'
-export type { RetentionDays, RetentionTables } from './retention-tables.ts'
+export type { ArchiveSchedule, RetentionDays, RetentionTables } from './retention-tables.ts'
 export type { RouteTables } from './route-tables.ts'
 export type { SavedQueryTables } from './saved-query-tables.ts'
 export { relationalSchemaStatus } from './schema-status.ts'

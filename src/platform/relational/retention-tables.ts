@@ -1,3 +1,4 @@
+import type { ManagedBy } from '../../model/managed-by.ts'
 import type {
   CountByDefault,
   Instant,
@@ -7,7 +8,7 @@ import type {
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migration `0010_retention`, for `Kysely<RetentionTables>`. */
+/** The tables of migrations `0010_retention` and `0017_managed_retention`, for `Kysely<RetentionTables>`. */
 export interface RetentionTables {
   retention_policies: RetentionPoliciesTable
   legal_holds: LegalHoldsTable
@@ -24,6 +25,9 @@ export type RetentionDays = {
   events: number | null
 }
 
+/** When days are archived: those that are older than so many days, at the times of a cron, in UTC. */
+export type ArchiveSchedule = { enabled: boolean; after_days: number; schedule: string }
+
 /** How long a project's data is kept. */
 interface RetentionPoliciesTable {
   project_id: string
@@ -31,6 +35,10 @@ interface RetentionPoliciesTable {
   /** What differs from `days` in an environment. */
   environments: Json<{ environment: string; days: Partial<RetentionDays> }[]>
   archive_before_delete: boolean
+  archive: JsonOrNull<ArchiveSchedule>
+  /** When `archive` was last set: what was due before is not. */
+  archive_since: InstantOrNull
+  managed_by: JsonOrNull<ManagedBy>
   /** 1 at first, one more with each change. */
   version: number
   updated_at: Instant
@@ -48,6 +56,9 @@ interface LegalHoldsTable {
   created_by: string
   released_at: InstantOrNull
   released_by: OrNull<string>
+  managed_by: JsonOrNull<ManagedBy>
+  /** Tells the holds of a resource apart; null when nothing manages it. */
+  managed_name: OrNull<string>
 }
 
 /** What a retention run found and did. `day` counts from 1970 in UTC. */

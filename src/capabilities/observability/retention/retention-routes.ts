@@ -1,6 +1,7 @@
 import type { Route } from '../../../platform/http/index.ts'
 import { getErasure, listErasures, postErasure } from './erasures/erasures.ts'
 import { deleteLegalHold, listLegalHolds, postLegalHold } from './holds/legal-holds.ts'
+import { deleteRetentionPolicy } from './policy/drop-retention-policy.ts'
 import { getRetentionPolicy, putRetentionPolicy } from './policy/retention-policy.ts'
 import type { RetentionDeps } from './retention-deps.ts'
 import { getRetentionRun, listRetentionRuns, runRetention } from './runs/retention-runs.ts'
@@ -10,6 +11,7 @@ export function retentionRoutes(deps: RetentionDeps): Route[] {
   return [
     getRetentionPolicy(deps),
     putRetentionPolicy(deps),
+    deleteRetentionPolicy(deps),
     runRetention(deps),
     listRetentionRuns(deps),
     getRetentionRun(deps),

@@ -1,28 +1,23 @@
 import { z } from 'zod'
-import { isUuid, newId, traceIdFrom } from '../../../../kernel/ids.ts'
+import { isUuid, newId } from '../../../../kernel/ids.ts'
 import { decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import {
-  cursorParameter,
-  expected,
-  flagParameter,
-  isStorable,
-  limitParameter,
-} from '../../../../model/list-query.ts'
+import { cursorParameter, flagParameter, limitParameter } from '../../../../model/list-query.ts'
+import { managedByField, refuseUnlessOwner } from '../../../../model/managed-by.ts'
 import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
+import { holdFields, kinds, withTraceId } from './hold-fields.ts'
+import { tooManyHolds } from './managed-store.ts'
 import {
-  activeHolds_max,
   countHolds,
+  findHold,
   type LegalHold,
   placeHold,
   releaseHold,
   selectHolds,
 } from './store.ts'
-
-const kinds = ['trace', 'task', 'conversation', 'user'] as const
 
 const holdSchema = z.strictObject({
   hold_id: z.uuid(),
@@ -30,38 +25,19 @@ const holdSchema = z.strictObject({
   value: z.string().describe('The trace_id, task_id, conversation_id or user_id.'),
   reason: z.string(),
   created_at: z.iso.datetime(),
-  created_by: z.string().describe('`user:<id>`, `key:<id>` or `service_account:<id>`.'),
+  created_by: z
+    .string()
+    .describe('`user:<id>`, `key:<id>`, `service_account:<id>` or `operator:<id>`.'),
   released_at: z.iso.datetime().nullable(),
   released_by: z.string().nullable(),
+  managed_by: managedByField
+    .nullable()
+    .describe('The resource in Kubernetes that declares it, and alone may release it.'),
+  name: z.string().nullable().describe('How that resource names it.'),
 })
 
 const list = 'legal holds'
-const value_chars_max = 256
-const reason_chars_max = 1_000
-
-const holdBody = z
-  .strictObject({
-    kind: z.enum(kinds, { error: expected(kinds.join(', ')) }),
-    value: z
-      .string()
-      .min(1, { error: expected('1 to 256 characters') })
-      .max(value_chars_max, { error: expected('at most 256 characters') })
-      .refine(isStorable, { error: expected('text without U+0000') })
-      .describe('A conversation may be named by the X-Conversation-ID that the client sent.'),
-    reason: z
-      .string()
-      .min(1, { error: expected('1 to 1,000 characters') })
-      .max(reason_chars_max, { error: expected('at most 1,000 characters') })
-      .refine(isStorable, { error: expected('text without U+0000') }),
-  })
-  .transform((body, context) => {
-    if (body.kind !== 'trace') return body
-    const value = traceIdFrom(body.value)
-    if (value !== undefined) return { ...body, value }
-    const message = expected('a trace id: a UUID or 32 hex digits')({ input: body.value })
-    context.addIssue({ code: 'custom', path: ['value'], message })
-    return z.NEVER
-  })
+const holdBody = z.strictObject(holdFields).transform(withTraceId)
 
 /** GET /api/v2/observability/legal-holds: newest first. */
 export function listLegalHolds({ db }: RetentionDeps): Route {
@@ -100,7 +76,8 @@ export function listLegalHolds({ db }: RetentionDeps): Route {
 
 /**
  * POST /api/v2/observability/legal-holds: from now on no run deletes it. A run that is under way
- * heeds it from its next day on. What is held already is answered with 200, as it stands.
+ * heeds it from its next day on. What is held already is answered with 200, as it stands; a hold
+ * that a resource declares does not count, for it may go with the resource.
  */
 export function postLegalHold({ db, clock }: RetentionDeps): Route {
   return defineRoute({
@@ -123,14 +100,15 @@ export function postLegalHold({ db, clock }: RetentionDeps): Route {
       if (placed !== undefined) {
         return new Answer(shown(placed.hold), { status: placed.made ? 201 : 200 })
       }
-      throw problem('too_many_holds', {
-        detail: `The project has ${activeHolds_max} holds, as many as it can: release one.`,
-      })
+      throw tooManyHolds()
     },
   })
 }
 
-/** DELETE /api/v2/observability/legal-holds/{hold_id}: the next run may delete it; the record stays. */
+/**
+ * DELETE /api/v2/observability/legal-holds/{hold_id}: the next run may delete it; the record stays. A
+ * hold that a resource declares is refused.
+ */
 export function deleteLegalHold({ db, clock }: RetentionDeps): Route {
   return defineRoute({
     method: 'DELETE',
@@ -141,14 +119,14 @@ export function deleteLegalHold({ db, clock }: RetentionDeps): Route {
     scope: { level: 'project', role: 'admin', key: 'retention:write' },
     params: z.strictObject({ hold_id: z.string().describe('The `hold_id` of the list.') }),
     reply: holdSchema,
-    errors: ['legal_hold_not_found', 'store_unavailable'],
-    handle: async ({ params: { hold_id: id }, caller }) => {
+    errors: ['legal_hold_not_found', 'managed_by_kubernetes', 'store_unavailable'],
+    handle: async ({ params: { hold_id: id }, caller: { project_id, ...caller } }) => {
       const released_at = new Date(clock.now_ms())
-      const about = { project_id: caller.project_id, id, released_at }
-      const released = isUuid(id)
-        ? await releaseHold(db, { ...about, released_by: requesterOf(caller) }).catch(rethrow)
-        : undefined
+      const about = { project_id, id, released_at, released_by: requesterOf(caller) }
+      const released = isUuid(id) ? await releaseHold(db, about).catch(rethrow) : undefined
       if (released !== undefined) return shown(released)
+      const managed = isUuid(id) ? await findHold(db, about).catch(rethrow) : undefined
+      refuseUnlessOwner(managed?.managed_by ?? null, null)
       throw problem('legal_hold_not_found', {
         detail: `hold_id: got "${id.slice(0, 80)}", which is no legal hold of this project`,
       })
@@ -160,8 +138,8 @@ function rethrow(error: unknown): never {
   throw asStoreProblem(error)
 }
 
-function shown({ id: hold_id, project_id: _, ...hold }: LegalHold) {
-  return { hold_id, ...hold }
+function shown({ id: hold_id, project_id: _, managed_name: name, ...hold }: LegalHold) {
+  return { hold_id, ...hold, name }
 }
 
 function positionIn(cursor: string): string {

@@ -16,17 +16,16 @@ export type NewHold = Pick<
 
 /**
  * Places a hold, or answers the one of the same kind and value that is there already; undefined when
- * the project has as many as it can.
+ * the project has as many as it can. What a resource declares does not count: it may go any time.
  */
 export async function placeHold(
   db: RetentionDb,
   hold: NewHold,
 ): Promise<{ hold: LegalHold; made: boolean } | undefined> {
-  const active = await activeHolds(db, hold.project_id)
-  const known = ({ kind, value }: LegalHold) => kind === hold.kind && value === hold.value
-  const there = active.find(known)
+  const there = await findUnmanaged(db, hold)
   if (there !== undefined) return { hold: there, made: false }
-  if (active.length >= activeHolds_max) return undefined
+  const active = await countHolds(db, { ...hold, released: false, limit: activeHolds_max })
+  if (active >= activeHolds_max) return undefined
   const placed = await db
     .insertInto('legal_holds')
     .values(hold)
@@ -34,17 +33,35 @@ export async function placeHold(
     .returningAll()
     .executeTakeFirst()
   if (placed !== undefined) return { hold: placed, made: true }
-  const other = (await activeHolds(db, hold.project_id)).find(known)
+  const other = await findUnmanaged(db, hold)
   return other && { hold: other, made: false }
 }
 
-/** The holds of a project that are not released. */
-export function activeHolds(db: RetentionDb, project_id: string): Promise<LegalHold[]> {
+function findUnmanaged(
+  db: RetentionDb,
+  { project_id, kind, value }: Pick<LegalHold, 'project_id' | 'kind' | 'value'>,
+): Promise<LegalHold | undefined> {
   return db
     .selectFrom('legal_holds')
     .selectAll()
     .where('project_id', '=', project_id)
+    .where('kind', '=', kind)
+    .where('value', '=', value)
     .where('released_at', 'is', null)
+    .where('managed_by', 'is', null)
+    .executeTakeFirst()
+}
+
+/** What is held in a project, each once however many hold it; the hold that was placed first. */
+export function activeHolds(db: RetentionDb, project_id: string): Promise<LegalHold[]> {
+  return db
+    .selectFrom('legal_holds')
+    .selectAll()
+    .distinctOn(['kind', 'value'])
+    .where('project_id', '=', project_id)
+    .where('released_at', 'is', null)
+    .orderBy('kind')
+    .orderBy('value')
     .orderBy('id')
     .execute()
 }
@@ -79,7 +96,23 @@ export async function countHolds(
   return counted.rows[0]?.holds ?? 0
 }
 
-/** Releases a hold, and answers it as it stands; a hold that was released before stays so. */
+/** The hold, released or not. */
+export function findHold(
+  db: RetentionDb,
+  { project_id, id }: Pick<LegalHold, 'project_id' | 'id'>,
+): Promise<LegalHold | undefined> {
+  return db
+    .selectFrom('legal_holds')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/**
+ * Releases a hold that no resource declares, and answers it as it stands; one that was released
+ * before stays so.
+ */
 export function releaseHold(
   db: RetentionDb,
   about: { project_id: string; id: string; released_at: Date; released_by: string },
@@ -92,6 +125,7 @@ export function releaseHold(
     }))
     .where('project_id', '=', about.project_id)
     .where('id', '=', about.id)
+    .where((eb) => eb.or([eb('managed_by', 'is', null), eb('released_at', 'is not', null)]))
     .returningAll()
     .executeTakeFirst()
 }

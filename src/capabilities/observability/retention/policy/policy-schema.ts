@@ -1,5 +1,8 @@
 import { z } from 'zod'
 import { expected, isStorable } from '../../../../model/list-query.ts'
+import { managedByField } from '../../../../model/managed-by.ts'
+import { holdFields, withTraceId } from '../holds/hold-fields.ts'
+import { scheduleChars_max, scheduleFault } from '../schedule/cron.ts'
 import { daysFault, daysIn, type RetentionRules } from './rules.ts'
 
 const days_max = 36_500
@@ -7,6 +10,8 @@ const environments_max = 50
 const environment_chars_max = 256
 
 const expectedDays = expected(`a whole number of days from 1 to ${days_max}, or null for ever`)
+
+const expectedWholeDays = expected(`a whole number of days from 1 to ${days_max}`)
 
 const days = z
   .int({ error: expectedDays })
@@ -33,6 +38,59 @@ const environmentDays = z.strictObject({
   traces: described.traces.optional(),
   events: described.events.optional(),
 })
+
+const archiveSchedule = z.strictObject({
+  enabled: z.boolean({ error: expected('true or false') }).default(true),
+  after_days: z
+    .int({ error: expectedWholeDays })
+    .min(1, { error: expectedWholeDays })
+    .max(days_max, { error: expectedWholeDays })
+    .describe('Days that are older, and that no verified archive has yet, are archived.'),
+  schedule: z
+    .string()
+    .max(scheduleChars_max, { error: expected(`at most ${scheduleChars_max} characters`) })
+    .default('0 4 * * *')
+    .superRefine((schedule, context) => {
+      const message = scheduleFault(schedule)
+      if (message !== undefined) context.addIssue({ code: 'custom', message })
+    })
+    .describe(
+      'When, in UTC: five fields of cron, the minute one number. A time that was missed is made up for once.',
+    ),
+})
+
+const heldName = z
+  .string()
+  .min(1)
+  .max(63)
+  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, { error: expected('a name as Kubernetes has them') })
+
+const declaredHolds_max = 100
+
+/** What the operator of a cluster says besides, for the resource that declares the policy. */
+const declaration = {
+  managed_by: managedByField
+    .optional()
+    .describe(
+      'The resource that declares it. Only the operator of a cluster may say it, and must.',
+    ),
+  take_over: z
+    .boolean({ error: expected('true or false') })
+    .default(false)
+    .describe('Also when another resource declares it, which is no more.'),
+  legal_holds: z
+    .array(z.strictObject({ name: heldName, ...holdFields }).transform(withTraceId))
+    .max(declaredHolds_max, { error: expected(`at most ${declaredHolds_max} holds`) })
+    .superRefine((holds, context) => {
+      holds.forEach(({ name }, at) => {
+        if (holds.findIndex((other) => other.name === name) === at) return
+        const message = `got ${JSON.stringify(name)} twice, expected names that differ`
+        context.addIssue({ code: 'custom', path: [at, 'name'], message })
+      })
+    })
+    .optional()
+    .describe('The legal holds that the resource declares: all of them, others are released.'),
+}
 
 /** What PUT takes: the whole policy. Days that are left out are null (those of events as of observations), in an environment as in `days`. */
 export const retentionBody = z
@@ -66,8 +124,13 @@ export const retentionBody = z
       .boolean({ error: expected('true or false') })
       .default(false)
       .describe('Delete a day only once a verified archive has it.'),
+    archive: archiveSchedule
+      .nullable()
+      .default(null)
+      .describe('Archives days on a schedule, whether they go or not. null: on none.'),
+    ...declaration,
   })
-  .transform(({ days: { events, ...given }, ...body }): RetentionRules => {
+  .transform(({ days: { events, ...given }, ...body }) => {
     const all = { ...given, events: events === undefined ? given.observations : events }
     return { ...body, days: all, environments: body.environments as RetentionRules['environments'] }
   })
@@ -77,6 +140,9 @@ export const retentionBody = z
     }
   })
 
+/** A body that passed. */
+export type RetentionBody = z.output<typeof retentionBody>
+
 const shownDays = z.strictObject({
   content: days,
   observations: days,
@@ -84,7 +150,7 @@ const shownDays = z.strictObject({
   events: days,
 })
 
-/** What GET and PUT answer, beside what a dry run finds. */
+/** What stands in a policy. */
 export const retentionFields = {
   project_id: z.uuid(),
   days: shownDays,
@@ -93,6 +159,12 @@ export const retentionFields = {
   version: z.int().describe('0 while the default holds, one more with each change.'),
   updated_at: z.iso.datetime().nullable(),
   updated_by: z.string().nullable(),
+  archive: z
+    .strictObject({ enabled: z.boolean(), after_days: z.int(), schedule: z.string() })
+    .nullable(),
+  managed_by: managedByField
+    .nullable()
+    .describe('The resource in Kubernetes that declares the policy, and alone may change it.'),
 }
 
 type PathFault = { path: (string | number)[]; message: string }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { problem } from '../../../../kernel/problem.ts'
 import { flagParameter } from '../../../../model/list-query.ts'
 import {
-  Answer,
+  type Caller,
   changedSince,
   defineRoute,
-  etagOf,
   ifMatchHeader,
   type RequestHeaders,
   type Route,
@@ -13,18 +13,16 @@ import {
 import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
-import { dryRunOf, dryRunSchema } from '../runs/dry-run.ts'
-import { retentionBody, retentionFields } from './policy-schema.ts'
-import { defaultRetention, type RetentionRules } from './rules.ts'
-import { findRetention, putRetention, type RetentionChange, replaceRetention } from './store.ts'
+import { dryRunOf } from '../runs/dry-run.ts'
+import { type RetentionBody, retentionBody } from './policy-schema.ts'
+import { retentionAnswer, retentionReply, shownPolicy } from './retention-reply.ts'
+import { findRetention, type StoredRetention, writeRetention } from './store.ts'
 
 const query = z.strictObject({
   dry_run: flagParameter(
     '`true`: also answer what a run under the policy would delete now. PUT then changes nothing.',
   ),
 })
-
-const reply = z.strictObject({ ...retentionFields, dry_run: dryRunSchema.optional() })
 
 /** GET /api/v2/observability/retention-policy; its ETag is what a change names in If-Match. */
 export function getRetentionPolicy(deps: RetentionDeps): Route {
@@ -34,15 +32,15 @@ export function getRetentionPolicy(deps: RetentionDeps): Route {
     id: 'getRetentionPolicy',
     summary: 'How long a project’s data is kept',
     auth: 'jwt_or_key',
-    scope: { level: 'project', role: 'viewer', key: 'retention:write' },
+    scope: { level: 'project', role: 'viewer', key: 'retention:write', operator: true },
     query,
-    reply,
+    reply: retentionReply,
     errors: ['store_unavailable'],
     handle: async ({ query: { dry_run }, caller: { project_id } }) => {
       const stored = await findRetention(deps.db, project_id).catch(rethrow)
-      const policy = stored ?? { ...noPolicy, project_id }
+      const policy = shownPolicy(project_id, stored)
       const found = dry_run ? await dryRunOf(deps, { project_id, rules: policy }) : undefined
-      return answerOf(policy, found)
+      return retentionAnswer(deps, policy, found).catch(rethrow)
     },
   })
 }
@@ -50,6 +48,7 @@ export function getRetentionPolicy(deps: RetentionDeps): Route {
 /**
  * PUT /api/v2/observability/retention-policy: replaces the whole policy. With If-Match it does so
  * only if the policy is still the one that was read (412 when not). The next daily run goes by it.
+ * One that a resource declares is changed by that resource alone, through its operator.
  */
 export function putRetentionPolicy(deps: RetentionDeps): Route {
   return defineRoute({
@@ -58,61 +57,85 @@ export function putRetentionPolicy(deps: RetentionDeps): Route {
     id: 'putRetentionPolicy',
     summary: 'Set how long a project’s data is kept',
     auth: 'jwt_or_key',
-    scope: { level: 'project', role: 'admin', key: 'retention:write' },
+    scope: { level: 'project', role: 'admin', key: 'retention:write', operator: true },
     headers: [ifMatchHeader],
     query,
     body: retentionBody,
-    reply,
-    errors: ['precondition_failed', 'store_unavailable'],
+    reply: retentionReply,
+    errors: [
+      'archive_not_configured',
+      'managed_by_kubernetes',
+      'precondition_failed',
+      'too_many_holds',
+      'store_unavailable',
+    ],
     handle: async ({ body, query: { dry_run }, caller, headers }) => {
       const { project_id } = caller
+      refuseDeclaration(caller, body)
+      const { days, environments, archive_before_delete, archive } = body
+      const policy = { days, environments, archive_before_delete, archive }
       if (dry_run) {
         const stored = await findRetention(deps.db, project_id).catch(rethrow)
-        const found = await dryRunOf(deps, { project_id, rules: body })
-        return answerOf({ ...noPolicy, ...stored, ...body, project_id }, found)
+        const found = await dryRunOf(deps, { project_id, rules: policy })
+        const shown = { ...shownPolicy(project_id, stored), ...policy }
+        return retentionAnswer(deps, shown, found).catch(rethrow)
       }
-      const updated_at = new Date(deps.clock.now_ms())
-      const change = { ...body, project_id, updated_at, updated_by: requesterOf(caller) }
-      return answerOf(await written(deps, change, headers).catch(rethrow))
+      if (archive?.enabled && !deps.archives_configured) {
+        throw problem('archive_not_configured', {
+          detail: 'archive: set LOOPTRACE_BLOBS_URL for the roles api and worker.',
+        })
+      }
+      const { managed_by: owner = null, take_over, legal_holds } = body
+      const change = changeOf(deps, caller, headers)
+      const written = { ...policy, owner, take_over, legal_holds }
+      const stored =
+        (await writeRetention(deps.db, change, written).catch(rethrow)) ??
+        (await throwChanged(deps, change.project_id, headers))
+      return retentionAnswer(deps, stored).catch(rethrow)
     },
   })
 }
 
-const noPolicy = { ...defaultRetention, version: 0, updated_at: null, updated_by: null }
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
+/** What a request is to change, and as whom. */
+export function changeOf({ clock }: RetentionDeps, caller: Caller, headers: RequestHeaders) {
+  return {
+    project_id: caller.project_id,
+    at: new Date(clock.now_ms()),
+    by: requesterOf(caller),
+    version: versionToReplace(headers),
+  }
 }
 
-async function written(
+/** Throws `precondition_failed` with the version that stands there. */
+export async function throwChanged(
   { db }: RetentionDeps,
-  change: RetentionChange,
+  project_id: string,
   headers: RequestHeaders,
-): Promise<Shown> {
-  const version = versionToReplace(headers)
-  if (version === undefined) return putRetention(db, change)
-  const stored = await replaceRetention(db, change, version)
-  if (stored !== undefined) return stored
-  const now = await findRetention(db, change.project_id)
+): Promise<never> {
+  const now: StoredRetention | undefined = await findRetention(db, project_id).catch(rethrow)
   throw changedSince(headers, now?.version ?? 0)
 }
 
-type Shown = RetentionRules & {
-  project_id: string
-  version: number
-  updated_at: string | null
-  updated_by: string | null
+/** Resources are spoken for by the operator, and it speaks for nothing else. */
+function refuseDeclaration({ kind }: Caller, body: RetentionBody): void {
+  const said = (['managed_by', 'legal_holds'] as const).filter((name) => body[name] !== undefined)
+  const names = body.take_over ? [...said, 'take_over'] : said
+  if (kind === 'operator' && body.managed_by === undefined) {
+    refuse(['managed_by'], 'expected the resource that declares the policy')
+  }
+  if (kind !== 'operator' && names.length > 0) {
+    refuse(names, 'only the operator of a cluster may say it')
+  }
 }
 
-function answerOf(policy: Shown, dry_run?: z.input<typeof dryRunSchema>) {
-  const { project_id, days, environments, archive_before_delete } = policy
-  const { version, updated_at, updated_by } = policy
-  return new Answer(
-    {
-      ...{ project_id, days, environments: [...environments], archive_before_delete },
-      ...{ version, updated_at, updated_by },
-      ...(dry_run !== undefined && { dry_run }),
-    },
-    { headers: { etag: etagOf(version) } },
-  )
+function refuse(names: readonly string[], detail: string): never {
+  throw problem('invalid_request', {
+    detail: `${names.join(', ')}: ${detail}`,
+    faults: names.map((name) => ({ pointer: `/${name}`, detail })),
+  })
+}
+
+/** Says in the words of the API that the relational store is out of reach. */
+export function rethrow(error: unknown): never {
+  throw asStoreProblem(error)
 }

@@ -1,4 +1,4 @@
-import type { RetentionDays } from '../../../../platform/relational/index.ts'
+import type { ArchiveSchedule, RetentionDays } from '../../../../platform/relational/index.ts'
 
 /** How long a project's data is kept: `days`, but for what an environment says otherwise. */
 export type RetentionRules = {
@@ -7,11 +7,15 @@ export type RetentionRules = {
   archive_before_delete: boolean
 }
 
+/** The rules, and when days are archived whether they go or not. */
+export type RetentionPolicy = RetentionRules & { archive: ArchiveSchedule | null }
+
 /** What holds until a project says otherwise: everything stays, for ever. */
-export const defaultRetention: RetentionRules = {
+export const defaultRetention: RetentionPolicy = {
   days: { content: null, observations: null, traces: null, events: null },
   environments: [],
   archive_before_delete: false,
+  archive: null,
 }
 
 export const day_ms = 86_400_000

@@ -1,18 +1,31 @@
 import {
-  type Kysely,
+  type ManagedBy,
+  type ResourceName,
+  refuseUnlessOwner,
+} from '../../../../model/managed-by.ts'
+import {
   type RetentionTables,
   type Selectable,
   sql,
 } from '../../../../platform/relational/index.ts'
-import type { RetentionRules } from './rules.ts'
+import {
+  type DeclaredHold,
+  declareHolds,
+  inheritHolds,
+  letGoOfHolds,
+  releaseHolds,
+} from '../holds/managed-store.ts'
+import type { RetentionDb } from '../retention-deps.ts'
+import type { RetentionPolicy } from './rules.ts'
 
 /** A project's policy as it stands in the store. */
 export type StoredRetention = Selectable<RetentionTables['retention_policies']>
 
-type Db = Kysely<RetentionTables>
-
 /** The policy of a project; undefined when it has set none. */
-export function findRetention(db: Db, project_id: string): Promise<StoredRetention | undefined> {
+export function findRetention(
+  db: RetentionDb,
+  project_id: string,
+): Promise<StoredRetention | undefined> {
   return db
     .selectFrom('retention_policies')
     .selectAll()
@@ -21,57 +34,164 @@ export function findRetention(db: Db, project_id: string): Promise<StoredRetenti
 }
 
 /** Projects that have set a policy. */
-export async function projectsWithRetention(db: Db): Promise<string[]> {
+export async function projectsWithRetention(db: RetentionDb): Promise<string[]> {
   const rows = await db.selectFrom('retention_policies').select('project_id').execute()
   return rows.map(({ project_id }) => project_id)
 }
 
-/** What is written, by whom and when. */
-export type RetentionChange = RetentionRules & {
+/** Who changes a policy, when, and which version; undefined: whichever there is. */
+export type RetentionChange = {
   project_id: string
-  updated_at: Date
-  updated_by: string
+  at: Date
+  by: string
+  version: number | undefined
 }
 
-/** Writes the policy whatever stood there before. */
-export function putRetention(db: Db, change: RetentionChange): Promise<StoredRetention> {
-  const row = rowOf(change)
+/** What is written; `owner` is the resource that declares it, null when a person sets it. */
+export type NewRetention = RetentionPolicy & {
+  owner: ManagedBy | null
+  take_over: boolean
+  /** Undefined: as they are. */
+  legal_holds: readonly DeclaredHold[] | undefined
+}
+
+/**
+ * Writes a policy, and the holds that are declared with it; undefined when the version is another.
+ * Throws `managed_by_kubernetes`, `too_many_holds`.
+ */
+export function writeRetention(
+  db: RetentionDb,
+  change: RetentionChange,
+  policy: NewRetention,
+): Promise<StoredRetention | undefined> {
+  return inProject(db, change.project_id, async (transaction, stored) => {
+    const { owner, legal_holds } = policy
+    const old = stored?.managed_by ?? null
+    if (!policy.take_over) refuseUnlessOwner(old, owner)
+    if (isChanged(change, stored)) return undefined
+    if (owner !== null) {
+      if (old !== null && !isSame(old, owner)) await takeOver(transaction, change, { old, policy })
+      if (legal_holds !== undefined) {
+        await declareHolds(transaction, holdsOf(change, owner), legal_holds)
+      }
+    }
+    return put(transaction, change, policy)
+  })
+}
+
+/**
+ * Has the default hold again, as a person; resolves with 'changed' when the version is another.
+ * Throws `managed_by_kubernetes`.
+ */
+export function resetRetention(
+  db: RetentionDb,
+  change: RetentionChange,
+): Promise<undefined | 'changed'> {
+  return inProject(db, change.project_id, async (transaction, stored) => {
+    refuseUnlessOwner(stored?.managed_by ?? null, null)
+    if (isChanged(change, stored)) return 'changed'
+    await remove(transaction, change.project_id)
+    return undefined
+  })
+}
+
+/**
+ * Takes back what a resource declares, or with `retain` lets go of it: then policy and holds stay as
+ * they are. Resolves with the policy that stands then. Its holds go also when the policy is another's
+ * by now, but then it throws `managed_by_kubernetes`.
+ */
+export async function withdrawRetention(
+  db: RetentionDb,
+  change: RetentionChange,
+  { owner, retain }: { owner: ResourceName; retain: boolean },
+): Promise<StoredRetention | undefined | 'changed'> {
+  const left = await inProject(db, change.project_id, async (transaction, stored) => {
+    if (isChanged(change, stored)) return 'changed'
+    const about = holdsOf(change, owner)
+    await (retain ? letGoOfHolds(transaction, about) : releaseHolds(transaction, about))
+    if (stored?.managed_by == null || !isSame(stored.managed_by, owner)) return stored
+    if (retain) return put(transaction, change, { ...stored, owner: null })
+    await remove(transaction, change.project_id)
+    return undefined
+  })
+  if (left !== 'changed') refuseUnlessOwner(left?.managed_by ?? null, owner)
+  return left
+}
+
+/** One change of a project's policy and holds at a time. */
+function inProject<T>(
+  db: RetentionDb,
+  project_id: string,
+  work: (transaction: RetentionDb, stored: StoredRetention | undefined) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (transaction) => {
+    await sql`select 1 from projects where id = ${project_id} for no key update`.execute(
+      transaction,
+    )
+    return work(transaction, await findRetention(transaction, project_id))
+  })
+}
+
+function isChanged({ version }: RetentionChange, stored: StoredRetention | undefined): boolean {
+  return version !== undefined && version !== (stored?.version ?? 0)
+}
+
+function isSame(left: ResourceName, right: ResourceName): boolean {
+  return left.kind === right.kind && left.namespace === right.namespace && left.name === right.name
+}
+
+/** Holds that the heir declares too go on; the others stay, as nobody's: none is lost. */
+async function takeOver(
+  db: RetentionDb,
+  change: RetentionChange,
+  { old, policy: { owner, legal_holds = [] } }: { old: ManagedBy; policy: NewRetention },
+): Promise<void> {
+  if (owner === null) return
+  const about = holdsOf(change, old)
+  await inheritHolds(db, about, { owner, names: legal_holds.map(({ name }) => name) })
+  await letGoOfHolds(db, about)
+}
+
+function holdsOf<Owner extends ResourceName>(
+  { project_id, by, at: now }: RetentionChange,
+  owner: Owner,
+) {
+  return { project_id, owner, by, now }
+}
+
+function put(
+  db: RetentionDb,
+  { project_id, at, by }: RetentionChange,
+  policy: RetentionPolicy & { owner: ManagedBy | null },
+): Promise<StoredRetention> {
+  const archive = jsonOf(policy.archive)
+  const row = {
+    ...{ project_id, updated_at: at, updated_by: by, archive },
+    days: JSON.stringify(policy.days),
+    environments: JSON.stringify(policy.environments),
+    archive_before_delete: policy.archive_before_delete,
+    managed_by: jsonOf(policy.owner),
+  }
   return db
     .insertInto('retention_policies')
-    .values({ ...row, version: 1 })
+    .values({ ...row, version: 1, archive_since: at })
     .onConflict((conflict) =>
-      conflict
-        .column('project_id')
-        .doUpdateSet({ ...row, version: sql<number>`retention_policies.version + 1` }),
+      conflict.column('project_id').doUpdateSet({
+        ...row,
+        version: sql<number>`retention_policies.version + 1`,
+        archive_since: sql<string>`case
+          when retention_policies.archive is not distinct from ${archive}::jsonb
+            then retention_policies.archive_since else ${at} end`,
+      }),
     )
     .returningAll()
     .executeTakeFirstOrThrow()
 }
 
-/** Writes the policy if that of this version (0: none) still stands there; else undefined. */
-export function replaceRetention(
-  db: Db,
-  change: RetentionChange,
-  version: number,
-): Promise<StoredRetention | undefined> {
-  const row = { ...rowOf(change), version: version + 1 }
-  if (version === 0) {
-    return db
-      .insertInto('retention_policies')
-      .values(row)
-      .onConflict((conflict) => conflict.column('project_id').doNothing())
-      .returningAll()
-      .executeTakeFirst()
-  }
-  return db
-    .updateTable('retention_policies')
-    .set(row)
-    .where('project_id', '=', change.project_id)
-    .where('version', '=', version)
-    .returningAll()
-    .executeTakeFirst()
+async function remove(db: RetentionDb, project_id: string): Promise<void> {
+  await db.deleteFrom('retention_policies').where('project_id', '=', project_id).execute()
 }
 
-function rowOf({ days, environments, ...change }: RetentionChange) {
-  return { ...change, days: JSON.stringify(days), environments: JSON.stringify(environments) }
+function jsonOf(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value)
 }

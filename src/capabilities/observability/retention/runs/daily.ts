@@ -5,7 +5,7 @@ import type { LedgerStore } from '../../stores/index.ts'
 import { day_ms } from '../policy/rules.ts'
 import { projectsWithRetention } from '../policy/store.ts'
 import type { RetentionDb } from '../retention-deps.ts'
-import { retentionKind } from './retention-job.ts'
+import { retentionKind } from './retention-kind.ts'
 
 export type RetentionChoresOptions = {
   db: RetentionDb

@@ -25,11 +25,9 @@ import {
 import { type InspectedBucket, inspectBucket } from './inspect.ts'
 import { deleteDueOwners } from './owners.ts'
 import { type DueBucket, isDue, type RetentionStep } from './plan-steps.ts'
+import { retentionKind } from './retention-kind.ts'
 import { combined, windowOf, withHolds } from './slices.ts'
 import { environmentsFor, futureRows, survey } from './survey.ts'
-
-/** The kind of the jobs that delete what is due. */
-export const retentionKind = 'retention'
 
 export type RetentionJobOptions = {
   db: RetentionDb

@@ -19,7 +19,7 @@ import type { RetentionDeps } from '../retention-deps.ts'
 import { bucketSchema, dateOf, type ShownBucket } from './bucket-schema.ts'
 import { type BucketPosition, type RunBucket, selectBuckets } from './bucket-store.ts'
 import { dryRunOf, dryRunSchema } from './dry-run.ts'
-import { retentionKind } from './retention-job.ts'
+import { retentionKind } from './retention-kind.ts'
 
 const count = z.int().nonnegative()
 
