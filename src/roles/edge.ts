@@ -55,6 +55,7 @@ export function openProxy(
       openai: config.openai_base_url,
       anthropic: config.anthropic_base_url,
       gemini: config.gemini_base_url,
+      ...(config.scripted_base_url !== undefined && { scripted: config.scripted_base_url }),
     },
     settings: {
       body_bytes_max: config.proxy_body_bytes_max,

@@ -1,3 +1,4 @@
+import { postgresUrlOf } from './postgres-url.ts'
 import { type Role, type RoleConfig, roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
 
@@ -31,7 +32,10 @@ export function loadConfig<R extends Role>(
   if (!result.success || faults.length > 0) {
     throw new ConfigError(`the configuration is not valid:\n${faults.join('\n')}`)
   }
-  return result.data as RoleConfig<R>
+  const config = result.data as RoleConfig<R>
+  return 'postgres_url' in schema.shape
+    ? { ...config, postgres_url: postgresUrlOf(config) }
+    : config
 }
 
 function fault(

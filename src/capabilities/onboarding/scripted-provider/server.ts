@@ -11,6 +11,8 @@ import { bodyOf, completionOf, headerPairs, routeOf } from './take-request.ts'
 import { openWire } from './wire.ts'
 
 export type ScriptedProviderOptions = {
+  /** Loopback when left out. */
+  host?: string
   /** 0 takes a free one. */
   port?: number
   script?: ScriptInput
@@ -63,7 +65,7 @@ export async function startScriptedProvider(
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+    server.listen(options.port ?? 0, options.host ?? '127.0.0.1', resolve)
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {

@@ -1,6 +1,5 @@
 import { problem } from '../../../kernel/problem.ts'
 import type { ProjectKey } from '../contract.ts'
-import { providers } from '../providers/registry.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import type { Call } from './call.ts'
 import { contextOf } from './call-context.ts'
@@ -72,8 +71,7 @@ function checkAuthorization(value: string): void {
 function upstreamOf(name: string, upstreams: Upstreams): Upstream {
   const upstream = upstreams.get(name.trim().toLowerCase())
   if (upstream) return upstream
-  const names = providers.map((provider) => provider.name)
-  const detail = `X-Provider: got ${quoted(name)}, expected one of ${names.join(', ')}`
+  const detail = `X-Provider: got ${quoted(name)}, expected one of ${upstreams.names.join(', ')}`
   throw problem('unknown_provider', { detail, faults: [{ pointer: 'X-Provider', detail }] })
 }
 

@@ -5,8 +5,11 @@
 export type Provider<Name extends string = string> = {
   /** The value of X-Provider. */
   readonly name: Name
-  /** The provider's own base URL; the paths below are appended to its path. */
-  readonly base_url: string
+  /**
+   * The provider's own base URL; the paths below are appended to its path. Undefined: it is known
+   * only where the configuration gives it one.
+   */
+  readonly base_url: string | undefined
   readonly paths: Readonly<Record<'chat.completions' | 'completions', string>>
   /**
    * Whether `usage.prompt_tokens` of this endpoint includes the tokens that were read from or

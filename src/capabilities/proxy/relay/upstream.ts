@@ -18,6 +18,7 @@ export type Upstream = {
 export type Upstreams = {
   readonly first: Upstream
   get(name: string): Upstream | undefined
+  readonly names: readonly string[]
   close(): Promise<void>
 }
 
@@ -28,7 +29,9 @@ export function createUpstreams(
 ): Upstreams {
   const byName = new Map<string, Upstream>()
   for (const { name, base_url, paths } of providers) {
-    const url = new URL(baseUrls[name] ?? base_url)
+    const address = baseUrls[name] ?? base_url
+    if (address === undefined) continue
+    const url = new URL(address)
     const prefix = url.pathname.replace(/\/+$/, '')
     byName.set(name, {
       provider: name,
@@ -46,6 +49,7 @@ export function createUpstreams(
   return {
     first,
     get: (name) => byName.get(name),
+    names: [...byName.keys()],
     close: async () => {
       await Promise.all([...byName.values()].map(({ pool }) => pool.destroy()))
     },

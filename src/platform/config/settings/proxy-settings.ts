@@ -18,6 +18,11 @@ export const proxySettings = {
     default: 'https://generativelanguage.googleapis.com/v1beta/openai',
     reason: 'Provider `gemini`, by its OpenAI-compatible endpoint.',
   }),
+  scripted_base_url: url(['http', 'https'], {
+    unit: 'URL',
+    reason:
+      'Provider `scripted`, which `looptrace smoke-test` plays to try an installation; unknown when unset.',
+  }),
   proxy_body_bytes_max: integer({
     unit: 'bytes',
     default: 20 * mib,
