@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { type BootstrapSecrets, bootstrap } from '../../src/capabilities/access/index.ts'
+import {
+  type BootstrapSecrets,
+  bootstrap,
+  GivenSecretRefused,
+  mintGivenSecrets,
+} from '../../src/capabilities/access/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { type AccessTables, openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
@@ -96,12 +101,108 @@ test('when the secrets can not be delivered nothing is made, and the next start 
 
 test('neither password nor key is in a row as it is', async () => {
   const { db, close } = open(await testPostgres())
-  const first = await bootstrap({ ...common, db })
+  const { operator_key } = mintGivenSecrets()
+  const first = await bootstrap({ ...common, db, operator_key })
   const rows = [
     await db.selectFrom('users').selectAll().execute(),
     await db.selectFrom('api_keys').selectAll().execute(),
+    await db.selectFrom('operator_keys').selectAll().execute(),
   ]
   expect(JSON.stringify(rows)).not.toContain(first?.admin_password)
   expect(JSON.stringify(rows)).not.toContain(first?.project_key.slice(-32))
+  expect(JSON.stringify(rows)).not.toContain(operator_key.slice(-32))
   await close()
 })
+
+test('what is given counts: for the first start, and for one with an organization there', async () => {
+  const { db, close } = open(await testPostgres())
+  const given = mintGivenSecrets()
+  const { project_id, project_key, admin_password } = given
+  const first = await bootstrap({ ...common, db, ...given })
+  expect(first).toMatchObject({ project_id, project_key, admin_password })
+  expect(await bootstrap({ ...common, db, ...given })).toBeNull()
+  expect(await countsOf(db)).toEqual({ users: 1, projects: 1, api_keys: 1, operator_keys: 1 })
+
+  const others = { ...mintGivenSecrets(), admin_email: 'second@looptrace.local' }
+  for (let start = 0; start < 3; start += 1) {
+    expect(await bootstrap({ ...common, db, ...others })).toBeNull()
+  }
+  expect(await countsOf(db)).toEqual({ users: 2, projects: 2, api_keys: 2, operator_keys: 2 })
+  const projects = await db.selectFrom('projects').select(['id', 'name']).orderBy('id').execute()
+  expect(projects[1]).toEqual({ id: others.project_id, name: `default ${others.project_id}` })
+  await close()
+})
+
+test('of many processes that are given the same, one makes each thing', async () => {
+  const url = await testPostgres()
+  const given = mintGivenSecrets()
+  const processes = Array.from({ length: 6 }, () => open(url))
+  await Promise.all(processes.map(({ db }) => bootstrap({ ...common, db, ...given })))
+  const [one] = processes
+  if (one !== undefined) {
+    expect(await countsOf(one.db)).toEqual({ users: 1, projects: 1, api_keys: 1, operator_keys: 1 })
+  }
+  await Promise.all(processes.map(({ close }) => close()))
+})
+
+test('a person who is there keeps the password, and what was revoked stays revoked', async () => {
+  const { db, close } = open(await testPostgres())
+  const given = mintGivenSecrets()
+  await bootstrap({ ...common, db, ...given })
+  const before = await db.selectFrom('users').selectAll().execute()
+  const revoked_at = new Date()
+  await db.updateTable('operator_keys').set({ revoked_at }).execute()
+  await db.updateTable('api_keys').set({ revoked_at }).execute()
+  await bootstrap({ ...common, db, ...given, admin_password: 'another password' })
+  expect(await db.selectFrom('users').selectAll().execute()).toEqual(before)
+  for (const table of ['operator_keys', 'api_keys'] as const) {
+    const rows = await db.selectFrom(table).select('revoked_at').execute()
+    expect(rows).toEqual([{ revoked_at: revoked_at.toISOString() }])
+  }
+  await close()
+})
+
+test('a given value of another form is refused without being quoted', async () => {
+  const { db, close } = open(await testPostgres())
+  for (const given of [
+    { operator_key: 'lt_op_short' },
+    { operator_key: mintGivenSecrets().project_key },
+    { project_key: mintGivenSecrets().operator_key },
+    { project_id: 'default' },
+  ]) {
+    const refusal = await bootstrap({ ...common, db, ...given }).catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(GivenSecretRefused)
+    const [value = ''] = Object.values(given)
+    if (!('project_id' in given)) expect(String(refusal)).not.toContain(value)
+  }
+  expect(await db.selectFrom('organizations').select('id').execute()).toEqual([])
+  await close()
+})
+
+test('a prefix that another key has is refused, and so is a ninth operator', async () => {
+  const { db, close } = open(await testPostgres())
+  const given = mintGivenSecrets()
+  await bootstrap({ ...common, db, ...given })
+  for (const name of ['operator_key', 'project_key'] as const) {
+    const other = given[name].replace(/.{3}$/, (end) => (end === 'abc' ? 'abd' : 'abc'))
+    const refused = bootstrap({ ...common, db, [name]: other })
+    await expect(refused).rejects.toThrow('with another secret has its prefix')
+  }
+  for (let n = 1; n < 8; n += 1) {
+    await bootstrap({ ...common, db, operator_key: mintGivenSecrets().operator_key })
+  }
+  const ninth = bootstrap({ ...common, db, operator_key: mintGivenSecrets().operator_key })
+  await expect(ninth).rejects.toThrow('8 are good already')
+  await close()
+})
+
+type Db = ReturnType<typeof open>['db']
+
+async function countsOf(db: Db) {
+  const tables = ['users', 'projects', 'api_keys', 'operator_keys'] as const
+  const counted = tables.map(async (table) => {
+    const rows = await db.selectFrom(table).select('id').execute()
+    return [table, rows.length] as const
+  })
+  return Object.fromEntries(await Promise.all(counted))
+}

@@ -19,6 +19,7 @@ const headings: Record<keyof typeof groups, string> = {
   jobSettings: 'Jobs and retention',
   judgeSettings: 'Judge',
   accessSettings: 'Sign-in and keys',
+  operatorKeySettings: 'Key of the operator',
   taskSettings: 'Tasks',
   querySettings: 'Queries',
   embeddedSettings: 'One machine',

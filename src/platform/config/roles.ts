@@ -8,6 +8,7 @@ import {
   ingestSettings,
   jobSettings,
   judgeSettings,
+  operatorKeySettings,
   otlpSettings,
   processSettings,
   proxySettings,
@@ -65,6 +66,7 @@ export const roleSchemas = {
     ...relationalSettings,
     ...columnarSettings,
     ...accessSettings,
+    ...operatorKeySettings,
   }),
   all: z.object({
     ...processSettings,
@@ -79,6 +81,7 @@ export const roleSchemas = {
     ...jobSettings,
     ...judgeSettings,
     ...accessSettings,
+    ...operatorKeySettings,
     ...taskSettings,
     ...querySettings,
     ...ingestSettings,

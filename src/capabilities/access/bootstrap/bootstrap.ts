@@ -4,6 +4,8 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { newKey, randomBase62 } from '../keys/project-key.ts'
 import { createPasswordHasher, type PasswordHasher } from '../passwords/password-hasher.ts'
+import { checkedSecrets, type GivenSecrets } from './given-secrets.ts'
+import { registerGiven } from './register-given.ts'
 import { insertFirst } from './store.ts'
 
 /** What the first start made. The password and the key are stored nowhere: show them, once. */
@@ -15,13 +17,11 @@ export type BootstrapSecrets = {
   project_key: string
 }
 
-export type BootstrapOptions = {
+export type BootstrapOptions = GivenSecrets & {
   db: Kysely<AccessTables>
   clock: Clock
   /** Login of the first administrator. */
   admin_email?: string | undefined
-  /** Left out, a random one is made. */
-  admin_password?: string | undefined
   /** Names of the first organization and project. */
   organization?: string
   project?: string
@@ -36,14 +36,19 @@ export type BootstrapOptions = {
 /**
  * Makes the first organization with its owner, project and project key when the store has no user
  * and no organization yet; null when it has. Of several processes that start at once, one does it.
+ *
+ * Whatever secret is given is used, and is made good at every start where it is not known: also when
+ * the organization was there before. A given key that was revoked stays revoked, and a person who is
+ * there keeps their password. Throws `GivenSecretRefused`.
  */
 export async function bootstrap(options: BootstrapOptions): Promise<BootstrapSecrets | null> {
   const { db, clock, passwords = createPasswordHasher() } = options
   const { admin_email = 'admin@looptrace.local', organization = 'default' } = options
   const { admin_password = randomBase62(24), project = 'default', deliver } = options
+  const given = checkedSecrets(options)
   const now = new Date(clock.now_ms())
-  const { key, ...stored } = newKey('project')
-  const ids = { organization_id: newId(), project_id: newId() }
+  const { key, ...stored } = given.project_key ?? newKey('project')
+  const ids = { organization_id: newId(), project_id: given.project_id ?? newId() }
   const secrets = {
     ...ids,
     admin_email: admin_email.toLowerCase(),
@@ -68,19 +73,35 @@ export async function bootstrap(options: BootstrapOptions): Promise<BootstrapSec
         created_at: now,
       },
       key: {
+        ...firstKey,
         ...stored,
         id: newId(),
         project_id: ids.project_id,
-        service_account_id: null,
-        name: 'first key',
-        scopes: defaultKeyScopes,
         created_at: now,
         created_by: user_id,
-        environment: null,
-        expires_at: null,
       },
       deliver: async () => deliver?.(secrets),
     }
   })
+  await registerGiven(db, {
+    ...given,
+    now,
+    project_name: project,
+    login:
+      options.admin_password === undefined
+        ? undefined
+        : {
+            email: secrets.admin_email,
+            hash: () => passwords.hash(admin_password),
+          },
+  })
   return made ? secrets : null
+}
+
+const firstKey = {
+  service_account_id: null,
+  name: 'first key',
+  scopes: defaultKeyScopes,
+  environment: null,
+  expires_at: null,
 }

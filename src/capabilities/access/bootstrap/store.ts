@@ -24,7 +24,7 @@ export async function insertFirst(
 ): Promise<boolean> {
   if (!(await isEmpty(db))) return false
   return db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtext('looptrace.bootstrap'))`.execute(trx)
+    await lockBootstrap(trx)
     if (!(await isEmpty(trx))) return false
     const { organization, user, project, key, deliver } = await first()
     const { created_at } = organization
@@ -44,6 +44,11 @@ export async function insertFirst(
     await deliver()
     return true
   })
+}
+
+/** Makes what starts do come one after the other; held until the transaction ends. */
+export async function lockBootstrap(trx: Kysely<AccessTables>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('looptrace.bootstrap'))`.execute(trx)
 }
 
 async function isEmpty(db: Kysely<AccessTables>): Promise<boolean> {

@@ -136,7 +136,9 @@ test('the oldest of too many keys is dropped', async () => {
   const { cache, world } = cacheOn({ entries_max: 1 })
   const other = newKey('project')
   world.answer = async (asked) =>
-    asked === prefix ? stored : { ...stored, owner: { ...stored.owner, key_id: 'k2' }, secret_hash: other.secret_hash }
+    asked === prefix
+      ? stored
+      : { ...stored, owner: { ...stored.owner, key_id: 'k2' }, secret_hash: other.secret_hash }
   await cache.authenticate(key)
   await cache.authenticate(other.key)
   expect(cache.authenticate(other.key)).toMatchObject({ key_id: 'k2' })

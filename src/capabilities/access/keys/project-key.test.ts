@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { fingerprintOf, givenKey, keyPrefix, newKey, operatorKeyPrefix, randomBase62 } from './project-key.ts'
+import {
+  fingerprintOf,
+  givenKey,
+  keyPrefix,
+  newKey,
+  operatorKeyPrefix,
+  randomBase62,
+} from './project-key.ts'
 
 test.each([
   ['project', /^lt_[0-9A-Za-z]{8}_[0-9A-Za-z]{32}$/],

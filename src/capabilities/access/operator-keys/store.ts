@@ -1,0 +1,100 @@
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import type { StoredKey } from '../keys/key-cache.ts'
+import type { KeyUse } from '../keys/key-usage.ts'
+import type { NewKey } from '../keys/project-key.ts'
+
+type Db = Kysely<AccessTables>
+
+/** An operator's key as lists show it. */
+export type OperatorKeyRow = {
+  id: string
+  prefix: string
+  created_at: string
+  revoked_at: string | null
+  last_used_at: string | null
+}
+
+/** What an operator's key stands for: itself alone. */
+export type OperatorKey = { key_id: string }
+
+/** Reads a key for the cache; undefined when there is none that is good. */
+export async function readOperatorKey(
+  db: Db,
+  prefix: string,
+): Promise<StoredKey<OperatorKey> | undefined> {
+  const row = await db
+    .selectFrom('operator_keys')
+    .select(['id', 'secret_hash'])
+    .where('prefix', '=', prefix)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return row && { owner: { key_id: row.id }, secret_hash: row.secret_hash, expires_at_ms: null }
+}
+
+/** Notes when keys were last used, in one statement. */
+export async function writeOperatorKeyUses(db: Db, uses: readonly KeyUse[]): Promise<void> {
+  const ids = uses.map(({ key_id }) => key_id)
+  const instants = uses.map(({ used_at }) => used_at.toISOString())
+  await sql`
+    update operator_keys set last_used_at = greatest(operator_keys.last_used_at, used.at)
+    from unnest(${ids}::uuid[], ${instants}::timestamptz[]) as used(id, at)
+    where operator_keys.id = used.id`.execute(db)
+}
+
+/** All keys, oldest first; there are at most `count_max` of them in the answer. */
+export function listOperatorKeys(db: Db, count_max: number): Promise<OperatorKeyRow[]> {
+  return db
+    .selectFrom('operator_keys')
+    .select(operatorKeyColumns)
+    .orderBy('id')
+    .limit(count_max)
+    .execute()
+}
+
+/** Ends a key, or leaves it ended; undefined when there is none of that id. */
+export function revokeOperatorKey(
+  db: Db,
+  { operator_key_id, at }: { operator_key_id: string; at: Date },
+): Promise<OperatorKeyRow | undefined> {
+  return db
+    .updateTable('operator_keys')
+    .set({ revoked_at: sql<string>`coalesce(revoked_at, ${at.toISOString()}::timestamptz)` })
+    .where('id', '=', operator_key_id)
+    .returning(operatorKeyColumns)
+    .executeTakeFirst()
+}
+
+/** What became of a key that was to be let in. */
+export type Registered = 'added' | 'known' | 'revoked' | 'another' | 'too_many'
+
+/**
+ * Adds a key whose prefix is not known yet, unless there are `active_max` good ones already. Must run
+ * under the lock of `bootstrap`, so that of several processes one counts after the other.
+ */
+export async function registerOperatorKey(
+  db: Db,
+  given: NewKey & { id: string; created_at: Date },
+  active_max: number,
+): Promise<Registered> {
+  const known = await db
+    .selectFrom('operator_keys')
+    .select(['secret_hash', 'revoked_at'])
+    .where('prefix', '=', given.prefix)
+    .executeTakeFirst()
+  if (known !== undefined) {
+    if (!known.secret_hash.equals(given.secret_hash)) return 'another'
+    return known.revoked_at === null ? 'known' : 'revoked'
+  }
+  const active = await db
+    .selectFrom('operator_keys')
+    .select('id')
+    .where('revoked_at', 'is', null)
+    .limit(active_max)
+    .execute()
+  if (active.length >= active_max) return 'too_many'
+  const { key: _shownNowhere, ...row } = given
+  await db.insertInto('operator_keys').values(row).execute()
+  return 'added'
+}
+
+const operatorKeyColumns = ['id', 'prefix', 'created_at', 'revoked_at', 'last_used_at'] as const
