@@ -71,9 +71,11 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
       authorize: authorizer(access),
       idempotency: openIdempotencyStore(db),
     })
+    // What was given stands in no log: whoever gave it knows it.
+    const shown = config.bootstrap_project_key === undefined ? firstLogin : undefined
     const base_url = `http://${config.http_host}:${port}`
     context.whenReady.push(async () => {
-      say(welcome({ base_url, data_directory: config.data_directory, firstLogin }))
+      say(welcome({ base_url, data_directory: config.data_directory, firstLogin: shown }))
       if (firstLogin === undefined || !config.demo) return
       const { project_key } = firstLogin
       const about = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }

@@ -1,22 +1,54 @@
 import { columnarSchemaStatus } from '../platform/columnar/index.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import { assertSchemaCurrent, MigrationRefused } from '../platform/migrations/index.ts'
 import { relationalSchemaStatus } from '../platform/relational/index.ts'
+import { bootstrapSecret } from './bootstrap-secret.ts'
 import { oneShot, print } from './one-shot.ts'
 import { bringUpToDate } from './schema.ts'
 import { nameThePostgres, openClickHouse, openPostgres } from './stores.ts'
 
-/** Brings both stores to the current schema and prints the first login where it makes one. */
-export async function migrate(config: RoleConfig<'migrate'>): Promise<number> {
+/**
+ * Brings both stores to the current schema and makes the first login. Where a Secret is to hold it,
+ * that comes first, so that a start which dies in between has lost nothing and the next one goes on;
+ * otherwise it is printed, unless it was given.
+ */
+export async function migrate(given: RoleConfig<'migrate'>): Promise<number> {
+  const config = await withSharedSecrets(given)
   await using parts = new AsyncDisposableStack()
   const context = oneShot('migrate', config, parts)
   const relational = openPostgres(context, config)
   const columnar = openClickHouse(context, config)
   await bringUpToDate(context, config, { relational, columnar }, async (secrets) => {
-    print({ first_login: secrets })
+    if (config.bootstrap_project_key === undefined) print({ first_login: secrets })
   })
   print({ schema: 'current' })
   return 0
+}
+
+/** Makes the Secret of the first login where there is none, and does nothing else. */
+export async function migrateSecret(config: RoleConfig<'migrate'>): Promise<number> {
+  if (config.bootstrap_secret === undefined) {
+    throw new ConfigError('LOOPTRACE_BOOTSTRAP_SECRET: missing, expected namespace/name')
+  }
+  await bootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
+  print({ secret: config.bootstrap_secret })
+  return 0
+}
+
+/** What stands in the Secret wins over other settings. */
+async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleConfig<'migrate'>> {
+  if (config.bootstrap_secret === undefined) return config
+  const secrets = await bootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
+  print({ secret: config.bootstrap_secret })
+  return {
+    ...config,
+    secret_key: secrets['secret-key'],
+    bootstrap_email: secrets['admin-email'],
+    bootstrap_password: secrets['admin-password'],
+    bootstrap_project_id: secrets['project-id'],
+    bootstrap_project_key: secrets['project-key'],
+    operator_key: secrets['operator-key'],
+  }
 }
 
 /** Exit status 0 when both stores are at this code's schema, 1 and the reason when they are not. */

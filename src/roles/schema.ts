@@ -7,7 +7,13 @@ import { nameThePostgres, postgresUrl, type Tables } from './stores.ts'
 
 type SchemaConfig = Pick<
   RoleConfig<'migrate'>,
-  'postgres_url' | 'clickhouse_cluster' | 'bootstrap_email' | 'bootstrap_password'
+  | 'postgres_url'
+  | 'clickhouse_cluster'
+  | 'bootstrap_email'
+  | 'bootstrap_password'
+  | 'bootstrap_project_id'
+  | 'bootstrap_project_key'
+  | 'operator_key'
 >
 
 /**
@@ -32,6 +38,9 @@ export async function bringUpToDate(
     clock,
     admin_email: config.bootstrap_email,
     admin_password: config.bootstrap_password,
+    project_id: config.bootstrap_project_id,
+    project_key: config.bootstrap_project_key,
+    operator_key: config.operator_key,
     deliver,
   })
 }
