@@ -40,6 +40,11 @@ const roles: ReadonlyMap<string, Start> = new Map<string, Start>([
   ['migrate', async () => (await import('./migrate.ts')).migrate(loadConfig('migrate'))],
   ['migrate check', async () => (await import('./migrate.ts')).migrateCheck(loadConfig('migrate'))],
   [
+    'migrate secret',
+    async () => (await import('./migrate.ts')).migrateSecret(loadConfig('migrate')),
+  ],
+  ['smoke-test', async () => (await import('./smoke-test.ts')).trySmoke(loadConfig('smoke-test'))],
+  [
     'dead-letters list',
     async () => (await import('./dead-letters.ts')).listDeadLetters(loadConfig('all')),
   ],

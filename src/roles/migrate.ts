@@ -4,6 +4,7 @@ import { assertSchemaCurrent, MigrationRefused } from '../platform/migrations/in
 import { relationalSchemaStatus } from '../platform/relational/index.ts'
 import { bootstrapSecret } from './bootstrap-secret.ts'
 import { oneShot, print } from './one-shot.ts'
+import { givenOperatorKey } from './operator-key.ts'
 import { bringUpToDate } from './schema.ts'
 import { nameThePostgres, openClickHouse, openPostgres } from './stores.ts'
 
@@ -37,7 +38,9 @@ export async function migrateSecret(config: RoleConfig<'migrate'>): Promise<numb
 
 /** What stands in the Secret wins over other settings. */
 async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleConfig<'migrate'>> {
-  if (config.bootstrap_secret === undefined) return config
+  if (config.bootstrap_secret === undefined) {
+    return { ...config, operator_key: await givenOperatorKey(config) }
+  }
   const secrets = await bootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
   print({ secret: config.bootstrap_secret })
   return {

@@ -109,7 +109,7 @@ LOOPTRACE_OPERATOR_KEY: {secret: {{ $secret }}, key: operator-key}
 
 {{/* Where the Secret is made, when none is given. */}}
 {{- define "looptrace.settings.bootstrap" }}
-LOOPTRACE_BOOTSTRAP_SECRET: {{ include "looptrace.bootstrapSecret" . }}
+LOOPTRACE_BOOTSTRAP_SECRET: {{ .Release.Namespace }}/{{ include "looptrace.bootstrapSecret" . }}
 LOOPTRACE_BOOTSTRAP_EMAIL: {{ .Values.bootstrap.adminEmail | quote }}
 {{- end }}
 

@@ -9,3 +9,4 @@ export {
   type SeenRequest,
   startScriptedProvider,
 } from './scripted-provider/index.ts'
+export { type SmokeOptions, smokeTest } from './smoke-test.ts'

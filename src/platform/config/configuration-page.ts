@@ -22,7 +22,9 @@ const headings: Record<keyof typeof groups, string> = {
   operatorKeySettings: 'Key of the operator',
   taskSettings: 'Tasks',
   querySettings: 'Queries',
+  smokeSettings: 'Smoke test',
   embeddedSettings: 'One machine',
+  cliSettings: 'Command line',
 }
 
 /** `docs/reference/configuration.md`, from the schemas themselves. */

@@ -1,4 +1,4 @@
-import { postgresUrlOf } from './postgres-url.ts'
+import { type PostgresConfig, postgresUrlOf } from './postgres-url.ts'
 import { type Role, type RoleConfig, roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
 
@@ -34,7 +34,7 @@ export function loadConfig<R extends Role>(
   }
   const config = result.data as RoleConfig<R>
   return 'postgres_url' in schema.shape
-    ? { ...config, postgres_url: postgresUrlOf(config) }
+    ? { ...config, postgres_url: postgresUrlOf(config as PostgresConfig) }
     : config
 }
 

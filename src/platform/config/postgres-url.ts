@@ -1,6 +1,7 @@
 import type { RoleConfig } from './roles.ts'
 
-type PostgresConfig = Partial<
+/** What its address may be made of. */
+export type PostgresConfig = Partial<
   Pick<
     RoleConfig<'worker'>,
     | 'postgres_url'

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   accessSettings,
   blobsSettings,
+  cliSettings,
   columnarSettings,
   embeddedSettings,
   httpSettings,
@@ -16,6 +17,7 @@ import {
   queueSettings,
   recordingSettings,
   relationalSettings,
+  smokeSettings,
   taskSettings,
   workerSettings,
 } from './settings/index.ts'
@@ -68,6 +70,10 @@ export const roleSchemas = {
     ...accessSettings,
     ...operatorKeySettings,
   }),
+  'smoke-test': z.object({
+    ...processSettings,
+    ...smokeSettings,
+  }),
   all: z.object({
     ...processSettings,
     ...httpSettings,
@@ -88,6 +94,8 @@ export const roleSchemas = {
     ...embeddedSettings,
     ...blobsSettings,
   }),
+  /** No role, but read as one: the command line. */
+  cli: z.object(cliSettings),
 } as const
 
 export type Role = keyof typeof roleSchemas

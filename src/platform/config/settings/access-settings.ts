@@ -34,4 +34,17 @@ export const accessSettings = {
     min_characters: 12,
     reason: 'Password of the first administrator; a random one is made and shown once when unset.',
   }),
+  bootstrap_project_id: text({
+    unit: 'UUID',
+    reason: 'Id of the first project; a new one is made when unset.',
+  }),
+  bootstrap_project_key: secret({
+    min_characters: 44,
+    reason: 'Key of the first project, `lt_…`; a random one is made and shown once when unset.',
+  }),
+  bootstrap_secret: text({
+    unit: 'namespace/name',
+    reason:
+      'Secret of the cluster that `migrate` keeps the first login and the shared keys in: it makes it when it is not there, and takes what is in it.',
+  }),
 }

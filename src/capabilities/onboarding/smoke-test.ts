@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, sleep, systemClock } from '../../kernel/time.ts'
+import { chatCall } from './chat-call.ts'
+import { type TasksApi, taskWithCalls } from './sample-tasks-api.ts'
+import { startScriptedProvider } from './scripted-provider/index.ts'
+
+export type SmokeOptions = {
+  /** Origin that takes completions and spans, without a slash at the end. */
+  proxy_url: string
+  /** Origin of the product APIs. */
+  api_url: string
+  /** With the scopes proxy:write, ingest:write, tasks:read and traces:read. */
+  project_key: string
+  /** Where the scripted provider listens; the proxy's setting has to name it. */
+  provider: { host: string; port: number }
+  /** How long the service may take to answer, and again each thing that was sent to be readable. */
+  wait_ms_max: number
+  /** Takes a line for each step that went well. */
+  log: (line: string) => void
+  fetch?: typeof globalThis.fetch
+  clock?: Clock
+}
+
+/** A step of the test did not go well; the message says which, and what came instead. */
+class SmokeTestFailed extends Error {
+  override readonly name = 'SmokeTestFailed'
+}
+
+/**
+ * Tries an installation as its users do: a completion through the proxy, answered by a scripted
+ * provider that runs here for as long, and a span by OTLP; then both are read from the API. Leaves a
+ * task `smoke-…` of one call and a trace of one span behind. Throws SmokeTestFailed, ChatCallFailed
+ * or SampleFailed.
+ */
+export async function smokeTest(options: SmokeOptions): Promise<void> {
+  const { project_key, fetch = globalThis.fetch, clock = systemClock, wait_ms_max, log } = options
+  const run_id = randomBytes(6).toString('hex')
+  const task_id = `smoke-${run_id}`
+  const provider = await startScriptedProvider({
+    ...options.provider,
+    script: { steps: [{ match: {}, reply: { content: answerOf(run_id) } }] },
+    seen_requests_max: 0,
+  })
+  try {
+    const wait: Wait = { clock, wait_ms_max }
+    const said = await within(wait, () => complete(options, { fetch, task_id }))
+    if (said !== answerOf(run_id)) {
+      throw new SmokeTestFailed(`the completion says "${said}", expected "${answerOf(run_id)}"`)
+    }
+    log(`completion: answered through ${options.proxy_url}`)
+    const span = await within(wait, () => sendSpan(options, { fetch, run_id, clock }))
+    log(`span: taken by ${options.proxy_url}`)
+
+    const api: TasksApi = { url: options.api_url, project_key, fetch }
+    await taskWithCalls(api, { task_id, calls: 1 }, wait)
+    log(`completion: read back as task ${task_id} from ${options.api_url}`)
+    await within(wait, () => readTrace(api, span))
+    log(`span: read back as trace ${span.trace_id} from ${options.api_url}`)
+  } finally {
+    await provider.stop()
+  }
+}
+
+/** What the provider says in this run, so that no other one's answer is taken for it. */
+function answerOf(run_id: string): string {
+  return `Looptrace hears you, run ${run_id}.`
+}
+
+type Wait = { clock: Clock; wait_ms_max: number }
+
+const retryInterval_ms = 500
+const answer_ms_max = 15_000
+
+/** Tries until it goes well; the last failure goes on when that takes too long. */
+async function within<T>({ clock, wait_ms_max }: Wait, step: () => Promise<T>): Promise<T> {
+  for (const until_ms = clock.now_ms() + wait_ms_max; ; ) {
+    try {
+      return await step()
+    } catch (error) {
+      if (clock.now_ms() >= until_ms) throw error
+    }
+    await sleep(retryInterval_ms)
+  }
+}
+
+async function complete(
+  { proxy_url, project_key }: SmokeOptions,
+  { fetch, task_id }: { fetch: typeof globalThis.fetch; task_id: string },
+): Promise<string | null> {
+  const headers = {
+    'x-api-key': project_key,
+    authorization: 'Bearer none-is-needed',
+    'x-provider': 'scripted',
+    'x-task-id': task_id,
+    'x-task-name': 'Smoke test',
+  }
+  const target = { url: `${proxy_url}/v1`, headers, fetch, timeout_ms: answer_ms_max }
+  const messages = [{ role: 'user' as const, content: 'Do you hear me?' }]
+  const body = { model: 'scripted', messages, tools: undefined, stream: false }
+  return (await chatCall(target, body)).content
+}
+
+type SentSpan = { trace_id: string; name: string }
+
+/** One span of OTLP as JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
+async function sendSpan(
+  { proxy_url, project_key }: SmokeOptions,
+  { fetch, run_id, clock }: { fetch: typeof globalThis.fetch; run_id: string; clock: Clock },
+): Promise<SentSpan> {
+  const trace_id = randomBytes(16).toString('hex')
+  const name = `smoke test ${run_id}`
+  const end_ms = clock.now_ms()
+  const span = {
+    traceId: trace_id,
+    spanId: randomBytes(8).toString('hex'),
+    name,
+    kind: 1,
+    startTimeUnixNano: `${end_ms - 1}000000`,
+    endTimeUnixNano: `${end_ms}000000`,
+  }
+  const resource = {
+    attributes: [{ key: 'service.name', value: { stringValue: 'looptrace-smoke-test' } }],
+  }
+  const answer = await fetch(`${proxy_url}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': project_key },
+    body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans: [span] }] }] }),
+    signal: AbortSignal.timeout(answer_ms_max),
+  })
+  if (!answer.ok) throw await unexpected('POST /v1/traces', answer)
+  return { trace_id, name }
+}
+
+async function readTrace(
+  { url, project_key, fetch }: TasksApi,
+  { trace_id, name }: SentSpan,
+): Promise<void> {
+  const path = `/api/v2/observability/traces/${trace_id}/explorer`
+  const answer = await fetch(url + path, {
+    headers: { 'x-api-key': project_key },
+    signal: AbortSignal.timeout(answer_ms_max),
+  })
+  if (!answer.ok) throw await unexpected(`GET ${path}`, answer)
+  if ((await answer.text()).includes(name)) return
+  throw new SmokeTestFailed(`GET ${path}: the span "${name}" is not in the trace`)
+}
+
+async function unexpected(request: string, answer: Response): Promise<SmokeTestFailed> {
+  const text = (await answer.text()).slice(0, 500)
+  return new SmokeTestFailed(`${request}: status ${answer.status}: ${text}`)
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { mintGivenSecrets } from '../capabilities/access/index.ts'
+import { systemClock } from '../kernel/time.ts'
+import { ConfigError } from '../platform/config/index.ts'
+import {
+  type KubeClient,
+  KubeConflict,
+  KubeNotFound,
+  type ObjectAt,
+  openKube,
+  secretResource,
+} from '../platform/kube/index.ts'
+
+/** The first login and the keys that roles share, by their names in the Secret. */
+export type SharedSecrets = Record<(typeof keys)[number], string>
+
+const keys = [
+  'secret-key',
+  'admin-email',
+  'admin-password',
+  'project-key',
+  'project-id',
+  'operator-key',
+] as const
+
+/** A Secret that can't be used; the message names what it lacks. */
+class BootstrapSecretRefused extends Error {
+  override readonly name = 'BootstrapSecretRefused'
+}
+
+const requestTimeout_ms = 15_000
+
+/** The Secret that `LOOPTRACE_BOOTSTRAP_SECRET` names, made when it is not there. */
+export function bootstrapSecret(where: string, admin_email: string): Promise<SharedSecrets> {
+  const kube = openKube({ request_timeout_ms: requestTimeout_ms, clock: systemClock })
+  return sharedSecrets(kube, placeOf(where), admin_email)
+}
+
+/**
+ * Reads the Secret, or makes it with new values. Of several processes that start at once one makes
+ * it, and all go on with what is in it. Nothing is written anywhere else before: whoever is killed
+ * here has lost nothing.
+ */
+export async function sharedSecrets(
+  kube: Pick<KubeClient, 'read' | 'create'>,
+  at: ObjectAt,
+  admin_email: string,
+): Promise<SharedSecrets> {
+  const found = await read(kube, at)
+  if (found !== undefined) return found
+  try {
+    await kube.create(secretResource, draftOf(at, admin_email))
+  } catch (error) {
+    if (!(error instanceof KubeConflict)) throw error
+  }
+  const made = await read(kube, at)
+  if (made !== undefined) return made
+  throw new BootstrapSecretRefused(`Secret ${at.namespace}/${at.name} was made, and is gone again`)
+}
+
+/** `namespace/name`. */
+function placeOf(where: string): ObjectAt {
+  const [namespace = '', name = '', ...rest] = where.split('/')
+  if (namespace !== '' && name !== '' && rest.length === 0) return { namespace, name }
+  throw new ConfigError(`LOOPTRACE_BOOTSTRAP_SECRET: got "${where}", expected namespace/name`)
+}
+
+async function read(
+  kube: Pick<KubeClient, 'read'>,
+  at: ObjectAt,
+): Promise<SharedSecrets | undefined> {
+  const secret = await kube.read(secretResource, at).catch((error: unknown) => {
+    if (error instanceof KubeNotFound) return undefined
+    throw error
+  })
+  if (secret === undefined) return undefined
+  const { data = {} } = secret
+  const lacking = keys.filter((key) => !data[key])
+  if (lacking.length > 0) {
+    throw new BootstrapSecretRefused(
+      `Secret ${at.namespace}/${at.name} lacks ${lacking.join(', ')}: add them, or delete the Secret to have a new one`,
+    )
+  }
+  const values = keys.map((key) => [key, Buffer.from(data[key] ?? '', 'base64').toString()])
+  return Object.fromEntries(values)
+}
+
+function draftOf({ namespace, name }: ObjectAt, admin_email: string) {
+  const minted = mintGivenSecrets()
+  const values: SharedSecrets = {
+    'secret-key': randomBytes(32).toString('base64url'),
+    'admin-email': admin_email,
+    'admin-password': minted.admin_password,
+    'project-key': minted.project_key,
+    'project-id': minted.project_id,
+    'operator-key': minted.operator_key,
+  }
+  const encoded = Object.entries(values).map(([key, value]) => [
+    key,
+    Buffer.from(value).toString('base64'),
+  ])
+  const labels = {
+    'app.kubernetes.io/part-of': 'looptrace',
+    'app.kubernetes.io/managed-by': 'looptrace',
+  }
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace, labels },
+    type: 'Opaque',
+    data: Object.fromEntries(encoded),
+  }
+}
