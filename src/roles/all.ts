@@ -17,6 +17,7 @@ import { openIntake } from './intake.ts'
 import { openJobs } from './jobs.ts'
 import { openJudge } from './judge.ts'
 import { listen } from './listen.ts'
+import { operatorKeyOf } from './operator-key.ts'
 import { openOtlp } from './otlp.ts'
 import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
@@ -30,7 +31,8 @@ import { ingestOf } from './worker.ts'
 export function startAll(given: RoleConfig<'all'>): Promise<Running> {
   return run('all', given, async (context) => {
     const secret_key = await secretKeyOf(given)
-    const config = { ...(await startServers(context, given)), secret_key }
+    const operator_key = await operatorKeyOf(given)
+    const config = { ...(await startServers(context, given)), secret_key, operator_key }
     const { db, store, records, ledger, ...stores } = openStores(context, config)
     const firstLogin = await migrateHere(context, config, stores)
 
