@@ -1,6 +1,7 @@
 import { openFindingsRetention } from '../capabilities/detection/index.ts'
 import { type Chore, type JobHandler, startJobs } from '../capabilities/observability/jobs/index.ts'
 import {
+  archiveScheduleHandler,
   type EraseElsewhere,
   erasureHandler,
   retentionChores,
@@ -45,6 +46,7 @@ export function openJobs(
     db,
     handlers: [
       retentionHandler({ ...context, db, store: retention, targets }),
+      archiveScheduleHandler({ ...context, db, store: retention }),
       erasureHandler({ ...context, db, store: retention, targets, elsewhere }),
       ...others.flatMap(({ handlers }) => handlers),
     ],

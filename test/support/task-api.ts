@@ -8,9 +8,12 @@ import { problem } from '../../src/kernel/problem.ts'
 import { projectRoles } from '../../src/kernel/scopes.ts'
 import {
   type Authorize,
+  type Caller,
   createHttpServer,
   type HttpServer,
   keyScopesOf,
+  letsOperatorIn,
+  type RouteScope,
 } from '../../src/platform/http/index.ts'
 import {
   type DetectionTables,
@@ -109,12 +112,18 @@ export function tokenOf(role: string, project_id?: string): Record<string, strin
   }
 }
 
+/** What the operator of a cluster sends about this project. */
+export function operatorOf(project_id: string): Record<string, string> {
+  return { 'x-api-key': 'lt_op_1', 'x-project-id': project_id }
+}
+
 /** Grants what the credentials themselves say; the real authorizer has tests of its own. */
 export const authorize: Authorize = async (
   { auth, scope },
   { api_key, authorization, project },
 ) => {
   if (scope.level !== 'project') throw new Error('expected a route of a project')
+  if (api_key?.startsWith('lt_op_')) return operatorIn(scope, project)
   if (api_key !== undefined && auth !== 'jwt') {
     const [project_id = '', ...scopes] = api_key.slice(3).split(' ')
     if (!api_key.startsWith('lt_')) throw problem('credentials_invalid')
@@ -128,6 +137,12 @@ export const authorize: Authorize = async (
   if (role < projectRoles.indexOf(scope.role)) throw problem('permission_denied')
   if (project === undefined) throw problem('project_required')
   return { kind: 'user', id: 'user-1', project_id: project }
+}
+
+function operatorIn(scope: RouteScope, project_id: string | undefined): Caller {
+  if (!letsOperatorIn(scope)) throw problem('permission_denied')
+  if (project_id === undefined) throw problem('project_required')
+  return { kind: 'operator', id: 'operator-1', project_id }
 }
 
 function serve(deps: Parameters<typeof taskRoutes>[0]): Promise<HttpServer> {

@@ -8,3 +8,7 @@ export type { RetentionDb, RetentionDeps } from './retention-deps.ts'
 export { retentionRoutes } from './retention-routes.ts'
 export { type RetentionChoresOptions, retentionChores } from './runs/daily.ts'
 export { type RetentionJobOptions, retentionHandler } from './runs/retention-job.ts'
+export {
+  type ArchiveScheduleOptions,
+  archiveScheduleHandler,
+} from './schedule/archive-schedule-job.ts'

@@ -39,6 +39,21 @@ export async function projectsWithRetention(db: RetentionDb): Promise<string[]> 
   return rows.map(({ project_id }) => project_id)
 }
 
+/** A project whose policy has days archived; `since` is when that was set. */
+export type ScheduledArchive = { project_id: string; schedule: string; since: string }
+
+/** Projects whose days are archived on a schedule. */
+export async function scheduledArchives(db: RetentionDb): Promise<ScheduledArchive[]> {
+  const rows = await db
+    .selectFrom('retention_policies')
+    .select(['project_id', 'archive', 'archive_since'])
+    .where(sql<boolean>`(archive->>'enabled')::boolean`)
+    .execute()
+  return rows.flatMap(({ project_id, archive, archive_since: since }) =>
+    archive === null || since === null ? [] : { project_id, schedule: archive.schedule, since },
+  )
+}
+
 /** Who changes a policy, when, and which version; undefined: whichever there is. */
 export type RetentionChange = {
   project_id: string

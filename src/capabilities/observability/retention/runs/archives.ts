@@ -69,14 +69,14 @@ function covers(job: Job, from_ms: number, to_ms: number): boolean {
 /** Has a day archived; a run that is begun again asks for no second one. */
 export async function requestArchive(
   db: RetentionDb,
-  about: { project_id: string; day: number; run_id: string; clock: Clock },
+  about: { project_id: string; day: number; run_id: string; clock: Clock; reason: string },
 ): Promise<void> {
-  const { project_id, day, run_id, clock } = about
+  const { project_id, day, run_id, clock, reason } = about
   const from = new Date(day * day_ms).toISOString()
   const to = new Date((day + 1) * day_ms).toISOString()
   await enqueueJob(db, {
     ...{ project_id, kind, clock },
-    params: { from, to, reason: 'Retention deletes the day once it is archived.' },
+    params: { from, to, reason },
     requested_by: `job:${run_id}`,
     once_key: `archive ${from} for ${run_id}`,
   })

@@ -5,6 +5,7 @@ import type { LedgerStore } from '../../stores/index.ts'
 import { day_ms } from '../policy/rules.ts'
 import { projectsWithRetention } from '../policy/store.ts'
 import type { RetentionDb } from '../retention-deps.ts'
+import { archiveScheduleChore } from '../schedule/archive-chore.ts'
 import { retentionKind } from './retention-kind.ts'
 
 export type RetentionChoresOptions = {
@@ -17,10 +18,11 @@ export type RetentionChoresOptions = {
   ledger_days: number
 }
 
-/** What every worker does for retention: the runs of each day, and our own books. */
+/** What every worker does for retention: runs and archives when they are due, and our own books. */
 export function retentionChores(options: RetentionChoresOptions): Chore[] {
   return [
     { name: 'daily retention', every_ms: daily_ms, run: enqueueDaily(options) },
+    archiveScheduleChore(options),
     { name: 'books', every_ms: books_ms, run: () => trimBooks(options) },
   ]
 }

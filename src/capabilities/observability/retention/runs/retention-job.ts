@@ -195,7 +195,8 @@ class RetentionRun {
     if (this.#asked.has(day) || this.#asked.size >= archives_max) return
     this.#asked.add(day)
     const { id: run_id, project_id } = this.#job
-    await requestArchive(db, { project_id, day, run_id, clock })
+    const reason = 'Retention deletes the day once it is archived.'
+    await requestArchive(db, { project_id, day, run_id, clock, reason })
   }
 
   async #noteFuture(): Promise<void> {

@@ -20,14 +20,26 @@ export function scheduleFault(schedule: string): string | undefined {
   }
 }
 
-/** The first instant after this one at which the schedule comes, in ms since 1970. */
+/** The first instant after this one at which the schedule comes, in ms since 1970, if it does. */
 export function nextTick(schedule: string, after_ms: number): number | undefined {
-  return cronOf(schedule).nextRun(new Date(after_ms))?.getTime()
+  return readable(schedule)?.nextRun(new Date(after_ms))?.getTime()
 }
 
-/** The last instant at which the schedule came, this one included. */
+/** The last instant at which the schedule came, this one included, if it did. */
 export function lastTick(schedule: string, at_ms: number): number | undefined {
-  return cronOf(schedule).previousRuns(1, new Date(at_ms))[0]?.getTime()
+  // What comes at the very instant is not before it.
+  return readable(schedule)
+    ?.previousRuns(1, new Date(at_ms + 1))[0]
+    ?.getTime()
+}
+
+/** Undefined for what stands in a store and was never checked. */
+function readable(schedule: string): Cron | undefined {
+  try {
+    return cronOf(schedule)
+  } catch {
+    return undefined
+  }
 }
 
 function cronOf(schedule: string): Cron {
