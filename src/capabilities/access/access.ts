@@ -4,8 +4,9 @@ import type { Logger } from '../../platform/telemetry/index.ts'
 import type { ExternalTokens } from './identify.ts'
 import { createKeyCache, type KeyCache, type KeyCacheLimits } from './keys/key-cache.ts'
 import { createKeyUsage } from './keys/key-usage.ts'
-import { keyPrefix } from './keys/project-key.ts'
+import { keyPrefix, operatorKeyPrefix } from './keys/project-key.ts'
 import { readKey, writeKeyUses } from './keys/store.ts'
+import { type OperatorKey, readOperatorKey, writeOperatorKeyUses } from './operator-keys/store.ts'
 import { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
 import { createSignInGuard, type SignInGuard } from './passwords/sign-in-guard.ts'
 import { createRoleReader, type RoleReader } from './roles/role-reader.ts'
@@ -20,6 +21,8 @@ export type Access = {
   db: Kysely<AccessTables>
   clock: Clock
   keys: KeyCache
+  /** Keys of the operators of clusters. */
+  operators: KeyCache<OperatorKey>
   roles: RoleReader
   tokens: AccessTokens
   signing_keys: SigningKeys
@@ -53,6 +56,7 @@ export type AccessOptions = {
 export function openAccess(options: AccessOptions): Access {
   const { db, clock } = options
   const { keys, close } = openKeys({ db, clock })
+  const operators = openOperatorKeys({ db, clock })
   const signing_keys = createSigningKeys({
     ...options,
     rules: {
@@ -65,6 +69,7 @@ export function openAccess(options: AccessOptions): Access {
     db,
     clock,
     keys,
+    operators: operators.keys,
     roles: createRoleReader({ db, clock }),
     tokens: createAccessTokens({
       signing_keys,
@@ -77,7 +82,10 @@ export function openAccess(options: AccessOptions): Access {
     external: externalTokens(options),
     passwords: options.passwords ?? createPasswordHasher(),
     guard: createSignInGuard({ clock }),
-    close,
+    close: async () => {
+      await close()
+      await operators.close()
+    },
   }
 }
 
@@ -95,6 +103,20 @@ export function openKeys(options: {
     prefixOf: keyPrefix,
     clock,
     onUsed: usage.touch,
+  })
+  return { keys, close: usage.close }
+}
+
+/** The operators' keys; while the store is out of reach none of them is good. */
+function openOperatorKeys(options: { db: Kysely<AccessTables>; clock: Clock }) {
+  const { db, clock } = options
+  const usage = createKeyUsage({ write: (uses) => writeOperatorKeyUses(db, uses), clock })
+  const keys = createKeyCache({
+    load: (prefix) => readOperatorKey(db, prefix),
+    prefixOf: operatorKeyPrefix,
+    clock,
+    onUsed: usage.touch,
+    stale_ms: 0,
   })
   return { keys, close: usage.close }
 }

@@ -28,7 +28,7 @@ type AuthorizerDeps = IdentityDeps & { roles: RoleReader }
 export function authorizer(deps: AuthorizerDeps): Authorize {
   return async (route, credentials) => {
     try {
-      const identity = await identify(route.auth, credentials, deps)
+      const identity = await identify(route, credentials, deps)
       return await permit(route.scope, { identity, credentials, roles: deps.roles })
     } catch (error) {
       throw asStoreProblem(error)
@@ -41,21 +41,43 @@ type Question = { identity: Identity; credentials: Credentials; roles: RoleReade
 function permit(scope: RouteScope, question: Question): Promise<Caller> {
   switch (scope.level) {
     case 'project':
-      return question.identity.kind === 'user'
-        ? permitUserInProject(scope.role, question)
-        : permitScopes(scope.key, question)
+      return permitInProject(scope, question)
     case 'organization':
       return permitInOrganization(scope.role, question)
     case 'user':
+      return Promise.resolve({ ...personOrOperator(question.identity), project_id: '' })
     case 'public':
       return Promise.resolve({ ...personOf(question.identity), project_id: '' })
   }
 }
 
+function permitInProject(
+  scope: Extract<RouteScope, { level: 'project' }>,
+  question: Question,
+): Promise<Caller> {
+  switch (question.identity.kind) {
+    case 'user':
+      return permitUserInProject(scope.role, question)
+    case 'operator':
+      return permitOperator(question.identity.id, question)
+    default:
+      return permitScopes(scope.key, question)
+  }
+}
+
+/** An operator works in whatever project it names. That it may come in is known: see `identify`. */
+async function permitOperator(id: string, { credentials, roles }: Question): Promise<Caller> {
+  const named = credentials.params['project_id'] ?? credentials.project
+  if (named === undefined) throw projectRequired()
+  const project_id = named.toLowerCase()
+  if (!isUuid(project_id) || !(await roles.isProject(project_id))) throw projectNotFound(named)
+  return { kind: 'operator', id, project_id }
+}
+
 /** A key or service account works in its own project, within its scopes. */
 async function permitScopes(scope: RouteKeyScope, question: Question): Promise<Caller> {
   const { identity, credentials } = question
-  if (identity.kind === 'user') throw problem('permission_denied')
+  if (!('scopes' in identity)) throw problem('permission_denied')
   const named = credentials.params['project_id'] ?? credentials.project
   if (named !== undefined && named.toLowerCase() !== identity.project_id) {
     throw projectNotFound(named)
@@ -108,19 +130,25 @@ async function permitInOrganization(role: OrganizationRole, question: Question):
 async function selectedProject(user_id: string, { credentials, roles }: Question) {
   const named = credentials.params['project_id'] ?? credentials.project
   const project_id = named?.toLowerCase() ?? (await roles.onlyProject(user_id))
-  if (project_id === undefined) {
-    throw problem('project_required', {
-      detail: 'Name a project in the X-Project-ID header or the project_id query parameter',
-    })
-  }
+  if (project_id === undefined) throw projectRequired()
   const seen = isUuid(project_id) ? await roles.projectRole(user_id, project_id) : undefined
   if (seen === undefined) throw projectNotFound(project_id)
   return { project_id, seen }
 }
 
+function personOrOperator(identity: Identity): { kind: 'user' | 'operator'; id: string } {
+  return identity.kind === 'operator' ? identity : personOf(identity)
+}
+
 function personOf(identity: Identity): { kind: 'user'; id: string } {
   if (identity.kind === 'user') return { kind: 'user', id: identity.id }
   throw problem('permission_denied', { detail: 'This takes a person who is signed in' })
+}
+
+function projectRequired(): Error {
+  return problem('project_required', {
+    detail: 'Name a project in the X-Project-ID header or the project_id query parameter',
+  })
 }
 
 function projectNotFound(project_id: string): Error {

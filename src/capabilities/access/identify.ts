@@ -1,13 +1,24 @@
 import { problem } from '../../kernel/problem.ts'
 import type { KeyScope } from '../../kernel/scopes.ts'
-import type { Credentials, RouteAuth } from '../../platform/http/index.ts'
+import {
+  type Credentials,
+  letsOperatorIn,
+  type RouteAccess,
+  type RouteAuth,
+} from '../../platform/http/index.ts'
 import type { KeyCache } from './keys/key-cache.ts'
+import { operatorKeyPrefix } from './keys/project-key.ts'
+import type { OperatorKey } from './operator-keys/store.ts'
 import type { RoleReader } from './roles/role-reader.ts'
 import type { AccessTokens } from './tokens/token-subject.ts'
 
-/** Who the credentials belong to. A person has roles; a key or service account has scopes. */
+/**
+ * Who the credentials belong to. A person has roles; a key or service account has scopes; an operator
+ * has the routes that let it in.
+ */
 export type Identity =
   | { kind: 'user'; id: string }
+  | { kind: 'operator'; id: string }
   | {
       kind: 'key' | 'service_account'
       id: string
@@ -17,6 +28,7 @@ export type Identity =
 
 export type IdentityDeps = {
   keys: KeyCache
+  operators: KeyCache<OperatorKey>
   tokens: AccessTokens
   /** Tokens of an external issuer, where one is set up. */
   external: ExternalTokens | undefined
@@ -36,7 +48,7 @@ export type ExternalTokens = {
  * as nobody can tell which of them it means. Throws `credentials_missing`, `credentials_invalid`.
  */
 export async function identify(
-  auth: RouteAuth,
+  { auth, scope }: RouteAccess,
   { authorization, api_key }: Credentials,
   deps: IdentityDeps,
 ): Promise<Identity> {
@@ -44,6 +56,9 @@ export async function identify(
     throw problem('credentials_invalid', {
       detail: 'The request has both Authorization and X-API-Key, expected one of them',
     })
+  }
+  if (api_key !== undefined && letsOperatorIn(scope) && operatorKeyPrefix(api_key) !== undefined) {
+    return byOperatorKey(api_key, deps)
   }
   if (api_key !== undefined && auth !== 'jwt') return byKey(api_key, deps)
   if (authorization !== undefined && auth !== 'key') return byBearer(authorization, deps)
@@ -66,6 +81,12 @@ async function byKey(key: string, { keys }: IdentityDeps): Promise<Identity> {
   return service_account_id === null
     ? { kind: 'key', id: key_id, project_id, scopes }
     : { kind: 'service_account', id: service_account_id, project_id, scopes }
+}
+
+async function byOperatorKey(key: string, { operators }: IdentityDeps): Promise<Identity> {
+  const found = await operators.authenticate(key)
+  if (found !== undefined) return { kind: 'operator', id: found.key_id }
+  throw problem('credentials_invalid', { detail: 'X-API-Key is not a valid key of an operator' })
 }
 
 async function byBearer(authorization: string, deps: IdentityDeps): Promise<Identity> {

@@ -5,6 +5,7 @@ import { readKeyById } from '../keys/store.ts'
 import { createReadCache } from './read-cache.ts'
 import {
   readOrganizationRole,
+  readProjectExists,
   readProjectRole,
   readUserByEmail,
   readUserIsActive,
@@ -19,6 +20,8 @@ export type RoleReader = {
   /** The user with this (lower-case) e-mail, for tokens of an external issuer. */
   userByEmail(email: string): Promise<string | undefined>
   organizationRole(user_id: string, organization_id: string): Promise<OrganizationRole | undefined>
+  /** Whether there is such a project that is not archived; a no is never out of date. */
+  isProject(project_id: string): Promise<boolean>
   /** Undefined when the user can not see the project. */
   projectRole(user_id: string, project_id: string): Promise<SeenProject | undefined>
   /** The only project the user can see; undefined when there are none or more. */
@@ -48,6 +51,7 @@ export function createRoleReader(options: {
   const emails = createReadCache<string | undefined>(limits)
   const organizations = createReadCache<OrganizationRole | undefined>(limits)
   const projects = createReadCache<SeenProject | undefined>(limits)
+  const existing = createReadCache<true>(limits)
   const only = createReadCache<string | undefined>(limits)
   const accounts = createReadCache<SeenServiceAccount | undefined>(limits)
   return {
@@ -57,6 +61,16 @@ export function createRoleReader(options: {
       organizations.get(`${user} ${organization}`, () =>
         readOrganizationRole(db, { user_id: user, organization_id: organization }),
       ),
+    isProject: (project) =>
+      existing
+        .get(project, async () => {
+          if (await readProjectExists(db, project)) return true
+          throw new NoSuchProject()
+        })
+        .catch((error: unknown) => {
+          if (error instanceof NoSuchProject) return false
+          throw error
+        }),
     projectRole: (user, project) =>
       projects.get(`${user} ${project}`, () =>
         readProjectRole(db, { user_id: user, project_id: project }),
@@ -68,9 +82,15 @@ export function createRoleReader(options: {
       }),
     serviceAccount: (key) => accounts.get(key, () => serviceAccountOf(db, key, clock)),
     forget: () => {
-      for (const cache of [active, emails, organizations, projects, only, accounts]) cache.clear()
+      for (const cache of [active, emails, organizations, projects, existing, only, accounts])
+        cache.clear()
     },
   }
+}
+
+/** Keeps a no out of the cache, which holds no failures. */
+class NoSuchProject extends Error {
+  override readonly name = 'NoSuchProject'
 }
 
 async function serviceAccountOf(

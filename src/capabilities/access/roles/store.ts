@@ -39,6 +39,17 @@ export async function readOrganizationRole(
   return row?.role
 }
 
+/** Whether a project is there and not archived. */
+export async function readProjectExists(db: Db, project_id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', project_id)
+    .where('archived_at', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** The user's role in a project that is not archived; undefined when there is none. */
 export async function readProjectRole(
   db: Db,
