@@ -1,24 +1,9 @@
+#!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8'
 import { startOf } from './roles/index.ts'
 
-const usage = `usage: looptrace [role]
-
-roles:
-  all             everything on this machine, on embedded servers (default)
-  proxy           the data plane: completions
-  api             the control plane: product APIs
-  worker          writes what the queue brings
-  migrate         brings both stores to the current schema, and makes the first login
-  migrate check   says whether they are; exit status 1 when they are not
-  dead-letters list              prints what could not be stored, one JSON object a line
-  dead-letters replay <id>       puts one back into the queue; exit status 1 when it is not there
-  dead-letters replay --all      puts all of them back
-
-Settings are LOOPTRACE_* variables: docs/reference/configuration.md`
-
 /** The second signal does not wait for anything. */
 const interruptedStatus = 130
-const usageStatus = 2
 
 /** JavaScript's own errors are defects and need a stack; those of ours say what is wrong. */
 const defects = new Set(['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'])
@@ -27,18 +12,9 @@ const defects = new Set(['Error', 'TypeError', 'RangeError', 'ReferenceError', '
 // which took a third of the processor at the edge, whose bodies and frames are buffers.
 setFlagsFromString('--external-memory-accounted-in-global-limit')
 
-const words = process.argv.slice(2)
-const name = words.join(' ') || 'all'
-const start = startOf(words)
-
-if (start === undefined) {
-  const asked = ['help', '--help', '-h'].includes(name)
-  const output = asked ? process.stdout : process.stderr
-  output.write(`${asked ? '' : `looptrace: "${name}" is no role\n\n`}${usage}\n`)
-  process.exitCode = asked ? 0 : usageStatus
-} else {
-  process.exitCode = await start(stopSignal()).catch(report)
-}
+const { name, run } = startOf(process.argv.slice(2))
+process.exitCode = await run(stopSignal()).catch(report)
+await new Promise((resolve) => process.stdout.write('', resolve))
 process.exit()
 
 /** Aborts at the first SIGINT or SIGTERM. */

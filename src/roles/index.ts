@@ -1,76 +1,55 @@
-import { loadConfig } from '../platform/config/index.ts'
-import type { Running } from './running.ts'
+import {
+  cliCommands,
+  commandOf,
+  exitStatus,
+  helpOf,
+  overviewOf,
+  runCommand,
+  terminalIo,
+} from '../cli/index.ts'
+import { roleCommands } from './role-commands.ts'
+import { version } from './version.ts'
 
-/** Runs until `stop` aborts; resolves with the exit status. */
-type Start = (stop: AbortSignal) => Promise<number>
+/** Does it until `stop` aborts; resolves with the exit status. */
+type Start = { name: string; run(stop: AbortSignal): Promise<number> }
 
-/**
- * The roles by what stands on the command line. Each is imported when it is started: a proxy that
- * holds the worker's price table and the api's routes in memory pays for them at every collection.
- */
-const roles: ReadonlyMap<string, Start> = new Map<string, Start>([
-  [
-    'all',
-    async (stop) => {
-      const { startAll } = await import('./all.ts')
-      return untilStopped(stop, () => startAll(loadConfig('all')))
-    },
-  ],
-  [
-    'proxy',
-    async (stop) => {
-      const { startProxy } = await import('./proxy.ts')
-      return untilStopped(stop, () => startProxy(loadConfig('proxy')))
-    },
-  ],
-  [
-    'api',
-    async (stop) => {
-      const { startApi } = await import('./api.ts')
-      return untilStopped(stop, () => startApi(loadConfig('api')))
-    },
-  ],
-  [
-    'worker',
-    async (stop) => {
-      const { startWorker } = await import('./worker.ts')
-      return untilStopped(stop, () => startWorker(loadConfig('worker')))
-    },
-  ],
-  ['migrate', async () => (await import('./migrate.ts')).migrate(loadConfig('migrate'))],
-  ['migrate check', async () => (await import('./migrate.ts')).migrateCheck(loadConfig('migrate'))],
-  [
-    'migrate secret',
-    async () => (await import('./migrate.ts')).migrateSecret(loadConfig('migrate')),
-  ],
-  ['smoke-test', async () => (await import('./smoke-test.ts')).trySmoke(loadConfig('smoke-test'))],
-  [
-    'dead-letters list',
-    async () => (await import('./dead-letters.ts')).listDeadLetters(loadConfig('all')),
-  ],
-  [
-    'dead-letters replay --all',
-    async () => (await import('./dead-letters.ts')).replayDeadLetters(loadConfig('all')),
-  ],
-])
-
-/** What the words of the command line ask for; undefined when that is no role. */
-export function startOf(words: readonly string[]): Start | undefined {
-  const start = roles.get(words.join(' ') || 'all')
-  const [role, verb, id] = words
-  const isReplay = role === 'dead-letters' && verb === 'replay' && words.length === 3
-  if (start !== undefined || !isReplay || id === undefined || id.startsWith('-')) return start
-  return async () => (await import('./dead-letters.ts')).replayDeadLetter(loadConfig('all'), id)
+/** What the words of the command line ask for: a role, a command, help, or that they are wrong. */
+export function startOf(words: readonly string[]): Start {
+  const asked = words.length === 0 ? ['all'] : words
+  const [first = '', ...others] = asked
+  if (first === '--version') return printing(`${version}\n`)
+  if (['help', '--help', '-h'].includes(first)) return helpFor(others)
+  const found = commandOf(commands, asked)
+  if (found === undefined) return notKnown(asked)
+  const { command, args } = found
+  return {
+    name: command.words,
+    run: (stop) => runCommand(command, args, terminalIo(stop)),
+  }
 }
 
-async function untilStopped(stop: AbortSignal, start: () => Promise<Running>): Promise<number> {
-  const running = await start()
-  const stopped = new Promise<void>((resolve) => {
-    if (stop.aborted) resolve()
-    stop.addEventListener('abort', () => resolve())
-  })
-  const failure = await Promise.race([stopped, running.failed])
-  await running.stop()
-  if (failure !== undefined) throw failure
-  return 0
+const commands = [...roleCommands, ...cliCommands]
+
+function helpFor(words: readonly string[]): Start {
+  if (words.length === 0) return printing(overviewOf(cliCommands, roleCommands))
+  const found = commandOf(commands, words)
+  return found === undefined ? notKnown(words) : printing(helpOf(found.command))
+}
+
+function printing(text: string): Start {
+  const run = async () => {
+    process.stdout.write(text)
+    return exitStatus.ok
+  }
+  return { name: 'help', run }
+}
+
+function notKnown(words: readonly string[]): Start {
+  const name = words.join(' ')
+  const run = async () => {
+    const usage = overviewOf(cliCommands, roleCommands)
+    process.stderr.write(`looptrace: "${name}" is no role and no command\n\n${usage}`)
+    return exitStatus.usage
+  }
+  return { name, run }
 }

@@ -1,5 +1,5 @@
 import { type PostgresConfig, postgresUrlOf } from './postgres-url.ts'
-import { type Role, type RoleConfig, roleSchemas } from './roles.ts'
+import { type Configured, type RoleConfig, roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
 
 /** A setting stops the start; the message names each variable, what came and what was expected. */
@@ -16,7 +16,7 @@ export function variableOf(setting: string): string {
  * Reads a role's settings from the environment. An empty variable counts as unset. Throws
  * ConfigError with one line per fault, and for variables that look like ours but are none.
  */
-export function loadConfig<R extends Role>(
+export function loadConfig<R extends Configured>(
   role: R,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): RoleConfig<R> {
@@ -39,7 +39,7 @@ export function loadConfig<R extends Role>(
 }
 
 function fault(
-  role: Role,
+  role: Configured,
   setting: string,
   values: Record<string, string | undefined>,
   message: string,

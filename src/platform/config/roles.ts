@@ -98,5 +98,7 @@ export const roleSchemas = {
   cli: z.object(cliSettings),
 } as const
 
-export type Role = keyof typeof roleSchemas
-export type RoleConfig<R extends Role> = z.output<(typeof roleSchemas)[R]>
+/** Whatever has settings: the roles and the command line. */
+export type Configured = keyof typeof roleSchemas
+export type Role = Exclude<Configured, 'cli'>
+export type RoleConfig<R extends Configured> = z.output<(typeof roleSchemas)[R]>

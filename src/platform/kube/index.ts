@@ -1,4 +1,5 @@
 export { KubeConfigError } from './connection.ts'
+export { currentNamespace } from './current-namespace.ts'
 export {
   type KubeAct,
   KubeConflict,

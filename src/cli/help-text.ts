@@ -1,0 +1,65 @@
+import type { Command, Option } from './command.ts'
+
+/** What `looptrace <command> --help` prints. */
+export function helpOf(command: Command): string {
+  const { words, synopsis, summary, about, examples, statuses } = command
+  return [
+    `usage: looptrace ${words}${synopsis === '' ? '' : ` ${synopsis}`}`,
+    '',
+    `${summary}.`,
+    ...about.flatMap((paragraph) => ['', paragraph]),
+    '',
+    'options:',
+    ...columns(optionRows(command)),
+    '',
+    'examples:',
+    ...examples.flatMap(({ command: line, about: says }) => [`  # ${says}`, `  ${line}`]),
+    '',
+    'exit status:',
+    ...columns(Object.entries(statuses)),
+    '',
+  ].join('\n')
+}
+
+/** What `looptrace --help` prints. */
+export function overviewOf(commands: readonly Command[], roles: readonly Command[]): string {
+  const list = (some: readonly Command[]) =>
+    columns(some.map(({ words, summary }) => [words, summary]))
+  return [
+    'usage: looptrace [role]',
+    '       looptrace <command> [options]',
+    '',
+    'roles and their keeping (settings are LOOPTRACE_* variables: docs/reference/configuration.md):',
+    ...list(roles),
+    '',
+    'commands:',
+    ...list(commands),
+    '',
+    '`looptrace <command> --help` tells more, docs/reference/cli.md everything.',
+    '',
+  ].join('\n')
+}
+
+/** Each option as it is written, and what it says. */
+export function optionRows({ options }: Command): [string, string][] {
+  const rows = Object.entries(options).map(([name, option]): [string, string] => [
+    writtenOption(name, option),
+    meaningOf(option),
+  ])
+  return [...rows, ['-h, --help', 'Prints this.']]
+}
+
+function writtenOption(name: string, { short, value }: Option): string {
+  const long = `--${name}${value === undefined ? '' : ` ${value}`}`
+  return short === undefined ? long : `-${short}, ${long}`
+}
+
+function meaningOf({ about, choices, multiple }: Option): string {
+  const values = choices === undefined ? '' : ` One of ${choices.join(', ')}.`
+  return `${about}${values}${multiple ? ' May be given several times.' : ''}`
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([first]) => first.length))
+  return rows.map(([first, second]) => `  ${first.padEnd(width)}   ${second}`)
+}

@@ -1,0 +1,93 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type ParsedNode,
+  parseAllDocuments,
+  type Tags,
+} from 'yaml'
+
+export type Path = readonly (string | number)[]
+/** Line and column from 1. */
+export type Position = { line: number; column: number }
+
+/** One document of a file, with the places of what stands in it. */
+export type LintDocument = {
+  file: string
+  /** undefined where the document is empty or no YAML. */
+  value: unknown
+  /** Where the value of a path stands, or the nearest thing around it that is there. */
+  positionOf(path: Path, part: 'key' | 'value'): Position
+  faults: readonly { position: Position; message: string }[]
+}
+
+/**
+ * The documents of a text, read as the API server's clients read YAML: 1.1, where `yes` is true, but
+ * a date is text. JSON is YAML too.
+ */
+export function readDocuments(file: string, text: string): LintDocument[] {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments<ParsedNode>(text, {
+    version: '1.1',
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: 'silent',
+    customTags: (tags) => tags.filter((tag) => !isTime(tag)),
+  })
+  const at = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset)
+    return { line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  return [...documents].map((document) => documentOf(file, document, at))
+}
+
+/** `1:30` and `2026-01-01` are text. */
+function isTime(tag: Tags[number]): boolean {
+  if (typeof tag === 'string') return false
+  return tag.tag.endsWith(':timestamp') || ('format' in tag && tag.format === 'TIME')
+}
+
+function documentOf(
+  file: string,
+  document: Document.Parsed,
+  at: (offset: number) => Position,
+): LintDocument {
+  const positionOf: LintDocument['positionOf'] = (path, part) =>
+    at(offsetOf(document, path, part) ?? 0)
+  const faults = document.errors.map(({ pos, message }) => ({ position: at(pos[0]), message }))
+  if (faults.length > 0) return { file, value: undefined, positionOf, faults }
+  try {
+    return { file, value: document.toJS() ?? undefined, positionOf, faults }
+  } catch (error) {
+    const message = (error as Error).message
+    return { file, value: undefined, positionOf, faults: [{ position: at(0), message }] }
+  }
+}
+
+type Found = { key: number | undefined; node: Node | null }
+
+function offsetOf(document: Document, path: Path, part: 'key' | 'value'): number | undefined {
+  let found: Found = { key: undefined, node: document.contents }
+  for (const step of path) {
+    const next = stepInto(document, found.node, step)
+    if (next === undefined) return startOf(found)
+    found = next
+  }
+  return part === 'key' ? (found.key ?? startOf(found)) : startOf(found)
+}
+
+const startOf = ({ key, node }: Found) => node?.range?.[0] ?? key
+
+function stepInto(document: Document, from: Node | null, step: string | number) {
+  const node = isAlias(from) ? from.resolve(document) : from
+  if (isSeq(node))
+    return { key: undefined, node: (node.items[Number(step)] ?? null) as Node | null }
+  if (!isMap(node)) return undefined
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+  if (pair === undefined) return undefined
+  return { key: (pair.key as Node).range?.[0], node: pair.value as Node | null }
+}

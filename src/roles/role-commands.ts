@@ -1,0 +1,127 @@
+import { type Command, UsageError } from '../cli/index.ts'
+import { loadConfig } from '../platform/config/index.ts'
+import { servingRole } from './serving-role.ts'
+
+const noOptions = { options: {}, words_min: 0, words_max: 0, synopsis: '' } as const
+
+const keeping = {
+  ...noOptions,
+  statuses: { 0: 'It was done.', 1: 'It was not; the reason is printed.' },
+}
+
+const lettersAbout =
+  'The queue is found by the settings of the role `all`. On one machine stop the service first: the\n' +
+  'process that has the queue file has it for itself.'
+
+/**
+ * The roles, and what keeps their stores, by what stands on the command line. Each is imported when
+ * it is started: a proxy that holds the worker's price table and the api's routes in memory pays for
+ * them at every collection.
+ */
+export const roleCommands: readonly Command[] = [
+  servingRole({
+    words: 'all',
+    summary: 'Everything on this machine, on embedded servers (default)',
+    start: async () => (await import('./all.ts')).startAll(loadConfig('all')),
+  }),
+  servingRole({
+    words: 'proxy',
+    summary: 'The data plane: completions and OTLP',
+    start: async () => (await import('./proxy.ts')).startProxy(loadConfig('proxy')),
+  }),
+  servingRole({
+    words: 'api',
+    summary: 'The control plane: product APIs',
+    start: async () => (await import('./api.ts')).startApi(loadConfig('api')),
+  }),
+  servingRole({
+    words: 'worker',
+    summary: 'Writes what the queue brings, and does the jobs',
+    start: async () => (await import('./worker.ts')).startWorker(loadConfig('worker')),
+  }),
+  {
+    ...keeping,
+    words: 'migrate',
+    summary: 'Brings both stores to the current schema, and makes the first login',
+    about: ['It takes a lock, can be repeated, and goes on where it was interrupted.'],
+    examples: [{ command: 'looptrace migrate', about: 'before a new version starts' }],
+    load: async () => {
+      const { migrate } = await import('./migrate.ts')
+      return () => migrate(loadConfig('migrate'))
+    },
+  },
+  {
+    ...keeping,
+    words: 'migrate check',
+    summary: 'Says whether the stores are at the current schema',
+    about: ['Prints the state of both as one JSON object a line.'],
+    examples: [{ command: 'looptrace migrate check', about: 'in a script that waits for it' }],
+    statuses: {
+      0: 'Both are.',
+      1: 'At least one is not, or gives no answer; the reason is printed.',
+    },
+    load: async () => {
+      const { migrateCheck } = await import('./migrate.ts')
+      return () => migrateCheck(loadConfig('migrate'))
+    },
+  },
+  {
+    ...keeping,
+    words: 'migrate secret',
+    summary: 'Mints the Secret that an installation starts with',
+    about: ['The chart runs it in the cluster; what stands in the Secret already is kept.'],
+    examples: [{ command: 'looptrace migrate secret', about: 'in a pod of the installation' }],
+    load: async () => {
+      const { migrateSecret } = await import('./migrate.ts')
+      return () => migrateSecret(loadConfig('migrate'))
+    },
+  },
+  {
+    ...keeping,
+    words: 'smoke-test',
+    summary: 'Sends a completion and a span, and reads both back',
+    about: ['`helm test` runs it. Settings: LOOPTRACE_SMOKE_*.'],
+    examples: [{ command: 'looptrace smoke-test', about: 'against a running installation' }],
+    load: async () => {
+      const { trySmoke } = await import('./smoke-test.ts')
+      return () => trySmoke(loadConfig('smoke-test'))
+    },
+  },
+  {
+    ...keeping,
+    words: 'dead-letters list',
+    summary: 'Prints what could not be stored, one JSON object a line',
+    about: [lettersAbout],
+    examples: [{ command: 'looptrace dead-letters list', about: 'all of them' }],
+    load: async () => {
+      const { listDeadLetters } = await import('./dead-letters.ts')
+      return () => listDeadLetters(loadConfig('all'))
+    },
+  },
+  {
+    ...keeping,
+    words: 'dead-letters replay',
+    summary: 'Puts one of them, or all, back into the queue',
+    synopsis: '<id> | --all',
+    about: [lettersAbout],
+    options: { all: { about: 'All of them.' } },
+    words_max: 1,
+    examples: [
+      { command: 'looptrace dead-letters replay 019f5a3c', about: 'the one of that id' },
+      { command: 'looptrace dead-letters replay --all', about: 'all of them' },
+    ],
+    statuses: {
+      0: 'They are in the queue.',
+      1: 'There is none of that id.',
+      2: 'Neither is said.',
+    },
+    load: async () => {
+      const { replayDeadLetter, replayDeadLetters } = await import('./dead-letters.ts')
+      return async ({ words: [id], flag }) => {
+        if (flag('all') === (id !== undefined)) throw new UsageError('expected <id> or --all')
+        const config = loadConfig('all')
+        return id === undefined ? replayDeadLetters(config) : replayDeadLetter(config, id)
+      }
+    },
+  },
+]

@@ -1,0 +1,41 @@
+import type { Command } from '../cli/index.ts'
+import type { Running } from './running.ts'
+
+/** A role that serves until it is told to stop; `start` imports what it needs. */
+export function servingRole({
+  words,
+  summary,
+  start,
+}: Pick<Command, 'words' | 'summary'> & { start: () => Promise<Running> }): Command {
+  return {
+    words,
+    summary,
+    synopsis: '',
+    about: ['Settings are LOOPTRACE_* variables: docs/reference/configuration.md.'],
+    options: {},
+    words_min: 0,
+    words_max: 0,
+    examples: [{ command: `looptrace ${words}`, about: 'until SIGTERM or Ctrl-C' }],
+    statuses: {
+      0: 'It was told to stop.',
+      1: 'It could not start, or not go on; the reason is printed.',
+      130: 'It was told twice, and stopped at once.',
+    },
+    load:
+      async () =>
+      (_asked, { stop }) =>
+        untilStopped(stop, start),
+  }
+}
+
+async function untilStopped(stop: AbortSignal, start: () => Promise<Running>): Promise<number> {
+  const running = await start()
+  const stopped = new Promise<void>((resolve) => {
+    if (stop.aborted) resolve()
+    stop.addEventListener('abort', () => resolve())
+  })
+  const failure = await Promise.race([stopped, running.failed])
+  await running.stop()
+  if (failure !== undefined) throw failure
+  return 0
+}
