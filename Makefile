@@ -2,7 +2,7 @@
 NODE := node_modules/.bin/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: run test check generate bench verdicts
+.PHONY: run test check generate bench verdicts image-check
 
 # Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
 # DEMO=0 leaves the sample agent run out.
@@ -31,6 +31,11 @@ bench: node_modules/.installed
 # Runs all detectors over the labelled runs; writes docs/reference/verdicts.md.
 verdicts: node_modules/.installed
 	$(NODE) scripts/verdicts.ts
+
+# Runs the steps of the Dockerfile without a container engine, measures and starts what they leave.
+# TARGET=embedded does the same for the image with the embedded servers.
+image-check: node_modules/.installed
+	$(NODE) scripts/image-check.ts $(TARGET)
 
 # The npm package `node` brings Node 24, whatever the machine has; npm runs its install script.
 node_modules/.installed: package-lock.json
