@@ -55,7 +55,7 @@ test.each([
     }
     child.kill('SIGKILL')
     await once(child, 'exit')
-    expect((await api.done(job_id)).attempt).toBe(2)
+    expect((await api.done(job_id)).attempt).toBeGreaterThanOrEqual(2)
     const { body } = await api.call('GET', `/retention/runs/${job_id}?limit=1000`, project)
     expect(body['result']).toMatchObject({ deleted_rows: 2 * agos.length })
     for (const bucket of body['buckets'] as object[]) expect(bucket).toMatchObject({ rows: 1 })

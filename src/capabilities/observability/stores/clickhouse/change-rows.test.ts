@@ -3,12 +3,18 @@ import type { Columnar, QueryParams } from '../../../../platform/columnar/index.
 import { rowChanges } from './change-rows.ts'
 import { type TableTarget, targetFrom } from './table-target.ts'
 
-const inCluster = targetFrom(
-  'lt',
-  'observations',
-  "Distributed('prod', 'lt', 'observations_local', cityHash64(project_id, trace_id))",
-)
-const onOne = targetFrom('lt', 'observations', 'ReplacingMergeTree(ingested_at) PARTITION BY …')
+const inCluster = targetFrom('lt', 'observations', {
+  engine: "Distributed('prod', 'lt', 'observations_local', cityHash64(project_id, trace_id))",
+  knows_patches: true,
+})
+const onOne = targetFrom('lt', 'observations', {
+  engine: 'ReplacingMergeTree(ingested_at) PARTITION BY …',
+  knows_patches: true,
+})
+const withPatches = targetFrom('lt', 'observations', {
+  engine: 'ReplacingMergeTree(ingested_at) … SETTINGS enable_block_offset_column = 1',
+  knows_patches: true,
+})
 
 /** Notes statements; every question is answered with these rows. */
 function noting(rows: object[]) {
@@ -43,6 +49,7 @@ test('a distributed table is changed by its rows on every server of the cluster'
     ...{ database: 'lt', table: 'observations_local', cluster: 'prod' },
     ...{ on_cluster: 'ON CLUSTER `prod`', parts: "cluster('prod', system.parts)" },
     mutations: "cluster('prod', system.mutations)",
+    has_patches: false,
   })
   expect(await statementsOf(inCluster, (one) => one.deleteIn('202601', condition))).toEqual([
     'SELECT 1 AS found FROM observations WHERE project_id = {project:UUID} LIMIT 1',
@@ -72,6 +79,13 @@ test('on one server parts go whole first, by their names', async () => {
   expect(rest).toBe(
     "DELETE FROM observations IN PARTITION ID '202601' WHERE project_id = {project:UUID}",
   )
+})
+
+test('rows that a patch part marks are marked in their own parts before they are taken out', async () => {
+  expect(await statementsOf(withPatches, (one) => one.purge('202601'))).toEqual([
+    "ALTER TABLE observations APPLY PATCHES IN PARTITION ID '202601'",
+    "ALTER TABLE observations APPLY DELETED MASK IN PARTITION ID '202601'",
+  ])
 })
 
 test('nothing but the name of a partition gets into a statement', async () => {

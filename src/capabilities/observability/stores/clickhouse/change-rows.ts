@@ -20,6 +20,12 @@ const settings = {
   distributed_ddl_task_timeout: statement_ms_max / 1_000,
 }
 
+const settingsWithPatches = {
+  ...settings,
+  enable_lightweight_update: 1,
+  lightweight_delete_mode: 'lightweight_update',
+} as const
+
 /** Parts of the data that rows of a window may be in. */
 export type PartStats = {
   partition_id: string
@@ -62,13 +68,14 @@ export function rowChanges(
   readFrom: string,
   { signal: given, share }: { signal?: AbortSignal | undefined; share?: SharedChanges } = {},
 ): RowChanges {
-  const { table, on_cluster } = target
+  const { table, on_cluster, has_patches } = target
   const run = async (sql: string, params: QueryParams, signal: AbortSignal | undefined) => {
     signal?.throwIfAborted()
     await refuseWhenBehind(columnar, target)
     await asStoreFailure(
       columnar.command(sql, params, {
-        ...{ timeout_ms: statement_ms_max, settings },
+        timeout_ms: statement_ms_max,
+        settings: has_patches ? settingsWithPatches : settings,
         ...(signal !== undefined && { signal }),
       }),
     )
@@ -106,7 +113,11 @@ export function rowChanges(
       await alter(`UPDATE ${set} ${partition} WHERE ${condition.sql}`, condition.params)
     },
     dropPartition: async (partition_id) => alter(`DROP PARTITION ID '${checked(partition_id)}'`),
-    purge: async (partition_id) => alter(`APPLY DELETED MASK ${partitionOf(partition_id)}`),
+    purge: async (partition_id) => {
+      const partition = partitionOf(partition_id)
+      if (has_patches) await alter(`APPLY PATCHES ${partition}`)
+      await alter(`APPLY DELETED MASK ${partition}`)
+    },
   }
 }
 
