@@ -1,4 +1,11 @@
-import type { ServiceClient } from './service-client.ts'
+import {
+  type ServiceAnswer,
+  type ServiceClient,
+  ServiceRefusal,
+  type ServiceRequest,
+  ServiceUnavailable,
+} from './service-client.ts'
+import { createTurns } from './turns.ts'
 
 export type ServiceHttpOptions = {
   /** `http://looptrace-api:4000`: without a path. */
@@ -11,5 +18,107 @@ export type ServiceHttpOptions = {
   requests_max: number
 }
 
-/** `createServiceClient` of this file is of this type. */
-export type CreateServiceClient = (options: ServiceHttpOptions) => ServiceClient
+/**
+ * The product's API over HTTP, as the operator. What it throws quotes the method, the path and what
+ * the service said, never the key.
+ */
+export function createServiceClient(options: ServiceHttpOptions): ServiceClient {
+  const turns = createTurns(options.requests_max)
+  return { request: (request) => turns.take(() => ask(options, request)) }
+}
+
+async function ask(options: ServiceHttpOptions, request: ServiceRequest): Promise<ServiceAnswer> {
+  const what = `${request.method} ${request.path}`
+  const key = await options.key().catch((cause: unknown) => {
+    throw new ServiceUnavailable('the key of the operator could not be read', { cause })
+  })
+  try {
+    const response = await fetch(new URL(request.path, options.url), {
+      method: request.method,
+      headers: headersOf(request, key),
+      // A redirect would carry the key to somebody else.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(options.timeout_ms),
+      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+    })
+    return answerOf(what, response, await response.text())
+  } catch (error) {
+    if (error instanceof ServiceUnavailable || error instanceof ServiceRefusal) throw error
+    throw new ServiceUnavailable(`${what}: no answer (${causeOf(error)})`, { cause: error })
+  }
+}
+
+function headersOf(request: ServiceRequest, key: string): Record<string, string> {
+  const { project_id, if_match, idempotency_key, body } = request
+  return {
+    authorization: `Bearer ${key}`,
+    accept: 'application/json',
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(project_id !== undefined && { 'x-project-id': project_id }),
+    ...(if_match !== undefined && { 'if-match': if_match }),
+    ...(idempotency_key !== undefined && { 'idempotency-key': idempotency_key }),
+  }
+}
+
+/** What is worth another try, though the service answered. */
+const unavailable = new Set([401, 408, 425, 429])
+
+function answerOf(what: string, { status, headers }: Response, text: string): ServiceAnswer {
+  if (status >= 200 && status < 300) {
+    return { status, body: bodyOf(what, text), etag: headers.get('etag') ?? undefined }
+  }
+  const { code, detail } = problemOf(text)
+  if (status >= 400 && status < 500 && !unavailable.has(status)) {
+    throw new ServiceRefusal({ status, code, detail })
+  }
+  const retry_after_ms = retryAfter_ms(headers.get('retry-after'), headers.get('date'))
+  throw new ServiceUnavailable(`${what}: ${sentenceOf(status, code)}`, {
+    ...(retry_after_ms !== undefined && { retry_after_ms }),
+  })
+}
+
+function sentenceOf(status: number, code: string): string {
+  if (status === 401) return 'the service does not know the key of the operator (401)'
+  return `the service answered ${status} ${code}`
+}
+
+function bodyOf(what: string, text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ServiceUnavailable(`${what}: the answer is not JSON: is this the service?`, { cause })
+  }
+}
+
+const detail_characters_max = 1_000
+
+/** The problem document (RFC 9457) of a refusal; a proxy on the way may answer anything. */
+function problemOf(text: string): { code: string; detail: string } {
+  try {
+    const { code, detail, title } = JSON.parse(text)
+    return { code: String(code ?? 'unknown'), detail: String(detail ?? title ?? '') }
+  } catch {
+    return { code: 'unknown', detail: text.slice(0, detail_characters_max) }
+  }
+}
+
+/**
+ * Seconds, or a date (RFC 9110), which is compared with the date of the answer: the clock of the
+ * service may not be ours.
+ */
+export function retryAfter_ms(value: string | null, date: string | null): number | undefined {
+  if (value === null) return undefined
+  if (/^\d{1,6}$/.test(value.trim())) return Number(value) * 1_000
+  const [until_ms, now_ms] = [Date.parse(value), Date.parse(date ?? '')]
+  if (Number.isNaN(until_ms) || Number.isNaN(now_ms)) return undefined
+  return Math.max(0, until_ms - now_ms)
+}
+
+/** fetch says "fetch failed" and keeps what it was in `cause`. */
+function causeOf(error: unknown): string {
+  const root = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(root instanceof Error)) return String(root)
+  const code = 'code' in root ? root.code : undefined
+  return root.message || String(code ?? root.name)
+}

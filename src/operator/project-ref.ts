@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import type { Clock } from '../kernel/time.ts'
+import { NotReady } from './contract.ts'
+import { type ServiceClient, ServiceUnavailable } from './service-client.ts'
+
+/** `projectRefField` of a spec: one of the two is there. */
+export type ProjectRef = { id?: string | undefined; name?: string | undefined }
+
+/**
+ * The id of the project that a resource is about. A name is looked up in the service; with a clock
+ * what it found is kept for a minute. Throws `NotReady`: `ProjectNotFound` when no project has the
+ * name, `ProjectAmbiguous` when several have. An id is not looked up: the first request in the
+ * project tells whether it is there.
+ */
+export async function resolveProject(
+  ref: ProjectRef,
+  service: ServiceClient,
+  clock?: Clock,
+): Promise<string> {
+  if (ref.id !== undefined) return ref.id.toLowerCase()
+  const name = ref.name ?? ''
+  const known = clock && knownTo(service).get(name)
+  if (known !== undefined && clock !== undefined && clock.now_ms() < known.until_ms) return known.id
+  const id = await lookUp(name, service)
+  if (clock !== undefined)
+    remember(knownTo(service), name, { id, until_ms: clock.now_ms() + kept_ms })
+  return id
+}
+
+/** A project may be renamed, and its name given to another one. */
+const kept_ms = 60_000
+const kept_max = 2_000
+
+type Known = Map<string, { id: string; until_ms: number }>
+
+/** By client: another one may lead to another service. */
+const knownBy = new WeakMap<ServiceClient, Known>()
+
+function knownTo(service: ServiceClient): Known {
+  const known: Known = knownBy.get(service) ?? new Map()
+  knownBy.set(service, known)
+  return known
+}
+
+/** The one that was noted first goes when there are too many. */
+function remember(known: Known, name: string, found: { id: string; until_ms: number }): void {
+  known.delete(name)
+  const [oldest] = known.keys()
+  if (known.size >= kept_max && oldest !== undefined) known.delete(oldest)
+  known.set(name, found)
+}
+
+const projectList = z.object({ projects: z.array(z.object({ id: z.string(), name: z.string() })) })
+
+/** Enough to tell none, one and several apart. */
+const shown_max = 5
+
+async function lookUp(name: string, service: ServiceClient): Promise<string> {
+  const path = `/api/v2/access/projects?${new URLSearchParams({ name, limit: String(shown_max) })}`
+  const { body } = await service.request({ method: 'GET', path })
+  const parsed = projectList.safeParse(body)
+  if (!parsed.success) {
+    throw new ServiceUnavailable('the service answered a list of projects that can not be read')
+  }
+  const found = parsed.data.projects.filter((project) => project.name === name)
+  const [first, second] = found
+  if (first === undefined) {
+    throw new NotReady('ProjectNotFound', `the service has no project of the name "${name}"`)
+  }
+  if (second === undefined) return first.id
+  const ids = found.map(({ id }) => id).join(', ')
+  throw new NotReady(
+    'ProjectAmbiguous',
+    `several projects have the name "${name}": name one by its id (${ids})`,
+  )
+}
