@@ -51,7 +51,7 @@ async function ask(options: ServiceHttpOptions, request: ServiceRequest): Promis
 function headersOf(request: ServiceRequest, key: string): Record<string, string> {
   const { project_id, if_match, idempotency_key, body } = request
   return {
-    authorization: `Bearer ${key}`,
+    'x-api-key': key,
     accept: 'application/json',
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(project_id !== undefined && { 'x-project-id': project_id }),
