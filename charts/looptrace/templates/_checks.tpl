@@ -1,0 +1,144 @@
+{{/*
+What a schema can't say, or not in a sentence: values that do not go together. Each template is a
+list of faults, one a line.
+*/}}
+{{- define "looptrace.checks" -}}
+{{- $faults := include (printf "looptrace.checks.%s" .Values.mode) . }}
+{{- $faults = cat $faults (include "looptrace.checks.pods" .)
+    (include "looptrace.checks.both" .) (include "looptrace.checks.forms" .) | trim }}
+{{- if $faults }}
+{{- fail (printf "these values can not be used:%s" (regexReplaceAll "\\s*\\|\\s*" $faults "\n  ")) }}
+{{- end }}
+{{- end }}
+
+{{- define "looptrace.checks.embedded" -}}
+{{- range $store, $said := dict "postgres" "PostgreSQL" "clickhouse" "ClickHouse" }}
+{{- with get (get $.Values $store) "host" }}
+|{{ $store }}.host: got {{ quote . }}, expected nothing, since embedded mode brings its own {{ $said }}; set mode: cluster to use yours
+{{- end }}
+{{- end }}
+{{- with .Values.nats.servers }}
+|nats.servers: got {{ toJson . }}, expected none, since embedded mode has its own queue; set mode: cluster to use yours
+{{- end }}
+{{- end }}
+
+{{- define "looptrace.checks.cluster" -}}
+{{- range $store := list "postgres" "clickhouse" }}
+{{- $values := get $.Values $store }}
+{{- if not $values.host }}
+|{{ $store }}.host: missing, expected the host of your {{ $store }}, which mode: cluster needs
+{{- end }}
+{{- if not $values.existingSecret }}
+|{{ $store }}.existingSecret: missing, expected the name of a Secret with {{ $values.usernameKey }} and {{ $values.passwordKey }} of your {{ $store }}
+{{- end }}
+{{- end }}
+{{- if not .Values.nats.servers }}
+|nats.servers: missing, expected the URLs of your NATS servers, [nats://host:4222], which mode: cluster needs
+{{- end }}
+{{- if and .Values.postgres.caSecret (ne .Values.postgres.sslMode "verify-full") }}
+|postgres.caSecret: got {{ quote .Values.postgres.caSecret }} with sslMode {{ .Values.postgres.sslMode }}, expected sslMode verify-full, which checks certificates
+{{- end }}
+{{- range $role := list "proxy" "api" "worker" }}
+{{- with get (get $.Values $role) "autoscaling" }}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) }}
+|{{ $role }}.autoscaling.minReplicas: got {{ .minReplicas }}, expected at most maxReplicas, {{ .maxReplicas }}
+{{- end }}
+{{- if and .enabled (eq (default "" .type) "keda") (not .prometheusUrl) }}
+|{{ $role }}.autoscaling.prometheusUrl: missing, expected where KEDA asks for the queue's length, http://prometheus:9090
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $role := list "proxy" "api" "worker" "operator" }}
+{{- if eq (get (get $.Values $role) "maxUnavailable" | toString) "0" }}
+|{{ $role }}.maxUnavailable: got 0, expected 1 or more, or "" for no budget: no node could be drained
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "looptrace.checks.pods" -}}
+{{- range $role := list "embedded" "proxy" "api" "worker" "operator" }}
+{{- with get $.Values $role }}
+{{- $least := add .drainSeconds 15 }}
+{{- if lt (int .terminationGracePeriodSeconds) (int $least) }}
+|{{ $role }}.terminationGracePeriodSeconds: got {{ .terminationGracePeriodSeconds }}, expected at least {{ $least }}: drainSeconds, and 15 s to end what is open
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "looptrace.checks.both" -}}
+{{- with .Values.s3 }}
+{{- range $name := list "prefix" "region" "endpoint" "existingSecret" }}
+{{- if and (get $.Values.s3 $name) (not $.Values.s3.bucket) }}
+|s3.{{ $name }}: got {{ get $.Values.s3 $name | quote }} without s3.bucket, expected the bucket too
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) }}
+|ingress.hosts: missing, expected the host names that the Ingress is for
+{{- end }}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
+|httpRoute.parentRefs: missing, expected the gateways that the route hangs on, [{name: …}]
+{{- end }}
+{{- if not .Values.serviceAccount.create }}
+{{- if not .Values.serviceAccount.name }}
+|serviceAccount.name: missing, expected the name of a service account that is there, since serviceAccount.create is false
+{{- end }}
+{{- if and (eq .Values.mode "cluster") .Values.operator.enabled (not .Values.serviceAccount.operatorName) }}
+|serviceAccount.operatorName: missing, expected the name of the operator's service account, since serviceAccount.create is false
+{{- end }}
+{{- end }}
+{{- range $name, $value := .Values.settings }}
+{{- if not (regexMatch "^[a-z][a-z0-9_]*$" $name) }}
+|settings.{{ $name }}: expected the name of a setting in lower case, without LOOPTRACE_
+{{- else if hasPrefix "looptrace_" $name }}
+|settings.{{ $name }}: expected the name without its prefix, {{ trimPrefix "looptrace_" $name }}
+{{- else if regexMatch "(password|secret|_key$|access_key)" $name }}
+|settings.{{ $name }}: is a secret and would stand in the pod for all to read, expected it in a Secret (existingSecret, pod.extraEnv)
+{{- else if or (kindIs "map" $value) (kindIs "slice" $value) }}
+|settings.{{ $name }}: got {{ toJson $value }}, expected a text, a number or true or false
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Texts that have a form. */}}
+{{- define "looptrace.checks.forms" -}}
+{{- $url := list "^https?://[^ ]+$" "a URL, http:// or https://" }}
+{{- $size := list "^[0-9]+(\\.[0-9]+)?(Ki|Mi|Gi|Ti)$" "a size with its unit, 20Gi" }}
+{{- $object := list "^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$" "the name of a Kubernetes object" }}
+{{- $v := .Values }}
+{{- $texts := list
+  (list "image.digest" $v.image.digest (list "^sha256:[0-9a-f]{64}$" "sha256: and 64 hexadecimal digits"))
+  (list "bootstrap.adminEmail" (default "-" $v.bootstrap.adminEmail) (list "^[^@ ]+@[^@ ]+$" "an e-mail address"))
+  (list "bootstrap.existingSecret" $v.bootstrap.existingSecret $object)
+  (list "postgres.existingSecret" $v.postgres.existingSecret $object)
+  (list "clickhouse.existingSecret" $v.clickhouse.existingSecret $object)
+  (list "nats.existingSecret" $v.nats.existingSecret $object)
+  (list "s3.existingSecret" $v.s3.existingSecret $object)
+  (list "s3.endpoint" $v.s3.endpoint $url)
+  (list "s3.prefix" $v.s3.prefix (list "^[^/]" "a folder without a slash before it"))
+  (list "embedded.tmpSize" $v.embedded.tmpSize $size)
+  (list "embedded.persistence.size" $v.embedded.persistence.size $size)
+  (list "proxy.spoolSize" $v.proxy.spoolSize $size)
+  (list "api.spoolSize" $v.api.spoolSize $size)
+  (list "worker.autoscaling.prometheusUrl" $v.worker.autoscaling.prometheusUrl $url)
+  (list "metrics.serviceMonitor.interval" $v.metrics.serviceMonitor.interval (list "^[0-9]+(ms|s|m|h)$" "a time with its unit, 30s"))
+}}
+{{- range $name, $provider := $v.providers }}
+{{- $texts = append $texts (list (printf "providers.%s.baseUrl" $name) $provider.baseUrl $url) }}
+{{- end }}
+{{- range $i, $server := $v.nats.servers }}
+{{- $texts = append $texts (list (printf "nats.servers[%d]" $i) $server (list "^(nats|tls|ws|wss)://[^ ,]+$" "a URL, nats:// or tls://")) }}
+{{- end }}
+{{- range $role := list "proxy" "api" "worker" "operator" }}
+{{- $texts = append $texts (list (printf "%s.maxUnavailable" $role) (get (get $v $role) "maxUnavailable" | toString) (list "^[0-9]+%?$" "a number of pods or a share, 1 or 25%")) }}
+{{- end }}
+{{- range $text := $texts }}
+{{- $form := last $text }}
+{{- with index $text 1 }}
+{{- if not (regexMatch (first $form) (toString .)) }}
+|{{ first $text }}: got {{ toString . | quote }}, expected {{ last $form }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
