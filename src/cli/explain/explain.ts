@@ -68,7 +68,7 @@ function rulesOf(schema: StructuralSchema): string[] {
 function fieldLines(schema: StructuralSchema, io: CommandIo): string[] {
   return Object.entries(fieldsOf(schema)).flatMap(([name, field]) => [
     `  ${io.styled('bold', name)} <${factsOf(field)}>${requiredMark(schema, name)}`,
-    `    ${field.description ?? ''}`,
+    ...(field.description === undefined ? [] : [`    ${field.description}`]),
   ])
 }
 

@@ -4,7 +4,6 @@ import { kinds } from '../../operator/kinds/index.ts'
 import {
   currentNamespace,
   type KubeClient,
-  KubeConfigError,
   KubeError,
   type KubeObject,
   openKube,
@@ -53,21 +52,28 @@ type Wanted = {
 }
 
 async function listAll(wanted: readonly Kind[], options: Wanted): Promise<Listed[]> {
+  const { kube, context_namespace } = currentContext()
+  const namespace = options.all_namespaces
+    ? undefined
+    : (options.asked.value('namespace') ?? context_namespace)
   try {
-    const kube = openKube({ request_timeout_ms, clock: systemClock })
-    const namespace = options.all_namespaces
-      ? undefined
-      : (options.asked.value('namespace') ?? currentNamespace())
     const lists = wanted.map(async (kind) => ({
       kind,
       items: await itemsOf(kube, kind, { ...options, namespace }),
     }))
     return await Promise.all(lists)
   } catch (error) {
-    if (error instanceof KubeConfigError || error instanceof KubeError) {
-      throw new CouldNotAsk(error.message)
-    }
-    throw error
+    throw error instanceof KubeError ? new CouldNotAsk(error.message) : error
+  }
+}
+
+/** Whatever is wrong with a kubeconfig, the cluster can't be asked. */
+function currentContext(): { kube: KubeClient; context_namespace: string } {
+  try {
+    const kube = openKube({ request_timeout_ms, clock: systemClock })
+    return { kube, context_namespace: currentNamespace() }
+  } catch (error) {
+    throw new CouldNotAsk(`the kube context can not be read: ${(error as Error).message}`)
   }
 }
 

@@ -1,0 +1,246 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { lintResources } from '../../src/cli/lint/lint-resources.ts'
+import { apiVersion } from '../../src/operator/contract.ts'
+import { kinds } from '../../src/operator/kinds/index.ts'
+import { eventually } from '../support/eventually.ts'
+import {
+  type ApiServer,
+  apiServerStart_timeout_ms,
+  startApiServer,
+} from '../support/kube/api-server.ts'
+
+let server: ApiServer
+let namespace: string
+
+beforeAll(async () => {
+  server = await startApiServer()
+  const crds = await server.kubectl(['create', '-f', 'crds/'])
+  expect(crds).toMatchObject({ status: 0, stderr: '' })
+  for (const { plural } of kinds) {
+    await eventually(`${plural} are served`, async () => {
+      const path = `/apis/${apiVersion}/${plural}`
+      return (await server.ask('GET', path)).status === 200
+    })
+  }
+  namespace = await server.namespace()
+}, apiServerStart_timeout_ms)
+
+afterAll(() => server[Symbol.asyncDispose]())
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What `projectRef` and other fields are where a case is not about them. */
+const policy = (fields: Fields): Fields => ({ projectRef: { name: 'a' }, ...fields })
+const account = (fields: Fields): Fields => ({
+  projectRef: { name: 'a' },
+  scopes: ['ingest:write'],
+  ...fields,
+})
+const key = (fields: Fields): Fields => ({ name: 'main', secretName: 'main-key', ...fields })
+const id = '0199aaaa-0000-7000-8000-000000000000'
+const many = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+const accepted: readonly [string, 'RetentionPolicy' | 'LooptraceServiceAccount', Fields][] = [
+  ['a policy of nothing', 'RetentionPolicy', policy({})],
+  ['a project by id', 'RetentionPolicy', policy({ projectRef: { id } })],
+  ['days', 'RetentionPolicy', policy({ traces: { days: 90 }, observations: { days: 30 } })],
+  ['null for a section', 'RetentionPolicy', policy({ traces: null, suspend: null })],
+  ['a whole number with a point', 'RetentionPolicy', policy({ observations: { days: 1.0 } })],
+  [
+    'an environment that keeps less',
+    'RetentionPolicy',
+    policy({
+      traces: { days: 90 },
+      observations: { days: 90 },
+      environments: [{ name: 'dev', traces: { days: 7 }, observations: { days: 7 } }],
+    }),
+  ],
+  ['an archive', 'RetentionPolicy', policy({ archive: { enabled: true, afterDays: 7 } })],
+  [
+    'a hold',
+    'RetentionPolicy',
+    policy({ legalHolds: [{ name: 'one', userId: 'ü@example.com', reason: 'why' }] }),
+  ],
+  ['a name of 100 emoji', 'RetentionPolicy', policy({ projectRef: { name: '🙂'.repeat(50) } })],
+  ['an account', 'LooptraceServiceAccount', account({})],
+  ['a key', 'LooptraceServiceAccount', account({ keys: [key({})] })],
+  [
+    'a key that is rotated',
+    'LooptraceServiceAccount',
+    account({ keys: [key({ rotateAfter: '720h', overlap: '24h', expiresAfter: '800h' })] }),
+  ],
+  [
+    'two keys',
+    'LooptraceServiceAccount',
+    account({ keys: [key({}), key({ name: 'other', secretName: 'other-key' })] }),
+  ],
+  ['a period', 'LooptraceServiceAccount', account({ resyncPeriod: '30s', suspend: true })],
+]
+
+const refused: typeof accepted = [
+  ['no project', 'RetentionPolicy', { traces: { days: 1 } }],
+  ['a project by both', 'RetentionPolicy', policy({ projectRef: { id, name: 'a' } })],
+  ['a project by neither', 'RetentionPolicy', policy({ projectRef: {} })],
+  ['an id that is none', 'RetentionPolicy', policy({ projectRef: { id: 'a' } })],
+  ['a name too long', 'RetentionPolicy', policy({ projectRef: { name: 'a'.repeat(101) } })],
+  ['an empty name', 'RetentionPolicy', policy({ projectRef: { name: '' } })],
+  ['null for the project', 'RetentionPolicy', policy({ projectRef: null })],
+  ['days as text', 'RetentionPolicy', policy({ observations: { days: '30' } })],
+  ['half a day', 'RetentionPolicy', policy({ observations: { days: 1.5 } })],
+  ['no day', 'RetentionPolicy', policy({ observations: { days: 0 } })],
+  ['too many days', 'RetentionPolicy', policy({ observations: { days: 36_501 } })],
+  ['a list for a section', 'RetentionPolicy', policy({ observations: [] })],
+  ['a field that is none', 'RetentionPolicy', policy({ trace: { days: 1 } })],
+  ['a field that is none, deep', 'RetentionPolicy', policy({ observations: { day: 1 } })],
+  ['observations for longer', 'RetentionPolicy', policy({ traces: { days: 7 } })],
+  [
+    'content for longer',
+    'RetentionPolicy',
+    policy({ observations: { days: 7 }, content: { days: 8 } }),
+  ],
+  [
+    'an environment where observations are kept for longer',
+    'RetentionPolicy',
+    policy({ environments: [{ name: 'dev', traces: { days: 1 }, observations: { days: 2 } }] }),
+  ],
+  [
+    'an environment twice',
+    'RetentionPolicy',
+    policy({ environments: [{ name: 'dev' }, { name: 'dev' }] }),
+  ],
+  ['an environment without a name', 'RetentionPolicy', policy({ environments: [{}] })],
+  ['null for an environment', 'RetentionPolicy', policy({ environments: [null] })],
+  [
+    'too many environments',
+    'RetentionPolicy',
+    policy({ environments: many(51).map((i) => ({ name: `e${i}` })) }),
+  ],
+  ['an archive of no age', 'RetentionPolicy', policy({ archive: { enabled: true } })],
+  ['a schedule that is none', 'RetentionPolicy', policy({ archive: { schedule: 'daily' } })],
+  ['a hold of nothing', 'RetentionPolicy', policy({ legalHolds: [{ name: 'a', reason: 'b' }] })],
+  [
+    'a hold of two things',
+    'RetentionPolicy',
+    policy({ legalHolds: [{ name: 'a', reason: 'b', userId: 'c', taskId: 'd' }] }),
+  ],
+  ['another policy of deletion', 'RetentionPolicy', policy({ deletionPolicy: 'Keep' })],
+  ['text for a flag', 'RetentionPolicy', policy({ suspend: 'true' })],
+  ['a period that is none', 'RetentionPolicy', policy({ resyncPeriod: '10 minutes' })],
+  ['no scopes', 'LooptraceServiceAccount', { projectRef: { name: 'a' } }],
+  ['a scope that is none', 'LooptraceServiceAccount', account({ scopes: ['all'] })],
+  ['a scope twice', 'LooptraceServiceAccount', account({ scopes: ['query:run', 'query:run'] })],
+  ['a text for the scopes', 'LooptraceServiceAccount', account({ scopes: 'query:run' })],
+  ['a key without a Secret', 'LooptraceServiceAccount', account({ keys: [{ name: 'main' }] })],
+  [
+    'two keys of one name',
+    'LooptraceServiceAccount',
+    account({ keys: [key({}), key({ secretName: 'b' })] }),
+  ],
+  [
+    'two keys in one Secret',
+    'LooptraceServiceAccount',
+    account({ keys: [key({}), key({ name: 'b' })] }),
+  ],
+  [
+    'a Secret that can not be',
+    'LooptraceServiceAccount',
+    account({ keys: [key({ secretName: 'Main_Key' })] }),
+  ],
+  [
+    'a rotation too often',
+    'LooptraceServiceAccount',
+    account({ keys: [key({ rotateAfter: '30s' })] }),
+  ],
+  [
+    'an overlap without a rotation',
+    'LooptraceServiceAccount',
+    account({ keys: [key({ overlap: '1h' })] }),
+  ],
+  [
+    'an overlap longer than the rotation',
+    'LooptraceServiceAccount',
+    account({ keys: [key({ rotateAfter: '1h', overlap: '2h' })] }),
+  ],
+  [
+    'an end before the rotation',
+    'LooptraceServiceAccount',
+    account({ keys: [key({ rotateAfter: '2h', expiresAfter: '1h' })] }),
+  ],
+  ['a number for its name', 'LooptraceServiceAccount', account({ displayName: 5 })],
+]
+
+async function verdictsOn(yaml: string) {
+  const { findings } = lintResources(kinds, [{ name: 'case.yaml', text: yaml }])
+  const errors = findings.filter(({ level }) => level === 'error')
+  const applied = await server.kubectl(
+    ['create', '--dry-run=server', '--validate=strict', '-n', namespace, '-f', '-'],
+    { input: yaml },
+  )
+  return { errors, said: applied.stderr, lint: errors.length === 0, server: applied.status === 0 }
+}
+
+function yamlOf(kind: string, spec: unknown, metadata: object = { name: 'case' }): string {
+  return stringify({ apiVersion, kind, metadata, spec })
+}
+
+describe('lint and the API server agree to take', () => {
+  test.each(accepted)('%s', async (_name, kind, spec) => {
+    const verdicts = await verdictsOn(yamlOf(kind, spec))
+    expect(verdicts).toMatchObject({ errors: [], said: '', lint: true, server: true })
+  })
+
+  test.each(kinds.map((kind) => [kind.kind, kind] as const))(
+    'the example of a %s',
+    async (_, kind) => {
+      const { metadata, spec } = kind.example
+      const verdicts = await verdictsOn(yamlOf(kind.kind, spec, { name: metadata.name }))
+      expect(verdicts).toMatchObject({ errors: [], said: '', lint: true, server: true })
+    },
+  )
+})
+
+describe('lint and the API server agree to refuse', () => {
+  test.each(refused)('%s', async (_name, kind, spec) => {
+    const verdicts = await verdictsOn(yamlOf(kind, spec))
+    expect(verdicts).toMatchObject({ lint: false, server: false })
+  })
+
+  const spec = policy({})
+  test.each<[string, string]>([
+    ['a name that can not be', yamlOf('RetentionPolicy', spec, { name: 'Bad_Name' })],
+    ['no name', yamlOf('RetentionPolicy', spec, {})],
+    [
+      'a label that can not be',
+      yamlOf('RetentionPolicy', spec, { name: 'a', labels: { a: 'b c' } }),
+    ],
+    ['a label of a number', yamlOf('RetentionPolicy', spec, { name: 'a', labels: { a: 1 } })],
+    ['an unknown field of the metadata', yamlOf('RetentionPolicy', spec, { name: 'a', nmae: 'b' })],
+    ['no spec', stringify({ apiVersion, kind: 'RetentionPolicy', metadata: { name: 'a' } })],
+    ['a version that is none', yamlOf('RetentionPolicy', spec).replace('v1alpha1', 'v1')],
+    ['a kind that is none', yamlOf('RetentionPolicies', spec)],
+    ['a field beside the spec', `${yamlOf('RetentionPolicy', spec)}extra: 1\n`],
+    ['text that is no YAML', yamlOf('RetentionPolicy', spec).replace('spec:', 'spec: [')],
+  ])('%s', async (_name, yaml) => {
+    expect(await verdictsOn(yaml)).toMatchObject({ lint: false, server: false })
+  })
+})
+
+test('a change of what can not be changed is refused by the API server alone', async () => {
+  const apply = (spec: Fields) =>
+    server.kubectl(['apply', '-n', namespace, '-f', '-'], {
+      input: yamlOf('RetentionPolicy', spec, { name: 'fixed' }),
+    })
+  expect(await apply(policy({}))).toMatchObject({ status: 0 })
+  expect(await apply(policy({ projectRef: { name: 'b' } }))).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('projectRef can not be changed'),
+  })
+})
+
+test('every CRD that is checked in is served with its columns', async () => {
+  const { stdout } = await server.kubectl(['get', 'looptrace', '-A', '-o', 'wide'])
+  expect(stdout).toMatch(/READY +REASON +.*LAST SYNC +AGE/)
+  expect(await readFile('crds/retentionpolicies.looptrace.dev.yaml', 'utf8')).toContain('retpol')
+})
