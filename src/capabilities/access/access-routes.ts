@@ -5,6 +5,7 @@ import { getJwks } from './auth/jwks.ts'
 import { setPassword } from './auth/password.ts'
 import { revokeToken } from './auth/revoke.ts'
 import { createToken } from './auth/token.ts'
+import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
 import { addMember, getMembers } from './organizations/members/members.ts'
 import { removeMember } from './organizations/members/remove-member.ts'
 import { createOrganization, getOrganizations } from './organizations/organizations.ts'
@@ -17,8 +18,13 @@ import { removeProjectMember, setProjectMember } from './projects/members/member
 import { getProjectMembers } from './projects/members/members.ts'
 import { getProject } from './projects/project.ts'
 import { getProjects } from './projects/projects.ts'
-import { createServiceAccountKey } from './service-accounts/keys.ts'
-import { removeServiceAccount } from './service-accounts/service-account.ts'
+import { disableServiceAccount, enableServiceAccount } from './service-accounts/disable.ts'
+import { createServiceAccountKey, getServiceAccountKeys } from './service-accounts/keys.ts'
+import {
+  getServiceAccount,
+  putServiceAccount,
+  removeServiceAccount,
+} from './service-accounts/service-account.ts'
 import { createServiceAccount, getServiceAccounts } from './service-accounts/service-accounts.ts'
 
 /** The routes of sign-in and of access control. */
@@ -50,8 +56,15 @@ const factories: readonly ((access: Access) => Route)[] = [
   setApiKeyScopes,
   getServiceAccounts,
   createServiceAccount,
+  getServiceAccount,
+  putServiceAccount,
   removeServiceAccount,
+  disableServiceAccount,
+  enableServiceAccount,
+  getServiceAccountKeys,
   createServiceAccountKey,
+  getOperatorKeys,
+  removeOperatorKey,
 ]
 
 /** A store that is out of reach is 503 `store_unavailable`, not an error of ours. */

@@ -14,6 +14,9 @@ export const keySchema = z.strictObject({
   service_account_id: z.uuid().nullable(),
   name: z.string(),
   prefix: z.string().describe('The public part, by which a key can be told from others.'),
+  fingerprint: z
+    .string()
+    .describe('The first 16 hex digits of its SHA-256: which key a text is that somebody has.'),
   scopes: z.array(z.enum(keyScopes)),
   environment: z
     .string()

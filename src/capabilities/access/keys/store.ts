@@ -13,6 +13,8 @@ type Db = Kysely<AccessTables>
 /** A key as lists show it: everything but the secret's hash. */
 export type KeyRow = Omit<Selectable<AccessTables['api_keys']>, 'secret_hash' | 'scopes'> & {
   scopes: KeyScope[]
+  /** As `fingerprintOf` makes it. */
+  fingerprint: string
 }
 
 /** What a key is made of; instants are set by the caller's clock. */
@@ -82,18 +84,21 @@ export async function listKeys(
   page: {
     project_id: string
     service_account_id: string | undefined
+    /** Only keys that are good then, as far as they themselves say. */
+    live_at?: Date | undefined
     after: string | undefined
     limit: number
     count_max: number
   },
 ): Promise<{ rows: KeyRow[]; counted: number }> {
-  const { project_id, service_account_id, after, limit, count_max } = page
+  const { project_id, service_account_id, live_at, after, limit, count_max } = page
   const keys = db
     .selectFrom('api_keys')
     .where('project_id', '=', project_id)
     .$if(service_account_id !== undefined, (query) =>
       query.where('service_account_id', '=', service_account_id ?? null),
     )
+    .$if(live_at !== undefined, (query) => query.where(isLive(live_at ?? new Date(0))))
   const counted = await db
     .selectFrom(keys.select('id').limit(count_max).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -107,15 +112,19 @@ export async function listKeys(
   return { rows: rows.map(keyRow), counted: counted.n }
 }
 
-/** Changes a key that is not revoked; undefined when it is, or is not there. */
+/**
+ * Changes a key that is not revoked; undefined when it is, or is not there. `ends_at` ends it then,
+ * unless it ends sooner.
+ */
 export async function updateKey(
   db: Db,
   { project_id, api_key_id }: { project_id: string; api_key_id: string },
-  change: { scopes?: KeyScope[]; revoked_at?: Date; expires_at?: Date },
+  change: { scopes?: KeyScope[]; revoked_at?: Date; ends_at?: Date },
 ): Promise<KeyRow | undefined> {
+  const { ends_at, ...columns } = change
   const row = await db
     .updateTable('api_keys')
-    .set(change)
+    .set({ ...columns, ...(ends_at !== undefined && { expires_at: atLatest(ends_at) }) })
     .where('project_id', '=', project_id)
     .where('id', '=', api_key_id)
     .where('revoked_at', 'is', null)
@@ -137,11 +146,7 @@ export function replaceKey(
     const { at, ends_at } = change
     const row = await trx
       .updateTable('api_keys')
-      .set(
-        ends_at <= at
-          ? { revoked_at: at }
-          : { expires_at: sql<string>`least(expires_at, ${ends_at.toISOString()}::timestamptz)` },
-      )
+      .set(ends_at <= at ? { revoked_at: at } : { expires_at: atLatest(ends_at) })
       .where('project_id', '=', old.project_id)
       .where('id', '=', old.api_key_id)
       .where('revoked_at', 'is', null)
@@ -165,7 +170,18 @@ const keyColumns = [
   'expires_at',
   'revoked_at',
   'last_used_at',
+  sql<string>`encode(substring(secret_hash from 1 for 8), 'hex')`.as('fingerprint'),
 ] as const
+
+/** `least` leaves nulls out. */
+function atLatest(instant: Date) {
+  return sql<string>`least(expires_at, ${instant.toISOString()}::timestamptz)`
+}
+
+function isLive(at: Date) {
+  return sql<boolean>`(revoked_at is null
+    and (expires_at is null or expires_at > ${at.toISOString()}::timestamptz))`
+}
 
 function usableKeys(db: Db) {
   return db

@@ -1,4 +1,5 @@
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import type { IdPage } from '../id-pages.ts'
 import type { StoredKey } from '../keys/key-cache.ts'
 import type { KeyUse } from '../keys/key-usage.ts'
 import type { NewKey } from '../keys/project-key.ts'
@@ -41,14 +42,23 @@ export async function writeOperatorKeyUses(db: Db, uses: readonly KeyUse[]): Pro
     where operator_keys.id = used.id`.execute(db)
 }
 
-/** All keys, oldest first; there are at most `count_max` of them in the answer. */
-export function listOperatorKeys(db: Db, count_max: number): Promise<OperatorKeyRow[]> {
-  return db
+/** A page of the keys, oldest first, revoked ones too. */
+export async function listOperatorKeys(
+  db: Db,
+  { after, limit, count_max }: IdPage,
+): Promise<{ rows: OperatorKeyRow[]; counted: number }> {
+  const { n } = await db
+    .selectFrom(db.selectFrom('operator_keys').select('id').limit(count_max).as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const rows = await db
     .selectFrom('operator_keys')
     .select(operatorKeyColumns)
+    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
     .orderBy('id')
-    .limit(count_max)
+    .limit(limit)
     .execute()
+  return { rows, counted: n }
 }
 
 /** Ends a key, or leaves it ended; undefined when there is none of that id. */

@@ -47,6 +47,26 @@ export async function isAdminSomewhere(db: Db, user_id: string): Promise<boolean
   return row !== undefined
 }
 
+/** Whether the user owns the organization that the first start made: the oldest one. */
+export async function isOwnerOfFirst(db: Db, user_id: string): Promise<boolean> {
+  const first = await db
+    .selectFrom('organizations')
+    .select('id')
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  if (first === undefined) return false
+  const row = await db
+    .selectFrom('organization_members')
+    .select('role')
+    .where('organization_id', '=', first.id)
+    .where('user_id', '=', user_id)
+    .where('role', '=', 'owner')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Makes an organization with its first owner; undefined when the name is taken. */
 export function insertOrganization(
   db: Db,

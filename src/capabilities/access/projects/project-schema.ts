@@ -11,5 +11,7 @@ export const projectSchema = z.strictObject({
 
 /** A project, with what the caller is in it. */
 export const seenProjectSchema = projectSchema.extend({
-  role: projectRoleField.nullable().describe('What you are in it; null for a service account.'),
+  role: projectRoleField
+    .nullable()
+    .describe('What you are in it; null for a service account and an operator.'),
 })

@@ -14,7 +14,7 @@ export function getProject({ db, roles }: Access): Route {
     id: 'getProject',
     summary: 'One project',
     auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: 'access:read' },
+    scope: { level: 'project', role: 'viewer', key: 'access:read', operator: true },
     params: z.strictObject({ project_id: idField }),
     reply: seenProjectSchema,
     errors: ['project_not_found'],

@@ -8,12 +8,14 @@ type Db = Kysely<AccessTables>
 /** A project. */
 export type ProjectRow = { id: string; organization_id: string; name: string; created_at: string }
 
-/** The projects that a user can see, oldest first: all, or those of one organization. */
+type ProjectPage = IdPage & { name?: string | undefined }
+
+/** The projects that a user can see, oldest first: all, or those of an organization or a name. */
 export async function listProjects(
   db: Db,
-  about: IdPage & { user_id: string; organization_id?: string | undefined },
+  about: ProjectPage & { user_id: string; organization_id?: string | undefined },
 ): Promise<{ rows: (ProjectRow & { role: ProjectRole | null })[]; counted: number }> {
-  const { user_id, organization_id, after, limit, count_max } = about
+  const { user_id, organization_id, name, after, limit, count_max } = about
   const visible = memberships(db, user_id)
     .where(({ eb, or }) =>
       or([
@@ -24,6 +26,7 @@ export async function listProjects(
     .$if(organization_id !== undefined, (query) =>
       query.where('projects.organization_id', '=', organization_id ?? ''),
     )
+    .$if(name !== undefined, (query) => query.where('projects.name', '=', name ?? ''))
   const { n } = await db
     .selectFrom(visible.select('projects.id').limit(count_max).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -41,6 +44,28 @@ export async function listProjects(
     role: effectiveRole({ organization_role, project_role }) ?? null,
   }))
   return { rows: shaped, counted: n }
+}
+
+/** Every project, oldest first, or those of a name: what an operator sees, who has no role. */
+export async function listAllProjects(
+  db: Db,
+  { name, after, limit, count_max }: ProjectPage,
+): Promise<{ rows: (ProjectRow & { role: null })[]; counted: number }> {
+  const projects = db
+    .selectFrom('projects')
+    .where('archived_at', 'is', null)
+    .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
+  const { n } = await db
+    .selectFrom(projects.select('id').limit(count_max).as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const rows = await projects
+    .select(projectColumns)
+    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return { rows: rows.map((row) => ({ ...row, role: null })), counted: n }
 }
 
 /** One project that is not archived. */

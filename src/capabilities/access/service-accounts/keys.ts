@@ -1,11 +1,48 @@
 import { z } from 'zod'
-import { problem } from '../../../kernel/problem.ts'
+import { totalExactMax } from '../../../kernel/pages.ts'
+import { flagParameter } from '../../../model/list-query.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { environmentField, expiryField, idField, nameField, scopesField } from '../fields.ts'
-import { checkWithin, mintKey, newKeySchema } from '../keys/key-record.ts'
-import { insertKey } from '../keys/store.ts'
+import { environmentField, expiryField, nameField, pageFields, scopesField } from '../fields.ts'
+import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
+import { checkWithin, keySchema, mintKey, newKeySchema } from '../keys/key-record.ts'
+import { insertKey, listKeys } from '../keys/store.ts'
+import { accountNotFound, accountParams } from './account-schema.ts'
+import { declaredBy, refuseChange, spokenFor } from './declaration.ts'
 import { findServiceAccount } from './store.ts'
+
+/** GET /api/v2/access/service-accounts/{service_account_id}/keys, oldest first. */
+export function getServiceAccountKeys({ db, clock }: Access): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/access/service-accounts/{service_account_id}/keys',
+    id: 'listServiceAccountKeys',
+    summary: 'Keys of a service account',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: 'access:read', operator: true },
+    params: accountParams,
+    query: z.strictObject({
+      live: flagParameter('`true`: only keys that are neither revoked nor past their end.'),
+      ...idPageQuery,
+    }),
+    reply: z.strictObject({ api_keys: z.array(keySchema), ...pageFields }),
+    errors: ['service_account_not_found', 'invalid_cursor'],
+    handle: async ({ params, query: { live = false, cursor, limit }, caller }) => {
+      const which = { ...params, project_id: caller.project_id }
+      const account = await findServiceAccount(db, which)
+      if (account === undefined) throw accountNotFound(params.service_account_id)
+      const found = await listKeys(db, {
+        ...which,
+        live_at: live ? new Date(clock.now_ms()) : undefined,
+        after: idAfter(list, cursor),
+        limit: limit + 1,
+        count_max: totalExactMax + 1,
+      })
+      const { items, info } = idPage(found, { list, limit, idOf: ({ id }) => id })
+      return { api_keys: items, ...info }
+    },
+  })
+}
 
 /**
  * POST /api/v2/access/service-accounts/{service_account_id}/keys: a key that is good as X-API-Key
@@ -18,30 +55,29 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
     id: 'createServiceAccountKey',
     summary: 'Make a key of a service account',
     auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: null },
+    scope: { level: 'project', role: 'admin', key: null, operator: true },
     status: 201,
     idempotent: true,
     shown_once: ['key'],
-    params: z.strictObject({ service_account_id: idField }),
+    params: accountParams,
     body: z
       .strictObject({
         name: nameField.optional().describe("Left out, the account's name."),
         scopes: scopesField.optional(),
         environment: environmentField,
         expires_at: expiryField,
+        managed_by: declaredBy,
       })
       .prefault({}),
     reply: newKeySchema,
-    errors: ['service_account_not_found'],
+    errors: ['service_account_not_found', 'managed_by_kubernetes'],
     handle: async ({ params, body, caller }) => {
+      const by = spokenFor(caller, body)
       const { project_id } = caller
       const { service_account_id } = params
       const account = await findServiceAccount(db, { project_id, service_account_id })
-      if (account === undefined) {
-        throw problem('service_account_not_found', {
-          detail: `The project has no service account with the id ${service_account_id}`,
-        })
-      }
+      if (account === undefined) throw accountNotFound(service_account_id)
+      refuseChange(caller, account.managed_by, by)
       const { name = account.name, scopes = account.scopes, environment, expires_at } = body
       checkWithin(scopes, account.scopes)
       const wish = { project_id, service_account_id, name, scopes, environment, expires_at }
@@ -52,3 +88,5 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
     },
   })
 }
+
+const list = 'service account keys'

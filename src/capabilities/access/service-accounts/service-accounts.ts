@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { totalExactMax } from '../../../kernel/pages.ts'
-import { problem } from '../../../kernel/problem.ts'
-import { keyScopes } from '../../../kernel/scopes.ts'
-import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { managedByParameter } from '../../../model/managed-by.ts'
+import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { instantField, nameField, pageFields, scopesField } from '../fields.ts'
+import { nameField, pageFields, scopesField } from '../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
+import { accountSchema, nameTaken } from './account-schema.ts'
+import { declaredBy, spokenFor } from './declaration.ts'
 import { insertServiceAccount, listServiceAccounts } from './store.ts'
 
 /** GET /api/v2/access/service-accounts of the selected project. */
@@ -17,13 +18,19 @@ export function getServiceAccounts({ db }: Access): Route {
     id: 'listServiceAccounts',
     summary: 'Service accounts of a project',
     auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: 'access:read' },
-    query: z.strictObject(idPageQuery),
+    scope: { level: 'project', role: 'admin', key: 'access:read', operator: true },
+    query: z.strictObject({
+      managed_by: managedByParameter
+        .optional()
+        .describe('Only the one that this resource declares: `Kind/namespace/name`.'),
+      ...idPageQuery,
+    }),
     reply: z.strictObject({ service_accounts: z.array(accountSchema), ...pageFields }),
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
       const found = await listServiceAccounts(db, {
         project_id: caller.project_id,
+        managed_by: query.managed_by,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
@@ -34,7 +41,10 @@ export function getServiceAccounts({ db }: Access): Route {
   })
 }
 
-/** POST /api/v2/access/service-accounts in the selected project. */
+/**
+ * POST /api/v2/access/service-accounts in the selected project. A resource that declares one already
+ * is answered that one, with 200 and as it stands: whoever died after the first call asks again.
+ */
 export function createServiceAccount({ db, clock }: Access): Route {
   return defineRoute({
     method: 'POST',
@@ -42,36 +52,26 @@ export function createServiceAccount({ db, clock }: Access): Route {
     id: 'createServiceAccount',
     summary: 'Make a service account',
     auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: null },
+    scope: { level: 'project', role: 'admin', key: null, operator: true },
     status: 201,
     idempotent: true,
-    body: z.strictObject({ name: nameField, scopes: scopesField }),
+    body: z.strictObject({ name: nameField, scopes: scopesField, managed_by: declaredBy }),
     reply: accountSchema,
     errors: ['name_taken'],
     handle: async ({ body, caller }) => {
+      const { name, scopes } = body
       const made = await insertServiceAccount(db, {
-        ...body,
+        ...{ name, scopes },
+        managed_by: spokenFor(caller, body),
         id: newId(),
         project_id: caller.project_id,
         created_at: new Date(clock.now_ms()),
-        created_by: caller.id,
+        created_by: caller.kind === 'user' ? caller.id : null,
       })
-      if (made !== undefined) return made
-      throw problem('name_taken', {
-        detail: `The project has a service account "${body.name}" already`,
-      })
+      if (made === undefined) throw nameTaken(name)
+      return made.is_new ? made.account : new Answer(made.account, { status: 200 })
     },
   })
 }
 
 const list = 'service accounts'
-
-const accountSchema = z.strictObject({
-  id: z.uuid(),
-  project_id: z.uuid(),
-  name: z.string(),
-  scopes: z.array(z.enum(keyScopes)).describe('The most that its keys may do.'),
-  disabled_at: instantField.nullable(),
-  created_at: instantField,
-  created_by: z.uuid().nullable(),
-})

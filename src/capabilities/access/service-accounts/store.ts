@@ -1,21 +1,32 @@
 import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
-import type { AccessTables, Kysely, Selectable } from '../../../platform/relational/index.ts'
+import type { ManagedBy, ResourceName } from '../../../model/managed-by.ts'
+import {
+  type AccessTables,
+  type Kysely,
+  type Selectable,
+  sql,
+} from '../../../platform/relational/index.ts'
 import type { IdPage } from '../id-pages.ts'
 
 type Db = Kysely<AccessTables>
-type Which = { project_id: string; service_account_id: string }
+/** Names an account; one of another project is none. */
+export type WhichAccount = { project_id: string; service_account_id: string }
 
 /** A service account. */
 export type ServiceAccountRow = Omit<Selectable<AccessTables['service_accounts']>, 'scopes'> & {
   scopes: KeyScope[]
 }
 
-/** A page of a project's service accounts, oldest first. */
+/** A page of a project's service accounts, oldest first: all, or what a resource declares. */
 export async function listServiceAccounts(
   db: Db,
-  { project_id, after, limit, count_max }: IdPage & { project_id: string },
+  about: IdPage & { project_id: string; managed_by: ResourceName | undefined },
 ): Promise<{ rows: ServiceAccountRow[]; counted: number }> {
-  const accounts = db.selectFrom('service_accounts').where('project_id', '=', project_id)
+  const { project_id, managed_by, after, limit, count_max } = about
+  const accounts = db
+    .selectFrom('service_accounts')
+    .where('project_id', '=', project_id)
+    .$if(managed_by !== undefined, (query) => query.where(isDeclaredBy(managed_by)))
   const { n } = await db
     .selectFrom(accounts.select('id').limit(count_max).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -32,7 +43,7 @@ export async function listServiceAccounts(
 /** One service account of a project. */
 export async function findServiceAccount(
   db: Db,
-  { project_id, service_account_id }: Which,
+  { project_id, service_account_id }: WhichAccount,
 ): Promise<ServiceAccountRow | undefined> {
   const row = await db
     .selectFrom('service_accounts')
@@ -43,7 +54,10 @@ export async function findServiceAccount(
   return row && accountRow(row)
 }
 
-/** Makes a service account; undefined when the project has one of that name. */
+/**
+ * Makes a service account, or answers the one that the same resource declares already; undefined
+ * when another one of the project has the name.
+ */
 export async function insertServiceAccount(
   db: Db,
   account: {
@@ -53,39 +67,34 @@ export async function insertServiceAccount(
     scopes: KeyScope[]
     created_at: Date
     created_by: string | null
+    managed_by: ManagedBy | null
   },
-): Promise<ServiceAccountRow | undefined> {
+): Promise<{ account: ServiceAccountRow; is_new: boolean } | undefined> {
+  const { project_id, managed_by } = account
   const row = await db
     .insertInto('service_accounts')
-    .values(account)
-    .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
+    .values({ ...account, managed_by: managed_by && JSON.stringify(managed_by) })
+    .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
-  return row && accountRow(row)
+  if (row !== undefined) return { account: accountRow(row), is_new: true }
+  if (managed_by === null) return undefined
+  const declared = await db
+    .selectFrom('service_accounts')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where(isDeclaredBy(managed_by))
+    .executeTakeFirst()
+  return declared && { account: accountRow(declared), is_new: false }
 }
 
-/** Deletes a service account with its keys; answers their prefixes, or undefined when none is there. */
-export function deleteServiceAccount(
-  db: Db,
-  { project_id, service_account_id }: Which,
-): Promise<string[] | undefined> {
-  return db.transaction().execute(async (trx) => {
-    const keys = await trx
-      .deleteFrom('api_keys')
-      .where('project_id', '=', project_id)
-      .where('service_account_id', '=', service_account_id)
-      .returning('prefix')
-      .execute()
-    const deleted = await trx
-      .deleteFrom('service_accounts')
-      .where('project_id', '=', project_id)
-      .where('id', '=', service_account_id)
-      .returning('id')
-      .executeTakeFirst()
-    return deleted && keys.map(({ prefix }) => prefix)
-  })
-}
-
-function accountRow(row: Selectable<AccessTables['service_accounts']>): ServiceAccountRow {
+/** A row with the scopes that this code knows, in their order. */
+export function accountRow(row: Selectable<AccessTables['service_accounts']>): ServiceAccountRow {
   return { ...row, scopes: keyScopes.filter((scope) => row.scopes.includes(scope)) }
+}
+
+/** As the index `service_accounts_by_owner` has it. */
+function isDeclaredBy({ kind = '', namespace = '', name = '' }: Partial<ResourceName> = {}) {
+  return sql<boolean>`(managed_by is not null and managed_by->>'kind' = ${kind}
+    and managed_by->>'namespace' = ${namespace} and managed_by->>'name' = ${name})`
 }

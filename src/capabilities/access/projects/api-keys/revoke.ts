@@ -2,12 +2,15 @@ import { z } from 'zod'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { idField } from '../../fields.ts'
+import { changeableKey } from '../../keys/key-owner.ts'
 import { keyNotFound, keySchema } from '../../keys/key-record.ts'
 import { findKey, updateKey } from '../../keys/store.ts'
+import { declaredBy } from '../../service-accounts/declaration.ts'
 
 /**
  * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/revoke: ends a key for good; at
- * once in this process, within 30 s in others. Revoking it again changes nothing.
+ * once in this process, within 30 s in others; or later, `at` an instant, so that its users can change
+ * over. Revoking it again changes nothing.
  */
 export function revokeApiKey({ db, clock, keys, roles }: Access): Route {
   return defineRoute({
@@ -16,14 +19,25 @@ export function revokeApiKey({ db, clock, keys, roles }: Access): Route {
     id: 'revokeApiKey',
     summary: 'Revoke a key',
     auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: null },
+    scope: { level: 'project', role: 'admin', key: null, operator: true },
     params: z.strictObject({ project_id: idField, api_key_id: idField }),
+    body: z
+      .strictObject({
+        at: z.iso
+          .datetime({ offset: true })
+          .optional()
+          .describe('When it ends; never later than it would have. Left out, or past: now.'),
+        managed_by: declaredBy,
+      })
+      .prefault({}),
     reply: keySchema,
-    errors: ['project_not_found', 'api_key_not_found'],
-    handle: async ({ params }) => {
-      const revoked =
-        (await updateKey(db, params, { revoked_at: new Date(clock.now_ms()) })) ??
-        (await findKey(db, params))
+    errors: ['project_not_found', 'api_key_not_found', 'managed_by_kubernetes'],
+    handle: async ({ params, body: { at, managed_by }, caller }) => {
+      await changeableKey(db, params, { caller, managed_by })
+      const now = new Date(clock.now_ms())
+      const ends_at = at === undefined ? now : new Date(at)
+      const change = ends_at <= now ? { revoked_at: now } : { ends_at }
+      const revoked = (await updateKey(db, params, change)) ?? (await findKey(db, params))
       if (revoked === undefined) throw keyNotFound(params.api_key_id)
       keys.forget(revoked.prefix)
       roles.forget()

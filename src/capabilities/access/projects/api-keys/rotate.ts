@@ -3,8 +3,9 @@ import { problem } from '../../../../kernel/problem.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { expiryField, idField } from '../../fields.ts'
-import { keyNotFound, keySchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
-import { findKey, replaceKey } from '../../keys/store.ts'
+import { changeableKey } from '../../keys/key-owner.ts'
+import { keySchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
+import { replaceKey } from '../../keys/store.ts'
 
 /**
  * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/rotate: a new key with the old one's
@@ -25,10 +26,9 @@ export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
     params: z.strictObject({ project_id: idField, api_key_id: idField }),
     body: bodySchema,
     reply: newKeySchema.extend({ previous: keySchema }),
-    errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked'],
+    errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked', 'managed_by_kubernetes'],
     handle: async ({ params, body, caller }) => {
-      const old = await findKey(db, params)
-      if (old === undefined) throw keyNotFound(params.api_key_id)
+      const old = await changeableKey(db, params, { caller })
       const { project_id, service_account_id, name, scopes, environment } = old
       const expires_at = body.expires_at === undefined ? old.expires_at : body.expires_at
       const wish = { project_id, service_account_id, name, scopes, environment, expires_at }

@@ -3,8 +3,10 @@ import { problem } from '../../../../kernel/problem.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { idField, scopesField } from '../../fields.ts'
-import { checkWithin, keyNotFound, keySchema } from '../../keys/key-record.ts'
-import { findKey, updateKey } from '../../keys/store.ts'
+import { changeableKey } from '../../keys/key-owner.ts'
+import { checkWithin, keySchema } from '../../keys/key-record.ts'
+import { updateKey } from '../../keys/store.ts'
+import { declaredBy } from '../../service-accounts/declaration.ts'
 import { findServiceAccount } from '../../service-accounts/store.ts'
 
 /**
@@ -18,20 +20,19 @@ export function setApiKeyScopes({ db, keys, roles }: Access): Route {
     id: 'setApiKeyScopes',
     summary: 'Replace the scopes of a key',
     auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: null },
+    scope: { level: 'project', role: 'admin', key: null, operator: true },
     params: z.strictObject({ project_id: idField, api_key_id: idField }),
-    body: z.strictObject({ scopes: scopesField }),
+    body: z.strictObject({ scopes: scopesField, managed_by: declaredBy }),
     reply: keySchema,
-    errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked'],
-    handle: async ({ params, body }) => {
-      const key = await findKey(db, params)
-      if (key === undefined) throw keyNotFound(params.api_key_id)
+    errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked', 'managed_by_kubernetes'],
+    handle: async ({ params, body: { scopes, managed_by }, caller }) => {
+      const key = await changeableKey(db, params, { caller, managed_by })
       const { project_id, service_account_id } = key
       if (service_account_id !== null) {
         const account = await findServiceAccount(db, { project_id, service_account_id })
-        checkWithin(body.scopes, account?.scopes ?? [])
+        checkWithin(scopes, account?.scopes ?? [])
       }
-      const changed = await updateKey(db, params, body)
+      const changed = await updateKey(db, params, { scopes })
       if (changed === undefined) throw problem('api_key_revoked')
       keys.forget(changed.prefix)
       roles.forget()

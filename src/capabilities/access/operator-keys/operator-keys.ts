@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { totalExactMax } from '../../../kernel/pages.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import type { Access } from '../access.ts'
+import { idField, instantField, pageFields } from '../fields.ts'
+import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
+import { isOwnerOfFirst } from '../organizations/store.ts'
+import { listOperatorKeys, revokeOperatorKey } from './store.ts'
+
+const operatorKeySchema = z.strictObject({
+  id: z.uuid(),
+  prefix: z.string().describe('The public part, by which a key can be told from others.'),
+  created_at: instantField,
+  revoked_at: instantField.nullable(),
+  last_used_at: instantField.nullable().describe('Up to a minute or two late.'),
+})
+
+/**
+ * GET /api/v2/access/operator-keys: with which operators of clusters sign in. For owners of the first
+ * organization, as an operator works in the projects of all.
+ */
+export function getOperatorKeys({ db }: Access): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/access/operator-keys',
+    id: 'listOperatorKeys',
+    summary: 'Keys of the operators of clusters',
+    auth: 'jwt',
+    scope: { level: 'user' },
+    query: z.strictObject(idPageQuery),
+    reply: z.strictObject({ operator_keys: z.array(operatorKeySchema), ...pageFields }),
+    errors: ['invalid_cursor'],
+    handle: async ({ query: { cursor, limit }, caller }) => {
+      await assertRunsAll(db, caller.id)
+      const found = await listOperatorKeys(db, {
+        after: idAfter(list, cursor),
+        limit: limit + 1,
+        count_max: totalExactMax + 1,
+      })
+      const { items, info } = idPage(found, { list, limit, idOf: ({ id }) => id })
+      return { operator_keys: items, ...info }
+    },
+  })
+}
+
+/**
+ * DELETE /api/v2/access/operator-keys/{operator_key_id}: the operator is no longer let in; at once in
+ * this process, within 30 s in others. The record stays, so that the key can not come back.
+ */
+export function removeOperatorKey({ db, clock, operators }: Access): Route {
+  return defineRoute({
+    method: 'DELETE',
+    url: '/api/v2/access/operator-keys/{operator_key_id}',
+    id: 'revokeOperatorKey',
+    summary: 'Revoke the key of an operator',
+    auth: 'jwt',
+    scope: { level: 'user' },
+    params: z.strictObject({ operator_key_id: idField }),
+    reply: operatorKeySchema,
+    errors: ['api_key_not_found'],
+    handle: async ({ params: { operator_key_id }, caller }) => {
+      await assertRunsAll(db, caller.id)
+      const at = new Date(clock.now_ms())
+      const revoked = await revokeOperatorKey(db, { operator_key_id, at })
+      if (revoked === undefined) {
+        throw problem('api_key_not_found', {
+          detail: `There is no operator key with the id ${operator_key_id}`,
+        })
+      }
+      operators.forget(revoked.prefix)
+      return revoked
+    },
+  })
+}
+
+const list = 'operator keys'
+
+async function assertRunsAll(db: Access['db'], user_id: string): Promise<void> {
+  if (await isOwnerOfFirst(db, user_id)) return
+  throw problem('permission_denied', {
+    detail: 'This takes the role owner in the first organization of the installation',
+  })
+}

@@ -1,0 +1,167 @@
+import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
+import { type ManagedBy, refuseUnlessOwner } from '../../../model/managed-by.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { accountRow, type ServiceAccountRow, type WhichAccount } from './store.ts'
+
+type Db = Kysely<AccessTables>
+
+/** What an account is to be. */
+export type AccountChange = {
+  name: string
+  scopes: KeyScope[]
+  disabled: boolean
+  /** The resource that declares it from then on; null for a person, who declares nothing. */
+  by: ManagedBy | null
+  /** Also when another resource declares it. */
+  take_over: boolean
+  at: Date
+}
+
+/** An account after a change, and the prefixes of its keys, of which caches may hold old answers. */
+export type ChangedAccount = { account: ServiceAccountRow; prefixes: string[] }
+
+/**
+ * Replaces what an account is and narrows its keys to its scopes, both or neither; undefined when it
+ * is not there. Throws `managed_by_kubernetes` when another resource declares it.
+ */
+export async function changeAccount(
+  db: Db,
+  which: WhichAccount,
+  change: AccountChange,
+): Promise<ChangedAccount | 'name_taken' | 'declares_another' | undefined> {
+  try {
+    return await db.transaction().execute(async (trx) => {
+      const found = await lockedAccount(trx, which)
+      if (found === undefined) return undefined
+      if (!change.take_over) refuseUnlessOwner(found.managed_by, change.by)
+      const account = await writeAccount(trx, which, change)
+      return { account, prefixes: await narrowKeys(trx, which, change.scopes) }
+    })
+  } catch (error) {
+    const { code, constraint } = error as { code?: unknown; constraint?: unknown }
+    if (code !== uniqueViolation) throw error
+    return constraint === 'service_accounts_by_owner' ? 'declares_another' : 'name_taken'
+  }
+}
+
+/** Lets keys of an account work or not; undefined when it is not there. */
+export function setDisabled(
+  db: Db,
+  which: WhichAccount,
+  { disabled, at }: { disabled: boolean; at: Date },
+): Promise<ChangedAccount | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const found = await lockedAccount(trx, which)
+    if (found === undefined) return undefined
+    refuseUnlessOwner(found.managed_by, null)
+    const { name, scopes } = found
+    const by = null
+    const account = await writeAccount(trx, which, { name, scopes, disabled, by, at })
+    return { account, prefixes: await prefixesOf(trx, which) }
+  })
+}
+
+/** Takes the declaration off an account, if that resource still declares it. */
+export async function releaseAccount(
+  db: Db,
+  { project_id, service_account_id }: WhichAccount,
+  owner: ManagedBy,
+): Promise<void> {
+  await db
+    .updateTable('service_accounts')
+    .set({ managed_by: null })
+    .where('project_id', '=', project_id)
+    .where('id', '=', service_account_id)
+    .where(sql<string>`managed_by`, '=', sql<string>`${JSON.stringify(owner)}::jsonb`)
+    .execute()
+}
+
+/** Deletes an account with its keys, if they are there; answers the keys' prefixes. */
+export function deleteAccount(
+  db: Db,
+  { project_id, service_account_id }: WhichAccount,
+): Promise<string[]> {
+  return db.transaction().execute(async (trx) => {
+    const keys = await trx
+      .deleteFrom('api_keys')
+      .where('project_id', '=', project_id)
+      .where('service_account_id', '=', service_account_id)
+      .returning('prefix')
+      .execute()
+    await trx
+      .deleteFrom('service_accounts')
+      .where('project_id', '=', project_id)
+      .where('id', '=', service_account_id)
+      .execute()
+    return keys.map(({ prefix }) => prefix)
+  })
+}
+
+const uniqueViolation = '23505'
+
+async function lockedAccount(
+  trx: Db,
+  { project_id, service_account_id }: WhichAccount,
+): Promise<ServiceAccountRow | undefined> {
+  const row = await trx
+    .selectFrom('service_accounts')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('id', '=', service_account_id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row && accountRow(row)
+}
+
+async function writeAccount(
+  trx: Db,
+  { project_id, service_account_id }: WhichAccount,
+  change: Omit<AccountChange, 'take_over'>,
+): Promise<ServiceAccountRow> {
+  const { name, scopes, disabled, by, at } = change
+  const since = sql<string>`coalesce(disabled_at, ${at.toISOString()}::timestamptz)`
+  const row = await trx
+    .updateTable('service_accounts')
+    .set({ name, scopes: [...scopes], disabled_at: disabled ? since : null })
+    .set({ managed_by: by && JSON.stringify(by) })
+    .where('project_id', '=', project_id)
+    .where('id', '=', service_account_id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return accountRow(row)
+}
+
+/** Takes from an account's keys what it no longer has. */
+async function narrowKeys(
+  trx: Db,
+  which: WhichAccount,
+  scopes: readonly KeyScope[],
+): Promise<string[]> {
+  const kept = keyScopes.filter((scope) => scopes.includes(scope))
+  const within = sql<string[]>`array(
+    select scope from unnest(scopes) as scope where scope = any(${kept}::text[])
+  )`
+  await trx
+    .updateTable('api_keys')
+    .set({ scopes: within })
+    .where('project_id', '=', which.project_id)
+    .where('service_account_id', '=', which.service_account_id)
+    .where(sql<boolean>`not scopes <@ ${kept}::text[]`)
+    .execute()
+  return prefixesOf(trx, which)
+}
+
+/** Of the keys that are not revoked. */
+async function prefixesOf(
+  trx: Db,
+  { project_id, service_account_id }: WhichAccount,
+): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('api_keys')
+    .select('prefix')
+    .where('project_id', '=', project_id)
+    .where('service_account_id', '=', service_account_id)
+    .where('revoked_at', 'is', null)
+    .execute()
+  return rows.map(({ prefix }) => prefix)
+}
