@@ -30,6 +30,7 @@ export async function readTraceRows(
   queries: RunDeps,
   { project_id, trace_ids, window, rows_max, signal }: TraceRowsAsked,
 ): Promise<TraceRowsRead> {
+  const [only] = trace_ids.length === 1 ? trace_ids : []
   const read = await readRecords(queries, {
     ...{ project_id, rows_max, signal },
     query_class: 'explorer',
@@ -37,12 +38,13 @@ export async function readTraceRows(
       entity: 'observations',
       window: isoWindowOf(window),
       where: ofTraces(trace_ids),
-      select: [...fields],
+      // The id of one trace need not come with each row.
+      select: only === undefined ? ['trace_id', ...fields] : [...fields],
       order_by: [{ field: 'start_time', direction: 'asc' }],
     },
   })
   const { served_by, fallback_reason, stats, more } = read
-  return { served_by, fallback_reason, stats, more, rows: rowsFrom(read) }
+  return { served_by, fallback_reason, stats, more, rows: rowsFrom(read, only) }
 }
 
 /** Observations of these traces, in the words of queries. */
@@ -62,7 +64,6 @@ export function isoWindowOf({ from, to }: TimeWindow): { from: string; to: strin
 }
 
 const fields = [
-  'trace_id',
   'observation_id',
   'parent_observation_id',
   'type',
@@ -80,13 +81,14 @@ const fields = [
 ] as const
 
 /** Each row is made in one go, with all its fields: a trace has many, and such objects are quick. */
-function rowsFrom({ rows, alias }: RecordsRead): TraceRow[] {
+function rowsFrom({ rows, alias }: RecordsRead, trace_id: string | undefined): TraceRow[] {
   const column = (name: string) => alias[name] ?? name
   const at = Object.fromEntries(fields.map((name) => [name, column(name)])) as Columns
+  const ofTrace = column('trace_id')
   return rows.map((row) => {
     const dollars = row[at.cost_usd] ?? null
     return {
-      trace_id: row[at.trace_id] as string,
+      trace_id: trace_id ?? (row[ofTrace] as string),
       observation_id: row[at.observation_id] as string,
       parent_observation_id: row[at.parent_observation_id] as string,
       type: row[at.type] as TraceRow['type'],

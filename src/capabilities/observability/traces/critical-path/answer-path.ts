@@ -8,7 +8,13 @@ import { isoAt, msFrom } from '../tree/shown-times.ts'
 import type { CriticalPathQuery } from './critical-path-query.ts'
 import { type CriticalPath, criticalPathOf, longestRoot } from './find-path.ts'
 import { findSlack } from './find-slack.ts'
-import { nodesOnPath, type OnPath, operationsOnPath, usedBy } from './path-shares.ts'
+import {
+  type NodeOnPath,
+  nodesOnPath,
+  type OnPath,
+  operationsOnPath,
+  usedBy,
+} from './path-shares.ts'
 import { gainOf } from './what-if.ts'
 
 /** Nodes for which the answer tells what they would save, if each alone were faster. */
@@ -102,12 +108,13 @@ export function answerPath(
   if (root === undefined) return emptyAnswer
   const path = criticalPathOf(root)
   const slack = findSlack(path)
+  const onPath = nodesOnPath(path)
   const segments = path.segments.slice(from, from + query.limit)
   const next = from + segments.length
   return {
     root: { ...named(root), ...startOf(root.start), duration_ms: msFrom(root.end - root.start) },
     roots: tree.roots.length,
-    ...partsOf(path, query),
+    ...partsOf(path, onPath, query),
     segments: segments.map(({ node, start, end }) => ({
       node_id: node.id,
       ...startOf(start),
@@ -116,7 +123,7 @@ export function answerPath(
     segments_total: path.segments.length,
     next_cursor: next < path.segments.length ? encodeCursor(list, [next]) : null,
     ...slackOf(path, slack, query.limit),
-    used: usedOf(path, usedBy(tree)),
+    used: usedOf(onPath, usedBy(tree)),
     what_if: whatIfOf(path, slack, query),
   }
 
@@ -155,10 +162,13 @@ function placeIn(list: string, cursor: string): number {
   })
 }
 
-function partsOf(path: CriticalPath, { limit, faster_percent }: CriticalPathQuery) {
+function partsOf(
+  path: CriticalPath,
+  found: readonly NodeOnPath[],
+  { limit, faster_percent }: CriticalPathQuery,
+) {
   const { root } = path
   const whole = root.end - root.start
-  const found = nodesOnPath(path)
   const shown = ({ on_path, tokens, nano_dollars }: OnPath) => ({
     on_path_ms: msFrom(on_path),
     share: whole === 0 ? 0 : on_path / whole,
@@ -197,9 +207,9 @@ function slackOf(path: CriticalPath, slack: ReadonlyMap<TreeNode, number>, limit
 
 type Used = Pick<OnPath, 'tokens' | 'nano_dollars'>
 
-function usedOf(path: CriticalPath, all: Used): Answer['used'] {
+function usedOf(onPath: readonly Used[], all: Used): Answer['used'] {
   let [tokens, nano_dollars] = [0, 0n]
-  for (const each of nodesOnPath(path)) {
+  for (const each of onPath) {
     tokens += each.tokens
     nano_dollars += each.nano_dollars
   }
