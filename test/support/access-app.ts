@@ -9,6 +9,7 @@ import {
   type BootstrapSecrets,
   bootstrap,
   createPasswordHasher,
+  mintGivenSecrets,
   openAccess,
 } from '../../src/capabilities/access/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
@@ -36,6 +37,8 @@ export type AccessApp = {
   relational: Relational<AccessTables>
   /** What the first start made. */
   first: BootstrapSecrets
+  /** With which the operator of a cluster calls. */
+  operator_key: string
   /** The server's time; a test may set it forward. */
   clock: { now_ms: () => number; ahead_ms: number }
   /** Every log line so far, nothing left out. */
@@ -98,7 +101,8 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
     passwords: quickPasswords,
     ...options,
   })
-  const first = await bootstrap({ db, clock, passwords: quickPasswords })
+  const { operator_key } = mintGivenSecrets()
+  const first = await bootstrap({ db, clock, passwords: quickPasswords, operator_key })
   const server = await createHttpServer({
     routes: [...accessRoutes(access), ...probes],
     authorize: authorizer(access),
@@ -119,6 +123,7 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
     access,
     relational,
     first: first ?? { ...nobody, project_key: '' },
+    operator_key,
     clock,
     logged: () => lines.join(''),
   })
@@ -192,6 +197,10 @@ const probes: Route[] = [
   probe('/probe/people', 'jwt_or_key', { level: 'project', role: 'viewer', key: null }),
   probe('/probe/organization', 'jwt', { level: 'organization', role: 'admin' }),
   probe('/probe/user', 'jwt', { level: 'user' }),
+  probe('/probe/operator', 'jwt', {
+    ...{ level: 'project', role: 'admin', key: null, operator: true },
+  }),
+  probe('/probe/operator-list', 'jwt', { level: 'user', operator: true }),
 ]
 
 function probe(url: string, auth: RouteAuth, scope: RouteScope): Route {
