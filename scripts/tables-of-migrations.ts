@@ -7,6 +7,8 @@ export type TableAbout = {
   columns: { name: string; type: string; rules: string }[]
   /** Keys, indexes, engine: whatever else the statements say of the table. */
   keys: string[]
+  /** Of the indexes that have a name of their own, which of `keys` they are. */
+  indexes: Map<string, string>
 }
 
 /**
@@ -32,16 +34,18 @@ type Reader = { pattern: RegExp; read(tables: Map<string, TableAbout>, text: str
 const tableName = String.raw`(?:\{\{table:(\w+)\}\}|(\w+))`
 const createTable = new RegExp(`^create table (?:if not exists )?${tableName}`)
 const alterTable = new RegExp(`^alter table ${tableName}`)
-const createIndex = /^create (unique )?index \w+\s+on (\w+)\s*(.*)$/s
+const createIndex = /^create (unique )?index (\w+)\s+on (\w+)\s*(.*)$/s
+const dropIndex = /^drop index (\w+)$/
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 
-const modifySetting = /\bmodify setting (\w+ = \w+)$/
+const modifySetting = /\bmodify setting (\w+ = \w+(?:, \w+ = \w+)*)$/
 
 const readers: readonly Reader[] = [
   { pattern: /^\{\{distributed(_alter)?:/, read: () => undefined },
   { pattern: createTable, read: readTable },
   { pattern: alterTable, read: readAlteration },
   { pattern: createIndex, read: readIndex },
+  { pattern: dropIndex, read: readDroppedIndex },
 ]
 
 function readTable(tables: Map<string, TableAbout>, text: string): void {
@@ -50,7 +54,13 @@ function readTable(tables: Map<string, TableAbout>, text: string): void {
   const name = ours ?? plain ?? ''
   const open = sql.indexOf('(')
   const close = closingOf(sql, open)
-  const table: TableAbout = { name, notes: commentsOf(text), columns: [], keys: [] }
+  const table: TableAbout = {
+    name,
+    notes: commentsOf(text),
+    columns: [],
+    keys: [],
+    indexes: new Map(),
+  }
   for (const part of partsOf(sql.slice(open + 1, close))) {
     if (/^(primary key|unique|check|index|constraint|foreign key)\b/.test(part)) {
       table.keys.push(part)
@@ -79,8 +89,24 @@ function readAlteration(tables: Map<string, TableAbout>, text: string): void {
 }
 
 function readIndex(tables: Map<string, TableAbout>, text: string): void {
-  const [, unique = '', table = '', rest = ''] = createIndex.exec(withoutComments(text)) ?? []
-  known(tables, table).keys.push(`${unique}index ${oneLine(rest)}`)
+  const [, unique = '', index = '', table = '', rest = ''] =
+    createIndex.exec(withoutComments(text)) ?? []
+  const { keys, indexes } = known(tables, table)
+  const key = `${unique}index ${oneLine(rest)}`
+  keys.push(key)
+  indexes.set(index, key)
+}
+
+function readDroppedIndex(tables: Map<string, TableAbout>, text: string): void {
+  const [, index = ''] = dropIndex.exec(withoutComments(text)) ?? []
+  for (const table of tables.values()) {
+    const key = table.indexes.get(index)
+    if (key === undefined) continue
+    table.keys = table.keys.filter((one) => one !== key)
+    table.indexes.delete(index)
+    return
+  }
+  throw new Error(`no migration makes the index ${JSON.stringify(index)}`)
 }
 
 function known(tables: ReadonlyMap<string, TableAbout>, name: string): TableAbout {

@@ -47,7 +47,7 @@ export function startAll(given: RoleConfig<'all'>): Promise<Running> {
     })
     context.parts.defer(() => ingest.stop())
     const judge = openJudge(context, config, { db })
-    openDetection(context, { db, store, judge })
+    openDetection(context, config, { db, store, judge })
     openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives])
 
     // A queue in a file of this machine needs no spool in front of it.

@@ -66,7 +66,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
   const ingest = await startIngest({ ...context, ...stores, settings: ingestOf(config) })
   parts.defer(() => ingest.stop())
-  openDetection(context, { ...stores, judge: openJudge(context, config, stores) })
+  openDetection(context, config, { ...stores, judge: openJudge(context, config, stores) })
   const forJobs = { db: absent, retention: absent, ledger: absent }
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
   openHotWindows(context, { db: absent, columnar: absent, relational: absent })

@@ -29,7 +29,7 @@ export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())
-    openDetection(context, { ...stores, judge: openJudge(context, config, stores) })
+    openDetection(context, config, { ...stores, judge: openJudge(context, config, stores) })
     openJobs(context, config, stores, [hotWindows, archives])
   })
 }

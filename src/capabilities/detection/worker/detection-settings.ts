@@ -22,7 +22,7 @@ export type DetectionWork = CacheBounds & {
 
 /**
  * A user sees a finding within 5 s of the last call: up to 2 s until the call is stored, a poll, a
- * rest. 128 MiB hold some thousand tasks of a hundred steps.
+ * rest. 48 MiB hold some hundred tasks of a hundred steps.
  */
 export const defaultDetectionWork: DetectionWork = {
   poll_ms: 250,

@@ -1,5 +1,5 @@
 import { integer } from '../setting.ts'
-import { hours, mib, minutes, seconds } from './units.ts'
+import { gib, hours, mib, minutes, seconds } from './units.ts'
 
 /** The worker's consumers. */
 export const workerSettings = {
@@ -60,5 +60,20 @@ export const workerSettings = {
     min: 1,
     max: 1_000_000,
     reason: 'Rows of one insert, about; above 10,000 inserts stop getting cheaper.',
+  }),
+  detection_busy_percent: integer({
+    unit: 'percent',
+    default: 25,
+    min: 1,
+    max: 100,
+    reason: 'Of a worker’s time that looking at tasks takes at most; storing has the rest.',
+  }),
+  detection_cache_bytes_max: integer({
+    unit: 'bytes',
+    default: 48 * mib,
+    min: mib,
+    max: 4 * gib,
+    reason:
+      'Memory for histories of tasks that go on: what is not kept is read again with the next call.',
   }),
 }
