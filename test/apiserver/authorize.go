@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -90,7 +91,7 @@ func (a *rbacAuthorizer) rulesOfRole(ctx context.Context, ref rbacv1.RoleRef, na
 	if ref.Kind == "ClusterRole" {
 		plural, namespace = "clusterroles", ""
 	}
-	found, err := a.stores[plural+"."+rbacGroup].Get(request.WithNamespace(ctx, namespace), ref.Name, nil)
+	found, err := a.stores[plural+"."+rbacGroup].Get(request.WithNamespace(ctx, namespace), ref.Name, &metav1.GetOptions{})
 	if err != nil {
 		return nil
 	}

@@ -117,9 +117,9 @@ async function list(
     }),
     ...(metadata_only && { accept: metadataOf('PartialObjectMetadataList') }),
     signal,
-  })) as { items: KubeObject[]; metadata: { resourceVersion: string; continue?: string } }
+  })) as { items: KubeObject[] | null; metadata: { resourceVersion: string; continue?: string } }
   return {
-    items: answer.items.map(withoutManagedFields),
+    items: (answer.items ?? []).map(withoutManagedFields),
     resource_version: answer.metadata.resourceVersion,
     next: answer.metadata.continue || undefined,
   }
