@@ -10,6 +10,9 @@ import {
 import { ServiceRefusal } from '../../../src/operator/service-client.ts'
 import type { Note } from './note-service.ts'
 
+/** The status has the beginning alone: a resource has to fit into etcd. */
+const shown_max = 100
+
 const noteSpec = z.strictObject({
   ...commonSpecFields,
   text: z.string().min(1).max(1_000_000).describe('What the note says.'),
@@ -17,7 +20,7 @@ const noteSpec = z.strictObject({
 })
 const noteStatus = z.strictObject({
   noteId: z.string().max(63).optional().describe('The id of the note.'),
-  text: z.string().max(1_000_000).optional().describe('What the service says that it says.'),
+  text: z.string().max(shown_max).optional().describe('How the service says that it begins.'),
 })
 type NoteSpec = z.output<typeof noteSpec>
 type NoteStatus = z.output<typeof noteStatus>
@@ -50,7 +53,7 @@ export const noteKind: Kind<NoteSpec, NoteStatus> = {
     const ready = { type: 'Ready', status: 'True', reason: 'InSync', message: 'The note is there.' }
     return {
       conditions: [ready as { status: 'True' } & typeof ready],
-      status: { noteId: note.id, text },
+      status: { noteId: note.id, text: text.slice(0, shown_max) },
       events,
       drifted,
     }

@@ -14,15 +14,15 @@ export type Note = {
 export type NoteService = AsyncDisposable & {
   url: string
   notes: Map<string, Note>
-  /** What changed something so far: `POST /notes`. */
-  writes: string[]
+  /** What was asked so far: `POST /notes`, `GET /notes/:id`. */
+  asked: string[]
   /** The notes of a resource; more than one is a duplicate. */
   of(owner: string): Note[]
 }
 
 export async function startNoteService(): Promise<NoteService> {
   const notes = new Map<string, Note>()
-  const writes: string[] = []
+  const asked: string[] = []
   let minted = 0
   const nextId = () => {
     minted += 1
@@ -59,7 +59,7 @@ export async function startNoteService(): Promise<NoteService> {
     const handle = handlers[`${call.method} ${name}`]
     const note = id === undefined ? nobodysNote : notes.get(id)
     if (handle === undefined || note === undefined) return notFound
-    if (call.method !== 'GET') writes.push(`${call.method} ${name}`)
+    asked.push(`${call.method} ${name}`)
     return handle({ ...call, note })
   }
   const server = createServer((request, response) => void serve(request, response, answer))
@@ -67,7 +67,7 @@ export async function startNoteService(): Promise<NoteService> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     notes,
-    writes,
+    asked,
     of: (owner) => [...notes.values()].filter((note) => note.owner === owner),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()

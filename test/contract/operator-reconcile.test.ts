@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sleep } from '../../src/kernel/time.ts'
+import type { Kind } from '../../src/operator/contract.ts'
+import { eventually } from '../support/eventually.ts'
+import { noteKind } from '../support/kube/note-kind.ts'
+import {
+  apiServerStart_timeout_ms,
+  type NoteCluster,
+  operatedNamespace,
+  startNoteCluster,
+} from '../support/kube/operated-notes.ts'
+import { grant, operatorRules } from '../support/kube/operator-rules.ts'
+import { eventReasons, installKinds, readyOf, resourcesOf } from '../support/kube/resources.ts'
+
+const finalizer = 'looptrace.dev/finalizer'
+let cluster: NoteCluster
+
+beforeAll(async () => {
+  cluster = await startNoteCluster()
+}, apiServerStart_timeout_ms)
+afterAll(() => cluster?.[Symbol.asyncDispose]())
+
+describe('a resource', () => {
+  test('is made in the service once it has a finalizer, and says so once it was read back', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'hello' })
+    const ready = await on.notes.ready('a')
+    const [note] = cluster.service.of(on.owner('a'))
+    expect(note).toMatchObject({ text: 'hello' })
+    expect(ready.metadata.finalizers).toEqual([finalizer])
+    expect(ready.metadata.annotations['looptrace.dev/external-id']).toBe(note?.id)
+    expect(ready.status).toMatchObject({
+      ...{ noteId: note?.id, text: 'hello', observedGeneration: 1 },
+      lastSyncTime: expect.any(String),
+    })
+    const { writes } = on.operator
+    const first = writes.findIndex((what) => what.includes('/notes'))
+    expect(writes[first]).toBe('POST /notes')
+    expect(writes.slice(0, first)).toContain('patch notes')
+    expect(writes.slice(0, first)).toContain('apply notes')
+    const told = async () => (await eventReasons(cluster.server, on.namespace, 'a')).length > 0
+    await eventually('an event tells it', told)
+    expect(await eventReasons(cluster.server, on.namespace, 'a')).toEqual(['Created'])
+  })
+
+  test('is changed in place, and Ready keeps the time since when it is true', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'one' })
+    const before = await on.notes.ready('a')
+    await on.notes.apply('a', { text: 'two' })
+    const after = await on.notes.ready('a')
+    expect(cluster.service.of(on.owner('a'))).toMatchObject([{ text: 'two' }])
+    expect(after.status.observedGeneration).toBe(2)
+    expect(readyOf(after).lastTransitionTime).toBe(readyOf(before).lastTransitionTime)
+  })
+
+  test('that stays as it is costs no writes, however often it is looked at', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'same', resyncPeriod: '4s' })
+    await on.notes.ready('a')
+    await eventReasons(cluster.server, on.namespace, 'a')
+    const looks = () => cluster.service.asked.filter((what) => what === 'GET /notes/:id').length
+    await eventually('it has settled', async () => {
+      const writes = on.operator.writes.length
+      await sleep(300)
+      return on.operator.writes.length === writes
+    })
+    const [writes, seen] = [on.operator.writes.length, looks()]
+    await eventually('it was looked at again', () => looks() >= seen + 6)
+    expect(on.operator.writes.slice(writes)).toEqual([])
+  })
+
+  test('that was changed behind its back is put right, and an event tells it', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'right', resyncPeriod: '4s' })
+    await on.notes.ready('a')
+    const [note] = cluster.service.of(on.owner('a'))
+    if (note !== undefined) note.text = 'wrong'
+    await eventually('it is right again', () => note?.text === 'right')
+    await eventually('an event tells it', async () =>
+      (await eventReasons(cluster.server, on.namespace, 'a')).includes('Changed'),
+    )
+  })
+
+  test('that is gone from the service is made again', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'here', resyncPeriod: '4s' })
+    await on.notes.ready('a')
+    for (const { id } of cluster.service.of(on.owner('a'))) cluster.service.notes.delete(id)
+    await eventually('it is back', () => cluster.service.of(on.owner('a')).length === 1)
+    const [note] = cluster.service.of(on.owner('a'))
+    await on.notes.until('a', 'names the new one', ({ status }) => status.noteId === note?.id)
+  })
+
+  test('is looked at when somebody asks for it', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'right' })
+    await on.notes.ready('a')
+    const [note] = cluster.service.of(on.owner('a'))
+    if (note !== undefined) note.text = 'wrong'
+    const annotations = { 'looptrace.dev/reconcile-requested-at': '2026-11-21T20:00:00Z' }
+    await on.notes.apply('a', { text: 'right' }, { annotations })
+    await eventually('it is right again', () => note?.text === 'right')
+  })
+
+  test.each([
+    ['suspend', 'Suspended', { suspend: true }, {}],
+    ['the annotation paused', 'Paused', {}, { annotations: { 'looptrace.dev/paused': 'true' } }],
+  ])('is left alone with %s, and taken up again without', async (_what, reason, spec, metadata) => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'one' })
+    await on.notes.ready('a')
+    await on.notes.apply('a', { text: 'two', ...spec }, metadata)
+    await on.notes.until('a', 'is left alone', (it) => readyOf(it)?.reason === reason)
+    expect(cluster.service.of(on.owner('a'))).toMatchObject([{ text: 'one' }])
+    await on.notes.apply('a', { text: 'two' })
+    await on.notes.ready('a')
+    expect(cluster.service.of(on.owner('a'))).toMatchObject([{ text: 'two' }])
+  })
+
+  test('converges while others write to it all the time', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'begin' })
+    for (let i = 0; i < 40; i += 1) {
+      const body = { metadata: { annotations: { 'example.com/i': String(i) } } }
+      await cluster.server.tell('PATCH', on.notes.path('a'), {
+        ...{ body, type: 'application/merge-patch+json' },
+      })
+      if (i % 10 === 5) await on.notes.apply('a', { text: `text ${i}` })
+    }
+    const ready = await on.notes.ready('a')
+    expect(ready.metadata.annotations).toMatchObject({ 'example.com/i': '39' })
+    expect(cluster.service.of(on.owner('a'))).toMatchObject([{ text: 'text 35' }])
+  })
+
+  test('of a megabyte is followed', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'x'.repeat(1_000_000) })
+    await on.notes.ready('a')
+    expect(cluster.service.of(on.owner('a'))[0]?.text).toHaveLength(1_000_000)
+  })
+
+  test('that a CRD of an older version let in is refused by name, and followed once it fits', async () => {
+    const old: Kind = { ...noteKind, kind: 'OldNote', plural: 'oldnotes', singular: 'oldnote' }
+    await installKinds(cluster.server, [old])
+    await grant(cluster.server, operatorRules([noteKind.plural, old.plural]))
+    await using on = await operatedNamespace(cluster, { kinds: [old] })
+    await letAnythingIn('oldnotes.looptrace.dev', on.namespace)
+    const resources = resourcesOf(cluster.server, old, on.namespace)
+    await resources.apply('a', { words: 'as it was called' })
+    const refused = await resources.notReady('a', 'InvalidSpec')
+    expect(readyOf(refused).message).toMatch(/text/)
+    expect(cluster.service.of(on.owner('a'))).toEqual([])
+    await resources.apply('a', { text: 'as it is called' })
+    await resources.ready('a')
+  })
+})
+
+describe('a resource that is deleted', () => {
+  test('takes what it made with it', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'hello' })
+    await on.notes.ready('a')
+    await on.notes.remove('a')
+    await on.notes.gone('a')
+    expect(cluster.service.of(on.owner('a'))).toEqual([])
+  })
+
+  test('leaves it with deletionPolicy Retain', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'hello', deletionPolicy: 'Retain' })
+    await on.notes.ready('a')
+    await on.notes.remove('a')
+    await on.notes.gone('a')
+    expect(cluster.service.of(on.owner('a'))).toHaveLength(1)
+  })
+
+  test('in the foreground leaves the finalizers of others', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'hello' })
+    await on.notes.ready('a')
+    await on.notes.remove('a', 'Foreground')
+    // The garbage collector would take its own finalizer away now; there is none here.
+    await on.notes.until('a', 'is done with', ({ metadata }) => metadata.finalizers.length === 1)
+    const left = await on.notes.read('a')
+    expect(left.metadata.finalizers).toEqual(['foregroundDeletion'])
+    expect(cluster.service.of(on.owner('a'))).toEqual([])
+    await cluster.server.tell('PATCH', on.notes.path('a'), {
+      body: [{ op: 'remove', path: '/metadata/finalizers' }],
+      type: 'application/json-patch+json',
+    })
+    await on.notes.gone('a')
+  })
+
+  test('while no operator runs is done with by the next one', async () => {
+    const { namespace, notes, owner } = await once('a', { text: 'hello' })
+    await notes.remove('a')
+    await sleep(200)
+    expect(await notes.read('a')).toBeDefined()
+    await using _next = await operatedNamespace(cluster, { namespace })
+    await notes.gone('a')
+    expect(cluster.service.of(owner('a'))).toEqual([])
+  })
+
+  test('before it was ever followed goes at once', async () => {
+    const namespace = await cluster.server.namespace()
+    const notes = resourcesOf(cluster.server, noteKind, namespace)
+    await notes.apply('a', { text: 'hello', suspend: true })
+    await using _on = await operatedNamespace(cluster, { namespace })
+    await notes.until('a', 'is suspended', (it) => readyOf(it)?.reason === 'Suspended')
+    await notes.remove('a')
+    await notes.gone('a')
+  })
+})
+
+describe('a resource that was restored from a backup', () => {
+  test.each([
+    ['with its annotations', true],
+    ['without any', false],
+  ])('%s: no status and another uid, and yet nothing is made twice', async (_how, annotated) => {
+    const { namespace, notes, owner } = await once('a', { text: 'hello' })
+    const saved = await notes.read('a')
+    const [note] = cluster.service.of(owner('a'))
+    await lose(notes.path('a'))
+    const { annotations } = saved.metadata
+    await notes.apply('a', saved.spec, annotated ? { annotations } : {})
+    const restored = await notes.read('a')
+    expect(restored.metadata.uid).not.toBe(saved.metadata.uid)
+    expect(restored.status).toBeUndefined()
+    await using _on = await operatedNamespace(cluster, { namespace })
+    const ready = await notes.ready('a')
+    expect(ready.status.noteId).toBe(note?.id)
+    expect(cluster.service.of(owner('a'))).toHaveLength(1)
+  })
+})
+
+describe('a Secret', () => {
+  const path = (namespace: string, name = '') => `/api/v1/namespaces/${namespace}/secrets/${name}`
+  const tokenIn = async (namespace: string): Promise<string | undefined> => {
+    const { status, body } = await cluster.server.ask('GET', path(namespace, 'key'))
+    const value = status === 200 ? body.data?.token : undefined
+    return value && Buffer.from(value, 'base64').toString('utf8')
+  }
+
+  test('that is lost comes back with a new key, and the old one is no good', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'hello', secretName: 'key' })
+    await on.notes.ready('a')
+    const lost = await tokenIn(on.namespace)
+    await cluster.server.tell('DELETE', path(on.namespace, 'key'))
+    await eventually('it is back', async () => (await tokenIn(on.namespace)) !== undefined)
+    const found = await tokenIn(on.namespace)
+    expect(found).not.toBe(lost)
+    expect(cluster.service.of(on.owner('a'))[0]?.tokens).toEqual([found])
+  })
+
+  test('that somebody edits gets a new key', async () => {
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'hello', secretName: 'key' })
+    await on.notes.ready('a')
+    const before = await tokenIn(on.namespace)
+    await cluster.server.tell('PATCH', path(on.namespace, 'key'), {
+      body: { stringData: { token: 'mine' } },
+      type: 'application/merge-patch+json',
+    })
+    await eventually('it is put right', async () => {
+      const token = await tokenIn(on.namespace)
+      return token !== before && token !== 'mine' && token !== undefined
+    })
+    const tokens = cluster.service.of(on.owner('a'))[0]?.tokens
+    expect(tokens).toEqual([await tokenIn(on.namespace)])
+  })
+
+  test("of somebody else is left as it is, and the resource says so until it's gone", async () => {
+    await using on = await operatedNamespace(cluster)
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' } }
+    const body = { ...secret, stringData: { token: 'theirs' } }
+    await cluster.server.tell('POST', path(on.namespace), { body })
+    await on.notes.apply('a', { text: 'hello', secretName: 'key', resyncPeriod: '10s' })
+    await on.notes.notReady('a', 'SecretNotOwned')
+    expect(await tokenIn(on.namespace)).toBe('theirs')
+    await cluster.server.tell('DELETE', path(on.namespace, 'key'))
+    await on.notes.ready('a')
+    expect(await tokenIn(on.namespace)).toMatch(/^token-/)
+  })
+})
+
+/** A resource that was followed by an operator which then stopped. */
+async function once(name: string, spec: object) {
+  await using on = await operatedNamespace(cluster)
+  await on.notes.apply(name, spec)
+  await on.notes.ready(name)
+  const { namespace, notes, owner } = on
+  return { namespace, notes, owner }
+}
+
+/** Takes a resource out of the cluster without its operator, as when a cluster is lost. */
+async function lose(path: string): Promise<void> {
+  await cluster.server.tell('PATCH', path, {
+    body: [{ op: 'remove', path: '/metadata/finalizers' }],
+    type: 'application/json-patch+json',
+  })
+  await cluster.server.tell('DELETE', path)
+}
+
+/** As a CRD of a version that knew other fields; waits until the server goes by it. */
+async function letAnythingIn(crd: string, namespace: string): Promise<void> {
+  const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  await cluster.server.tell(
+    'PATCH',
+    `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd}`,
+    {
+      body: [
+        { op: 'replace', path: '/spec/versions/0/schema', value: { openAPIV3Schema: schema } },
+      ],
+      type: 'application/json-patch+json',
+    },
+  )
+  const body = {
+    ...{ apiVersion: 'looptrace.dev/v1alpha1', kind: 'OldNote' },
+    ...{ metadata: { name: 'try' }, spec: { words: 'x' } },
+  }
+  const path = `/apis/looptrace.dev/v1alpha1/namespaces/${namespace}/oldnotes?dryRun=All`
+  await eventually('the looser schema is served', async () => {
+    const { status } = await cluster.server.ask('POST', path, { body })
+    return status === 201
+  })
+}

@@ -1,0 +1,69 @@
+import {
+  type ApiServer,
+  apiServerStart_timeout_ms,
+  operatorAccount,
+  startApiServer,
+} from './api-server.ts'
+import { noteKind } from './note-kind.ts'
+import { type NoteService, startNoteService } from './note-service.ts'
+import { startTestOperator, type TestOperator, type TestOperatorOptions } from './operator.ts'
+import { grant, operatorRules } from './operator-rules.ts'
+import { installKinds, type Resources, resourcesOf } from './resources.ts'
+
+export { apiServerStart_timeout_ms }
+
+/** An API server with the kind Note, a service for it, and an account that may what it has to. */
+export type NoteCluster = AsyncDisposable & {
+  server: ApiServer
+  service: NoteService
+  /** The operator's kubeconfig; `url` may name a gate. */
+  kubeconfig(url?: string): Promise<string>
+}
+
+/** Starts both; for `beforeAll`, with `apiServerStart_timeout_ms`. */
+export async function startNoteCluster(): Promise<NoteCluster> {
+  await using parts = new AsyncDisposableStack()
+  const server = parts.use(await startApiServer())
+  await installKinds(server, [noteKind])
+  await grant(server, operatorRules([noteKind.plural]))
+  const service = parts.use(await startNoteService())
+  const all = parts.move()
+  return {
+    server,
+    service,
+    kubeconfig: (url) => server.kubeconfig(operatorAccount, url),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+/** A namespace of a test's own, and an operator that looks at nothing else. */
+export type OperatedNamespace = AsyncDisposable & {
+  namespace: string
+  notes: Resources
+  operator: TestOperator
+  /** The name that the service knows the owner of a note by. */
+  owner(name: string): string
+}
+
+type Options = Partial<TestOperatorOptions> & { namespace?: string }
+
+export async function operatedNamespace(
+  { server, service, kubeconfig }: NoteCluster,
+  options: Options = {},
+): Promise<OperatedNamespace> {
+  const namespace = options.namespace ?? (await server.namespace())
+  const operator = startTestOperator({
+    kubeconfig: await kubeconfig(),
+    service_url: service.url,
+    kinds: [noteKind],
+    ...options,
+    settings: { namespaces: [namespace], ...options.settings },
+  })
+  return {
+    namespace,
+    notes: resourcesOf(server, noteKind, namespace),
+    operator,
+    owner: (name) => `${namespace}/${name}`,
+    [Symbol.asyncDispose]: () => operator.stop(),
+  }
+}

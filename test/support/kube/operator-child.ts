@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { OperatorProcessOptions } from './operator-process.ts'
+
+/** An operator in a process of its own. */
+export type OperatorChild = AsyncDisposable & {
+  pid: number
+  /** What it wrote so far, in order. */
+  writes: string[]
+  /** Its exit status, null when a signal ended it, and why it could not go on. */
+  ended: Promise<{ status: number | null; failed: string | undefined }>
+  output(): string
+  /** SIGTERM unless another is given. */
+  signal(signal?: NodeJS.Signals): void
+}
+
+/** Starts one; it does not outlive this process. */
+export function startOperatorChild(options: OperatorProcessOptions): OperatorChild {
+  const program = join(import.meta.dirname, 'operator-process.ts')
+  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const reap = () => child.kill('SIGKILL')
+  process.once('exit', reap)
+  child.once('exit', () => process.off('exit', reap))
+  const writes: string[] = []
+  let output = ''
+  let failed: string | undefined
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      output = `${output}${line}\n`.slice(-20_000)
+      const said = jsonOf(line)
+      if (typeof said['what'] === 'string') writes.push(said['what'])
+      if (typeof said['failed'] === 'string') failed = said['failed']
+    })
+  }
+  const ended = once(child, 'close').then(([status]) => ({ status, failed }))
+  return {
+    pid: child.pid ?? 0,
+    writes,
+    ended,
+    output: () => output,
+    signal: (signal = 'SIGTERM') => void child.kill(signal),
+    [Symbol.asyncDispose]: async () => {
+      // One that was stopped by SIGSTOP would not hear of anything softer.
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+function jsonOf(line: string): Record<string, unknown> {
+  try {
+    return line.startsWith('{') ? JSON.parse(line) : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import type { Kind } from '../../../src/operator/contract.ts'
+import {
+  defaultOperatorSettings,
+  type OperatorSettings,
+} from '../../../src/operator/operator-settings.ts'
+import { createServiceClient } from '../../../src/operator/service-http-client.ts'
+import { type Operator, startOperator } from '../../../src/operator/start-operator.ts'
+import { type KubeClient, openKube } from '../../../src/platform/kube/index.ts'
+import { createMetrics, type Metrics } from '../../../src/platform/telemetry/index.ts'
+import { countedKube, countedService, type OnWrite } from './counted-clients.ts'
+import { scaledTiming } from './scaled-timing.ts'
+
+/** An operator in this process, on real clients. */
+export type TestOperator = AsyncDisposable & {
+  operator: Operator
+  metrics: Metrics
+  /** What it wrote so far, in order: `apply notes`, `PUT /notes/n1`. */
+  writes: string[]
+  /** Every log line so far. */
+  logged(): string
+  stop(): Promise<void>
+}
+
+export type TestOperatorOptions = {
+  kubeconfig: string
+  service_url: string
+  service_key?: string
+  kinds: readonly Kind[]
+  /** Its time runs so many times as fast: back-offs, leases and idle times are as in the product. */
+  times?: number
+  settings?: Partial<OperatorSettings>
+  onWrite?: OnWrite
+}
+
+const kube_timeout_ms = 5_000
+
+/** Starts one; without a leader election unless the settings say so. */
+export function startTestOperator(options: TestOperatorOptions): TestOperator {
+  const { times = 20, onWrite } = options
+  const timing = scaledTiming(times)
+  const writes: string[] = []
+  const lines: string[] = []
+  const told = async (what: string) => {
+    writes.push(what)
+    await onWrite?.(what)
+  }
+  const logger = pino(
+    { level: 'debug' },
+    new Writable({
+      write: (line, _encoding, done) => {
+        lines.push(String(line))
+        done()
+      },
+    }),
+  )
+  const metrics = createMetrics()
+  const service = createServiceClient({
+    url: options.service_url,
+    key: async () => options.service_key ?? 'none',
+    timeout_ms: 10_000,
+    requests_max: 8,
+  })
+  const operator = startOperator({
+    kube: countedKube(kubeAt(options.kubeconfig), told),
+    service: countedService(service, told),
+    kinds: options.kinds,
+    timing,
+    identity: `test-${randomUUID().slice(0, 8)}`,
+    logger,
+    metrics,
+    settings: { ...defaultOperatorSettings, leader_election: undefined, ...options.settings },
+  })
+  const stop = () => operator.stop()
+  return {
+    ...{ operator, metrics, writes, stop },
+    logged: () => lines.join(''),
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+/** The client reads the place from the environment, when it is opened. */
+export function kubeAt(kubeconfig: string): KubeClient {
+  const before = process.env['KUBECONFIG']
+  process.env['KUBECONFIG'] = kubeconfig
+  try {
+    const clock = { now_ms: () => Date.now() }
+    return openKube({ request_timeout_ms: kube_timeout_ms, clock })
+  } finally {
+    if (before === undefined) delete process.env['KUBECONFIG']
+    else process.env['KUBECONFIG'] = before
+  }
+}
