@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { claimDue } from '../../src/capabilities/detection/worker/due-tasks.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
 
@@ -50,6 +52,26 @@ test('two workers at once find each thing once', async () => {
   await bench.untilDetected()
   expect(await foundIn(project)).toEqual(expected)
   await Promise.all(workers.map((worker) => worker.stop()))
+})
+
+test('tasks are claimed in turn from all projects, and none twice', async () => {
+  const flooded = await bench.newProject()
+  const quiet = await bench.newProject()
+  await bench.bring(tasksOf(flooded))
+  await bench.bring(
+    agentRun('the only task', { project_id: quiet, task_id: 'only' })
+      .user('Hello')
+      .assistant('Hello.')
+      .observations(),
+  )
+  const take = (limit: number) => claimDue(bench.db, { claim: newId(), lease_ms: 60_000, limit })
+  const first = await take(2)
+  expect(first.map(({ project_id }) => project_id).toSorted()).toEqual([flooded, quiet].toSorted())
+  const [second, third] = await Promise.all([take(3), take(3)])
+  const left = await take(10)
+  const all = [...second, ...third, ...left].map(({ task_id }) => task_id)
+  expect(all).toHaveLength(ids.length - 1)
+  expect(new Set(all).size).toBe(all.length)
 })
 
 test('workers that are killed in the middle leave nothing half done', async () => {

@@ -55,16 +55,37 @@ export async function markKnownDue(db: Db, tasks: readonly TaskKey[]): Promise<v
   `.execute(db)
 }
 
-/** Claims those that have been due the longest. */
+/**
+ * Claims those that have been due the longest, in turn from all projects that have any: what floods
+ * one project makes no other wait. It goes from one project to the next by the index, and so costs
+ * by the number of projects and not by that of tasks.
+ */
 export async function claimDue(
   db: Db,
   { claim, lease_ms, limit }: { claim: string; lease_ms: number; limit: number },
 ): Promise<ClaimedTask[]> {
   const { rows } = await sql<ClaimedTask>`
-    with due as (
-      select project_id, task_id from task_detections
-      where due_at <= now() and (claimed_until is null or claimed_until < now())
-      order by due_at limit ${limit} for update skip locked
+    with recursive projects as (
+      (select project_id from task_detections where due_at is not null
+        order by project_id limit 1)
+      union all
+      select (select project_id from task_detections
+        where due_at is not null and project_id > projects.project_id
+        order by project_id limit 1)
+      from projects where projects.project_id is not null
+    ), waiting as (
+      select oldest.* from projects cross join lateral (
+        select project_id, task_id, due_at, row_number() over (order by due_at) as turn
+        from task_detections
+        where project_id = projects.project_id
+          and due_at <= now() and (claimed_until is null or claimed_until < now())
+        order by due_at limit ${limit}
+      ) as oldest
+      order by turn, due_at limit ${limit}
+    ), due as (
+      select project_id, task_id from task_detections join waiting using (project_id, task_id)
+      where claimed_until is null or claimed_until < now()
+      for update of task_detections skip locked
     )
     update task_detections as task
     set claim = ${claim}, claimed_until = now() + ${lease_ms} * interval '1 ms'
