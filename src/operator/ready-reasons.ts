@@ -1,15 +1,17 @@
 /** Reasons of the condition Ready that every kind may have; the reference of kinds lists them. */
 export const commonReasons: Readonly<Record<string, string>> = {
-  Synced: 'The service was read and has what the spec says.',
-  Pending: 'It was seen and not reconciled yet.',
-  Suspended:
-    '`spec.suspend` is true, or the annotation `looptrace.dev/paused` is: nothing is done.',
-  InvalidSpec: 'The spec does not fit this operator: the CRD in the cluster is of another version.',
+  Reconciling: 'Unknown: it was seen, and the service was not asked yet.',
+  Synced: 'True: the service was read and has what the spec says.',
+  Suspended: 'Unknown: nothing is done while `spec.suspend` is true.',
+  Paused: 'Unknown: nothing is done while the annotation `looptrace.dev/paused` is `"true"`.',
+  InvalidSpec:
+    'The spec is none of this operator’s version: the CRD in the cluster is an older one.',
   ProjectNotFound: 'projectRef names no project.',
   ProjectAmbiguous: 'projectRef names several projects: say its id.',
-  Conflict: 'Something else declares the same, and keeps it.',
-  Forbidden: 'The operator may not do something in the cluster; the message says the verb.',
+  Conflict: 'Another resource declares the same, and keeps it.',
+  NotApplied: 'It was written, and reads back otherwise.',
   ServiceUnavailable: 'The service gives no answer. It is tried again, and nothing is deleted.',
   ServiceRefused: 'The service said no; the message says why.',
+  Forbidden: 'The operator may not do something in the cluster; the message says which verb.',
   InternalError: 'A defect of the operator; its log says more. It is tried again.',
 }

@@ -1,5 +1,5 @@
 import { apiGroup, apiVersion, type Kind, type PrinterColumn } from '../contract.ts'
-import { statusSchema } from './status-schema.ts'
+import { lastSyncAbout, statusSchema } from './status-schema.ts'
 import { notStructural, type StructuralSchema, type ValidationRule } from './structural-schema.ts'
 import { structuralSchemaOf } from './structural-schema-of.ts'
 
@@ -114,7 +114,7 @@ export function columnsOf(kind: Kind): readonly PrinterColumn[] {
       name: 'Last Sync',
       type: 'date',
       path: '.status.lastSyncTime',
-      description: 'When the service was last seen to have what the spec says.',
+      description: lastSyncAbout,
     },
     {
       name: 'Age',

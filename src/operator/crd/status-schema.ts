@@ -1,5 +1,9 @@
 import type { StructuralSchema } from './structural-schema.ts'
 
+/** Of the field, and of the column that shows it. */
+export const lastSyncAbout =
+  'When it was last written after a look at the service. Looks that find all as it was write nothing.'
+
 /** How many conditions a resource may have. */
 const conditionsMax = 16
 
@@ -27,7 +31,7 @@ export function statusSchema(own: StructuralSchema): StructuralSchema {
         minimum: 0,
       },
       lastSyncTime: {
-        description: 'When the service was last seen to have what the spec says.',
+        description: lastSyncAbout,
         type: 'string',
         format: 'date-time',
       },

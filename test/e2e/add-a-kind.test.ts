@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import {
+  type ApiServer,
+  apiServerStart_timeout_ms,
+  startApiServer,
+} from '../support/kube/api-server.ts'
+import { type RuleService, startRuleService } from '../support/kube/rule-service.ts'
+import { type RunningScript, startScript } from '../support/running-script.ts'
+
+const repository = join(import.meta.dirname, '../..')
+const run = promisify(execFile)
+
+/** What docs/internals/add-a-kind.md says, done in a copy of the repository. */
+let copy: string
+let generated: string
+let yaml: string
+let server: ApiServer
+let namespace: string
+let service: RuleService
+let operator: RunningScript
+const parts = new AsyncDisposableStack()
+
+beforeAll(async () => {
+  copy = await mkdtemp(join(tmpdir(), 'looptrace-kind-'))
+  parts.defer(() => rm(copy, { recursive: true }))
+  for (const part of ['src', 'scripts', 'crds', 'package.json']) {
+    await cp(join(repository, part), join(copy, part), { recursive: true })
+  }
+  await symlink(join(repository, 'node_modules'), join(copy, 'node_modules'))
+  const guide = await readFile(join(repository, 'docs/internals/add-a-kind.md'), 'utf8')
+  const files = [...guide.matchAll(/`(src\/\S+\.ts)`\n\n```ts\n([\s\S]*?)```/g)]
+  expect(files).toHaveLength(3)
+  for (const [, path = '', content = ''] of files) {
+    await mkdir(join(copy, dirname(path)), { recursive: true })
+    await writeFile(join(copy, path), content)
+  }
+  yaml = /```yaml\n([\s\S]*?)```/.exec(guide)?.[1] ?? ''
+  generated = (await run(process.execPath, ['scripts/generate.ts'], { cwd: copy })).stdout
+  server = parts.use(await startApiServer())
+  namespace = await server.namespace()
+  service = parts.use(await startRuleService())
+}, apiServerStart_timeout_ms)
+
+afterAll(() => parts.disposeAsync())
+
+async function looptrace(...args: string[]) {
+  const { PATH = '' } = process.env
+  const env = { PATH, KUBECONFIG: await server.kubeconfig() }
+  return run(process.execPath, ['src/main.ts', ...args], { cwd: copy, env }).catch(
+    (error: { stdout: string; stderr: string }) => error,
+  )
+}
+
+test('one folder is enough for everything that is generated', async () => {
+  for (const path of [
+    'crds/incidentrules.looptrace.dev.yaml',
+    'charts/looptrace/files/crds/incidentrules.looptrace.dev.yaml',
+    'docs/reference/schemas/incidentrule_v1alpha1.json',
+  ]) {
+    expect(generated.split('\n')).toContain(path)
+  }
+  const read = (path: string) => readFile(join(copy, path), 'utf8')
+  expect(JSON.parse(await read('charts/looptrace/files/kinds.json'))).toContainEqual({
+    plural: 'incidentrules',
+    kind: 'IncidentRule',
+  })
+  expect(await read('src/operator/kinds/index.ts')).toContain('incidentRuleKind')
+  expect(await read('docs/reference/kinds.md')).toContain('## IncidentRule')
+  expect(await read('docs/reference/kinds.md')).toContain('## RetentionPolicy')
+})
+
+test('the types are right', async () => {
+  const config = { extends: join(repository, 'tsconfig.json'), include: ['src/operator'] }
+  await writeFile(join(copy, 'tsconfig.json'), JSON.stringify(config))
+  const tsc = join(repository, 'node_modules/typescript/bin/tsc')
+  const { stdout } = await run(process.execPath, [tsc, '-p', '.'], { cwd: copy }).catch(
+    (error: { stdout: string }) => error,
+  )
+  expect(stdout).toBe('')
+})
+
+test('the API server takes its CRD, and refuses what the rules forbid', async () => {
+  expect(await server.kubectl(['create', '-f', join(copy, 'crds')])).toMatchObject({ status: 0 })
+  await eventually('the kind is served', async () => {
+    const { status } = await server.kubectl(['get', 'incrule', '-n', namespace])
+    return status === 0
+  })
+  const neither = yaml.replace(/ {2}condition:[\s\S]*above: 10\n/, '')
+  const refused = await server.kubectl(['create', '-n', namespace, '-f', '-'], { input: neither })
+  expect(refused).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('expected either condition or burnRate'),
+  })
+})
+
+test('the command line knows it', async () => {
+  expect((await looptrace('explain', 'incrule.spec.condition')).stdout).toContain('windowMinutes')
+  await writeFile(join(copy, 'rule.yaml'), `${yaml}  severe: true\n`)
+  expect((await looptrace('lint', '-f', 'rule.yaml')).stdout).toContain(
+    'rule.yaml:12:3: error: IncidentRule too-many-loops: spec.severe: is no field',
+  )
+})
+
+test('the operator follows it, from the first sight to the deletion', async () => {
+  operator = startScript(operatorScript, {
+    cwd: copy,
+    env: { KUBECONFIG: await server.kubeconfig(), SERVICE_URL: service.url },
+  })
+  parts.defer(() => operator.stop())
+  const apply = (text: string) =>
+    server.kubectl(['apply', '-n', namespace, '-f', '-'], { input: text })
+  expect(await apply(yaml)).toMatchObject({ status: 0, stderr: '' })
+  await isReady()
+  const rule = () => service.rules.get(`${namespace}.too-many-loops`)
+  expect(rule()).toMatchObject({
+    severity: 'high',
+    condition: { signal: 'loop_count', above: 10, window_m: 5 },
+    managed_by: { kind: 'IncidentRule', namespace, name: 'too-many-loops' },
+  })
+
+  expect(await apply(yaml.replace('above: 10', 'above: 20'))).toMatchObject({ status: 0 })
+  await eventually('the rule is changed', () => above(rule()) === 20)
+  await isReady()
+  const { stdout } = await looptrace('get', 'incrule', '-n', namespace)
+  expect(stdout).toMatch(/incidentrule\/too-many-loops +True +Synced +high +inactive/)
+
+  const deleted = await server.kubectl(['delete', 'incrule', 'too-many-loops', '-n', namespace])
+  expect(deleted).toMatchObject({ status: 0 })
+  expect(service.rules.size).toBe(0)
+})
+
+async function isReady(): Promise<void> {
+  await eventually(
+    'the rule is Ready',
+    async () => {
+      const asked = await looptrace('get', 'incrule', '-n', namespace, '--ready')
+      return !('code' in asked)
+    },
+    { interval_ms: 200 },
+  ).catch((cause: unknown) => {
+    throw new Error(operator.output(), { cause })
+  })
+}
+
+function above(rule: Readonly<Record<string, unknown>> | undefined): unknown {
+  return (rule?.['condition'] as { above?: number } | undefined)?.above
+}
+
+/** The operator on the registry of the copy. */
+const operatorScript = `
+import { randomUUID } from 'node:crypto'
+import { kinds } from './src/operator/kinds/index.ts'
+import { defaultOperatorSettings } from './src/operator/operator-settings.ts'
+import { createServiceClient } from './src/operator/service-http-client.ts'
+import { startOperator } from './src/operator/start-operator.ts'
+import { sleep, systemClock } from './src/kernel/time.ts'
+import { openKube } from './src/platform/kube/index.ts'
+import { createLogger, createMetrics } from './src/platform/telemetry/index.ts'
+
+const operator = startOperator({
+  kube: openKube({ request_timeout_ms: 5000, clock: systemClock }),
+  service: createServiceClient({
+    url: process.env.SERVICE_URL,
+    key: async () => 'none',
+    timeout_ms: 5000,
+    requests_max: 4,
+  }),
+  kinds: kinds.filter(({ kind }) => kind === 'IncidentRule'),
+  timing: { clock: systemClock, sleep, random: Math.random },
+  identity: randomUUID(),
+  logger: createLogger({ role: 'operator', level: 'info' }),
+  metrics: createMetrics(),
+  settings: { ...defaultOperatorSettings, leader_election: undefined },
+})
+process.once('SIGTERM', () => operator.stop().then(() => process.exit()))
+`

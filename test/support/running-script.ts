@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** A script that runs in a process of its own. */
+export type RunningScript = {
+  /** What it printed so far. */
+  output(): string
+  /** SIGTERM, and waits for its end. */
+  stop(): Promise<void>
+}
+
+/** Runs a module given as text; it does not outlive this process. */
+export function startScript(
+  text: string,
+  { cwd, env }: { cwd: string; env: Record<string, string> },
+): RunningScript {
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, ['--input-type=module', '-e', text], {
+    ...{ cwd, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+  })
+  const reap = () => child.kill('SIGKILL')
+  process.once('exit', reap)
+  const ended = once(child, 'close').then(() => process.off('exit', reap))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      output = `${output}${chunk}`.slice(-20_000)
+    })
+  }
+  return {
+    output: () => output,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
