@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimDue } from '../../src/capabilities/detection/worker/due-tasks.ts'
+import { claimDue, releaseClaims } from '../../src/capabilities/detection/worker/due-tasks.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
@@ -72,6 +72,7 @@ test('tasks are claimed in turn from all projects, and none twice', async () => 
   const all = [...second, ...third, ...left].map(({ task_id }) => task_id)
   expect(all).toHaveLength(ids.length - 1)
   expect(new Set(all).size).toBe(all.length)
+  for (const claimed of [first, second, third, left]) await releaseClaims(bench.db, claimed)
 })
 
 test('workers that are killed in the middle leave nothing half done', async () => {
