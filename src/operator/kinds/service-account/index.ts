@@ -43,6 +43,13 @@ export const serviceAccountKind: Kind<ServiceAccountSpec, ServiceAccountStatus> 
       priority: 1,
     },
   ],
+  reasons: {
+    SecretNotOwned:
+      'A Secret of a declared name belongs to somebody else. Its key is not made; the others are.',
+    NameTaken: 'Another service account of the project has the name.',
+    InvalidExternalId: 'The annotation `looptrace.dev/external-id` is no id of a service account.',
+    Unsettled: 'Somebody else writes at the same time. It is tried again at once.',
+  },
   owns_secrets: true,
   example: {
     metadata: { name: 'checkout-agent', namespace: 'looptrace' },

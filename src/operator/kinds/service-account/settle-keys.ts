@@ -1,0 +1,93 @@
+import type { EventDraft, ReconcileDeps, Resource } from '../../contract.ts'
+import type { AccountApi } from './account-api.ts'
+import { carryOut } from './key-acts.ts'
+import { type KeyAct, type KeyPlan, planKeys, type SeenKeys } from './key-plan.ts'
+import type { ServiceAccountSpec } from './spec.ts'
+import { unsettled } from './unsettled.ts'
+
+/** What keys are settled with. */
+export type KeysAbout = {
+  resource: Pick<Resource<ServiceAccountSpec>, 'meta' | 'spec'>
+  deps: Pick<ReconcileDeps, 'secrets' | 'clock'>
+  api: AccountApi
+  account_id: string
+  /** This generation was brought about before: what differs now was changed by somebody else. */
+  was_settled: boolean
+}
+
+/** Keys and Secrets as declared, and what had to be done to them. */
+export type SettledKeys = {
+  plan: KeyPlan
+  events: EventDraft[]
+  drifted: number
+  has_written: boolean
+}
+
+/** One look plans, the next one proves it; more are needed only when others write meanwhile. */
+const looks_max = 4
+
+/**
+ * Looks, does what is to be done and looks again, until nothing is: the last look is the proof.
+ * Throws `Unsettled` when it does not come to rest.
+ */
+export async function settleKeys(about: KeysAbout): Promise<SettledKeys> {
+  const done: Done = { events: [], drifted: 0 }
+  for (let looks = 0; looks < looks_max; looks += 1) {
+    const plan = await planFor(about)
+    if (plan.acts.length === 0) return { plan, ...done, has_written: looks > 0 }
+    for (const act of plan.acts) await carryOutAndTell(act, about, done)
+  }
+  throw unsettled('keys and Secrets')
+}
+
+/** Revokes and deletes what nobody should have, and makes nothing: for keys that are let go of. */
+export async function clearStrays(about: KeysAbout): Promise<void> {
+  const { acts } = await planFor(about)
+  for (const act of acts) {
+    const isStray = act.act === 'revoke' || act.act === 'end' || act.act === 'drop'
+    if (isStray) await carryOut(act, actDeps(about))
+  }
+}
+
+type Done = Pick<SettledKeys, 'events' | 'drifted'>
+
+async function carryOutAndTell(act: KeyAct, about: KeysAbout, done: Done): Promise<void> {
+  const event = await carryOut(act, actDeps(about))
+  const isDrift = about.was_settled && isOfOthers(act)
+  if (isDrift) done.drifted += 1
+  if (event !== undefined) done.events.push(isDrift ? asDrift(event) : event)
+}
+
+async function planFor(about: KeysAbout): Promise<KeyPlan> {
+  const { keys, scopes } = about.resource.spec
+  return planKeys(keys, scopes, await look(about), about.deps.clock.now_ms())
+}
+
+/** Secrets first: a key that is written into one in between is then seen as live, and not as lost. */
+async function look({ resource, deps, api, account_id }: KeysAbout): Promise<SeenKeys> {
+  const owned = await deps.secrets.listOwned()
+  const foreign = new Set<string>()
+  for (const { secretName } of resource.spec.keys) {
+    if (owned.some(({ name }) => name === secretName)) continue
+    const secret = await deps.secrets.read(secretName)
+    if (secret === undefined) continue
+    // Without its label it is not listed, and still ours.
+    if (secret.owner_uid === resource.meta.uid) owned.push(secret)
+    else foreign.add(secretName)
+  }
+  return { owned, foreign, keys: await api.liveKeys(account_id) }
+}
+
+function actDeps({ resource, deps, api, account_id }: KeysAbout) {
+  return { ...deps, api, account_id, scopes: resource.spec.scopes }
+}
+
+/** Whether an act puts right what somebody else did; crashes and the passing of time do not count. */
+function isOfOthers(act: KeyAct): boolean {
+  if (act.act === 'mint') return act.reason === 'missing'
+  return act.act === 'rewrite' || act.act === 'set_scopes' || act.act === 'drop'
+}
+
+function asDrift({ action, note }: EventDraft): EventDraft {
+  return { type: 'Warning', reason: 'DriftCorrected', action, note: `it was changed: now ${note}` }
+}
