@@ -1,0 +1,198 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { loadConfig, type Role } from '../../src/platform/config/index.ts'
+import { clusterValues, extendedValues, fullValues } from '../support/chart/chart-values.ts'
+import {
+  chart,
+  containersOf,
+  helm,
+  podIn,
+  rendered,
+  renderedObjects,
+} from '../support/chart/render.ts'
+import type { KubeObject } from '../support/kube/kube-request.ts'
+
+const sets = [
+  ['no values', {}],
+  ['embedded, less of it', { operator: { enabled: false }, tests: { enabled: false } }],
+  ['a Secret of one’s own', { bootstrap: { existingSecret: 'mine' } }],
+  ['cluster', clusterValues],
+  ['cluster, everything', fullValues],
+  ['cluster, with other operators', extendedValues],
+] as const
+
+describe.each(sets)('%s', (_name, values) => {
+  test('passes helm lint', async () => {
+    const { status, stdout } = await helm(['lint', '--strict', chart], values)
+    expect(stdout).toContain('0 chart(s) failed')
+    expect(status).toBe(0)
+  })
+
+  test('renders to the same bytes twice', async () => {
+    expect(await rendered(values)).toBe(await rendered(values))
+  })
+
+  test('gives every process settings that it takes', async () => {
+    const pods = await podsOf(values)
+    const loaded = pods.flatMap(containersOf).map((container) => {
+      const role = container.args[0] as Role
+      return loadConfig(role, environmentOf(container)) && role
+    })
+    expect(loaded.length).toBeGreaterThan(0)
+  })
+
+  test('has nothing in its pods that a restricted namespace refuses, or that none needs', async () => {
+    for (const pod of await podsOf(values)) {
+      const { spec } = pod
+      expect(spec).toMatchObject({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: {
+          runAsNonRoot: true,
+          runAsUser: 10_001,
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
+      })
+      for (const { securityContext, volumeMounts, resources } of containersOf(pod)) {
+        expect(securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+        expect(volumeMounts).toContainEqual({ name: 'tmp', mountPath: '/tmp' })
+        expect(resources.limits.memory).toMatch(/^\d+[MG]i$/)
+      }
+    }
+  })
+
+  test('mounts the token only where the Kubernetes API is called', async () => {
+    for (const pod of await podsOf(values)) {
+      const withToken = containersOf(pod)
+        .filter(({ volumeMounts }) => volumeMounts.some((one: KubeObject) => one.name === 'token'))
+        .map(({ name }) => name)
+      for (const name of withToken) expect(['secret', 'migrate', 'operator']).toContain(name)
+      const volumes = pod.spec.volumes.map((one: KubeObject) => one.name)
+      expect(volumes.includes('token')).toBe(withToken.length > 0)
+    }
+  })
+
+  test('mounts what it names, and names what it mounts', async () => {
+    for (const pod of await podsOf(values)) {
+      const claims = pod.claims ?? []
+      const volumes = [...pod.spec.volumes, ...claims].map((one: KubeObject) => one.name)
+      const mounts = containersOf(pod).flatMap(({ volumeMounts }) =>
+        volumeMounts.map((one: KubeObject) => one.name),
+      )
+      expect(new Set(mounts)).toEqual(new Set(volumes))
+    }
+  })
+
+  test('selects by labels that no upgrade changes', async () => {
+    for (const { spec } of await renderedObjects(values)) {
+      const selectors = [spec?.selector?.matchLabels, spec?.podSelector?.matchLabels]
+      for (const claim of spec?.volumeClaimTemplates ?? []) selectors.push(claim.metadata.labels)
+      for (const labels of selectors.filter((one) => one !== undefined)) {
+        expect(Object.keys(labels)).not.toContain('app.kubernetes.io/version')
+        expect(Object.keys(labels)).not.toContain('helm.sh/chart')
+      }
+    }
+  })
+})
+
+/** Each with the words that the message must have: the value's name, and what was expected. */
+const wrongValues: [object, ...string[]][] = [
+  [{ mode: 'Embedded' }, '/mode', "'embedded', 'cluster'"],
+  [{ modes: 'cluster' }, "'modes' not allowed"],
+  [{ mode: 'cluster' }, 'postgres.host: missing', 'which mode: cluster needs'],
+  [{ mode: 'cluster' }, 'clickhouse.existingSecret: missing', 'expected the name of a Secret'],
+  [{ mode: 'cluster' }, 'nats.servers: missing', 'nats://host:4222'],
+  [{ postgres: { host: 'pg' } }, 'postgres.host: got "pg"', 'embedded mode brings its own'],
+  [{ nats: { servers: ['nats://n'] } }, 'nats.servers: got ["nats://n"]', 'mode: cluster'],
+  [cluster({ nats: { servers: ['n:4222'] } }), 'nats.servers[0]: got "n:4222"', 'nats://'],
+  [{ image: { digest: 'latest' } }, 'image.digest: got "latest"', 'sha256:'],
+  [{ proxy: { replicas: 0 } }, '/proxy/replicas', 'got 0, want 1'],
+  [{ postgres: { port: 99_999 } }, '/postgres/port', 'want 65,535'],
+  [{ service: { type: 'External' } }, '/service/type', 'LoadBalancer'],
+  [{ embedded: { persistence: { size: '20' } } }, 'persistence.size: got "20"', '20Gi'],
+  [{ crds: { enabled: 'yes' } }, '/crds/enabled', 'want boolean'],
+  [{ providers: { openai: { baseUrl: 'api.openai.com' } } }, 'providers.openai.baseUrl', 'http://'],
+  [{ bootstrap: { adminEmail: 'admin' } }, 'bootstrap.adminEmail: got "admin"', 'e-mail address'],
+  [{ ingress: { enabled: true } }, 'ingress.hosts: missing', 'expected the host names'],
+  [{ httpRoute: { enabled: true } }, 'httpRoute.parentRefs: missing', 'expected the gateways'],
+  [{ settings: { LOG_LEVEL: 'debug' } }, 'settings.LOG_LEVEL', 'in lower case'],
+  [{ settings: { looptrace_demo: true } }, 'settings.looptrace_demo', 'without its prefix, demo'],
+  [{ settings: { judge_api_key: 'hush' } }, 'settings.judge_api_key: is a secret', 'in a Secret'],
+  [{ s3: { region: 'eu' } }, 's3.region: got "eu" without s3.bucket', 'expected the bucket'],
+  [{ proxy: { terminationGracePeriodSeconds: 5 } }, 'got 5, expected at least 25', 'drainSeconds'],
+  [{ serviceAccount: { create: false } }, 'serviceAccount.name: missing', 'that is there'],
+  [cluster({ worker: { autoscaling: { enabled: true } } }), 'prometheusUrl: missing', 'KEDA'],
+  [
+    cluster({ api: { autoscaling: { enabled: true, minReplicas: 9, maxReplicas: 3 } } }),
+    'api.autoscaling.minReplicas: got 9',
+    'expected at most maxReplicas, 3',
+  ],
+  [
+    cluster({ postgres: { ...clusterValues.postgres, caSecret: 'ca' } }),
+    'postgres.caSecret: got "ca" with sslMode require',
+    'expected sslMode verify-full',
+  ],
+  [cluster({ api: { maxUnavailable: 0 } }), 'api.maxUnavailable: got 0', 'expected 1 or more'],
+  [{ metrics: { serviceMonitor: { interval: 'often' } } }, 'interval: got "often"', '30s'],
+  [{ nats: { existingSecret: 'My_Secret' } }, 'nats.existingSecret: got "My_Secret"', 'expected'],
+]
+
+function cluster(values: object): object {
+  return { ...clusterValues, ...values }
+}
+
+test.each(wrongValues)('%j is refused with a sentence', async (values, ...words) => {
+  const { status, stderr } = await helm(['template', 'looptrace', chart], values)
+  expect(status).toBe(1)
+  for (const word of words) expect(stderr).toContain(word)
+})
+
+test('alerts, dashboard and scaling ask for metrics that are there', async () => {
+  const text = await rendered(extendedValues)
+  const page = await readFile(join(chart, '../../docs/reference/metrics.md'), 'utf8')
+  const known = [...page.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
+  const asked = new Set(text.match(/\b(looptrace|controller_runtime|workqueue)_[a-z_]+/g))
+  const metrics = [...asked].map((name) => name.replace(/_(bucket|count|sum)$/, ''))
+  expect(metrics.length).toBeGreaterThan(10)
+  for (const name of metrics) expect(known).toContain(name)
+})
+
+test('no template makes up values, or looks at a cluster', async () => {
+  const names = await readdir(join(chart, 'templates'), { recursive: true, withFileTypes: true })
+  const files = names.filter((entry) => entry.isFile())
+  expect(files.length).toBeGreaterThan(10)
+  for (const { parentPath, name } of files) {
+    const text = await readFile(join(parentPath, name), 'utf8')
+    expect(text, name).not.toMatch(/\b(rand[A-Z]\w+|lookup|now|uuidv4|gen[A-Z]\w+|bitnami)\b/)
+  }
+})
+
+/** The pods of the render; a StatefulSet's has its claims with it. */
+async function podsOf(values: object): Promise<KubeObject[]> {
+  const pods = (await renderedObjects(values)).flatMap((object) => {
+    const pod = podIn(object)
+    const claims = (object.spec?.volumeClaimTemplates ?? []).map((one: KubeObject) => one.metadata)
+    return pod === undefined ? [] : [{ ...pod, claims }]
+  })
+  expect(pods.length).toBeGreaterThan(0)
+  return pods
+}
+
+/** What Secrets would hold, by their keys. */
+const secretValues: Record<string, string> = {
+  'admin-email': 'admin@example.com',
+  'project-id': '01a1ffe9-c99e-75e1-9743-9aaee7a7b7aa',
+}
+
+function environmentOf({ env }: KubeObject): Record<string, string> {
+  const values = env.map(({ name, value, valueFrom }: KubeObject) => {
+    const key = valueFrom?.secretKeyRef?.key
+    return [name, key === undefined ? value : (secretValues[key] ?? 'x'.repeat(60))]
+  })
+  return Object.fromEntries(values)
+}

@@ -1,0 +1,75 @@
+/** The least that cluster mode needs. */
+export const clusterValues = {
+  mode: 'cluster',
+  postgres: { host: 'pg-rw', existingSecret: 'pg-app' },
+  clickhouse: { host: 'clickhouse', existingSecret: 'clickhouse-login' },
+  nats: { servers: ['nats://nats:4222'] },
+}
+
+/** Everything switched on that a cluster without further kinds of resources has. */
+export const fullValues = {
+  ...clusterValues,
+  commonLabels: { team: 'llm' },
+  image: { digest: `sha256:${'0'.repeat(64)}` },
+  imagePullSecrets: [{ name: 'pull' }],
+  postgres: {
+    ...clusterValues.postgres,
+    sslMode: 'verify-full',
+    caSecret: 'pg-ca',
+  },
+  clickhouse: { ...clusterValues.clickhouse, tls: true, port: 8443, cluster: 'main' },
+  nats: {
+    servers: ['nats://nats-0:4222', 'tls://nats-1:4223'],
+    existingSecret: 'nats',
+    replicas: 3,
+  },
+  s3: {
+    bucket: 'archives',
+    prefix: 'looptrace',
+    region: 'eu-central-1',
+    endpoint: 'http://minio:9000',
+    pathStyle: true,
+    existingSecret: 's3',
+  },
+  settings: { log_level: 'debug', judge_url: 'https://judge.example.com', judge_model: 'gpt' },
+  providers: { openai: { baseUrl: 'http://vllm.llm:8000/v1' } },
+  pod: {
+    labels: { billing: 'agents' },
+    annotations: { note: 'all' },
+    nodeSelector: { pool: 'llm' },
+    tolerations: [{ key: 'llm', operator: 'Exists' }],
+    priorityClassName: 'high',
+    extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/ca/ca.crt' }],
+    extraVolumes: [{ name: 'ca', configMap: { name: 'ca' } }],
+    extraVolumeMounts: [{ name: 'ca', mountPath: '/etc/ca' }],
+  },
+  proxy: { autoscaling: { enabled: true }, pod: { nodeSelector: { pool: 'edge' } } },
+  api: { autoscaling: { enabled: true } },
+  worker: { autoscaling: { enabled: true, type: 'external' } },
+  operator: { namespaces: ['team-a', 'team-b'] },
+  ingress: { enabled: true, className: 'nginx', hosts: ['looptrace.example.com'] },
+  metrics: { dashboard: { enabled: true } },
+  networkPolicy: {
+    ingressFrom: [{ namespaceSelector: {} }],
+    metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
+    extraEgressPorts: [3128],
+  },
+  extraObjects: [
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } },
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: '{{ .Release.Name }}-two' }",
+  ],
+}
+
+/** Those that need the kinds of other operators. */
+export const extendedValues = {
+  ...fullValues,
+  worker: {
+    autoscaling: { enabled: true, prometheusUrl: 'http://prometheus.monitoring:9090' },
+  },
+  httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }] },
+  metrics: {
+    dashboard: { enabled: true },
+    serviceMonitor: { enabled: true },
+    prometheusRule: { enabled: true },
+  },
+}
