@@ -12,6 +12,7 @@ import { readMigrations } from '../src/platform/migrations/index.ts'
 import { metricCatalogue } from '../src/roles/metric-catalogue.ts'
 import { routeCatalogue } from '../src/roles/route-catalogue.ts'
 import { version } from '../src/roles/version.ts'
+import { chartReadme } from './chart-readme.ts'
 import { cliPage } from './cli-page.ts'
 import { detectorsPage } from './detectors-page.ts'
 import { kindFiles } from './kind-files.ts'
@@ -25,6 +26,7 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
   const routes = routeCatalogue()
   const document = openapiDocument(routes, { version })
   return [
+    { path: 'charts/looptrace/README.md', content: chartReadme() },
     { path: 'docs/reference/openapi.json', content: `${JSON.stringify(document, null, 2)}\n` },
     { path: 'docs/reference/cli.md', content: cliPage() },
     { path: 'docs/reference/configuration.md', content: configurationPage() },
