@@ -1,5 +1,6 @@
 import { startIngest } from '../capabilities/observability/ingest/index.ts'
-import { systemClock } from '../kernel/time.ts'
+import { sleep, systemClock } from '../kernel/time.ts'
+import { apiAnswerCounter, createOperatorMetrics } from '../operator/controller-metrics.ts'
 import { loadConfig, type RoleConfig } from '../platform/config/index.ts'
 import { createHttpServer } from '../platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
@@ -75,6 +76,8 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     chooseStore: absent,
     onServed: absent,
   })
+  apiAnswerCounter(metrics)
+  createOperatorMetrics(metrics, { clock: systemClock, sleep, random: () => 0 })
   watchQueue(context, absent)
   spoolCounter(metrics)
   watchSpool(metrics, absent)

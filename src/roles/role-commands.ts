@@ -39,6 +39,11 @@ export const roleCommands: readonly Command[] = [
     summary: 'Writes what the queue brings, and does the jobs',
     start: async () => (await import('./worker.ts')).startWorker(loadConfig('worker')),
   }),
+  servingRole({
+    words: 'operator',
+    summary: 'Follows the resources of a Kubernetes cluster',
+    start: async () => (await import('./operator.ts')).startOperatorRole(loadConfig('operator')),
+  }),
   {
     ...keeping,
     words: 'migrate',

@@ -20,6 +20,7 @@ const headings: Record<keyof typeof groups, string> = {
   judgeSettings: 'Judge',
   accessSettings: 'Sign-in and keys',
   operatorKeySettings: 'Key of the operator',
+  operatorSettings: 'Operator',
   taskSettings: 'Tasks',
   querySettings: 'Queries',
   smokeSettings: 'Smoke test',

@@ -10,6 +10,7 @@ import {
   jobSettings,
   judgeSettings,
   operatorKeySettings,
+  operatorSettings,
   otlpSettings,
   processSettings,
   proxySettings,
@@ -68,6 +69,11 @@ export const roleSchemas = {
     ...relationalSettings,
     ...columnarSettings,
     ...accessSettings,
+    ...operatorKeySettings,
+  }),
+  operator: z.object({
+    ...processSettings,
+    ...operatorSettings,
     ...operatorKeySettings,
   }),
   'smoke-test': z.object({

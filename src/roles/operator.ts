@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { sleep } from '../kernel/time.ts'
+import { apiAnswerCounter } from '../operator/controller-metrics.ts'
+import { kinds } from '../operator/kinds/index.ts'
+import { defaultOperatorSettings, type OperatorSettings } from '../operator/operator-settings.ts'
+import { createServiceClient } from '../operator/service-http-client.ts'
+import { startOperator } from '../operator/start-operator.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { openKube } from '../platform/kube/index.ts'
+import { type Running, run } from './running.ts'
+
+/** Follows the resources of a cluster, and brings the service to what they say. */
+export async function startOperatorRole(config: RoleConfig<'operator'>): Promise<Running> {
+  const key = keyOf(config)
+  const settings = settingsOf(config)
+  return run('operator', config, async ({ logger, metrics, clock, parts, checks, fail }) => {
+    const kube = openKube({
+      request_timeout_ms: config.operator_request_timeout_ms,
+      clock,
+      onAnswer: apiAnswerCounter(metrics),
+    })
+    const service = createServiceClient({
+      url: config.service_url,
+      key,
+      timeout_ms: config.operator_service_timeout_ms,
+      requests_max: config.operator_service_requests_max,
+    })
+    const operator = startOperator({
+      ...{ kube, service, kinds, logger, metrics },
+      timing: { clock, sleep, random: Math.random },
+      identity: `${hostname()}_${randomUUID()}`,
+      settings,
+    })
+    parts.defer(() => operator.stop())
+    checks.push(...operator.checks)
+    void operator.failed.then(fail)
+  })
+}
+
+/** A file is read for each request: a key that is replaced there is sent from then on. */
+function keyOf(config: RoleConfig<'operator'>): () => Promise<string> {
+  const { operator_key, operator_key_file } = config
+  if (operator_key !== undefined) return async () => operator_key
+  if (operator_key_file === undefined) {
+    throw new ConfigError(
+      'the operator has no key: expected LOOPTRACE_OPERATOR_KEY or LOOPTRACE_OPERATOR_KEY_FILE',
+    )
+  }
+  return async () => (await readFile(operator_key_file, 'utf8')).trim()
+}
+
+function settingsOf(config: RoleConfig<'operator'>): OperatorSettings {
+  if (config.operator_renew_deadline_ms >= config.operator_lease_ms) {
+    throw new ConfigError(
+      'LOOPTRACE_OPERATOR_RENEW_DEADLINE_MS: expected less than LOOPTRACE_OPERATOR_LEASE_MS',
+    )
+  }
+  const names = config.operator_namespaces?.split(',').map((name) => name.trim()) ?? []
+  return {
+    ...defaultOperatorSettings,
+    namespaces: names.filter((name) => name !== ''),
+    leader_election: config.operator_leader_election
+      ? {
+          namespace: config.operator_namespace,
+          name: config.operator_lease,
+          lease_ms: config.operator_lease_ms,
+          renew_deadline_ms: config.operator_renew_deadline_ms,
+          retry_ms: config.operator_retry_ms,
+        }
+      : undefined,
+    workers: config.operator_workers,
+    relist_ms: config.operator_relist_ms,
+    watch_idle_ms: config.operator_watch_idle_ms,
+  }
+}
