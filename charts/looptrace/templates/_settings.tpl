@@ -22,7 +22,9 @@ LOOPTRACE_{{ upper $name }}: {{ $value | toString | quote }}
 
 {{- define "looptrace.settings.serving" }}
 LOOPTRACE_HTTP_HOST: 0.0.0.0
+LOOPTRACE_HTTP_PORT: "8080"
 LOOPTRACE_OTLP_GRPC_HOST: 0.0.0.0
+LOOPTRACE_OTLP_GRPC_PORT: "4317"
 LOOPTRACE_DATA_DIRECTORY: /data
 {{- end }}
 
@@ -121,6 +123,7 @@ LOOPTRACE_DEMO: {{ .Values.embedded.demo | quote }}
 LOOPTRACE_SERVICE_URL: {{ ternary "http://127.0.0.1:8080" (printf "http://%s-api:%v" (include "looptrace.name" .) .Values.apiService.port) (eq .Values.mode "embedded") }}
 LOOPTRACE_OPERATOR_KEY: {secret: {{ include "looptrace.bootstrapSecret" . }}, key: operator-key}
 LOOPTRACE_OPERATOR_NAMESPACE: {{ .Release.Namespace }}
+LOOPTRACE_OPERATOR_LEASE: {{ include "looptrace.name" . }}-operator
 {{- with .Values.operator.namespaces }}
 LOOPTRACE_OPERATOR_NAMESPACES: {{ join "," . | quote }}
 {{- end }}

@@ -1,0 +1,179 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, chown, copyFile, mkdir, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { imageOf } from '../../../scripts/dockerfile.ts'
+import { eventually } from '../eventually.ts'
+import type { ApiServer } from '../kube/api-server.ts'
+import type { KubeObject } from '../kube/kube-request.ts'
+
+const repository = join(import.meta.dirname, '../../..')
+
+/** A container of a pod, as a process of this machine. */
+export type ContainerProcess = {
+  name: string
+  /** Standard output and error so far. */
+  output(): string
+  /** The exit status, once it has ended. */
+  ended: Promise<number | null>
+  stop(): Promise<number | null>
+}
+
+/** What a kubelet would do for a pod of `namespace`, as far as a process can have it. */
+export type PodOptions = {
+  server: ApiServer
+  namespace: string
+  /** Stands for the pod's volumes and its /tmp; made when it is not there. */
+  directory: string
+  /** Ports of containers are those of one machine here: each that is named is another one. */
+  ports: Readonly<Record<number, number>>
+  /** Host names of Services, which nobody resolves here. */
+  hosts: Readonly<Record<string, string>>
+  /** Who the pod's token is. */
+  user: string
+}
+
+/** A folder for a pod; not below /tmp, which is the pod's own in it. */
+export async function podDirectory(): Promise<string> {
+  return mkdtemp(join(mayConfine() ? '/var/tmp' : tmpdir(), 'looptrace-pod-'))
+}
+
+/**
+ * Runs a container's command with its own environment and nothing else: Secrets are read from the
+ * API server, ports and host names are put where they are on this machine, the service account's
+ * token is a kubeconfig. The process runs as the image's user, if we may say so, and can write
+ * nothing but its volumes: the tree it runs from is mounted read-only for it alone.
+ */
+export async function startContainer(
+  container: KubeObject,
+  options: PodOptions,
+): Promise<ContainerProcess> {
+  const { directory } = options
+  const { user, entrypoint } = imageOf(join(repository, 'Dockerfile'), 'embedded')
+  const [uid = 0, gid = 0] = user.split(':').map(Number)
+  await volumesIn(directory, uid, gid)
+  const env = await environmentOf(container, options)
+  const [, main = ''] = entrypoint
+  const app = mayConfine() ? join(directory, 'app') : repository
+  const node = process.execPath.replace(repository, app)
+  const command = [node, main.replace('/app', app), ...container.args]
+  const [file = '', ...args] = mayConfine() ? confined(command, directory, user) : command
+  const child = spawn(file, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const reap = () => child.kill('SIGTERM')
+  process.once('exit', reap)
+  const output = outputOf(child)
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  void ended.then(() => process.off('exit', reap))
+  return {
+    name: container.name,
+    output,
+    ended,
+    stop: () => {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/** Waits until the process says that it is ready. */
+export async function whenReady(started: ContainerProcess): Promise<void> {
+  let status: number | null | undefined
+  void started.ended.then((code) => {
+    status = code
+  })
+  await eventually(
+    `${started.name} is ready`,
+    () => {
+      if (status !== undefined) throw new Error(`${started.name} ended:\n${started.output()}`)
+      return started.output().includes('"msg":"ready"')
+    },
+    { timeout_ms: 120_000, interval_ms: 50 },
+  ).catch((cause: unknown) => {
+    throw new Error(`${cause}\n${started.output()}`, { cause })
+  })
+}
+
+async function volumesIn(directory: string, uid: number, gid: number): Promise<void> {
+  await mkdir(directory, { recursive: true })
+  await chmod(directory, 0o755)
+  for (const name of ['app', 'data', 'tmp']) {
+    const path = join(directory, name)
+    await mkdir(path, { recursive: true })
+    if (mayConfine()) await chown(path, uid, gid)
+  }
+}
+
+async function environmentOf(
+  { env, volumeMounts }: KubeObject,
+  options: PodOptions,
+): Promise<Record<string, string>> {
+  const { server, directory, namespace } = options
+  const own: Record<string, string> = { PATH: '/usr/local/bin:/usr/bin:/bin' }
+  for (const { name, value, valueFrom } of env) {
+    own[name] = valueFrom ? await secretValue(server, namespace, valueFrom) : here(value, options)
+  }
+  if (volumeMounts.some((mount: KubeObject) => mount.name === 'token')) {
+    const file = join(directory, 'kubeconfig')
+    await copyFile(await server.kubeconfig(options.user), file)
+    await chmod(file, 0o644)
+    own['KUBECONFIG'] = file
+  }
+  return own
+}
+
+async function secretValue(
+  server: ApiServer,
+  namespace: string,
+  { secretKeyRef: { name, key } }: KubeObject,
+): Promise<string> {
+  const { data } = await server.tell('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`)
+  return Buffer.from(data[key], 'base64').toString()
+}
+
+/** A value of the pod where it points to on this machine. */
+function here(value: string, { directory, ports, hosts }: PodOptions): string {
+  if (value === '/data') return join(directory, 'data')
+  if (value === '0.0.0.0') return '127.0.0.1'
+  const port = ports[Number(value)]
+  if (port !== undefined) return String(port)
+  return value.replace(/^(https?:\/\/)([^/:]+):(\d+)/, (_all, scheme, host, of) => {
+    return `${scheme}${hosts[host] ?? host}:${ports[Number(of)] ?? of}`
+  })
+}
+
+/** Only root may take on another user and a mount namespace; others run it as they are. */
+function mayConfine(): boolean {
+  return process.platform === 'linux' && process.getuid?.() === 0 && existsSync('/usr/bin/unshare')
+}
+
+/**
+ * The command as the image's user in mounts of its own: all of the file system is read-only but the
+ * pod's volumes, /tmp is the pod's, the repository is where the image has it (whoever may not enter
+ * its folder), and /etc/passwd has the user's name as in the image.
+ */
+function confined(command: readonly string[], directory: string, user: string): string[] {
+  const [uid = '', gid = ''] = user.split(':')
+  const script = `
+    mount --make-rprivate /
+    echo 'looptrace:x:${uid}:${gid}::/tmp:/usr/sbin/nologin' > "$0/passwd"
+    mount --bind "$0/passwd" /etc/passwd
+    mount --bind "$0/data" "$0/data"
+    mount --bind "$1" "$0/app"
+    mount -o remount,ro,bind "$0/app"
+    mount --bind "$0/tmp" /tmp
+    mount -o remount,ro,bind /
+    shift
+    exec setpriv --reuid=${uid} --regid=${gid} --clear-groups --no-new-privs --inh-caps=-all "$@"`
+  return ['unshare', '--mount', 'sh', '-ec', script, directory, repository, ...command]
+}
+
+function outputOf(child: ChildProcess): () => string {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  return () => output
+}
