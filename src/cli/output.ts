@@ -1,13 +1,5 @@
 import { stringify } from 'yaml'
-import type { Asked, Option } from './command.ts'
-
-/** The option of every command that answers with data. */
-export const outputOption: Option = {
-  short: 'o',
-  value: '<form>',
-  choices: ['table', 'json', 'yaml'],
-  about: 'How the answer is written; table when left out.',
-}
+import type { Asked } from './command.ts'
 
 /** The answer in the form that was asked for; a table is made by the command. */
 export function rendered(asked: Asked, data: unknown, table: () => string): string {

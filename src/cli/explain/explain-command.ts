@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts'
-import { outputOption } from '../output.ts'
+import { outputOption } from '../output-option.ts'
 
 /** `looptrace explain`: the reference of a kind in a terminal. */
 export const explainCommand: Command = {

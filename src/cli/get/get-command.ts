@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts'
-import { outputOption } from '../output.ts'
+import { outputOption } from '../output-option.ts'
 
 /** `looptrace get`: resources of our kinds with what they say of themselves. */
 export const getCommand: Command = {

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts'
-import { outputOption } from '../output.ts'
+import { outputOption } from '../output-option.ts'
 
 /** `looptrace ledger`: the balance of a project. */
 export const ledgerCommand: Command = {

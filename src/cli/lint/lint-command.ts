@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts'
-import { outputOption } from '../output.ts'
+import { outputOption } from '../output-option.ts'
 
 /** `looptrace lint`: a linter for resources, made for CI. */
 export const lintCommand: Command = {

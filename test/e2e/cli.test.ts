@@ -1,0 +1,340 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import {
+  type ApiServer,
+  apiServerStart_timeout_ms,
+  startApiServer,
+} from '../support/kube/api-server.ts'
+
+const main = join(import.meta.dirname, '../../src/main.ts')
+let directory: string
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'looptrace-cli-'))
+})
+
+afterAll(() => rm(directory, { recursive: true }))
+
+type Result = { status: number; stdout: string; stderr: string }
+
+/** The command line as a process of its own, with nothing in its environment but what is given. */
+function looptrace(
+  line: string,
+  { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
+): Promise<Result> {
+  const { PATH = '' } = process.env
+  const args = [main, ...line.split(' ').filter((word) => word !== '')]
+  const options = { cwd: directory, env: { PATH, HOME: directory, ...env } }
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr })
+    })
+    child.stdin?.end(input)
+  })
+}
+
+describe('help', () => {
+  test.each(['--help', 'help', '-h'])(
+    '%s lists every command, on standard output',
+    async (word) => {
+      const { status, stdout, stderr } = await looptrace(word)
+      expect([status, stderr]).toEqual([0, ''])
+      for (const name of ['all', 'migrate check', 'dead-letters replay', 'get', 'lint', 'ledger']) {
+        expect(stdout).toContain(`  ${name} `)
+      }
+    },
+  )
+
+  test.each(['lint --help', 'help lint', 'lint -f x --help'])('%s tells of one', async (line) => {
+    expect(await looptrace(line)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('usage: looptrace lint -f <file|folder|->'),
+    })
+  })
+
+  test('what is no command has status 2 and the list on standard error', async () => {
+    expect(await looptrace('lnt -f x')).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('"lnt -f x" is no role and no command'),
+    })
+  })
+
+  test('--version is that of the package', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'))
+    expect(await looptrace('--version')).toMatchObject({ status: 0, stdout: `${version}\n` })
+  })
+})
+
+describe('lint', () => {
+  const policy = (days: number) =>
+    `apiVersion: looptrace.dev/v1alpha1\nkind: RetentionPolicy\nmetadata: {name: a}\nspec: {projectRef: {name: a}, observations: {days: ${days}}}\n`
+
+  test('goes as the guide says', async () => {
+    const guide = await readFile('docs/guides/lint-policies-in-ci.md', 'utf8')
+    const [, path = '', yaml = ''] = /`(\S+\.yaml)`\n\n```yaml\n([\s\S]*?)```/.exec(guide) ?? []
+    const [, command = ''] = /```sh\nlooptrace (.*)\n```/.exec(guide) ?? []
+    const said = [...guide.matchAll(/```text\n((?:policies|\d)[\s\S]*?)```/g)].map(
+      ([, text]) => text,
+    )
+    expect(said).toHaveLength(3)
+    await mkdir(join(directory, dirname(path)), { recursive: true })
+    const mended = yaml.replace('enable: true', 'enabled: true\n    afterDays: 7')
+    const versions = [yaml, mended, mended.replace('days: 90', 'days: 30')]
+    for (const [i, text] of versions.entries()) {
+      await writeFile(join(directory, path), text)
+      const { status, stdout } = await looptrace(command)
+      expect([status, stdout]).toEqual([i === 2 ? 0 : 1, said[i]])
+    }
+  })
+
+  test('reads the standard input, and answers as JSON and YAML', async () => {
+    const input = `${policy(1)}---\n${policy(0)}`
+    const { status, stdout } = await looptrace('lint -f - -o json', { input })
+    expect(status).toBe(1)
+    const report = JSON.parse(stdout)
+    expect(report).toMatchObject({
+      resources: 2,
+      findings: [
+        { file: '(stdin)', line: 8, message: expect.stringContaining('stands at (stdin):1 too') },
+        { file: '(stdin)', line: 9, column: 52, path: 'spec.observations.days', level: 'error' },
+      ],
+    })
+    expect(parse((await looptrace('lint -f - -o yaml', { input })).stdout)).toEqual(report)
+  })
+
+  test('reads folders, all below them, and several paths', async () => {
+    await mkdir(join(directory, 'many/deep'), { recursive: true })
+    await writeFile(join(directory, 'many/a.yaml'), policy(1))
+    await writeFile(join(directory, 'many/deep/b.yml'), policy(0).replace('name: a}', 'name: b}'))
+    await writeFile(join(directory, 'many/deep/notes.txt'), 'no: [yaml')
+    const { status, stdout } = await looptrace('lint -f many -f many/a.yaml')
+    expect(status).toBe(1)
+    expect(stdout).toContain(
+      'many/deep/b.yml:4:52: error: RetentionPolicy b: spec.observations.days',
+    )
+    expect(stdout).toContain('many/a.yaml:3:18: error: RetentionPolicy a: metadata.name: stands at')
+    expect(stdout).toContain('3 resources: 2 errors')
+  })
+
+  test.each([
+    ['nothing of ours', 'apiVersion: v1\nkind: Pod\n', 0],
+    ['nothing of ours, strictly', 'apiVersion: v1\nkind: Pod\n', 1],
+  ])('%s', async (name, input, expected) => {
+    const line = name.endsWith('strictly') ? 'lint -f - --strict' : 'lint -f -'
+    const { status, stdout } = await looptrace(line, { input })
+    expect(status).toBe(expected)
+    expect(stdout).toContain('warning: no resource of looptrace.dev was found')
+    expect(stdout).toContain('1 of other kinds passed over (1 Pod)')
+  })
+
+  test.each([
+    ['lint', 'expected -f <file|folder|->'],
+    ['lint -f nowhere.yaml', 'nowhere.yaml: no such file'],
+    ['lint -f - -o csv', '--output: got "csv", expected one of table, json, yaml'],
+    ['lint policies', 'got "policies", expected no further word'],
+  ])('%s has status 2', async (line, message) => {
+    const { status, stdout, stderr } = await looptrace(line)
+    expect([status, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(message)
+  })
+
+  test('has colours where they are asked for, and none in a pipe or with NO_COLOR', async () => {
+    const colour = String.fromCharCode(27)
+    const input = policy(0)
+    const run = async (env: Record<string, string>) =>
+      (await looptrace('lint -f -', { input, env })).stdout.includes(colour)
+    expect([await run({}), await run({ NO_COLOR: '1' })]).toEqual([false, false])
+  })
+})
+
+describe('ledger', () => {
+  const sums = { requests: 2, accepted: 10, stored: 6, rejected: 1, pending: 3, lost: 0 }
+  const ledger = (lost: number) => {
+    const all = { ...sums, accepted: 10 + lost, lost }
+    const lost_by_reason = lost === 0 ? [] : [{ reason: 'not_settled', items: lost }]
+    const rejected_by_reason = [{ reason: 'too_old', items: 1 }]
+    return {
+      window: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+      totals: all,
+      paths: [{ path: 'otlp', ...all, rejected_by_reason, lost_by_reason }],
+      queue: { reachable: true, pending_messages: 1, oldest_pending_at: null },
+      as_of: '2026-01-02T00:00:00Z',
+    }
+  }
+  let answer: { status: number; body: unknown }
+  let asked: { url: string | undefined; key: unknown }
+  const api = createServer(({ url, headers }, response) => {
+    asked = { url, key: headers['x-api-key'] }
+    response.writeHead(answer.status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answer.body))
+  })
+  let env: Record<string, string>
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve))
+    const { port } = api.address() as AddressInfo
+    env = { LOOPTRACE_URL: `http://127.0.0.1:${port}`, LOOPTRACE_API_KEY: 'lt_key' }
+  })
+  afterAll(() => api.close())
+
+  test('asks with the key, and shows where everything went', async () => {
+    answer = { status: 200, body: ledger(0) }
+    const { status, stdout } = await looptrace('ledger --from 2026-01-01T00:00:00Z', { env })
+    expect(status).toBe(0)
+    expect(asked).toEqual({
+      url: '/api/v2/observability/ledger?from=2026-01-01T00%3A00%3A00Z',
+      key: 'lt_key',
+    })
+    expect(stdout).toMatch(
+      /PATH +REQUESTS +ACCEPTED +STORED +REJECTED +PENDING +LOST\notlp +2 +10 +6 +1 +3 +0\n/,
+    )
+    expect(stdout).toContain('otlp: 1 rejected: too_old')
+  })
+
+  test('has status 1 when something is lost', async () => {
+    answer = { status: 200, body: ledger(4) }
+    const { status, stdout } = await looptrace('ledger', { env })
+    expect([status, stdout]).toEqual([1, expect.stringContaining('4 items are lost.')])
+    expect(JSON.parse((await looptrace('ledger -o json', { env })).stdout)).toEqual(ledger(4))
+  })
+
+  test.each<[number, unknown, number, string]>([
+    [401, { detail: 'the key is not good' }, 3, '401 the key is not good'],
+    [503, {}, 3, '503'],
+    [400, { detail: 'from: expected an instant' }, 2, '400 from: expected an instant'],
+    [200, { hello: 1 }, 3, 'the answer is no ledger'],
+  ])('an answer of %d has its status', async (status, body, expected, message) => {
+    answer = { status, body }
+    const result = await looptrace('ledger', { env })
+    expect([result.status, result.stdout]).toEqual([expected, ''])
+    expect(result.stderr).toContain(message)
+    expect(result.stderr).not.toContain('lt_key')
+  })
+
+  test('no answer is 3, no key and a setting that is none are 2', async () => {
+    const gone = { ...env, LOOPTRACE_URL: `http://127.0.0.1:${await freePort()}` }
+    expect(await looptrace('ledger', { env: gone })).toMatchObject({ status: 3 })
+    expect(await looptrace('ledger')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('LOOPTRACE_API_KEY: missing'),
+    })
+    expect(await looptrace('ledger', { env: { ...env, LOOPTRACE_URL: 'x' } })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('LOOPTRACE_URL: got "x"'),
+    })
+  })
+})
+
+describe('get', () => {
+  let server: ApiServer
+  let namespace: string
+  let env: Record<string, string>
+
+  beforeAll(async () => {
+    server = await startApiServer({ users: ['nobody'] })
+    expect(await server.kubectl(['create', '-f', 'crds/'])).toMatchObject({ status: 0 })
+    namespace = await server.namespace()
+    env = { KUBECONFIG: await server.kubeconfig() }
+    const retentionPolicy = {
+      ...{ apiVersion: 'looptrace.dev/v1alpha1', kind: 'RetentionPolicy' },
+      metadata: { name: 'one', namespace, labels: { team: 'search' } },
+      spec: { projectRef: { name: 'a' }, observations: { days: 30 } },
+    }
+    await eventually('policies are taken', async () => {
+      const input = JSON.stringify(retentionPolicy)
+      return (await server.kubectl(['apply', '-f', '-'], { input })).status === 0
+    })
+    const lastTransitionTime = new Date(Date.now() - 300_000).toISOString()
+    const message = 'The data of the project is kept as declared.'
+    const ready = { type: 'Ready', status: 'True', reason: 'Synced', message }
+    const conditions = [{ ...ready, observedGeneration: 1, lastTransitionTime }]
+    await server.tell(
+      'PATCH',
+      `/apis/looptrace.dev/v1alpha1/namespaces/${namespace}/retentionpolicies/one/status`,
+      {
+        type: 'application/merge-patch+json',
+        body: { status: { conditions, observedGeneration: 1, lastSyncTime: lastTransitionTime } },
+      },
+    )
+  }, apiServerStart_timeout_ms)
+
+  afterAll(() => server[Symbol.asyncDispose]())
+
+  test('shows kinds with their columns, as kubectl does, and the message', async () => {
+    const { status, stdout } = await looptrace('get -A', { env })
+    expect(status).toBe(0)
+    expect(stdout).toMatch(
+      /^NAMESPACE +NAME +READY +REASON +TRACES +OBSERVATIONS .*LAST SYNC +AGE +MESSAGE\n/,
+    )
+    expect(stdout).toMatch(
+      /retentionpolicy\/one +True +Synced +30 +5m +\d+s +The data of the project/,
+    )
+    const { stdout: shown } = await server.kubectl(['get', 'retpol', '-n', namespace])
+    expect(shown).toMatch(/one +True +Synced +30 +5m/)
+  })
+
+  test.each([
+    ['the namespace of the context', 'get', 'No resources found.'],
+    ['another namespace', 'get -n default', 'No resources found.'],
+    ['a label', 'get -A -l team=search', 'retentionpolicy/one'],
+    ['another label', 'get -A -l team=other', 'No resources found.'],
+    ['another kind', 'get ltsa -A', 'No resources found.'],
+  ])('by %s', async (_name, line, expected) => {
+    expect(await looptrace(line, { env })).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(expected),
+    })
+  })
+
+  test('one resource as YAML and JSON', async () => {
+    const { stdout } = await looptrace(`get retpol one -n ${namespace} -o yaml`, { env })
+    expect(parse(stdout)).toMatchObject({ kind: 'RetentionPolicy', metadata: { name: 'one' } })
+    const list = await looptrace('get -A -o json', { env })
+    expect(JSON.parse(list.stdout)).toMatchObject({ kind: 'List', items: [parse(stdout)] })
+  })
+
+  test('--ready asks for the generation that is there', async () => {
+    const ready = () => looptrace('get -A --ready', { env })
+    expect((await ready()).status).toBe(0)
+    const path = `/apis/looptrace.dev/v1alpha1/namespaces/${namespace}/retentionpolicies/one`
+    const body = { spec: { observations: { days: 31 } } }
+    await server.tell('PATCH', path, { type: 'application/merge-patch+json', body })
+    expect((await ready()).status).toBe(1)
+    expect((await looptrace('get -n default --ready', { env })).status).toBe(1)
+  })
+
+  test('what can not be asked has status 3 and says why', async () => {
+    const nobody = { KUBECONFIG: await server.kubeconfig('nobody') }
+    const gone = {
+      KUBECONFIG: await server.kubeconfig('admin', `https://127.0.0.1:${await freePort()}`),
+    }
+    for (const [line, kubeconfig, message] of [
+      ['get retpol -A', nobody, /retentionpolicies\.looptrace\.dev.*forbidden/i],
+      [`get retpol two -n ${namespace}`, env, /"two" not found/],
+      ['get -A', gone, /no answer .*ECONNREFUSED/],
+      ['get -A', {}, /kube context can not be read/],
+    ] as const) {
+      const { status, stderr } = await looptrace(line, { env: kubeconfig })
+      expect([line, status, stderr]).toEqual([line, 3, expect.stringMatching(message)])
+    }
+  })
+
+  test.each([
+    ['get pods', 'got "pods", expected a kind'],
+    ['get retpol one -A', 'got --all-namespaces'],
+  ])('%s has status 2', async (line, message) => {
+    expect(await looptrace(line, { env })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(message),
+    })
+  })
+})
