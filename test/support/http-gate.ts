@@ -7,7 +7,9 @@ export type GateRequest = { method: string; path: string; at_ms: number }
 /** What the gate says in the server's place. */
 export type GateAnswer = { status: number; headers?: Record<string, string>; body?: string }
 /** Which requests do not come through; undefined lets one pass. */
-export type GateRule = (request: GateRequest) => GateAnswer | undefined
+export type GateRule = (
+  request: GateRequest,
+) => GateAnswer | undefined | Promise<GateAnswer | undefined>
 
 /** A way to a server that sees each request, and may answer for it. Streams come through as such. */
 export type HttpGate = AsyncDisposable & {
@@ -30,7 +32,7 @@ export async function httpGate(target: string): Promise<HttpGate> {
   const requests: GateRequest[] = []
   let refused = 0
   let decide: GateRule = () => undefined
-  const server = createServer((asked, answer) => {
+  const server = createServer(async (asked, answer) => {
     const request = { method: asked.method ?? '', path: asked.url ?? '', at_ms: Date.now() }
     requests.push(request)
     const refuse = ({ status, headers = {}, body = '' }: GateAnswer) => {
@@ -38,7 +40,7 @@ export async function httpGate(target: string): Promise<HttpGate> {
       asked.resume()
       answer.writeHead(status, headers).end(body)
     }
-    const own = decide(request)
+    const own = await decide(request)
     if (own !== undefined) return refuse(own)
     const onward = forward(asked, new URL(request.path, target))
     onward.on('response', (far) => {

@@ -1,3 +1,4 @@
+import { sleep } from '../../../src/kernel/time.ts'
 import { type OperatorChild, startOperatorChild } from './operator-child.ts'
 import type { OperatorProcessOptions } from './operator-process.ts'
 
@@ -5,6 +6,8 @@ import type { OperatorProcessOptions } from './operator-process.ts'
 export type KilledAt<Place> = { place: Place; write: number }
 
 const writes_max = 40
+/** What is done may be told in an event afterwards, which is a write too. */
+const afterwards_ms = 300
 /** Processes at a time; machines of tests have two cores. */
 const children_max = 2
 
@@ -45,5 +48,6 @@ async function wasKilled(child: OperatorChild, done: Promise<unknown>): Promise<
     if (status !== null) throw new Error(`the operator ended with ${status}:\n${child.output()}`)
     return true
   })
-  return Promise.race([ended, done.then(() => false)])
+  const isThrough = done.then(() => sleep(afterwards_ms))
+  return Promise.race([ended, isThrough.then(() => false)])
 }

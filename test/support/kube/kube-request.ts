@@ -24,9 +24,15 @@ export function ask(
   const { body, type = method === 'PATCH' ? 'application/apply-patch+yaml' : 'application/json' } =
     about
   const { promise, resolve, reject } = Promise.withResolvers<KubeReply>()
+  const sent = body === undefined ? '' : JSON.stringify(body)
   const asked = request(new URL(path, caller.url), {
     ...{ method, agent, timeout: request_timeout_ms },
-    headers: { authorization: `Bearer ${caller.token}`, 'content-type': type },
+    headers: {
+      authorization: `Bearer ${caller.token}`,
+      'content-type': type,
+      // Node leaves it out of a DELETE.
+      'content-length': Buffer.byteLength(sent),
+    },
   })
   asked.on('timeout', () => asked.destroy(new Error(`${method} ${path}: no answer`)))
   asked.on('error', reject)
@@ -39,7 +45,7 @@ export function ask(
     answer.on('error', reject)
     answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: jsonOf(text), text }))
   })
-  asked.end(body === undefined ? undefined : JSON.stringify(body))
+  asked.end(sent)
   return promise
 }
 

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sleep } from '../../src/kernel/time.ts'
+import { eventually } from '../support/eventually.ts'
+import { noteKind } from '../support/kube/note-kind.ts'
+import {
+  apiServerStart_timeout_ms,
+  type NoteCluster,
+  startNoteCluster,
+} from '../support/kube/operated-notes.ts'
+import { type OperatorChild, startOperatorChild } from '../support/kube/operator-child.ts'
+import { type Resources, resourcesOf } from '../support/kube/resources.ts'
+
+let cluster: NoteCluster
+
+beforeAll(async () => {
+  cluster = await startNoteCluster()
+}, apiServerStart_timeout_ms)
+afterAll(() => cluster?.[Symbol.asyncDispose]())
+
+/** A third of the product's times, so that a test does not wait for 15 s. */
+const lease = { lease_ms: 3_000, renew_deadline_ms: 2_000, retry_ms: 500 }
+
+type Pair = { namespace: string; notes: Resources; start(): Promise<OperatorChild> }
+
+async function place(more: { leading?: boolean } = {}): Promise<Pair> {
+  const namespace = await cluster.server.namespace()
+  const { leading = true } = more
+  return {
+    namespace,
+    notes: resourcesOf(cluster.server, noteKind, namespace),
+    start: async () =>
+      startOperatorChild({
+        kubeconfig: await cluster.kubeconfig(),
+        service_url: cluster.service.url,
+        ...{ kinds: 'notes', namespaces: [namespace], times: 1 },
+        ...(leading && { leader_election: { ...lease, namespace, name: 'operator' } }),
+      }),
+  }
+}
+
+test('that is stopped past its lease ends with a failure when it wakes; another has taken over', async () => {
+  const { notes, start } = await place()
+  await using first = await start()
+  await notes.apply('a', { text: 'one' })
+  await notes.ready('a')
+  await using second = await start()
+  await sleep(1_000)
+  expect(second.writes).toEqual([])
+  first.signal('SIGSTOP')
+  await notes.apply('a', { text: 'two' })
+  await notes.ready('a')
+  expect(second.writes.length).toBeGreaterThan(0)
+  const wrote = first.writes.length
+  first.signal('SIGCONT')
+  const { status, failed } = await first.ended
+  expect(status).toBe(1)
+  expect(failed).toMatch(/lease|leader/i)
+  expect(first.writes.length).toBe(wrote)
+  await notes.remove('a')
+  await notes.gone('a')
+})
+
+test('that is killed is followed by another once its lease has run out', async () => {
+  const { notes, start } = await place()
+  await using first = await start()
+  await notes.apply('a', { text: 'one' })
+  await notes.ready('a')
+  first.signal('SIGKILL')
+  await first.ended
+  await notes.apply('a', { text: 'two' })
+  await using _second = await start()
+  await notes.ready('a')
+})
+
+test('that is told to stop gives the lease back, so that the next one leads at once', async () => {
+  const { namespace, notes, start } = await place()
+  await using first = await start()
+  await notes.apply('a', { text: 'one' })
+  await notes.ready('a')
+  first.signal('SIGTERM')
+  expect(await first.ended).toMatchObject({ status: 0 })
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/operator`
+  const { spec } = await cluster.server.tell('GET', path)
+  expect(spec.holderIdentity ?? '').toBe('')
+})
+
+test('whose lease somebody else takes ends with a failure', async () => {
+  const { namespace, notes, start } = await place()
+  await using first = await start()
+  await notes.apply('a', { text: 'one' })
+  await notes.ready('a')
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/operator`
+  const renewTime = new Date().toISOString().replace('Z', '000Z')
+  await cluster.server.tell('PATCH', path, {
+    body: { spec: { holderIdentity: 'somebody-else', renewTime } },
+    type: 'application/merge-patch+json',
+  })
+  expect(await first.ended).toMatchObject({ status: 1 })
+})
+
+test('two at once, for as long as it takes: nothing is made twice, and all is true in the end', async () => {
+  const { namespace, notes, start } = await place({ leading: false })
+  await using first = await start()
+  await using second = await start()
+  const names = ['a', 'b', 'c', 'd']
+  const until = Date.now() + together_ms
+  for (let round = 0; Date.now() < until; round += 1) {
+    const spec = { text: `round ${round}`, secretName: undefined, resyncPeriod: '1s' }
+    for (const name of names) await notes.apply(name, { ...spec, secretName: `key-${name}` })
+    await sleep(100)
+    if (round % 5 !== 4) continue
+    await notes.remove('d')
+    await notes.gone('d')
+  }
+  for (const name of names) await notes.apply(name, { text: 'end', secretName: `key-${name}` })
+  for (const name of names) await notes.ready(name)
+  expect(Math.min(first.writes.length, second.writes.length)).toBeGreaterThan(0)
+  await eventually('each has one note with one key that its Secret has', async () => {
+    const found = await Promise.all(
+      names.map(async (name) => {
+        const path = `/api/v1/namespaces/${namespace}/secrets/key-${name}`
+        const { status, body } = await cluster.server.ask('GET', path)
+        const key = status === 200 ? Buffer.from(body.data.token, 'base64').toString() : ''
+        const own = cluster.service.of(`${namespace}/${name}`)
+        return own.length === 1 && own[0]?.text === 'end' && own[0].tokens.join() === key
+      }),
+    )
+    return found.every(Boolean)
+  })
+})
+
+/** Set TOGETHER_S=30 for a longer look. */
+const together_ms = Number(process.env['TOGETHER_S'] ?? 8) * 1_000

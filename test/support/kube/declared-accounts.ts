@@ -1,0 +1,97 @@
+import { serviceAccountKind } from '../../../src/operator/kinds/service-account/index.ts'
+import { type ApiServer, operatorAccount, startApiServer } from './api-server.ts'
+import type { KubeObject } from './kube-request.ts'
+import { type OperatedService, startOperatedService } from './operated-service.ts'
+import { startTestOperator, type TestOperator, type TestOperatorOptions } from './operator.ts'
+import { grant, operatorRules } from './operator-rules.ts'
+import { installKinds, type Resources, resourcesOf } from './resources.ts'
+
+const root = '/api/v2/access'
+/** A parsed body; tests look into it without narrowing. */
+type Json = ReturnType<typeof JSON.parse>
+
+/** An API server with the kind LooptraceServiceAccount, and the product's API. */
+export type AccountCluster = AsyncDisposable & { server: ApiServer; service: OperatedService }
+
+/** Starts both; for `beforeAll`, with `apiServerStart_timeout_ms`. */
+export async function startAccountCluster(): Promise<AccountCluster> {
+  await using parts = new AsyncDisposableStack()
+  const server = parts.use(await startApiServer())
+  await installKinds(server, [serviceAccountKind])
+  await grant(server, operatorRules([serviceAccountKind.plural]))
+  const service = parts.use(await startOperatedService())
+  const all = parts.move()
+  return { server, service, [Symbol.asyncDispose]: () => all.disposeAsync() }
+}
+
+/** A namespace and a project of a test's own. */
+export type AccountPlace = {
+  namespace: string
+  project: string
+  accounts: Resources
+  /** The service accounts of the project. */
+  inService(): Promise<Json[]>
+  /** Keys of the project that are neither revoked nor past their end. */
+  liveKeys(): Promise<Json[]>
+  /** undefined when there is none; `data` is text. */
+  secret(name: string): Promise<KubeObject | undefined>
+  /** The names of the Secrets of the namespace. */
+  secretNames(): Promise<string[]>
+  /** Whether the service takes the key. */
+  isGood(key: string): Promise<boolean>
+  /** A request about the project as its administrator. */
+  call: (method: string, path: string, body?: unknown) => ReturnType<OperatedService['call']>
+}
+
+export async function accountPlace({ server, service }: AccountCluster): Promise<AccountPlace> {
+  const namespace = await server.namespace()
+  const project = await service.project()
+  const call: AccountPlace['call'] = (method, path, body) =>
+    service.call(method, root + path, { project_id: project, body })
+  const secrets = `/api/v1/namespaces/${namespace}/secrets`
+  return {
+    ...{ namespace, project, call },
+    accounts: resourcesOf(server, serviceAccountKind, namespace),
+    inService: async () => (await call('GET', '/service-accounts')).body.service_accounts,
+    liveKeys: async () => {
+      const { body } = await call('GET', `/projects/${project}/api-keys?limit=1000`)
+      const now = new Date().toISOString()
+      return body.api_keys.filter(
+        (key: Json) => key.revoked_at === null && (key.expires_at ?? '9') > now,
+      )
+    },
+    secret: async (name) => {
+      const { status, body } = await server.ask('GET', `${secrets}/${name}`)
+      if (status === 404) return undefined
+      const data = Object.entries(body.data ?? {}).map(([key, value]) => [
+        key,
+        Buffer.from(String(value), 'base64').toString('utf8'),
+      ])
+      return { ...body, data: Object.fromEntries(data) }
+    },
+    secretNames: async () => {
+      const { items } = await server.tell('GET', secrets)
+      return items.map((secret: KubeObject) => secret.metadata.name).sort()
+    },
+    isGood: async (client_secret) => {
+      const body = { grant_type: 'client_credentials', client_secret }
+      return (await service.call('POST', '/api/v1/auth/token', { body })).status === 200
+    },
+  }
+}
+
+/** An operator of service accounts that looks at one namespace. */
+export async function operatorOf(
+  { server, service }: AccountCluster,
+  { namespace }: Pick<AccountPlace, 'namespace'>,
+  options: Partial<TestOperatorOptions> = {},
+): Promise<TestOperator> {
+  return startTestOperator({
+    kubeconfig: await server.kubeconfig(operatorAccount),
+    service_url: service.url,
+    service_key: service.operator_key,
+    kinds: [serviceAccountKind],
+    ...options,
+    settings: { namespaces: [namespace], ...options.settings },
+  })
+}
