@@ -73,9 +73,14 @@ export async function accountPlace({ server, service }: AccountCluster): Promise
       const { items } = await server.tell('GET', secrets)
       return items.map((secret: KubeObject) => secret.metadata.name).sort()
     },
-    isGood: async (client_secret) => {
-      const body = { grant_type: 'client_credentials', client_secret }
-      return (await service.call('POST', '/api/v1/auth/token', { body })).status === 200
+    isGood: async (key) => {
+      // 403 without the scope; 401 is for keys that are none.
+      const { status } = await service.call('GET', '/api/v2/observability/retention-policy', {
+        key,
+      })
+      if (status === 401) return false
+      if (status === 200 || status === 403) return true
+      throw new Error(`a key can not be tried: ${status}`)
     },
   }
 }

@@ -1,0 +1,385 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
+import { eventually } from '../support/eventually.ts'
+import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import {
+  type AccountCluster,
+  type AccountPlace,
+  accountPlace,
+  operatorOf,
+  startAccountCluster,
+} from '../support/kube/declared-accounts.ts'
+import { eventReasons } from '../support/kube/resources.ts'
+
+const scopes = ['proxy:write', 'tasks:read']
+let cluster: AccountCluster
+
+beforeAll(async () => {
+  cluster = await startAccountCluster()
+}, apiServerStart_timeout_ms)
+afterAll(() => cluster?.[Symbol.asyncDispose]())
+
+/** A namespace of a test's own with an operator. */
+async function place() {
+  const on = await accountPlace(cluster)
+  const operator = await operatorOf(cluster, on)
+  return { ...on, operator, [Symbol.asyncDispose]: () => operator.stop() }
+}
+
+const specOf = ({ project }: AccountPlace, more: object = {}) => ({
+  projectRef: { id: project },
+  resyncPeriod: '10s',
+  scopes,
+  keys: [{ name: 'main', secretName: 'robot-key' }],
+  ...more,
+})
+
+const keyIn = async (on: AccountPlace, name: string, entry = 'api-key') =>
+  String((await on.secret(name))?.data[entry])
+
+const told = (on: AccountPlace, name: string, reason: string) =>
+  eventually(`an event ${reason}`, async () =>
+    (await eventReasons(cluster.server, on.namespace, name)).includes(reason),
+  )
+
+/** Until the Secret has another key than this one, and the operator says that all is well. */
+async function anotherKey(on: AccountPlace, name: string, old: string): Promise<string> {
+  const key = await eventually('another key', async () => {
+    const now = (await on.secret(name))?.data['api-key']
+    return now === old || now === undefined ? undefined : String(now)
+  })
+  await eventually('the new key is good', () => on.isGood(key))
+  return key
+}
+
+/** Every live key stands in a Secret, and every Secret has one. */
+async function isWhole(on: AccountPlace, secretNames: readonly string[]) {
+  const inSecrets = await Promise.all(secretNames.map((name) => keyIn(on, name)))
+  const prefixes = (await on.liveKeys()).map(({ prefix }) => prefix)
+  expect(prefixes.toSorted()).toEqual(inSecrets.map((key) => key.slice(0, 14)).toSorted())
+  for (const key of inSecrets) expect(await on.isGood(key)).toBe(true)
+}
+
+const secretsUrl = (on: AccountPlace, name = '') =>
+  `/api/v1/namespaces/${on.namespace}/secrets${name && `/${name}`}`
+
+describe('an account', () => {
+  test('is in the service, its key in a Secret of its own, and the status tells both', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on))
+    const { status, metadata } = await on.accounts.ready('robot')
+    const [account, ...others] = await on.inService()
+    expect(others).toEqual([])
+    expect(account).toMatchObject({
+      ...{ name: `${on.namespace}/robot`, scopes, disabled_at: null, created_by: null },
+      managed_by: {
+        ...{ kind: 'LooptraceServiceAccount', namespace: on.namespace, name: 'robot' },
+        uid: metadata.uid,
+      },
+    })
+    expect(metadata.annotations['looptrace.dev/external-id']).toBe(account.id)
+    const [key] = await on.liveKeys()
+    expect(key).toMatchObject({ name: 'main', scopes, service_account_id: account.id })
+    expect(status).toMatchObject({
+      ...{ projectId: on.project, serviceAccountId: account.id },
+      keys: [{ name: 'main', keyId: key.id, prefix: key.prefix, secretName: 'robot-key' }],
+    })
+    const secret = await on.secret('robot-key')
+    expect(secret?.metadata).toMatchObject({
+      labels: { 'app.kubernetes.io/managed-by': 'looptrace-operator' },
+      ownerReferences: [{ kind: 'LooptraceServiceAccount', uid: metadata.uid, controller: true }],
+    })
+    expect(Object.keys(secret?.data)).toEqual(['api-key'])
+    await isWhole(on, ['robot-key'])
+    for (const reason of ['Created', 'KeyMinted']) await told(on, 'robot', reason)
+    const value = await keyIn(on, 'robot-key')
+    expect(on.operator.logged()).not.toContain(value.slice(-32))
+    expect(JSON.stringify(status)).not.toContain(value.slice(-32))
+  })
+
+  test('is changed by nobody else, nor are its keys', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on))
+    await on.accounts.ready('robot')
+    const [{ id }] = await on.inService()
+    const [{ id: key_id }] = await on.liveKeys()
+    const keys = `/projects/${on.project}/api-keys/${key_id}`
+    for (const reply of [
+      await on.call('PUT', `/service-accounts/${id}`, { name: 'mine', scopes: [] }),
+      await on.call('DELETE', `/service-accounts/${id}`),
+      await on.call('POST', `/service-accounts/${id}/disable`),
+      await on.call('POST', `/service-accounts/${id}/enable`),
+      await on.call('POST', `/service-accounts/${id}/keys`, {}),
+      await on.call('POST', `${keys}/revoke`),
+      await on.call('POST', `${keys}/rotate`),
+      await on.call('POST', `${keys}/scopes`, { scopes: [] }),
+    ]) {
+      expect([reply.status, reply.body.code]).toEqual([409, 'managed_by_kubernetes'])
+      expect(reply.body.detail).toContain(`LooptraceServiceAccount ${on.namespace}/robot`)
+    }
+    await isWhole(on, ['robot-key'])
+  })
+
+  test('follows its spec: name, scopes, disabled', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on))
+    await on.accounts.ready('robot')
+    const key = await keyIn(on, 'robot-key')
+    for (const changed of [['tasks:read'], ['tasks:read', 'query:run', 'access:read']]) {
+      await on.accounts.apply('robot', specOf(on, { scopes: changed, displayName: 'Robot ' }))
+      await on.accounts.ready('robot')
+      const [account] = await on.inService()
+      expect(account.name).toBe('Robot')
+      expect(account.scopes.toSorted()).toEqual(changed.toSorted())
+      const [one] = await on.liveKeys()
+      expect(one.scopes.toSorted()).toEqual(changed.toSorted())
+    }
+    await on.accounts.apply('robot', specOf(on, { disabled: true }))
+    const { status } = await on.accounts.ready('robot')
+    expect(status.conditions[0].message).toContain('disabled as declared')
+    expect(await on.isGood(key)).toBe(false)
+    await on.accounts.apply('robot', specOf(on, { disabled: false }))
+    await on.accounts.ready('robot')
+    expect(await on.isGood(key)).toBe(true)
+    expect(await keyIn(on, 'robot-key')).toBe(key)
+  })
+
+  test('that was changed in the store is put right, and that is told', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on))
+    await on.accounts.ready('robot')
+    const { db } = cluster.service
+    const [{ id }] = await on.inService()
+    await db
+      .updateTable('service_accounts')
+      .set({ scopes: ['query:run'], name: 'else', managed_by: null })
+      .where('id', '=', id)
+      .execute()
+    await eventually('it is as declared', async () => {
+      const [account] = await on.inService()
+      return account.name !== 'else' && account.managed_by !== null
+    })
+    await told(on, 'robot', 'DriftCorrected')
+    await db.deleteFrom('service_accounts').where('id', '=', id).execute()
+    const again = await eventually('it is there again', async () => {
+      const [account] = await on.inService()
+      return account?.id
+    })
+    const { metadata } = await on.accounts.until('robot', 'has the new id', (resource) => {
+      return resource.metadata.annotations['looptrace.dev/external-id'] === again
+    })
+    expect(metadata.generation).toBe(1)
+    await on.accounts.until('robot', 'tells the new key', ({ status }) => {
+      return status.serviceAccountId === again && status.keys.length === 1
+    })
+    await isWhole(on, ['robot-key'])
+  })
+})
+
+describe('a key', () => {
+  test('whose Secret is lost or edited is revoked, and another one is made', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on))
+    await on.accounts.ready('robot')
+    const first = await keyIn(on, 'robot-key')
+    await cluster.server.tell('DELETE', secretsUrl(on, 'robot-key'))
+    const second = await anotherKey(on, 'robot-key', first)
+    expect(await on.isGood(first)).toBe(false)
+    await told(on, 'robot', 'DriftCorrected')
+    const edited = second.replace(/.$/, (end) => (end === 'x' ? 'y' : 'x'))
+    const body = { data: { 'api-key': Buffer.from(edited).toString('base64') } }
+    await cluster.server.tell('PATCH', secretsUrl(on, 'robot-key'), {
+      ...{ body, type: 'application/merge-patch+json' },
+    })
+    await eventually('a third key', async () => {
+      const key = await keyIn(on, 'robot-key')
+      return key !== edited && key !== second && (await on.isGood(key))
+    })
+    expect(await on.isGood(second)).toBe(false)
+    await isWhole(on, ['robot-key'])
+  })
+
+  test('stays what it is when only what is around it was changed', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on))
+    await on.accounts.ready('robot')
+    const key = await keyIn(on, 'robot-key')
+    const labels = { 'looptrace.dev/owner-uid': null, mine: 'too' }
+    const body = { metadata: { labels }, data: { more: 'YQ==' } }
+    await cluster.server.tell('PATCH', secretsUrl(on, 'robot-key'), {
+      ...{ body, type: 'application/merge-patch+json' },
+    })
+    const secret = await eventually('it is whole again', async () => {
+      const now = await on.secret('robot-key')
+      return now?.data.more === undefined && now?.metadata.labels['looptrace.dev/owner-uid'] && now
+    })
+    expect(secret.metadata.labels.mine).toBe('too')
+    expect(await keyIn(on, 'robot-key')).toBe(key)
+    await on.accounts.apply('robot', {
+      ...specOf(on),
+      keys: [{ name: 'main', secretName: 'robot-key', secretKey: 'token' }],
+    })
+    await on.accounts.ready('robot')
+    expect((await on.secret('robot-key'))?.data).toEqual({ token: key })
+    expect(await on.isGood(key)).toBe(true)
+  })
+
+  test('is not written into a Secret of somebody else, and the others are', async () => {
+    await using on = await place()
+    const foreign = { metadata: { name: 'taken' }, stringData: { 'api-key': 'mine' } }
+    await cluster.server.tell('POST', secretsUrl(on), {
+      body: { apiVersion: 'v1', kind: 'Secret', ...foreign },
+    })
+    const keys = [
+      { name: 'one', secretName: 'taken' },
+      { name: 'two', secretName: 'free' },
+    ]
+    await on.accounts.apply('robot', specOf(on, { keys }))
+    const { status } = await on.accounts.notReady('robot', 'SecretNotOwned')
+    expect(status.conditions[0].message).toContain('Secret taken of key one')
+    expect(status.keys).toMatchObject([{ name: 'two', secretName: 'free' }])
+    await isWhole(on, ['free'])
+    expect(await keyIn(on, 'taken')).toBe('mine')
+    await told(on, 'robot', 'SecretNotOwned')
+    await cluster.server.tell('DELETE', secretsUrl(on, 'taken'))
+    await on.accounts.ready('robot')
+    await isWhole(on, ['free', 'taken'])
+  })
+
+  test('that is declared no more is revoked and its Secret deleted', async () => {
+    await using on = await place()
+    const keys = ['a', 'b', 'c'].map((name) => ({ name, secretName: `robot-${name}` }))
+    await on.accounts.apply('robot', specOf(on, { keys }))
+    await on.accounts.ready('robot')
+    await isWhole(on, ['robot-a', 'robot-b', 'robot-c'])
+    const gone = [await keyIn(on, 'robot-b'), await keyIn(on, 'robot-c')]
+    const [a] = keys
+    await on.accounts.apply('robot', specOf(on, { keys: [a, { name: 'c', secretName: 'moved' }] }))
+    await on.accounts.ready('robot')
+    expect(await on.secretNames()).toEqual(['moved', 'robot-a'])
+    await isWhole(on, ['moved', 'robot-a'])
+    for (const key of gone) expect(await on.isGood(key)).toBe(false)
+  })
+
+  test('is rotated: the old one works on for the overlap, and then no more', async () => {
+    await using on = await place()
+    const keys = [{ name: 'main', secretName: 'robot-key', rotateAfter: '1m', overlap: '40s' }]
+    await on.accounts.apply('robot', specOf(on, { keys }))
+    await on.accounts.ready('robot')
+    const first = await keyIn(on, 'robot-key')
+    const second = await anotherKey(on, 'robot-key', first)
+    expect(await on.isGood(first)).toBe(true)
+    const { status } = await on.accounts.until('robot', 'tells the key before', (resource) => {
+      return resource.status.keys[0].previous?.length > 0
+    })
+    expect(status.keys[0]).toMatchObject({
+      ...{ rotatesAt: expect.any(String), previous: [{ endsAt: expect.any(String) }] },
+    })
+    await told(on, 'robot', 'KeyRotated')
+    await eventually('the first key has ended', async () => !(await on.isGood(first)))
+    expect(second).not.toBe(first)
+    const keysOfIt = await on.liveKeys()
+    expect(keysOfIt.length).toBeLessThanOrEqual(2)
+  })
+
+  test('that nobody declared is revoked', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on))
+    await on.accounts.ready('robot')
+    const [{ id }] = await on.inService()
+    const { kind, namespace, name, uid } = (await on.inService())[0].managed_by
+    const stray = await cluster.service.call('POST', `/api/v2/access/service-accounts/${id}/keys`, {
+      ...{ project_id: on.project, key: cluster.service.operator_key },
+      body: { managed_by: { kind, namespace, name, uid } },
+    })
+    expect(stray.status).toBe(201)
+    await eventually('it is revoked', async () => !(await on.isGood(stray.body.key)))
+    await isWhole(on, ['robot-key'])
+  })
+})
+
+describe('a deleted resource', () => {
+  test('takes account, keys and Secrets along', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on))
+    await on.accounts.ready('robot')
+    const key = await keyIn(on, 'robot-key')
+    await on.accounts.remove('robot')
+    await on.accounts.gone('robot')
+    expect(await on.inService()).toEqual([])
+    expect(await on.liveKeys()).toEqual([])
+    expect(await on.secretNames()).toEqual([])
+    expect(await on.isGood(key)).toBe(false)
+  })
+
+  test('that retains lets go of account and Secrets, which anybody may change then', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on, { deletionPolicy: 'Retain' }))
+    const { metadata } = await on.accounts.ready('robot')
+    const key = await keyIn(on, 'robot-key')
+    await on.accounts.remove('robot')
+    await on.accounts.gone('robot')
+    const [account] = await on.inService()
+    expect(account.managed_by).toBeNull()
+    const secret = await on.secret('robot-key')
+    expect(secret?.metadata.ownerReferences).toBeUndefined()
+    expect(secret?.metadata.labels).toBeUndefined()
+    expect(secret?.metadata.annotations['looptrace.dev/retained-from']).toContain('robot')
+    expect(await on.isGood(key)).toBe(true)
+    const url = `/service-accounts/${account.id}`
+    expect((await on.call('PUT', url, { name: 'mine', scopes: [] })).status).toBe(200)
+    expect(metadata.uid).not.toBe('')
+  })
+
+  test('whose project is none is gone at once', async () => {
+    await using on = await place()
+    for (const projectRef of [{ id: newId() }, { name: 'no such project' }]) {
+      await on.accounts.apply('robot', specOf(on, { projectRef }))
+      await on.accounts.notReady('robot', 'ProjectNotFound')
+      await on.accounts.remove('robot')
+      await on.accounts.gone('robot')
+    }
+    expect(await on.secretNames()).toEqual([])
+  })
+})
+
+describe('an account that is there', () => {
+  test('is not declared by its name, but by its id in the annotation', async () => {
+    await using on = await place()
+    const made = await on.call('POST', '/service-accounts', { name: 'robot', scopes: [] })
+    await on.accounts.apply('robot', specOf(on, { displayName: 'robot' }))
+    const { status } = await on.accounts.notReady('robot', 'NameTaken')
+    expect(status.conditions[0].message).toContain('looptrace.dev/external-id')
+    expect(await on.secretNames()).toEqual([])
+    const annotations = { 'looptrace.dev/external-id': made.body.id }
+    await on.accounts.apply('robot', specOf(on, { displayName: 'robot' }), { annotations })
+    await on.accounts.ready('robot')
+    expect(await on.inService()).toMatchObject([{ id: made.body.id, scopes }])
+    await isWhole(on, ['robot-key'])
+    await told(on, 'robot', 'Adopted')
+  })
+
+  test('stays with the resource that declares it, and goes to another when that is no more', async () => {
+    await using on = await place()
+    await on.accounts.apply('first', specOf(on))
+    const { status, metadata } = await on.accounts.ready('first')
+    const annotations = { 'looptrace.dev/external-id': status.serviceAccountId }
+    const keys = [{ name: 'main', secretName: 'other-key' }]
+    await on.accounts.apply('second', specOf(on, { keys }), { annotations })
+    const refused = await on.accounts.notReady('second', 'Conflict')
+    expect(refused.status.conditions[0].message).toContain('/first')
+    await isWhole(on, ['robot-key'])
+    // Gone without its finalizer, as when a cluster was put together again from a backup.
+    await cluster.server.tell('PATCH', on.accounts.path('first'), {
+      body: { metadata: { finalizers: null, annotations: { 'looptrace.dev/paused': 'true' } } },
+      type: 'application/merge-patch+json',
+    })
+    await on.accounts.remove('first')
+    await on.accounts.gone('first')
+    await on.accounts.ready('second')
+    expect(await on.inService()).toMatchObject([
+      { id: status.serviceAccountId, managed_by: { name: 'second' } },
+    ])
+    expect(metadata.name).toBe('first')
+  })
+})
