@@ -29,7 +29,7 @@ const parts = new AsyncDisposableStack()
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'looptrace-kind-'))
   parts.defer(() => rm(copy, { recursive: true }))
-  for (const part of ['src', 'scripts', 'crds', 'package.json']) {
+  for (const part of ['src', 'scripts', 'crds', 'charts', 'package.json']) {
     await cp(join(repository, part), join(copy, part), { recursive: true })
   }
   await symlink(join(repository, 'node_modules'), join(copy, 'node_modules'))
@@ -76,7 +76,10 @@ test('one folder is enough for everything that is generated', async () => {
 })
 
 test('the types are right', async () => {
-  const config = { extends: join(repository, 'tsconfig.json'), include: ['src/operator'] }
+  const config = {
+    extends: join(repository, 'tsconfig.json'),
+    include: ['src/operator/kinds/incident-rule', 'src/operator/kinds/index.ts'],
+  }
   await writeFile(join(copy, 'tsconfig.json'), JSON.stringify(config))
   const tsc = join(repository, 'node_modules/typescript/bin/tsc')
   const { stdout } = await run(process.execPath, [tsc, '-p', '.'], { cwd: copy }).catch(
@@ -108,9 +111,15 @@ test('the command line knows it', async () => {
 })
 
 test('the operator follows it, from the first sight to the deletion', async () => {
-  operator = startScript(operatorScript, {
+  operator = startScript(['src/main.ts', 'operator'], {
     cwd: copy,
-    env: { KUBECONFIG: await server.kubeconfig(), SERVICE_URL: service.url },
+    env: {
+      KUBECONFIG: await server.kubeconfig(),
+      LOOPTRACE_SERVICE_URL: service.url,
+      LOOPTRACE_OPERATOR_KEY: `lt_op_abcdefgh_${'0'.repeat(32)}`,
+      LOOPTRACE_OPERATOR_LEADER_ELECTION: 'false',
+      LOOPTRACE_MANAGEMENT_PORT: '0',
+    },
   })
   parts.defer(() => operator.stop())
   const apply = (text: string) =>
@@ -151,32 +160,3 @@ async function isReady(): Promise<void> {
 function above(rule: Readonly<Record<string, unknown>> | undefined): unknown {
   return (rule?.['condition'] as { above?: number } | undefined)?.above
 }
-
-/** The operator on the registry of the copy. */
-const operatorScript = `
-import { randomUUID } from 'node:crypto'
-import { kinds } from './src/operator/kinds/index.ts'
-import { defaultOperatorSettings } from './src/operator/operator-settings.ts'
-import { createServiceClient } from './src/operator/service-http-client.ts'
-import { startOperator } from './src/operator/start-operator.ts'
-import { sleep, systemClock } from './src/kernel/time.ts'
-import { openKube } from './src/platform/kube/index.ts'
-import { createLogger, createMetrics } from './src/platform/telemetry/index.ts'
-
-const operator = startOperator({
-  kube: openKube({ request_timeout_ms: 5000, clock: systemClock }),
-  service: createServiceClient({
-    url: process.env.SERVICE_URL,
-    key: async () => 'none',
-    timeout_ms: 5000,
-    requests_max: 4,
-  }),
-  kinds: kinds.filter(({ kind }) => kind === 'IncidentRule'),
-  timing: { clock: systemClock, sleep, random: Math.random },
-  identity: randomUUID(),
-  logger: createLogger({ role: 'operator', level: 'info' }),
-  metrics: createMetrics(),
-  settings: { ...defaultOperatorSettings, leader_election: undefined },
-})
-process.once('SIGTERM', () => operator.stop().then(() => process.exit()))
-`

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A script that runs in a process of its own. */
+/** A program that runs in a process of its own. */
 export type RunningScript = {
   /** What it printed so far. */
   output(): string
@@ -9,13 +9,13 @@ export type RunningScript = {
   stop(): Promise<void>
 }
 
-/** Runs a module given as text; it does not outlive this process. */
+/** Runs a program of a checkout; it does not outlive this process. */
 export function startScript(
-  text: string,
+  args: readonly string[],
   { cwd, env }: { cwd: string; env: Record<string, string> },
 ): RunningScript {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, ['--input-type=module', '-e', text], {
+  const child = spawn(process.execPath, args, {
     ...{ cwd, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   })
   const reap = () => child.kill('SIGKILL')
