@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findJobs, type Job } from '../../src/capabilities/observability/jobs/index.ts'
+import {
+  type ArchiveScheduleOptions,
+  archiveScheduleHandler,
+  retentionChores,
+} from '../../src/capabilities/observability/retention/index.ts'
+import { enqueueTestJob, jobIn, startWorker } from '../support/job-workers.ts'
+import {
+  dateAgo,
+  daysAgo,
+  openRetentionApi,
+  type RetentionApi,
+  retentionNow_ms,
+} from '../support/retention-api.ts'
+
+const path = '/retention-policy'
+let api: RetentionApi
+beforeAll(async () => {
+  api = await openRetentionApi()
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+type TestClock = { now: number; now_ms: () => number }
+function clockAt(text: string): TestClock {
+  const clock: TestClock = { now: Date.parse(text), now_ms: () => clock.now }
+  return clock
+}
+
+/** The chore that looks at schedules, of one more worker. */
+function scheduleChore(clock: TestClock) {
+  const chores = retentionChores({
+    ...{ db: api.db, clock, hour: 3, job_runs_days: 90, ledger_days: 400 },
+    ledger: { dropMonthsBefore: async () => undefined },
+  })
+  const chore = chores.find(({ name }) => name === 'scheduled archives')
+  if (chore === undefined) throw new Error('there is no such chore')
+  return () => chore.run(new AbortController().signal)
+}
+
+function jobsOf(project_id: string, kind: string): Promise<Job[]> {
+  return findJobs(api.db, { project_id, kind, limit: 100 })
+}
+
+/** When the jobs of a schedule were due, earliest first. */
+async function ticks(project: string): Promise<unknown[]> {
+  return (await jobsOf(project, 'archive_schedule'))
+    .map(({ params }) => params['due_at'])
+    .toReversed()
+}
+
+async function scheduled(archive: object, more: object = {}): Promise<string> {
+  const project = await api.newProject()
+  const put = await api.call('PUT', path, project, {
+    body: { days: {}, archive: { after_days: 7, ...archive }, ...more },
+  })
+  expect(put.status).toBe(200)
+  return project
+}
+
+/** Does the job of a schedule as of the tests' now, and answers what it came to. */
+async function archiveNow(project: string, more: Partial<ArchiveScheduleOptions> = {}) {
+  const clock = { now_ms: () => retentionNow_ms }
+  const options = { db: api.db, store: api.store, clock, ...more }
+  const due_at = new Date(retentionNow_ms).toISOString()
+  const job = await enqueueTestJob(api.db, {
+    ...{ project_id: project, kind: 'archive_schedule', params: { due_at } },
+  })
+  return (await api.done(job.id, archiveScheduleHandler(options))).result
+}
+
+/** The days that were asked to be archived, oldest first. */
+async function asked(project: string): Promise<unknown[]> {
+  const days = (await jobsOf(project, 'archive')).map(({ params }) => String(params['from']))
+  return days.map((from) => from.slice(0, 10)).toSorted()
+}
+
+const rowsAt = (...agos: number[]) => ({
+  observations: agos.map((ago) => ({ observation_id: `o-${ago}`, start_time: daysAgo(ago) })),
+})
+
+test('what is set is read again, with when it comes next', async () => {
+  const project = await scheduled({ schedule: '30 2 * * 0' })
+  const { body } = await api.call('GET', path, project)
+  expect(body).toMatchObject({
+    archive: { enabled: true, after_days: 7, schedule: '30 2 * * 0' },
+    ...{ next_run_at: '2026-11-22T03:00:00.000Z', next_archive_at: '2026-11-22T02:30:00.000Z' },
+  })
+  const off = { days: {}, archive: { after_days: 7, enabled: false } }
+  expect((await api.call('PUT', path, project, { body: off })).body).toMatchObject({
+    archive: { enabled: false, schedule: '0 4 * * *' },
+    next_archive_at: null,
+  })
+  expect((await api.call('PUT', path, project, { body: { days: {} } })).body['archive']).toBeNull()
+})
+
+test('each time comes once, however many workers look; those that were missed are made up for once', async () => {
+  const project = await scheduled({ schedule: '0 4 * * *' })
+  const without = await scheduled({ enabled: false })
+  // It was set at noon: what was due before is not.
+  const clock = clockAt('2026-11-21T23:00:00Z')
+  const chores = Array.from({ length: 4 }, () => scheduleChore(clock))
+  const all = async () => {
+    await Promise.all(chores.map((chore) => chore()))
+    const worker = startWorker(api.db, [
+      archiveScheduleHandler({ db: api.db, store: api.store, clock }),
+    ])
+    for (const { id } of await jobsOf(project, 'archive_schedule')) {
+      await jobIn(api.db, id, 'succeeded')
+    }
+    await worker.stop()
+  }
+  await all()
+  expect(await ticks(project)).toEqual([])
+  clock.now = Date.parse('2026-11-22T04:00:00Z')
+  await all()
+  await all()
+  expect(await ticks(project)).toEqual(['2026-11-22T04:00:00.000Z'])
+  clock.now = Date.parse('2026-11-26T09:00:00Z')
+  await all()
+  expect(await ticks(project)).toEqual(['2026-11-22T04:00:00.000Z', '2026-11-26T04:00:00.000Z'])
+  // A worker that begins anew does none of them again.
+  await scheduleChore(clock)()
+  expect(await ticks(project)).toHaveLength(2)
+  expect(await ticks(without)).toEqual([])
+})
+
+test('while one is under way the next one waits, and a change of something else forgets none', async () => {
+  const project = await scheduled({ schedule: '0 * * * *' })
+  const clock = clockAt('2026-11-21T13:00:00Z')
+  const chore = scheduleChore(clock)
+  await chore()
+  clock.now = Date.parse('2026-11-21T14:30:00Z')
+  await chore()
+  expect(await ticks(project)).toEqual(['2026-11-21T13:00:00.000Z'])
+  const [job] = await jobsOf(project, 'archive_schedule')
+  await api.done(job?.id ?? '', archiveScheduleHandler({ db: api.db, store: api.store, clock }))
+  await api.db
+    .updateTable('retention_policies')
+    .set({ updated_at: new Date(clock.now) })
+    .where('project_id', '=', project)
+    .execute()
+  await chore()
+  expect(await ticks(project)).toEqual(['2026-11-21T13:00:00.000Z', '2026-11-21T14:00:00.000Z'])
+})
+
+test('a schedule that somebody broke in the database stops no other', async () => {
+  const [broken, whole] = [await scheduled({}), await scheduled({})]
+  const archive = JSON.stringify({ enabled: true, after_days: 7, schedule: 'now and then' })
+  const row = api.db.updateTable('retention_policies').set({ archive })
+  await row.where('project_id', '=', broken).execute()
+  await scheduleChore(clockAt('2026-11-22T04:00:00Z'))()
+  expect(await ticks(broken)).toEqual([])
+  expect(await ticks(whole)).toEqual(['2026-11-22T04:00:00.000Z'])
+  expect((await api.call('GET', path, broken)).body['next_archive_at']).toBeNull()
+})
+
+test('days that are old enough and that no verified archive has are archived, oldest first', async () => {
+  const project = await scheduled({ after_days: 7 })
+  await api.seed(project, {
+    ...rowsAt(40, 20, 19, 18, 10, 8, 7, 1, -1),
+    events: [{ time: daysAgo(30) }],
+  })
+  const archive = (ago: number, more: object = {}) => ({
+    ...{ from: `${dateAgo(ago)}T00:00:00.000Z`, to: `${dateAgo(ago - 1)}T00:00:00.000Z` },
+    ...more,
+  })
+  const made = async (params: object, result: object | undefined) => {
+    const about = { project_id: project, kind: 'archive', params: { ...params } }
+    const { id } = await enqueueTestJob(api.db, about)
+    const state = result === undefined ? 'running' : 'succeeded'
+    await api.db
+      .updateTable('job_runs')
+      .set({ state, result: JSON.stringify(result ?? null) })
+      .where('id', '=', id)
+      .execute()
+  }
+  const verified = { verified: true }
+  await made(archive(20), verified)
+  await made(archive(19, { kinds: ['observations'] }), verified)
+  await made(archive(18, { where: { field: 'source', op: 'eq', value: 'otlp' } }), verified)
+  await made(archive(10), undefined)
+  const before = await asked(project)
+  expect(await archiveNow(project)).toEqual({ archives_requested: 5, is_partial: false })
+  const days = await asked(project)
+  for (const day of before) days.splice(days.indexOf(day), 1)
+  expect(days).toEqual([40, 30, 19, 18, 8].map(dateAgo))
+  const [last] = await jobsOf(project, 'archive')
+  expect(last?.params).toMatchObject({
+    ...{ from: `${dateAgo(8)}T00:00:00.000Z`, to: `${dateAgo(7)}T00:00:00.000Z` },
+    reason: expect.stringContaining('older than 7 days'),
+  })
+  // While these are under way nothing is asked for twice.
+  expect(await archiveNow(project)).toEqual({ archives_requested: 0, is_partial: false })
+})
+
+test('a time asks for so many days and no more, the next one for the others', async () => {
+  const project = await scheduled({})
+  await api.seed(project, rowsAt(40, 39, 38, 37, 36))
+  const first = await archiveNow(project, { days_max: 3 })
+  expect(first).toEqual({ archives_requested: 3, is_partial: true })
+  expect(await asked(project)).toEqual([40, 39, 38].map(dateAgo))
+  expect(await archiveNow(project, { days_max: 3 })).toMatchObject({ archives_requested: 2 })
+  expect(await asked(project)).toHaveLength(5)
+})
+
+test('a schedule that was switched off meanwhile archives nothing', async () => {
+  const project = await scheduled({})
+  await api.seed(project, rowsAt(40))
+  await api.call('PUT', path, project, { body: { days: {} } })
+  expect(await archiveNow(project)).toMatchObject({ archives_requested: 0 })
+})
+
+test('with archive_before_delete a day that the schedule has archived goes at once', async () => {
+  const days = { days: { observations: 30 }, archive_before_delete: true }
+  const project = await scheduled({}, days)
+  await api.seed(project, rowsAt(40, 10))
+  await archiveNow(project)
+  expect((await api.run(project))['result']).toMatchObject({
+    deleted_rows: 0,
+    archives_requested: 0,
+  })
+  const stored_before = new Date(Date.now() + 60_000).toISOString()
+  const worker = startWorker(api.db, [
+    { kind: 'archive', run: async () => ({ verified: true, stored_before }) },
+  ])
+  for (const { id } of await jobsOf(project, 'archive')) await jobIn(api.db, id, 'succeeded')
+  await worker.stop()
+  expect((await api.run(project))['result']).toMatchObject({
+    deleted_rows: 1,
+    archives_requested: 0,
+  })
+  expect((await api.rows(project))['observations']).toBe(1)
+})

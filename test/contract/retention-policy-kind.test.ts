@@ -1,0 +1,427 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { retentionBody } from '../../src/capabilities/observability/retention/policy/policy-schema.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { desiredPolicy } from '../../src/operator/kinds/retention-policy/desired-policy.ts'
+import { retentionPolicyKind } from '../../src/operator/kinds/retention-policy/index.ts'
+import { retentionPolicySpec } from '../../src/operator/kinds/retention-policy/spec.ts'
+import { eventually } from '../support/eventually.ts'
+import {
+  type ApiServer,
+  apiServerStart_timeout_ms,
+  operatorAccount,
+  startApiServer,
+} from '../support/kube/api-server.ts'
+import { type OperatedService, startOperatedService } from '../support/kube/operated-service.ts'
+import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
+import { grant, operatorRules } from '../support/kube/operator-rules.ts'
+import {
+  eventReasons,
+  installKinds,
+  type Resources,
+  readyOf,
+  resourcesOf,
+} from '../support/kube/resources.ts'
+
+const path = '/api/v2/observability/retention-policy'
+const forEver = { content: null, observations: null, traces: null, events: null }
+const kind = retentionPolicyKind
+let server: ApiServer
+let service: OperatedService
+
+beforeAll(async () => {
+  server = await startApiServer()
+  await installKinds(server, [kind])
+  await grant(server, operatorRules([kind.plural]))
+  service = await startOperatedService()
+}, apiServerStart_timeout_ms)
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+})
+
+type Place = AsyncDisposable & {
+  namespace: string
+  policies: Resources
+  operator: TestOperator
+  project: string
+  /** The policy, as the service shows it. */
+  shown(project?: string): Promise<ReturnType<typeof JSON.parse>>
+}
+
+/** A namespace and a project of a test's own, and an operator for them. */
+async function place(): Promise<Place> {
+  const namespace = await server.namespace()
+  const project = await service.project()
+  const operator = startTestOperator({
+    kubeconfig: await server.kubeconfig(operatorAccount),
+    service_url: service.url,
+    service_key: service.operator_key,
+    kinds: [kind],
+    settings: { namespaces: [namespace] },
+  })
+  return {
+    ...{ namespace, operator, project },
+    policies: resourcesOf(server, kind, namespace),
+    shown: async (project_id = project) => (await service.call('GET', path, { project_id })).body,
+    [Symbol.asyncDispose]: () => operator.stop(),
+  }
+}
+
+/** The spec of a project, by its id, looked at again every few moments of the test. */
+const specOf = (project: string, more: object = {}) => ({
+  ...{ projectRef: { id: project }, resyncPeriod: '10s' },
+  ...{ traces: { days: 365 }, observations: { days: 90 } },
+  ...more,
+})
+
+const hold = (name: string, userId: string) => ({ name, userId, reason: `case ${name}` })
+
+/** Until an event about the resource has the reason. */
+const told = (namespace: string, name: string, reason: string) =>
+  eventually(`an event ${reason}`, async () =>
+    (await eventReasons(server, namespace, name)).includes(reason),
+  )
+
+describe('a policy', () => {
+  test('is what the service has, and the status tells what it came to', async () => {
+    await using on = await place()
+    const spec = specOf(on.project, {
+      content: { days: 30 },
+      environments: [{ name: 'dev', observations: { days: 7 }, traces: {} }],
+      archive: { enabled: true, afterDays: 7, beforeDelete: true },
+      legalHolds: [hold('a', 'ada'), { name: 'b', traceId: newId(), reason: 'b' }],
+    })
+    expect((await on.policies.apply('default', spec)).status).toBe(201)
+    const { status, metadata } = await on.policies.ready('default')
+    expect(await on.shown()).toMatchObject({
+      days: { traces: 365, observations: 90, content: 30, events: 90 },
+      environments: [{ environment: 'dev', days: { observations: 7, traces: null } }],
+      archive: { enabled: true, after_days: 7, schedule: '0 4 * * *' },
+      archive_before_delete: true,
+      managed_by: {
+        ...{ kind: 'RetentionPolicy', namespace: on.namespace, name: 'default' },
+        uid: metadata.uid,
+      },
+      updated_by: expect.stringMatching(/^operator:/),
+    })
+    expect(status).toMatchObject({
+      ...{ projectId: on.project, appliedGeneration: 1, policyVersion: 1 },
+      ...{ rowsDeleted: 0, bytesDeleted: 0, heldCount: 2, drift: { count: 0 } },
+      nextRunTime: expect.stringMatching(/T03:00:00.000Z$/),
+      nextArchiveTime: expect.stringMatching(/T04:00:00.000Z$/),
+      holds: [
+        { name: 'a', holdId: expect.any(String) },
+        { name: 'b', holdId: expect.any(String) },
+      ],
+    })
+    expect(metadata.annotations['looptrace.dev/external-id']).toBe(on.project)
+    await told(on.namespace, 'default', 'Applied')
+  })
+
+  test('is changed by nobody else, and follows a change of the resource', async () => {
+    await using on = await place()
+    await on.policies.apply('default', specOf(on.project))
+    await on.policies.ready('default')
+    const about = { project_id: on.project, body: { days: {} } }
+    for (const method of ['PUT', 'DELETE']) {
+      const refused = await service.call(
+        method,
+        path,
+        method === 'PUT' ? about : { project_id: on.project },
+      )
+      expect([refused.status, refused.body.code]).toEqual([409, 'managed_by_kubernetes'])
+      expect(refused.body.detail).toContain(`RetentionPolicy ${on.namespace}/default`)
+    }
+    await on.policies.apply('default', specOf(on.project, { observations: { days: 9 } }))
+    const ready = await on.policies.ready('default')
+    expect(ready.status).toMatchObject({ appliedGeneration: 2, drift: { count: 0 } })
+    expect((await on.shown()).days).toMatchObject({ observations: 9 })
+    await told(on.namespace, 'default', 'Updated')
+  })
+
+  test('that was changed in the database is put right, counted and told', async () => {
+    await using on = await place()
+    await on.policies.apply('default', specOf(on.project, { legalHolds: [hold('a', 'ada')] }))
+    await on.policies.ready('default')
+    const row = service.db.updateTable('retention_policies').where('project_id', '=', on.project)
+    const changes = [
+      () => row.set({ days: JSON.stringify({ ...forEver, traces: 1, observations: 1 }) }).execute(),
+      () => row.set({ managed_by: null, archive_before_delete: true }).execute(),
+      () => service.db.deleteFrom('legal_holds').where('project_id', '=', on.project).execute(),
+      () =>
+        service.db.deleteFrom('retention_policies').where('project_id', '=', on.project).execute(),
+    ]
+    for (const [at, change] of changes.entries()) {
+      await change()
+      const { status } = await on.policies.until(
+        'default',
+        `is right for the ${at + 1}th time`,
+        (it) => it.status.drift.count === at + 1,
+      )
+      expect(status.drift.lastTime).toMatch(/Z$/)
+      expect(await on.shown()).toMatchObject({
+        days: { traces: 365, observations: 90, content: null, events: 90 },
+        ...{ archive_before_delete: false, managed_by: { name: 'default' }, held_count: 1 },
+        legal_holds: [{ name: 'a', value: 'ada' }],
+      })
+    }
+    await told(on.namespace, 'default', 'DriftCorrected')
+    expect(readyOf(await on.policies.read('default')).status).toBe('True')
+  })
+
+  test('that stays as it is is read and not written', async () => {
+    await using on = await place()
+    await on.policies.apply('default', specOf(on.project))
+    await on.policies.ready('default')
+    const puts = () => on.operator.writes.filter((what) => what.startsWith('PUT')).length
+    const before = puts()
+    await service.db
+      .insertInto('legal_holds')
+      .values({
+        ...{ id: newId(), project_id: on.project, kind: 'user', value: 'bob', reason: 'by hand' },
+        ...{ created_at: new Date(), created_by: 'user:1' },
+      })
+      .execute()
+    // What it does not declare is told in the status, and is no drift.
+    const seen = await on.policies.until('default', 'tells', (it) => it.status.heldCount === 1)
+    expect(seen.status).toMatchObject({ holds: [], drift: { count: 0 } })
+    expect(puts()).toBe(before)
+  })
+})
+
+describe('two policies for one project', () => {
+  test('the older one wins, the other says who, and takes over when it is gone', async () => {
+    await using on = await place()
+    const days = (observations: number) => ({ observations: { days: observations } })
+    await on.policies.apply(
+      'b-first',
+      specOf(on.project, { ...days(7), legalHolds: [hold('a', 'ada')] }),
+    )
+    await on.policies.ready('b-first')
+    await until_next_second()
+    await on.policies.apply(
+      'a-second',
+      specOf(on.project, { ...days(8), legalHolds: [hold('a', 'bob')] }),
+    )
+    const loser = await on.policies.notReady('a-second', 'Conflict')
+    expect(readyOf(loser).message).toContain(`${on.namespace}/b-first`)
+    expect((await on.shown()).days.observations).toBe(7)
+    await on.policies.remove('b-first')
+    await on.policies.gone('b-first')
+    await on.policies.ready('a-second')
+    expect(await on.shown()).toMatchObject({
+      ...{ days: { observations: 8 }, managed_by: { name: 'a-second' }, held_count: 1 },
+      legal_holds: [{ name: 'a', value: 'bob' }],
+    })
+  })
+
+  test('one whose owner went without a word is taken over', async () => {
+    await using on = await place()
+    const owner = { kind: kind.kind, namespace: on.namespace, name: 'gone', uid: 'gone' }
+    const body = { days: { traces: 3, observations: 3 }, managed_by: owner, legal_holds: [] }
+    const about = { project_id: on.project, key: service.operator_key, body }
+    expect((await service.call('PUT', path, about)).status).toBe(200)
+    await on.policies.apply('default', specOf(on.project))
+    await on.policies.ready('default')
+    expect(await on.shown()).toMatchObject({ managed_by: { name: 'default' }, version: 2 })
+  })
+})
+
+describe('a policy that is deleted', () => {
+  test('takes policy and holds with it, and no others', async () => {
+    await using on = await place()
+    const body = { kind: 'user', value: 'ada', reason: 'my own' }
+    const holds = '/api/v2/observability/legal-holds'
+    await service.call('POST', holds, { project_id: on.project, body })
+    const declared = [hold('a', 'ada'), hold('b', 'bob')]
+    await on.policies.apply('default', specOf(on.project, { legalHolds: declared }))
+    expect((await on.policies.ready('default')).status.heldCount).toBe(2)
+    await on.policies.remove('default')
+    await on.policies.gone('default')
+    expect(await on.shown()).toMatchObject({ version: 0, managed_by: null, held_count: 1 })
+  })
+
+  test('leaves both with deletionPolicy Retain, for anybody to change', async () => {
+    await using on = await place()
+    const spec = { deletionPolicy: 'Retain', legalHolds: [hold('a', 'ada'), hold('b', 'ada')] }
+    await on.policies.apply('default', specOf(on.project, spec))
+    expect((await on.policies.ready('default')).status.heldCount).toBe(1)
+    await on.policies.remove('default')
+    await on.policies.gone('default')
+    expect(await on.shown()).toMatchObject({
+      ...{ days: { observations: 90 }, managed_by: null, legal_holds: [], held_count: 1 },
+    })
+    const about = { project_id: on.project, body: { days: {} } }
+    expect((await service.call('PUT', path, about)).status).toBe(200)
+  })
+
+  test('goes also when its project is no more, or another resource has it by now', async () => {
+    await using on = await place()
+    const second = await service.project()
+    await on.policies.apply('one', specOf(on.project))
+    await on.policies.apply('other', specOf(second))
+    await on.policies.ready('one')
+    await on.policies.ready('other')
+    await on.operator.stop()
+    await service.db.deleteFrom('projects').where('id', '=', on.project).execute()
+    const owner = { kind: kind.kind, namespace: 'elsewhere', name: 'x', uid: 'x' }
+    await service.db
+      .updateTable('retention_policies')
+      .set({ managed_by: JSON.stringify(owner) })
+      .where('project_id', '=', second)
+      .execute()
+    await on.policies.remove('one')
+    await on.policies.remove('other')
+    await using _next = startTestOperator({
+      kubeconfig: await server.kubeconfig(operatorAccount),
+      service_url: service.url,
+      service_key: service.operator_key,
+      kinds: [kind],
+      settings: { namespaces: [on.namespace] },
+    })
+    await on.policies.gone('one')
+    await on.policies.gone('other')
+    expect(await on.shown(second)).toMatchObject({ managed_by: owner, version: 1 })
+  })
+})
+
+test('a project that is not there is told, and followed once it is', async () => {
+  await using on = await place()
+  await on.policies.apply('by-id', specOf(newId()))
+  await on.policies.notReady('by-id', 'ProjectNotFound')
+  const name = `project of ${on.namespace}`
+  await on.policies.apply('by-name', { ...specOf(''), projectRef: { name } })
+  await on.policies.notReady('by-name', 'ProjectNotFound')
+  const project = await service.project(name)
+  const { status } = await on.policies.ready('by-name')
+  expect(status.projectId).toBe(project)
+  expect((await on.shown(project)).managed_by).toMatchObject({ name: 'by-name' })
+  await service.project(name)
+  await on.policies.notReady('by-name', 'ProjectAmbiguous')
+  // What it made stays as it is meanwhile.
+  expect((await on.shown(project)).managed_by).toMatchObject({ name: 'by-name' })
+})
+
+test('what the service says no to is told in words', async () => {
+  await using on = await place()
+  const rows = Array.from({ length: 1_000 }, (_, at) => ({
+    ...{ id: newId(), project_id: on.project, kind: 'task' as const, value: `t${at}`, reason: 'x' },
+    ...{ created_at: new Date(), created_by: 'user:1' },
+  }))
+  await service.db.insertInto('legal_holds').values(rows).execute()
+  await on.policies.apply('default', specOf(on.project, { legalHolds: [hold('a', 'ada')] }))
+  await on.policies.notReady('default', 'TooManyHolds')
+  expect((await on.shown()).version).toBe(0)
+})
+
+/** Creation times are whole seconds. */
+async function until_next_second(): Promise<void> {
+  const second = () => Math.floor(Date.now() / 1_000)
+  const before = second()
+  await eventually('another second', () => second() > before)
+}
+
+describe('a spec that the service would refuse', () => {
+  let policies: Resources
+  let project: string
+  beforeAll(async () => {
+    policies = resourcesOf(server, kind, await server.namespace())
+    project = newId()
+  })
+
+  /** What the API server says to it; nothing is stored. */
+  const tried = (spec: object) => {
+    const metadata = { name: 'x', namespace: policies.path().split('/')[5] }
+    const body = { apiVersion: 'looptrace.dev/v1alpha1', kind: kind.kind, metadata, spec }
+    return server.ask('POST', `${policies.path()}?dryRun=All&fieldValidation=Strict`, { body })
+  }
+
+  test.each<[string, object, RegExp]>([
+    ['observations for longer than traces', { traces: { days: 9 } }, /observations\.days/],
+    ['content for longer than observations', { content: { days: 91 } }, /content\.days/],
+    ['events for longer than observations', { events: { days: 91 } }, /events\.days/],
+    ['0 days', { observations: { days: 0 } }, /greater than or equal to 1/],
+    ['half a day', { observations: { days: 0.5 } }, /integer/],
+    ['36,501 days', { traces: { days: 36_501 } }, /less than or equal to 36500/],
+    ['a field that is none', { spans: { days: 3 } }, /unknown field/],
+    ['an archive after no days', { archive: { enabled: true } }, /afterDays/],
+    ['a schedule of every minute', { archive: { schedule: '* * * * *' } }, /schedule/],
+    ['a hold on nothing', { legalHolds: [{ name: 'a', reason: 'x' }] }, /exactly one of/],
+    [
+      'a hold on two things',
+      { legalHolds: [{ name: 'a', taskId: 't', userId: 'u', reason: 'x' }] },
+      /exactly one of/,
+    ],
+    ['a hold without a reason', { legalHolds: [{ name: 'a', taskId: 't' }] }, /reason/],
+    ['two holds of a name', { legalHolds: [hold('a', 'x'), hold('a', 'y')] }, /Duplicate/i],
+    ['two of an environment', { environments: [{ name: 'a' }, { name: 'a' }] }, /Duplicate/i],
+    [
+      '101 holds',
+      { legalHolds: Array.from({ length: 101 }, (_, at) => hold(`h${at}`, 'x')) },
+      /at most 100 items/,
+    ],
+    ['a trace that is none', { legalHolds: [{ name: 'a', traceId: 'x', reason: 'x' }] }, /traceId/],
+    ['no project', { projectRef: {} }, /either id or name/],
+    ['two projects', { projectRef: { id: newId(), name: 'x' } }, /either id or name/],
+  ])('%s', async (_, more, message) => {
+    const { status, text } = await tried({ ...specOf(project), ...more })
+    expect([400, 422]).toContain(status)
+    expect(text).toMatch(message)
+  })
+
+  test('the rules refuse just what the service refuses', async () => {
+    const random = randomOf(20_261_121)
+    const seen = { taken: 0, refused: 0 }
+    for (let at = 0; at < 400; at += 1) {
+      const spec = randomSpec(random)
+      const meta = { kind: kind.kind, namespace: 'a', name: 'a', uid: 'a', annotations: {} }
+      const resource = {
+        meta: { ...meta, generation: 1, created_at: '', external_id: undefined },
+        spec: retentionPolicySpec.parse(spec),
+      }
+      const is_taken = retentionBody.safeParse(desiredPolicy(resource)).success
+      const { status, text } = await tried(spec)
+      expect([status, JSON.stringify(spec), text]).toEqual([
+        is_taken ? 201 : 422,
+        ...[JSON.stringify(spec), expect.any(String)],
+      ])
+      seen[is_taken ? 'taken' : 'refused'] += 1
+    }
+    expect(seen.taken).toBeGreaterThan(50)
+    expect(seen.refused).toBeGreaterThan(50)
+  })
+
+  test('projectRef stays as it is', async () => {
+    const ref = (name: string) => ({ ...specOf(project), projectRef: { name }, suspend: true })
+    expect((await policies.apply('fixed', ref('one'))).status).toBe(201)
+    const changed = await policies.apply('fixed', ref('two'))
+    expect([changed.status, changed.text]).toEqual([
+      422,
+      expect.stringMatching(/can not be changed/),
+    ])
+  })
+})
+
+/** Days and environments at random; few days, so that they meet. */
+function randomSpec(random: (below: number) => number) {
+  const section = () => (random(4) === 0 ? {} : { days: 1 + random(4) })
+  const sections = () =>
+    Object.fromEntries(
+      ['traces', 'observations', 'content', 'events'].flatMap((name) =>
+        random(2) === 0 ? [[name, section()]] : [],
+      ),
+    )
+  const environments = ['dev', 'prod'].slice(random(3)).map((name) => ({ name, ...sections() }))
+  return { projectRef: { name: 'default' }, ...sections(), environments }
+}
+
+/** The same numbers each time (mulberry32). */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
+    return ((bits ^ (bits >>> 14)) >>> 0) % below
+  }
+}
