@@ -53,7 +53,6 @@ export const retentionPolicyKind: Kind<RetentionPolicySpec, RetentionPolicyStatu
     ArchiveNotConfigured:
       'archive is enabled and the service has no place for archives: set LOOPTRACE_BLOBS_URL there.',
     TooManyHolds: 'The project can hold no more: release a legal hold.',
-    NotApplied: 'It was written and reads back otherwise; the message says what differs.',
   },
   example: {
     metadata: { name: 'default', namespace: 'looptrace' },
