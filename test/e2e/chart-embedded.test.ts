@@ -1,14 +1,9 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  type ContainerProcess,
-  type PodOptions,
-  podDirectory,
-  startContainer,
-  whenReady,
-} from '../support/chart/pod-processes.ts'
-import { chart, objectsIn } from '../support/chart/render.ts'
+import { guideSections, runCommands } from '../support/chart/guide-sections.ts'
+import { type Kubelet, startKubelet } from '../support/chart/kubelet.ts'
+import { type PodOptions, podDirectory } from '../support/chart/pod-processes.ts'
+import { providerSettings } from '../support/cluster.ts'
 import { freePort } from '../support/free-port.ts'
 import {
   type ApiServer,
@@ -16,94 +11,141 @@ import {
   startApiServer,
 } from '../support/kube/api-server.ts'
 import type { KubeObject } from '../support/kube/kube-request.ts'
+import { startProviderProcess } from '../support/provider.ts'
 
-const namespace = 'looptrace-system'
+/**
+ * docs/guides/install-on-kubernetes.md, word for word. Only `port-forward` is left out: ports of pods
+ * are ports of this machine here, other ones than in the guide.
+ */
+const namespace = 'looptrace'
 const user = `system:serviceaccount:${namespace}:looptrace`
 const parts = new AsyncDisposableStack()
 let server: ApiServer
 let options: PodOptions
-let pod: KubeObject
-const running: ContainerProcess[] = []
+let kubelet: Kubelet
+let sections: Map<string, string>
 
 beforeAll(async () => {
+  sections = await guideSections('docs/guides/install-on-kubernetes.md')
   server = await startApiServer({ users: [user] })
   parts.defer(() => server.stop())
-  const body = {
-    ...{ apiVersion: 'v1', kind: 'Namespace' },
-    metadata: { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
-  }
-  await server.tell('POST', '/api/v1/namespaces', { body })
-  const installed = await server.helm(['install', 'looptrace', chart, '--namespace', namespace])
-  if (installed.status !== 0) throw new Error(installed.stderr)
-  const path = `/apis/apps/v1/namespaces/${namespace}/statefulsets/looptrace`
-  pod = (await server.tell('GET', path)).spec.template
+  const provider = await startProviderProcess()
+  parts.defer(() => provider.stop())
   const directory = await podDirectory()
   parts.defer(() => rm(directory, { recursive: true, force: true }))
   const ports: Record<number, number> = {}
   for (const port of [8080, 4317, 9464, 9465, 8090]) ports[port] = await freePort()
   const local = ['looptrace', 'looptrace-api', 'looptrace-test', '127.0.0.1']
   const hosts = Object.fromEntries(local.map((name) => [name, '127.0.0.1']))
-  options = { server, namespace, directory, ports, hosts, user }
-  parts.defer(async () => {
-    await Promise.all(running.map((container) => container.stop()))
-  })
+  const outside = providerSettings(provider)
+  options = { server, namespace, directory, ports, hosts, outside, user }
 }, apiServerStart_timeout_ms)
 afterAll(() => parts.disposeAsync())
 
-test('the pod of an installation without values starts, on a read-only tree', async () => {
-  for (const container of pod.spec.initContainers) {
-    const started = await startContainer(container, options)
-    expect(await started.ended, started.output()).toBe(0)
-  }
-  for (const container of pod.spec.containers) {
-    const started = await startContainer(container, options)
-    running.push(started)
-  }
-  await Promise.all(running.map(whenReady))
+/** Follows a section of the guide; what containers wrote is told with a failure. */
+async function follow(heading: string): Promise<string> {
+  const commands = sections.get(heading)
+  if (commands === undefined) throw new Error(`the guide has no section "${heading}"`)
+  const here = commands
+    .replace(/^kubectl .* port-forward .*$/m, '')
+    .replaceAll('http://127.0.0.1:8080', `http://127.0.0.1:${options.ports[8080]}`)
+  return runCommands(here, { server }).catch((cause: unknown) => {
+    throw new Error(`${cause}\n${kubelet.output().slice(-6000)}`, { cause })
+  })
+}
+
+test('Install: the pod starts on a read-only tree, and the first login is in a Secret', async () => {
+  kubelet = startKubelet(options)
+  parts.defer(() => kubelet.stop())
+  const shown = await follow('Install')
+  expect(shown).toContain('Install complete')
+  expect(shown).toMatch(/^admin-email: admin@looptrace.local$/m)
+  expect(shown).toMatch(/^project-key: lt_\w{8}_\w{32}$/m)
+  expect([...kubelet.running.keys()]).toEqual(['looptrace', 'operator'])
   for (const port of [9464, 9465]) {
     const answer = await fetch(`http://127.0.0.1:${options.ports[port]}/readyz`)
     expect(answer.status, await answer.text()).toBe(200)
   }
 })
 
+test('See that it works: a completion and a span are sent and read back', async () => {
+  expect(await follow('See that it works')).toMatch(/Phase: +Succeeded/)
+  const done = kubelet.output().match(/^\{"done":"\w+: \w+/gm)
+  expect(done).toEqual([
+    ...['{"done":"completion: answered', '{"done":"span: taken'],
+    ...['{"done":"completion: read', '{"done":"span: read'],
+  ])
+})
+
+test('Send something: a completion, and its task', async () => {
+  const shown = await follow('Send something')
+  expect(shown).toContain('"object":"chat.completion"')
+  expect(shown).toMatch(/"task_id":"first".*"calls":1/)
+})
+
+test('Declare: the resources become Ready, and the API refuses to change what they say', async () => {
+  const shown = await follow('Declare how long data is kept')
+  expect(shown).toMatch(/^default +True /m)
+  expect(shown).toContain('checkout-agent-key')
+  const refused = await changePolicy()
+  expect(refused.status).toBe(409)
+  expect(await refused.json()).toMatchObject({
+    code: 'managed_by_kubernetes',
+    detail: expect.stringContaining(`RetentionPolicy ${namespace}/default`),
+  })
+})
+
+test('Cluster mode: the values of the examples are good', async () => {
+  expect(await follow('Cluster mode')).toBe('')
+})
+
+test('Upgrade: nothing that is kept changes', async () => {
+  const before = await secret()
+  expect(await follow('Upgrade')).toContain('REVISION: 2')
+  expect(await secret()).toEqual(before)
+})
+
 test('no log has a key or the password', async () => {
-  const path = `/api/v1/namespaces/${namespace}/secrets/looptrace-bootstrap`
-  const { data } = await server.tell('GET', path)
+  const { data } = await secret()
   const secrets = Object.entries(data as Record<string, string>)
     .filter(([key]) => !['admin-email', 'project-id'].includes(key))
     .map(([, value]) => Buffer.from(value, 'base64').toString())
   expect(secrets).toHaveLength(4)
-  const logs = running.map(({ output }) => output()).join('\n')
-  expect(logs).toContain('ready')
-  for (const secret of secrets) expect(logs).not.toContain(secret)
+  const logs = kubelet.output()
+  expect(logs).toContain('"msg":"ready"')
+  for (const value of secrets) expect(logs).not.toContain(value)
 })
 
-test('the command of helm test sends a completion and a span and reads both back', async () => {
-  const hooks = await server.helm(['get', 'hooks', 'looptrace', '--namespace', namespace])
-  const hook = objectsIn(hooks.stdout).find(({ kind }) => kind === 'Pod')
-  const tried = await startContainer(hook?.spec.containers[0], options)
-  expect(await tried.ended, tried.output()).toBe(0)
-  const lines = tried
-    .output()
-    .split('\n')
-    .filter((line) => line.startsWith('{"done"'))
-  expect(lines.map((line) => JSON.parse(line).done.split(' ')[0])).toEqual([
-    ...['completion:', 'span:', 'completion:', 'span:'],
-  ])
+test('Uninstall: in the order of the guide nothing is left', async () => {
+  await follow('Uninstall')
+  expect(await kubelet.stopPods()).toEqual({ looptrace: 0, operator: 0 })
+  const path = `/api/v1/namespaces/${namespace}/secrets`
+  const { items } = await server.tell('GET', path)
+  expect(items.map(({ metadata }: KubeObject) => metadata.name)).toEqual([])
 })
 
-test('examples/retention.yaml becomes Ready, and the API has the policy', async () => {
-  const example = join(import.meta.dirname, '../../examples/retention.yaml')
-  const kubectl = (...args: string[]) => server.kubectl([...args, '--namespace', namespace])
-  expect(await kubectl('apply', '-f', example)).toMatchObject({ status: 0 })
-  const waited = await kubectl('wait', '-f', example, '--for=condition=Ready', '--timeout=30s')
-  expect(waited, running.map(({ output }) => output()).join('\n')).toMatchObject({ status: 0 })
-  const shown = await kubectl('get', 'retpol')
-  expect(shown.stdout).toMatch(/^NAME +READY .*\n.* True /)
-  expect(await kubectl('delete', '-f', example, '--timeout=30s')).toMatchObject({ status: 0 })
-})
+function secret(): Promise<KubeObject> {
+  return server.tell('GET', `/api/v1/namespaces/${namespace}/secrets/looptrace-bootstrap`)
+}
 
-test('the pod ends cleanly, and has written nothing but its volumes', async () => {
-  const stopped = await Promise.all(running.splice(0).map((container) => container.stop()))
-  expect(stopped).toEqual([0, 0])
-})
+/** As an administrator who tries to change by hand what a resource declares. */
+async function changePolicy(): Promise<Response> {
+  const base_url = `http://127.0.0.1:${options.ports[8080]}`
+  const { data } = await secret()
+  const text = (key: string) => Buffer.from(data[key], 'base64').toString()
+  const headers = { 'content-type': 'application/json' }
+  const signedIn = await fetch(`${base_url}/api/v1/auth/token`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({
+      ...{ grant_type: 'password', username: text('admin-email') },
+      password: text('admin-password'),
+    }),
+  })
+  const { access_token } = (await signedIn.json()) as { access_token: string }
+  return fetch(`${base_url}/api/v2/observability/retention-policy`, {
+    method: 'PUT',
+    headers: { ...headers, authorization: `Bearer ${access_token}` },
+    body: JSON.stringify({ days: { traces: 1, observations: 1, content: 1 } }),
+  })
+}

@@ -30,6 +30,8 @@ export type PodOptions = {
   ports: Readonly<Record<number, number>>
   /** Host names of Services, which nobody resolves here. */
   hosts: Readonly<Record<string, string>>
+  /** More of the environment: what stands for the world outside. */
+  outside: Readonly<Record<string, string>>
   /** Who the pod's token is. */
   user: string
 }
@@ -109,7 +111,9 @@ async function environmentOf(
   options: PodOptions,
 ): Promise<Record<string, string>> {
   const { server, directory, namespace } = options
-  const own: Record<string, string> = { PATH: '/usr/local/bin:/usr/bin:/bin' }
+  const own: Record<string, string> = {
+    ...{ PATH: '/usr/local/bin:/usr/bin:/bin', ...options.outside },
+  }
   for (const { name, value, valueFrom } of env) {
     own[name] = valueFrom ? await secretValue(server, namespace, valueFrom) : here(value, options)
   }
