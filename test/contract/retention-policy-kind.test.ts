@@ -296,7 +296,9 @@ test('a project that is not there is told, and followed once it is', async () =>
   const { status } = await on.policies.ready('by-name')
   expect(status.projectId).toBe(project)
   expect((await on.shown(project)).managed_by).toMatchObject({ name: 'by-name' })
-  await service.project(name)
+  const organization_id = newId()
+  await service.db.insertInto('organizations').values({ id: organization_id, name }).execute()
+  await service.db.insertInto('projects').values({ id: newId(), organization_id, name }).execute()
   await on.policies.notReady('by-name', 'ProjectAmbiguous')
   // What it made stays as it is meanwhile.
   expect((await on.shown(project)).managed_by).toMatchObject({ name: 'by-name' })
