@@ -33,12 +33,15 @@ beforeAll(async () => {
   parts.defer(() => provider.stop())
   const directory = await podDirectory()
   parts.defer(() => rm(directory, { recursive: true, force: true }))
-  const ports: Record<number, number> = {}
-  for (const port of [8080, 4317, 9464, 9465, 8090]) ports[port] = await freePort()
-  const local = ['looptrace', 'looptrace-api', 'looptrace-test', '127.0.0.1']
-  const hosts = Object.fromEntries(local.map((name) => [name, '127.0.0.1']))
+  const [http = 0, test = 0] = [await freePort(), await freePort()]
+  const ports: Record<number, number> = { 8080: http, 8090: test }
+  for (const port of [4317, 9464, 9465]) ports[port] = await freePort()
+  const services = {
+    ...{ 'looptrace:8080': http, 'looptrace-api:8080': http, '127.0.0.1:8080': http },
+    'looptrace-test:8090': test,
+  }
   const outside = providerSettings(provider)
-  options = { server, namespace, directory, ports, hosts, outside, user }
+  options = { server, namespace, directory, ports, services, outside, user }
 }, apiServerStart_timeout_ms)
 afterAll(() => parts.disposeAsync())
 

@@ -28,17 +28,19 @@ export type PodOptions = {
   directory: string
   /** Ports of containers are those of one machine here: each that is named is another one. */
   ports: Readonly<Record<number, number>>
-  /** Host names of Services, which nobody resolves here. */
-  hosts: Readonly<Record<string, string>>
+  /** Services by `host:port`, which nobody resolves here, and their ports on this machine. */
+  services: Readonly<Record<string, number>>
   /** More of the environment: what stands for the world outside. */
   outside: Readonly<Record<string, string>>
   /** Who the pod's token is. */
   user: string
 }
 
-/** A folder for a pod; not below /tmp, which is the pod's own in it. */
+/** A folder for pods, which their user may enter; not below /tmp, which is a pod's own in it. */
 export async function podDirectory(): Promise<string> {
-  return mkdtemp(join(mayConfine() ? '/var/tmp' : tmpdir(), 'looptrace-pod-'))
+  const directory = await mkdtemp(join(mayConfine() ? '/var/tmp' : tmpdir(), 'looptrace-pod-'))
+  await chmod(directory, 0o755)
+  return directory
 }
 
 /**
@@ -136,13 +138,13 @@ async function secretValue(
 }
 
 /** A value of the pod where it points to on this machine. */
-function here(value: string, { directory, ports, hosts }: PodOptions): string {
+function here(value: string, { directory, ports, services }: PodOptions): string {
   if (value === '/data') return join(directory, 'data')
   if (value === '0.0.0.0') return '127.0.0.1'
   const port = ports[Number(value)]
   if (port !== undefined) return String(port)
-  return value.replace(/^(https?:\/\/)([^/:]+):(\d+)/, (_all, scheme, host, of) => {
-    return `${scheme}${hosts[host] ?? host}:${ports[Number(of)] ?? of}`
+  return value.replace(/^(https?:\/\/)([^/]+)/, (all, scheme, service) => {
+    return service in services ? `${scheme}127.0.0.1:${services[service]}` : all
   })
 }
 
