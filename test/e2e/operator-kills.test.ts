@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { killAtEachWrite } from '../support/kube/killed-operators.ts'
+import {
+  type ProductCluster,
+  type ProductPlace,
+  productOperator,
+  productPlace,
+  productProcess,
+  startProductCluster,
+} from '../support/kube/product-cluster.ts'
+
+let cluster: ProductCluster
+
+beforeAll(async () => {
+  cluster = await startProductCluster()
+}, apiServerStart_timeout_ms)
+afterAll(() => cluster?.[Symbol.asyncDispose]())
+
+type Act = (place: ProductPlace) => Promise<unknown>
+type Happening = {
+  /** What was there and followed before; nothing when left out. */
+  before?: Act
+  act: Act
+  isDone: Act
+  /** No leak, no duplicate, and the status is true. */
+  expectWhole: Act
+  /** At least so many writes: a test that kills nobody proves nothing. */
+  writes: number
+}
+
+const hold = (name: string) => ({ name, userId: `${name}@example.com`, reason: `case ${name}` })
+const retention = ({ project }: ProductPlace, more: object = {}) => ({
+  projectRef: { id: project },
+  ...{ traces: { days: 365 }, observations: { days: 90 } },
+  environments: [{ name: 'dev', traces: { days: 7 }, observations: { days: 7 } }],
+  legalHolds: [hold('ada'), hold('eve')],
+  ...more,
+})
+const putPolicy = (more: object) => (place: ProductPlace) =>
+  place.policies.apply('a', retention(place, more)).then(accepted)
+const changed = { traces: { days: 100 }, legalHolds: [hold('eve'), hold('bob')] }
+const policyReady: Act = ({ policies }) => policies.ready('a')
+
+const policies: Record<string, Happening> = {
+  'is made': {
+    act: putPolicy({}),
+    isDone: policyReady,
+    expectWhole: (place) => expectPolicy(place, 365, ['ada', 'eve']),
+    writes: 5,
+  },
+  'is changed': {
+    before: putPolicy({}),
+    act: putPolicy(changed),
+    isDone: policyReady,
+    expectWhole: (place) => expectPolicy(place, 100, ['bob', 'eve']),
+    writes: 3,
+  },
+  'is deleted': {
+    before: putPolicy({}),
+    act: ({ policies: own }) => own.remove('a'),
+    isDone: ({ policies: own }) => own.gone('a'),
+    expectWhole: async (place) => {
+      const { days, environments, held_count, managed_by } = await place.policy()
+      const forEver = { traces: null, observations: null, content: null, events: null }
+      expect({ days, environments, held_count, managed_by }).toEqual({
+        ...{ days: forEver, environments: [], held_count: 0, managed_by: null },
+      })
+    },
+    writes: 3,
+  },
+  'is let go of': {
+    before: putPolicy({ deletionPolicy: 'Retain' }),
+    act: ({ policies: own }) => own.remove('a'),
+    isDone: ({ policies: own }) => own.gone('a'),
+    expectWhole: async (place) => {
+      const { days, held_count, managed_by } = await place.policy()
+      expect([days.traces, held_count, managed_by]).toEqual([365, 2, null])
+    },
+    writes: 3,
+  },
+}
+
+const month_ms = 31 * 86_400_000
+const key = (name: string) => ({ name, secretName: `key-${name}`, rotateAfter: '720h' })
+const account = ({ project }: ProductPlace, more: object = {}) => ({
+  projectRef: { id: project },
+  scopes: ['tasks:read'],
+  keys: [key('one'), key('two')],
+  ...more,
+})
+const putAccount =
+  (more: object = {}): Act =>
+  (place) =>
+    place.accounts.apply('a', account(place, more)).then(accepted)
+const accountReady: Act = ({ accounts }) => accounts.ready('a')
+
+const accounts: Record<string, Happening> = {
+  'is made': {
+    act: putAccount(),
+    isDone: accountReady,
+    expectWhole: (place) => expectAccount(place, { keys: ['one', 'two'] }),
+    writes: 10,
+  },
+  'is changed: scopes, one key for another': {
+    before: putAccount(),
+    act: putAccount({ scopes: ['tasks:read', 'tasks:write'], keys: [key('two'), key('three')] }),
+    isDone: accountReady,
+    expectWhole: (place) =>
+      expectAccount(place, { keys: ['two', 'three'], scopes: ['tasks:read', 'tasks:write'] }),
+    writes: 7,
+  },
+  'loses a Secret': {
+    before: putAccount(),
+    act: async ({ namespace }) => {
+      await cluster.server.tell('DELETE', `/api/v1/namespaces/${namespace}/secrets/key-one`)
+    },
+    isDone: async (place) => {
+      await eventually('the Secret is back', async () => (await place.secrets()).size === 2)
+      await eventually('the status names its key', () => statusNamesKeys(place))
+    },
+    expectWhole: (place) => expectAccount(place, { keys: ['one', 'two'] }),
+    writes: 4,
+  },
+  'has a key that is due': {
+    before: putAccount(),
+    act: async (place) => {
+      const minted = new Date(Date.now() - month_ms).toISOString()
+      await cluster.server.tell('PATCH', `/api/v1/namespaces/${place.namespace}/secrets/key-one`, {
+        body: { metadata: { annotations: { 'looptrace.dev/minted-at': minted } } },
+        type: 'application/merge-patch+json',
+      })
+    },
+    isDone: (place) =>
+      eventually('the key was replaced, and the old one ends', async () => {
+        const ending = (await place.liveKeys()).filter(({ expires_at }) => expires_at !== null)
+        return ending.length === 1 && (await statusNamesKeys(place))
+      }),
+    expectWhole: (place) => expectAccount(place, { keys: ['one', 'two'], ending: ['one'] }),
+    writes: 4,
+  },
+  'is deleted': {
+    before: putAccount(),
+    act: ({ accounts: own }) => own.remove('a'),
+    isDone: ({ accounts: own }) => own.gone('a'),
+    expectWhole: async (place) => {
+      const left = [await place.accountsInService(), await place.liveKeys()]
+      expect([...left, [...(await place.secrets()).keys()]]).toEqual([[], [], []])
+    },
+    writes: 4,
+  },
+  'is let go of': {
+    before: putAccount({ deletionPolicy: 'Retain' }),
+    act: ({ accounts: own }) => own.remove('a'),
+    isDone: ({ accounts: own }) => own.gone('a'),
+    expectWhole: async (place) => {
+      expect(await place.accountsInService()).toMatchObject([{ managed_by: null }])
+      await expectKeys(place, { keys: ['one', 'two'] })
+      for (const { metadata } of (await place.secrets()).values()) {
+        expect(metadata.ownerReferences).toBeUndefined()
+      }
+    },
+    writes: 4,
+  },
+}
+
+test.each([
+  ...Object.entries(policies).map(([what, it]) => ['RetentionPolicy', what, it] as const),
+  ...Object.entries(accounts).map(([what, it]) => ['LooptraceServiceAccount', what, it] as const),
+])(
+  'a %s that %s: killed at each write, run again, and all is as it should be',
+  async (_kind, _what, { before, act, isDone, expectWhole, writes }) => {
+    const killed = await killAtEachWrite<ProductPlace>({
+      place: async () => {
+        const place = await productPlace(cluster)
+        if (before !== undefined) await follow(place, before)
+        await act(place)
+        return place
+      },
+      operator: ({ namespace }) => productProcess(cluster, [namespace]),
+      isDone,
+    })
+    expect(killed.length - 1).toBeGreaterThanOrEqual(writes)
+    const namespaces = killed.map(({ place }) => place.namespace)
+    await using _all = await productOperator(cluster, namespaces)
+    for (const { place } of killed) {
+      await isDone(place)
+      await expectWhole(place)
+    }
+  },
+)
+
+async function follow(place: ProductPlace, before: Act): Promise<void> {
+  await using _on = await productOperator(cluster, [place.namespace])
+  await before(place)
+  const made = (await place.policies.read('a')) === undefined ? place.accounts : place.policies
+  await made.ready('a')
+}
+
+function accepted({ status, text }: { status: number; text: string }): void {
+  if (status >= 300) throw new Error(text)
+}
+
+async function expectPolicy(place: ProductPlace, days: number, holds: string[]): Promise<void> {
+  const [shown, resource] = [await place.policy(), await place.policies.read('a')]
+  expect(shown.days).toMatchObject({ traces: days, observations: 90 })
+  expect(shown.environments).toHaveLength(1)
+  expect(shown.managed_by).toMatchObject({ name: 'a', uid: resource.metadata.uid })
+  expect(shown.legal_holds.map(({ name }: { name: string }) => name).sort()).toEqual(holds)
+  expect(resource.status).toMatchObject({
+    ...{ projectId: place.project, heldCount: holds.length, policyVersion: shown.version },
+    observedGeneration: resource.metadata.generation,
+  })
+  expect(resource.status.holds.map(({ name }: { name: string }) => name).sort()).toEqual(holds)
+}
+
+type Wanted = { keys: string[]; scopes?: string[]; ending?: string[] }
+
+async function expectAccount(place: ProductPlace, wanted: Wanted): Promise<void> {
+  const resource = await place.accounts.read('a')
+  const [found, ...more] = await place.accountsInService()
+  expect(more).toEqual([])
+  const { scopes = ['tasks:read'] } = wanted
+  expect(found).toMatchObject({ managed_by: { name: 'a', uid: resource.metadata.uid } })
+  expect([...found.scopes].sort()).toEqual(scopes)
+  expect(resource.status.serviceAccountId).toBe(found.id)
+  expect(resource.metadata.annotations['looptrace.dev/external-id']).toBe(found.id)
+  expect(resource.status.observedGeneration).toBe(resource.metadata.generation)
+  expect(await statusNamesKeys(place)).toBe(true)
+  await expectKeys(place, wanted)
+}
+
+/** Each declared key stands in its Secret and is good; besides, those that end soon and no others. */
+async function expectKeys(place: ProductPlace, { keys, scopes, ending = [] }: Wanted) {
+  const secrets = await place.secrets()
+  expect([...secrets.keys()].sort()).toEqual(keys.map((name) => `key-${name}`).sort())
+  const live = await place.liveKeys()
+  const lasting = live.filter(({ expires_at }) => expires_at === null)
+  expect(lasting.map(({ name }) => name).sort()).toEqual([...keys].sort())
+  expect(live.filter((one) => one.expires_at !== null).map(({ name }) => name)).toEqual(ending)
+  for (const one of lasting) {
+    const value = secrets.get(`key-${one.name}`)?.data['api-key']
+    expect(value).toMatch(new RegExp(`^${one.prefix}_`))
+    if (scopes !== undefined) expect([...one.scopes].sort()).toEqual(scopes)
+  }
+}
+
+/** The status tells of the keys that are in the Secrets. */
+async function statusNamesKeys(place: ProductPlace): Promise<boolean> {
+  const [resource, secrets] = [await place.accounts.read('a'), await place.secrets()]
+  const named: { prefix: string; secretName: string }[] = resource?.status?.keys ?? []
+  const isNamed = ({ prefix, secretName }: { prefix: string; secretName: string }) =>
+    secrets.get(secretName)?.data['api-key']?.startsWith(`${prefix}_`)
+  return named.length === secrets.size && named.every(isNamed)
+}

@@ -1,0 +1,110 @@
+import type { Kind } from '../../../src/operator/contract.ts'
+import { kinds } from '../../../src/operator/kinds/index.ts'
+import { retentionPolicyKind } from '../../../src/operator/kinds/retention-policy/index.ts'
+import { serviceAccountKind } from '../../../src/operator/kinds/service-account/index.ts'
+import { type ApiServer, operatorAccount, startApiServer } from './api-server.ts'
+import type { KubeObject } from './kube-request.ts'
+import { type OperatedService, startOperatedService } from './operated-service.ts'
+import { startTestOperator, type TestOperator, type TestOperatorOptions } from './operator.ts'
+import type { OperatorProcessOptions } from './operator-process.ts'
+import { grant, operatorRules } from './operator-rules.ts'
+import { installKinds, type Resources, resourcesOf } from './resources.ts'
+
+/** A parsed body; tests look into it without narrowing. */
+type Json = ReturnType<typeof JSON.parse>
+
+/** An API server with the kinds of the product, and the part of the product that they declare. */
+export type ProductCluster = AsyncDisposable & { server: ApiServer; service: OperatedService }
+
+/** Starts both; for `beforeAll`, with `apiServerStart_timeout_ms`. */
+export async function startProductCluster(): Promise<ProductCluster> {
+  await using parts = new AsyncDisposableStack()
+  const server = parts.use(await startApiServer())
+  await installKinds(server, kinds)
+  await grant(server, operatorRules(kinds.map(({ plural }) => plural)))
+  const service = parts.use(await startOperatedService())
+  const all = parts.move()
+  return { server, service, [Symbol.asyncDispose]: () => all.disposeAsync() }
+}
+
+/** A namespace and a project of a test's own, and what there is in both. */
+export type ProductPlace = {
+  namespace: string
+  project: string
+  policies: Resources
+  accounts: Resources
+  /** The retention policy of the project, as the service shows it. */
+  policy(): Promise<Json>
+  /** The service accounts of the project. */
+  accountsInService(): Promise<Json[]>
+  /** Keys of the project that are neither revoked nor past their end. */
+  liveKeys(): Promise<Json[]>
+  /** The Secrets of the namespace, by name, their values as text. */
+  secrets(): Promise<Map<string, KubeObject>>
+}
+
+export async function productPlace({ server, service }: ProductCluster): Promise<ProductPlace> {
+  const namespace = await server.namespace()
+  const project = await service.project()
+  const get = async (path: string): Promise<Json> => {
+    const { status, body } = await service.call('GET', path, { project_id: project })
+    if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`)
+    return body
+  }
+  const of = (kind: Kind) => resourcesOf(server, kind, namespace)
+  return {
+    ...{ namespace, project },
+    policies: of(retentionPolicyKind),
+    accounts: of(serviceAccountKind),
+    policy: () => get('/api/v2/observability/retention-policy'),
+    accountsInService: async () => (await get('/api/v2/access/service-accounts')).service_accounts,
+    liveKeys: async () => {
+      const { api_keys } = await get(`/api/v2/access/projects/${project}/api-keys?limit=1000`)
+      const now = new Date().toISOString()
+      return api_keys.filter(
+        (key: Json) => key.revoked_at === null && (key.expires_at ?? '9') > now,
+      )
+    },
+    secrets: async () => {
+      const { items } = await server.tell('GET', `/api/v1/namespaces/${namespace}/secrets`)
+      return new Map(items.map((secret: KubeObject) => [secret.metadata.name, asText(secret)]))
+    },
+  }
+}
+
+function asText(secret: KubeObject): KubeObject {
+  const values = Object.entries(secret.data ?? {}).map(([name, value]) => [
+    name,
+    Buffer.from(String(value), 'base64').toString('utf8'),
+  ])
+  return { ...secret, data: Object.fromEntries(values) }
+}
+
+/** An operator of the product's kinds in these namespaces, in this process. */
+export async function productOperator(
+  { server, service }: ProductCluster,
+  namespaces: readonly string[],
+  options: Partial<TestOperatorOptions> = {},
+): Promise<TestOperator> {
+  return startTestOperator({
+    kubeconfig: await server.kubeconfig(operatorAccount),
+    service_url: service.url,
+    service_key: service.operator_key,
+    kinds,
+    ...options,
+    settings: { namespaces, ...options.settings },
+  })
+}
+
+/** The same as a process. */
+export async function productProcess(
+  { server, service }: ProductCluster,
+  namespaces: readonly string[],
+): Promise<OperatorProcessOptions> {
+  return {
+    kubeconfig: await server.kubeconfig(operatorAccount),
+    service_url: service.url,
+    service_key: service.operator_key,
+    ...{ kinds: 'product', namespaces },
+  }
+}
