@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { loadConfig, type Role } from '../../src/platform/config/index.ts'
 import { clusterValues, extendedValues, fullValues } from '../support/chart/chart-values.ts'
 import {
@@ -161,6 +162,25 @@ test('alerts, dashboard and scaling ask for metrics that are there', async () =>
   expect(metrics.length).toBeGreaterThan(10)
   for (const name of metrics) expect(known).toContain(name)
 })
+
+test('the README has a row for each value', async () => {
+  const values = parse(await readFile(join(chart, 'values.yaml'), 'utf8'))
+  const readme = await readFile(join(chart, 'README.md'), 'utf8')
+  const rows = [...readme.matchAll(/^\| `([\w.]+)` \|/gm)].map(([, name]) => name ?? '')
+  const leaves = leavesOf(values).filter((leaf) => !rows.some((row) => leaf.startsWith(`${row}.`)))
+  expect(leaves.length).toBeGreaterThan(100)
+  expect(rows.filter((row) => !leavesOf(values).some((leaf) => leaf.startsWith(row)))).toEqual([])
+  expect(leaves.filter((leaf) => !rows.includes(leaf))).toEqual([])
+})
+
+/** Paths of all values that are no map, or an empty one. */
+function leavesOf(values: object, above = ''): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const path = above === '' ? name : `${above}.${name}`
+    const isMap = value !== null && typeof value === 'object' && !Array.isArray(value)
+    return isMap && Object.keys(value).length > 0 ? leavesOf(value, path) : [path]
+  })
+}
 
 test('no template makes up values, or looks at a cluster', async () => {
   const names = await readdir(join(chart, 'templates'), { recursive: true, withFileTypes: true })

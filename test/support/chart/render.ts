@@ -31,8 +31,14 @@ export async function rendered(values: object = {}): Promise<string> {
   return stdout
 }
 
+const known = new Map<string, Promise<string>>()
+
+/** The objects of a render; the same values are rendered once. */
 export async function renderedObjects(values: object = {}): Promise<KubeObject[]> {
-  return objectsIn(await rendered(values))
+  const key = JSON.stringify(values)
+  const text = known.get(key) ?? rendered(values)
+  known.set(key, text)
+  return objectsIn(await text)
 }
 
 /** The objects of a text of YAML documents. */

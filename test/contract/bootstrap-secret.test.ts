@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  type ApiServer,
+  apiServerStart_timeout_ms,
+  startApiServer,
+} from '../support/kube/api-server.ts'
+import type { KubeObject } from '../support/kube/kube-request.ts'
+import { runRole } from '../support/service.ts'
+
+/** `migrate secret`, as an init container runs it, against a real API server. */
+const nobody = 'system:serviceaccount:looptrace:nobody'
+let server: ApiServer
+beforeAll(async () => {
+  server = await startApiServer({ users: [nobody] })
+}, apiServerStart_timeout_ms)
+afterAll(() => server.stop())
+
+async function mint(namespace: string, user?: string) {
+  return runRole('migrate secret', {
+    KUBECONFIG: await server.kubeconfig(user),
+    LOOPTRACE_BOOTSTRAP_SECRET: `${namespace}/first`,
+    LOOPTRACE_BOOTSTRAP_EMAIL: 'ada@example.com',
+  })
+}
+
+async function minted(namespace: string): Promise<Record<string, string>> {
+  const { data } = await server.tell('GET', `/api/v1/namespaces/${namespace}/secrets/first`)
+  const values = Object.entries(data as Record<string, string>)
+  return Object.fromEntries(
+    values.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
+  )
+}
+
+function make(namespace: string, stringData: Record<string, string>): Promise<KubeObject> {
+  const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'first' }, stringData }
+  return server.tell('POST', `/api/v1/namespaces/${namespace}/secrets`, { body })
+}
+
+test('of several that start at once one makes it, all are done, and none prints it', async () => {
+  const namespace = await server.namespace()
+  const done = await Promise.all([1, 2, 3].map(() => mint(namespace)))
+  const values = await minted(namespace)
+  expect(values).toEqual({
+    'admin-email': 'ada@example.com',
+    'admin-password': expect.stringMatching(/^\w{24}$/),
+    'operator-key': expect.stringMatching(/^lt_op_\w{8}_\w{32}$/),
+    'project-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    'project-key': expect.stringMatching(/^lt_\w{8}_\w{32}$/),
+    'secret-key': expect.stringMatching(/^[\w-]{43}$/),
+  })
+  for (const { status, output } of done) {
+    expect(status, output).toBe(0)
+    expect(output.trim()).toBe(JSON.stringify({ secret: `${namespace}/first` }))
+  }
+})
+
+test('one that is there is left as it is', async () => {
+  const namespace = await server.namespace()
+  const given = Object.fromEntries(
+    [
+      'secret-key',
+      'admin-email',
+      'admin-password',
+      'project-key',
+      'project-id',
+      'operator-key',
+    ].map((key) => [key, `my ${key}`]),
+  )
+  await make(namespace, given)
+  expect(await mint(namespace)).toMatchObject({ status: 0 })
+  expect(await minted(namespace)).toEqual(given)
+})
+
+test('one that lacks something is not filled up: the message says what to do', async () => {
+  const namespace = await server.namespace()
+  await make(namespace, { 'secret-key': 'mine', 'admin-email': 'me@example.com' })
+  const { status, output } = await mint(namespace)
+  expect(status).toBe(1)
+  expect(output).toContain(
+    `Secret ${namespace}/first lacks admin-password, project-key, project-id, operator-key: add them`,
+  )
+  expect(Object.keys(await minted(namespace))).toHaveLength(2)
+})
+
+test('without the right the message names the verb and the Secret', async () => {
+  const namespace = await server.namespace()
+  const { status, output } = await mint(namespace, nobody)
+  expect(status).toBe(1)
+  expect(output).toMatch(/get/)
+  expect(output).toContain('secrets')
+  expect(output).toContain(namespace)
+})
+
+test('a setting that names no Secret is refused with what was expected', async () => {
+  const env = { KUBECONFIG: await server.kubeconfig() }
+  const without = await runRole('migrate secret', env)
+  expect(without).toMatchObject({ status: 1, output: expect.stringContaining('namespace/name') })
+  const wrong = await runRole('migrate secret', { ...env, LOOPTRACE_BOOTSTRAP_SECRET: 'first' })
+  expect(wrong.output).toContain('got "first", expected namespace/name')
+})
