@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest'
+import type { Secret } from '../../../platform/kube/index.ts'
+import { secretLabels, secretOwnerLabel } from '../../names.ts'
+import type { LiveKey } from './account-api.ts'
+import { isSameSet, overlap_ms, planKeys, type SeenKeys } from './key-plan.ts'
+import { fingerprintOf, writeNotes } from './secret-notes.ts'
+import type { DeclaredKey } from './spec.ts'
+
+const scopes = ['proxy:write']
+const now_ms = Date.parse('2026-11-21T12:00:00.000Z')
+const at = (after_ms: number) => new Date(now_ms + after_ms).toISOString()
+const minute = 60_000
+const idOf = (n: number) => `01890000-0000-7000-8000-${String(n).padStart(12, '0')}`
+
+/** The value of the nth key. */
+const textOf = (n: number) => `lt_sa_key${String(n).padStart(5, '0')}_${'x'.repeat(32)}`
+
+function live(n: number, more: Partial<LiveKey> = {}): LiveKey {
+  const value = textOf(n)
+  return {
+    id: idOf(n),
+    name: 'main',
+    prefix: value.slice(0, 14),
+    fingerprint: fingerprintOf(value),
+    scopes: [...scopes],
+    created_at: at(-10 * minute),
+    expires_at: null,
+    ...more,
+  }
+}
+
+const notes = (more: Partial<Parameters<typeof writeNotes>[0]> = {}) =>
+  writeNotes({ minted_at_ms: now_ms - 10 * minute, previous: [], ...more })
+
+function secret(value: string, more: Partial<Secret> = {}): Secret {
+  return {
+    name: 'robot-key',
+    namespace: 'team',
+    uid: 's1',
+    resource_version: '1',
+    labels: { ...secretLabels, [secretOwnerLabel]: 'r1' },
+    annotations: notes(),
+    owner_uid: 'r1',
+    data: { 'api-key': value },
+    ...more,
+  }
+}
+
+const main: DeclaredKey = { name: 'main', secretName: 'robot-key', secretKey: 'api-key' }
+
+function plan(seen: Partial<SeenKeys>, declared: DeclaredKey[] = [main]) {
+  const whole = { keys: [], owned: [], foreign: new Set<string>(), ...seen }
+  return planKeys(declared, scopes, whole, now_ms)
+}
+
+const acts = (found: ReturnType<typeof plan>) =>
+  found.acts.map((act) => ('key' in act ? `${act.act} ${act.key.id.at(-1)}` : act.act))
+
+test('what is as declared is left alone', () => {
+  const found = plan({ keys: [live(1)], owned: [secret(textOf(1))] })
+  expect(found.acts).toEqual([])
+  expect(found.held).toMatchObject([{ key: { id: idOf(1) }, rotates_at_ms: undefined }])
+  expect(found.due_at_ms).toBeUndefined()
+})
+
+test('a key without a Secret is made', () => {
+  const found = plan({})
+  expect(found.acts).toMatchObject([{ act: 'mint', secret: undefined, reason: 'missing' }])
+  expect(found.held).toEqual([])
+})
+
+describe('a key that nobody can have is revoked first, then another is made', () => {
+  test.each<[string, Partial<SeenKeys>]>([
+    ['its Secret is lost', { keys: [live(1)] }],
+    ['its Secret has another value', { keys: [live(1)], owned: [secret('mine')] }],
+    [
+      'its Secret has its prefix and another secret part',
+      { keys: [live(1)], owned: [secret(`${textOf(1).slice(0, -1)}y`)] },
+    ],
+    ['its Secret has nothing', { keys: [live(1)], owned: [secret('', { data: {} })] }],
+    ['it has another name', { keys: [live(1, { name: 'old' })], owned: [secret(textOf(1))] }],
+  ])('%s', (_name, seen) => {
+    expect(acts(plan(seen))).toEqual(['revoke 1', 'mint'])
+  })
+})
+
+test('a key in a Secret that is not live is made anew', () => {
+  const found = plan({ keys: [], owned: [secret(textOf(1))] })
+  expect(acts(found)).toEqual(['mint'])
+})
+
+test('a stray key beside a good one is revoked', () => {
+  expect(acts(plan({ keys: [live(1), live(2)], owned: [secret(textOf(1))] }))).toEqual(['revoke 2'])
+})
+
+describe('around a good key', () => {
+  test.each<[string, Partial<Secret>]>([
+    ['there is more in the Secret', { data: { 'api-key': textOf(1), more: 'a' } }],
+    ['it is in another entry', { data: { token: textOf(1) } }],
+    ['a label is lost', { labels: { ...secretLabels } }],
+    ['the notes are lost', { annotations: {} }],
+  ])('%s: the Secret is written again with the same key', (_name, more) => {
+    const found = plan({ keys: [live(1)], owned: [secret(textOf(1), more)] })
+    expect(found.acts).toMatchObject([{ act: 'rewrite', value: textOf(1) }])
+    expect(found.held).toHaveLength(1)
+  })
+})
+
+test('a Secret of somebody else blocks its key alone', () => {
+  const other = { ...main, name: 'other', secretName: 'free' }
+  const found = plan({ foreign: new Set(['robot-key']) }, [main, other])
+  expect(found.blocked).toEqual([main])
+  expect(found.acts).toMatchObject([{ act: 'mint', declared: other }])
+})
+
+test('what is declared no more is revoked, and its Secret dropped last', () => {
+  expect(acts(plan({ keys: [live(1)], owned: [secret(textOf(1))] }, []))).toEqual([
+    'revoke 1',
+    'drop',
+  ])
+})
+
+test('scopes that the account gained are given to its keys', () => {
+  const found = plan({ keys: [live(1, { scopes: [] })], owned: [secret(textOf(1))] })
+  expect(acts(found)).toEqual(['set_scopes 1'])
+  expect(isSameSet(['a', 'b'], ['b', 'a', 'a'])).toBe(true)
+  expect(isSameSet(['a'], ['b'])).toBe(false)
+})
+
+describe('rotation', () => {
+  const rotated: DeclaredKey = { ...main, rotateAfter: '10m', overlap: '2m' }
+
+  test('is not due before its time', () => {
+    const early = notes({ minted_at_ms: now_ms - 9 * minute })
+    const found = plan({ keys: [live(1)], owned: [secret(textOf(1), { annotations: early })] }, [
+      rotated,
+    ])
+    expect(found.acts).toEqual([])
+    expect(found.due_at_ms).toBe(now_ms + minute)
+  })
+
+  test('makes another key, and notes when the old one ends', () => {
+    const found = plan({ keys: [live(1)], owned: [secret(textOf(1))] }, [rotated])
+    expect(found.acts).toMatchObject([
+      { act: 'mint', reason: 'rotation', previous: [{ id: idOf(1), ends_at: at(2 * minute) }] },
+    ])
+  })
+
+  test('then ends the old one, after the Secret has the new one', () => {
+    const annotations = notes({
+      minted_at_ms: now_ms,
+      previous: [{ id: idOf(1), ends_at: at(minute) }],
+    })
+    const owned = [secret(textOf(2), { annotations })]
+    const before = plan({ keys: [live(1), live(2)], owned }, [rotated])
+    expect(before.acts).toMatchObject([{ act: 'end', key: { id: idOf(1) }, at: at(minute) }])
+    const after = plan({ keys: [live(1, { expires_at: at(minute) }), live(2)], owned }, [rotated])
+    expect(after.acts).toEqual([])
+    expect(after.held).toMatchObject([{ key: { id: idOf(2) }, previous: [{ id: idOf(1) }] }])
+    expect(after.due_at_ms).toBe(now_ms + minute)
+  })
+
+  test('that died before the Secret was written begins again', () => {
+    const owned = [secret(textOf(1))]
+    const found = plan({ keys: [live(1), live(2)], owned }, [rotated])
+    expect(acts(found)).toEqual(['revoke 2', 'mint'])
+  })
+
+  test('leaves nothing when the overlap is over', () => {
+    const annotations = notes({
+      minted_at_ms: now_ms,
+      previous: [{ id: idOf(1), ends_at: at(-1) }],
+    })
+    const owned = [secret(textOf(2), { annotations })]
+    expect(acts(plan({ keys: [live(1), live(2)], owned }, [rotated]))).toEqual(['revoke 1'])
+  })
+
+  test('is not undone: a Secret that has the old key again gets a new one', () => {
+    const annotations = notes({
+      minted_at_ms: now_ms,
+      previous: [{ id: idOf(1), ends_at: at(minute) }],
+    })
+    const owned = [secret(textOf(1), { annotations })]
+    const found = plan({ keys: [live(1, { expires_at: at(minute) }), live(2)], owned }, [rotated])
+    expect(acts(found)).toEqual(['revoke 2', 'mint'])
+    expect(found.acts[1]).toMatchObject({ previous: [{ id: idOf(1) }] })
+  })
+
+  test('goes by the time in the service when the noted one is in the future', () => {
+    const annotations = notes({ minted_at_ms: now_ms + 1 })
+    const owned = [secret(textOf(1), { annotations })]
+    expect(acts(plan({ keys: [live(1)], owned }, [rotated]))).toEqual(['mint'])
+  })
+
+  test.each<[Partial<DeclaredKey>, number]>([
+    [{ rotateAfter: '10m', overlap: '2m' }, 2 * minute],
+    [{ rotateAfter: '10m' }, 5 * minute],
+    [{ rotateAfter: '720h' }, 60 * minute],
+  ])('%j overlaps %i ms', (times, expected) => {
+    expect(overlap_ms({ ...main, ...times })).toBe(expected)
+  })
+})
