@@ -1,6 +1,10 @@
 import { columnarSchemaStatus } from '../platform/columnar/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
-import { assertSchemaCurrent, MigrationRefused } from '../platform/migrations/index.ts'
+import {
+  assertSchemaCurrent,
+  MigrationRefused,
+  type SchemaStatus,
+} from '../platform/migrations/index.ts'
 import { relationalSchemaStatus } from '../platform/relational/index.ts'
 import { bootstrapSecret } from './bootstrap-secret.ts'
 import { oneShot, print } from './one-shot.ts'
@@ -54,8 +58,15 @@ async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleCon
   }
 }
 
-/** Exit status 0 when both stores are at this code's schema, 1 and the reason when they are not. */
-export async function migrateCheck(config: RoleConfig<'migrate'>): Promise<number> {
+/** How far the schema of each store is; `error` says what keeps them from being current. */
+export type SchemaCheck = {
+  postgres: SchemaStatus
+  clickhouse: SchemaStatus
+  error: string | null
+}
+
+/** Compares both stores with this code's schema. Rejects when one gives no answer. */
+export async function migrateCheck(config: RoleConfig<'migrate'>): Promise<SchemaCheck> {
   await using parts = new AsyncDisposableStack()
   const context = oneShot('migrate', config, parts)
   const { pool } = openPostgres(context, config)
@@ -64,13 +75,11 @@ export async function migrateCheck(config: RoleConfig<'migrate'>): Promise<numbe
     postgres: await relationalSchemaStatus({ pool }).catch(nameThePostgres),
     clickhouse: await columnarSchemaStatus({ columnar }),
   }
-  print(stores)
   try {
     for (const status of Object.values(stores)) assertSchemaCurrent(status)
-    return 0
+    return { ...stores, error: null }
   } catch (error) {
     if (!(error instanceof MigrationRefused)) throw error
-    print({ error: error.message })
-    return 1
+    return { ...stores, error: error.message }
   }
 }

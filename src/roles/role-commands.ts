@@ -1,4 +1,4 @@
-import { type Command, UsageError } from '../cli/index.ts'
+import { type Command, outputOption, UsageError } from '../cli/index.ts'
 import { loadConfig } from '../platform/config/index.ts'
 import { servingRole } from './serving-role.ts'
 
@@ -59,16 +59,20 @@ export const roleCommands: readonly Command[] = [
     ...keeping,
     words: 'migrate check',
     summary: 'Says whether the stores are at the current schema',
-    about: ['Prints the state of both as one JSON object a line.'],
-    examples: [{ command: 'looptrace migrate check', about: 'in a script that waits for it' }],
+    synopsis: '[options]',
+    about: ['Without --output it prints one JSON object a line, as the other keeping does.'],
+    options: { output: { ...outputOption, about: 'How the answer is written.' } },
+    examples: [
+      { command: 'looptrace migrate check', about: 'in a script that waits for it' },
+      { command: 'looptrace migrate check -o table', about: 'for people' },
+    ],
     statuses: {
       0: 'Both are.',
-      1: 'At least one is not, or gives no answer; the reason is printed.',
+      1: 'At least one is not; what is missing is printed.',
+      2: 'The command line is wrong.',
+      3: 'A store gives no answer.',
     },
-    load: async () => {
-      const { migrateCheck } = await import('./migrate.ts')
-      return () => migrateCheck(loadConfig('migrate'))
-    },
+    load: async () => (await import('./check-schema.ts')).checkSchema,
   },
   {
     ...keeping,

@@ -150,7 +150,8 @@ function clickHouseUrl({ clickhouse_url }: Pick<ColumnarConfig, 'clickhouse_url'
 }
 
 /** The address is not quoted: it may hold a password. */
-class PostgresOutOfReach extends Error {
+/** PostgreSQL gives no answer; the message names the setting. */
+export class PostgresOutOfReach extends Error {
   override readonly name = 'PostgresOutOfReach'
 }
 

@@ -234,6 +234,18 @@ describe('ledger', () => {
   })
 })
 
+describe('migrate check', () => {
+  test('has status 3 when a store gives no answer, and 2 for a form that is none', async () => {
+    const env = {
+      LOOPTRACE_POSTGRES_URL: `postgres://user:secret@127.0.0.1:${await freePort()}/looptrace`,
+    }
+    const { status, stderr } = await looptrace('migrate check', { env })
+    expect([status, stderr]).toEqual([3, expect.stringContaining('PostgreSQL')])
+    expect(stderr).not.toContain('secret')
+    expect((await looptrace('migrate check -o xml', { env })).status).toBe(2)
+  })
+})
+
 describe('get', () => {
   let server: ApiServer
   let namespace: string

@@ -23,7 +23,8 @@ function structural(given: JsonSchema, path: string): StructuralSchema {
     ...(typeof schema['description'] === 'string' && { description: schema['description'] }),
     type,
     ...(nullable && { nullable: true as const }),
-    ...('default' in schema && { default: schema['default'] }),
+    // To the API server a default of null is none.
+    ...(schema['default'] != null && { default: schema['default'] }),
     ...partsOf[type](schema, path),
     ...validationsOf(schema, path),
   }

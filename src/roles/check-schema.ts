@@ -1,0 +1,34 @@
+import { type Asked, type CommandIo, CouldNotAsk, exitStatus } from '../cli/index.ts'
+import { rendered, tableOf } from '../cli/output.ts'
+import { ColumnarUnavailable } from '../platform/columnar/index.ts'
+import { loadConfig } from '../platform/config/index.ts'
+import { migrateCheck, type SchemaCheck } from './migrate.ts'
+import { PostgresOutOfReach } from './stores.ts'
+
+/** Prints how far the stores are. Exit status 1 when they are not current, 3 without an answer. */
+export async function checkSchema(asked: Asked, io: CommandIo): Promise<number> {
+  const config = loadConfig('migrate')
+  const found = await migrateCheck(config).catch(withoutAnswer)
+  const isPlain = asked.value('output') === undefined
+  io.out(isPlain ? linesOf(found) : rendered(asked, found, () => tableOfCheck(found)))
+  return found.error === null ? exitStatus.ok : exitStatus.findings
+}
+
+function withoutAnswer(error: unknown): never {
+  const isGone = error instanceof PostgresOutOfReach || error instanceof ColumnarUnavailable
+  throw isGone ? new CouldNotAsk(error.message, { cause: error }) : error
+}
+
+/** One JSON object a line, for a script in front of it. */
+function linesOf({ error, ...stores }: SchemaCheck): string {
+  const lines = [stores, ...(error === null ? [] : [{ error }])]
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+}
+
+function tableOfCheck({ error, ...stores }: SchemaCheck): string {
+  const rows = Object.entries(stores).map(([store, { current, latest, pending }]) => {
+    return [store, String(current), String(latest), pending.join(', ')]
+  })
+  const table = tableOf(['STORE', 'CURRENT', 'LATEST', 'PENDING'], rows)
+  return error === null ? table : `${table}\n${error}\n`
+}
