@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { killAtEachWrite } from '../support/kube/killed-operators.ts'
+import { doomedProcess, killAtEachWrite } from '../support/kube/killed-operators.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
 import {
   apiServerStart_timeout_ms,
@@ -64,12 +64,17 @@ test.each(Object.entries(happenings))(
         await act(place)
         return place
       },
-      operator: async ({ namespace }) => ({
-        kubeconfig: await cluster.kubeconfig(),
-        service_url: cluster.service.url,
-        ...{ kinds: 'notes', namespaces: [namespace] },
-      }),
+      operator: async ({ namespace }, write) =>
+        doomedProcess(
+          {
+            kubeconfig: await cluster.kubeconfig(),
+            service_url: cluster.service.url,
+            ...{ kinds: 'notes', namespaces: [namespace] },
+          },
+          write,
+        ),
       isDone,
+      at_once: 2,
     })
     expect(killed.length - 1).toBeGreaterThanOrEqual(writes)
     const namespaces = killed.map(({ place }) => place.namespace)

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
-import { killAtEachWrite } from '../support/kube/killed-operators.ts'
+import { doomedOperator, doomedProcess, killAtEachWrite } from '../support/kube/killed-operators.ts'
 import {
   type ProductCluster,
   type ProductPlace,
   productOperator,
+  productOptions,
   productPlace,
   productProcess,
   startProductCluster,
@@ -178,8 +179,9 @@ test.each([
         await act(place)
         return place
       },
-      operator: ({ namespace }) => productProcess(cluster, [namespace]),
+      operator: doomed,
       isDone,
+      at_once: as_processes ? 2 : 4,
     })
     expect(killed.length - 1).toBeGreaterThanOrEqual(writes)
     const namespaces = killed.map(({ place }) => place.namespace)
@@ -190,6 +192,15 @@ test.each([
     }
   },
 )
+
+/** With KILLS=processes each operator is a process that gets SIGKILL: as true as it gets, and slow. */
+const as_processes = process.env['KILLS'] === 'processes'
+
+async function doomed({ namespace }: ProductPlace, write: number) {
+  return as_processes
+    ? doomedProcess(await productProcess(cluster, [namespace]), write)
+    : doomedOperator(await productOptions(cluster, [namespace]), write)
+}
 
 async function follow(place: ProductPlace, before: Act): Promise<void> {
   await using _on = await productOperator(cluster, [place.namespace])

@@ -6,6 +6,7 @@ import {
   defaultOperatorSettings,
   type OperatorSettings,
 } from '../../../src/operator/operator-settings.ts'
+import type { ServiceClient } from '../../../src/operator/service-client.ts'
 import { createServiceClient } from '../../../src/operator/service-http-client.ts'
 import { type Operator, startOperator } from '../../../src/operator/start-operator.ts'
 import { type KubeClient, openKube } from '../../../src/platform/kube/index.ts'
@@ -33,13 +34,17 @@ export type TestOperatorOptions = {
   times?: number
   settings?: Partial<OperatorSettings>
   onWrite?: OnWrite
+  /** Puts something between the operator and its clients. */
+  clients?: (clients: Clients) => Clients
 }
+
+type Clients = { kube: KubeClient; service: ServiceClient }
 
 const kube_timeout_ms = 5_000
 
 /** Starts one; without a leader election unless the settings say so. */
 export function startTestOperator(options: TestOperatorOptions): TestOperator {
-  const { times = 20, onWrite } = options
+  const { times = 20, onWrite, clients = (given: Clients) => given } = options
   const timing = scaledTiming(times)
   const writes: string[] = []
   const lines: string[] = []
@@ -64,8 +69,10 @@ export function startTestOperator(options: TestOperatorOptions): TestOperator {
     requests_max: 8,
   })
   const operator = startOperator({
-    kube: countedKube(kubeAt(options.kubeconfig), told),
-    service: countedService(service, told),
+    ...clients({
+      kube: countedKube(kubeAt(options.kubeconfig), told),
+      service: countedService(service, told),
+    }),
     kinds: options.kinds,
     timing,
     identity: `test-${randomUUID().slice(0, 8)}`,

@@ -80,31 +80,34 @@ function asText(secret: KubeObject): KubeObject {
   return { ...secret, data: Object.fromEntries(values) }
 }
 
-/** An operator of the product's kinds in these namespaces, in this process. */
-export async function productOperator(
+/** What an operator of the product's kinds in these namespaces is started with. */
+export async function productOptions(
   { server, service }: ProductCluster,
   namespaces: readonly string[],
-  options: Partial<TestOperatorOptions> = {},
-): Promise<TestOperator> {
-  return startTestOperator({
-    kubeconfig: await server.kubeconfig(operatorAccount),
-    service_url: service.url,
-    service_key: service.operator_key,
-    kinds,
-    ...options,
-    settings: { namespaces, ...options.settings },
-  })
-}
-
-/** The same as a process. */
-export async function productProcess(
-  { server, service }: ProductCluster,
-  namespaces: readonly string[],
-): Promise<OperatorProcessOptions> {
+): Promise<TestOperatorOptions> {
   return {
     kubeconfig: await server.kubeconfig(operatorAccount),
     service_url: service.url,
     service_key: service.operator_key,
-    ...{ kinds: 'product', namespaces },
+    ...{ kinds, settings: { namespaces } },
   }
+}
+
+/** Such an operator, in this process. */
+export async function productOperator(
+  cluster: ProductCluster,
+  namespaces: readonly string[],
+  more: Partial<TestOperatorOptions> = {},
+): Promise<TestOperator> {
+  return startTestOperator({ ...(await productOptions(cluster, namespaces)), ...more })
+}
+
+/** The same as a process. */
+export async function productProcess(
+  cluster: ProductCluster,
+  namespaces: readonly string[],
+): Promise<OperatorProcessOptions> {
+  const { kubeconfig, service_url } = await productOptions(cluster, namespaces)
+  const service_key = cluster.service.operator_key
+  return { kubeconfig, service_url, service_key, kinds: 'product', namespaces }
 }
