@@ -3,7 +3,6 @@ import {
   IsomorphicFetchHttpLibrary,
   KubeConfig,
   RequestContext,
-  type ResponseContext,
 } from '@kubernetes/client-node'
 import type { Clock } from '../../kernel/time.ts'
 
@@ -21,10 +20,19 @@ export type RawRequest = {
   signal: AbortSignal
 }
 
+/** An answer whose body is still to come; it has to be read. */
+export type RawAnswer = {
+  status: number
+  /** Retry-After as it came. */
+  retry_after: string | undefined
+  text(): Promise<string>
+  bytes(): AsyncIterable<Uint8Array>
+}
+
 /** The way to one API server, signed in. */
 export type KubeConnection = {
   /** Rejects when there is no answer; any status is an answer. */
-  send(request: RawRequest): Promise<ResponseContext>
+  send(request: RawRequest): Promise<RawAnswer>
   /** Later requests sign in anew and take new sockets. */
   renew(): void
 }
@@ -56,19 +64,76 @@ export function openConnection({ clock }: { clock: Clock }): KubeConnection {
   return {
     send: async (request) => {
       const { headers, dispatcher } = await signedIn()
-      const context = new RequestContext(`${server}${request.path}`, methods[request.method])
-      for (const [name, value] of Object.entries({ ...headers, ...request.headers })) {
-        context.setHeaderParam(name, value)
-      }
-      if (request.body !== undefined) context.setBody(request.body)
-      if (dispatcher !== undefined) context.setDispatcher(dispatcher)
-      context.setSignal(request.signal)
-      return library.send(context).toPromise()
+      const signed = { ...request, headers: { ...headers, ...request.headers } }
+      return dispatcher === undefined
+        ? sendByLibrary(library, server, signed)
+        : sendOn(dispatcher, server, signed)
     },
     renew: () => {
       session = undefined
     },
   }
+}
+
+/** How the package reaches servers that need no settings of TLS: with certificates of Node's own. */
+async function sendByLibrary(
+  library: IsomorphicFetchHttpLibrary,
+  server: string,
+  { method, path, headers, body, signal }: RawRequest,
+): Promise<RawAnswer> {
+  const context = new RequestContext(`${server}${path}`, methods[method])
+  for (const [name, value] of Object.entries(headers)) context.setHeaderParam(name, value)
+  if (body !== undefined) context.setBody(body)
+  context.setSignal(signal)
+  const answer = await library.send(context).toPromise()
+  return {
+    status: answer.httpStatusCode,
+    retry_after: answer.headers['retry-after'],
+    text: () => answer.body.text(),
+    bytes: () => answer.body.stream() ?? noBytes(),
+  }
+}
+
+/**
+ * The same on the package's own sockets, past its `fetch`: that costs twice the processor, and
+ * most of the operator's processor is spent on requests. Time limits are the caller's.
+ */
+async function sendOn(
+  dispatcher: Dispatcher,
+  server: string,
+  { method, path, headers, body, signal }: RawRequest,
+): Promise<RawAnswer> {
+  const { origin, pathname } = new URL(server)
+  const asked = dispatcher.request({
+    ...{ origin, method, headers, signal },
+    path: `${pathname === '/' ? '' : pathname}${path}`,
+    body: body ?? null,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  const answer = await unlessAborted(signal, asked)
+  const retryAfter = answer.headers['retry-after']
+  return {
+    status: answer.statusCode,
+    retry_after: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+    text: () => answer.body.text(),
+    bytes: () => answer.body,
+  }
+}
+
+/** A request that waits for a connection hears of the signal only when it has one. */
+function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const abort = () => reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  const forget = () => signal.removeEventListener('abort', abort)
+  work.then(resolve, reject).finally(forget)
+  return promise
+}
+
+async function* noBytes(): AsyncIterable<Uint8Array> {
+  // An answer without a body is a stream that has ended.
 }
 
 const methods = {
@@ -79,9 +144,11 @@ const methods = {
   DELETE: HttpMethod.DELETE,
 } as const
 
+type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>
+
 type Session = {
   headers: Readonly<Record<string, string>>
-  dispatcher: ReturnType<RequestContext['getDispatcher']>
+  dispatcher: Dispatcher | undefined
   signed_in_ms: number
   opened_ms: number
 }

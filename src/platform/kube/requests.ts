@@ -1,6 +1,5 @@
-import type { ResponseContext } from '@kubernetes/client-node'
 import { answerError, type BadAnswer, noAnswer } from './answer-error.ts'
-import type { KubeConnection } from './connection.ts'
+import type { KubeConnection, RawAnswer } from './connection.ts'
 import { type KubeAct, KubeError } from './errors.ts'
 import { timeLimit } from './time-limit.ts'
 
@@ -38,9 +37,9 @@ export function createRequests(
     }
     return noAnswer(request.act, error)
   }
-  const ask = async (request: KubeRequest, signal: AbortSignal): Promise<ResponseContext> => {
+  const ask = async (request: KubeRequest, signal: AbortSignal): Promise<RawAnswer> => {
     const answer = await connection.send({ ...wire(request), signal })
-    const { httpStatusCode: status } = answer
+    const { status } = answer
     if (status === 401) connection.renew()
     if (status >= 300) {
       const bad = await badAnswer(answer)
@@ -54,8 +53,8 @@ export function createRequests(
       const limit = timeLimit(timeout_ms, request.signal)
       try {
         const answer = await ask(request, limit.signal)
-        const parsed: unknown = JSON.parse(await answer.body.text())
-        onAnswer({ method: request.method, code: String(answer.httpStatusCode) })
+        const parsed: unknown = JSON.parse(await answer.text())
+        onAnswer({ method: request.method, code: String(answer.status) })
         return parsed
       } catch (error) {
         throw asKubeError(request, error)
@@ -67,8 +66,8 @@ export function createRequests(
       const limit = timeLimit(timeout_ms, request.signal)
       try {
         const answer = await ask(request, limit.signal)
-        onAnswer({ method: request.method, code: String(answer.httpStatusCode) })
-        return answer.body.stream() ?? noBytes()
+        onAnswer({ method: request.method, code: String(answer.status) })
+        return answer.bytes()
       } catch (error) {
         throw asKubeError(request, error)
       } finally {
@@ -91,13 +90,8 @@ function wire({ method, path, body, content_type, accept }: KubeRequest) {
   }
 }
 
-async function badAnswer(answer: ResponseContext): Promise<BadAnswer> {
-  const text = await answer.body.text()
-  return {
-    status: answer.httpStatusCode,
-    message: messageOf(text),
-    retry_after: answer.headers['retry-after'],
-  }
+async function badAnswer({ status, retry_after, text }: RawAnswer): Promise<BadAnswer> {
+  return { status, retry_after, message: messageOf(await text()) }
 }
 
 /** The message of a `Status`; a proxy in front of the server may answer anything. */
@@ -108,8 +102,4 @@ function messageOf(text: string): string {
   } catch {
     return text
   }
-}
-
-async function* noBytes(): AsyncIterable<Uint8Array> {
-  // An answer without a body is a stream that has ended.
 }
