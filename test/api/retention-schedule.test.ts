@@ -125,7 +125,7 @@ test('each time comes once, however many workers look; those that were missed ar
   expect(await ticks(without)).toEqual([])
 })
 
-test('while one is under way the next one waits, and a change of something else forgets none', async () => {
+test('while one is under way the next one waits', async () => {
   const project = await scheduled({ schedule: '0 * * * *' })
   const clock = clockAt('2026-11-21T13:00:00Z')
   const chore = scheduleChore(clock)
@@ -135,13 +135,32 @@ test('while one is under way the next one waits, and a change of something else 
   expect(await ticks(project)).toEqual(['2026-11-21T13:00:00.000Z'])
   const [job] = await jobsOf(project, 'archive_schedule')
   await api.done(job?.id ?? '', archiveScheduleHandler({ db: api.db, store: api.store, clock }))
-  await api.db
-    .updateTable('retention_policies')
-    .set({ updated_at: new Date(clock.now) })
-    .where('project_id', '=', project)
-    .execute()
   await chore()
   expect(await ticks(project)).toEqual(['2026-11-21T13:00:00.000Z', '2026-11-21T14:00:00.000Z'])
+})
+
+test('a change of something else forgets no time, one of the schedule all before it', async () => {
+  const project = await scheduled({ schedule: '0 4 * * *' })
+  const since = '2026-11-20T12:00:00.000Z'
+  await api.db
+    .updateTable('retention_policies')
+    .set({ archive_since: since })
+    .where('project_id', '=', project)
+    .execute()
+  const chore = scheduleChore(clockAt('2026-11-21T12:00:00Z'))
+  const put = (days: object, schedule: string) =>
+    api.call('PUT', path, project, { body: { days, archive: { after_days: 7, schedule } } })
+  expect((await put({}, '0 5 * * *')).status).toBe(200)
+  await chore()
+  expect(await ticks(project)).toEqual([])
+  await api.db
+    .updateTable('retention_policies')
+    .set({ archive_since: since })
+    .where('project_id', '=', project)
+    .execute()
+  expect((await put({ observations: 9 }, '0 5 * * *')).status).toBe(200)
+  await chore()
+  expect(await ticks(project)).toEqual(['2026-11-21T05:00:00.000Z'])
 })
 
 test('a schedule that somebody broke in the database stops no other', async () => {
@@ -207,8 +226,10 @@ test('a time asks for so many days and no more, the next one for the others', as
 test('a schedule that was switched off meanwhile archives nothing', async () => {
   const project = await scheduled({})
   await api.seed(project, rowsAt(40))
-  await api.call('PUT', path, project, { body: { days: {} } })
-  expect(await archiveNow(project)).toMatchObject({ archives_requested: 0 })
+  for (const archive of [null, { after_days: 7, enabled: false }]) {
+    await api.call('PUT', path, project, { body: { days: {}, archive } })
+    expect(await archiveNow(project)).toMatchObject({ archives_requested: 0 })
+  }
 })
 
 test('with archive_before_delete a day that the schedule has archived goes at once', async () => {
