@@ -1,20 +1,24 @@
-import { type Asked, type CommandIo, CouldNotAsk, exitStatus } from '../cli/index.ts'
+import { type Asked, type CommandIo, CouldNotAsk, exitStatus, UsageError } from '../cli/index.ts'
 import { rendered, tableOf } from '../cli/output.ts'
 import { ColumnarUnavailable } from '../platform/columnar/index.ts'
-import { loadConfig } from '../platform/config/index.ts'
+import { ConfigError, loadConfig } from '../platform/config/index.ts'
 import { migrateCheck, type SchemaCheck } from './migrate.ts'
 import { PostgresOutOfReach } from './stores.ts'
 
 /** Prints how far the stores are. Exit status 1 when they are not current, 3 without an answer. */
 export async function checkSchema(asked: Asked, io: CommandIo): Promise<number> {
-  const config = loadConfig('migrate')
-  const found = await migrateCheck(config).catch(withoutAnswer)
+  const found = await look().catch(inWords)
   const isPlain = asked.value('output') === undefined
   io.out(isPlain ? linesOf(found) : rendered(asked, found, () => tableOfCheck(found)))
   return found.error === null ? exitStatus.ok : exitStatus.findings
 }
 
-function withoutAnswer(error: unknown): never {
+async function look(): Promise<SchemaCheck> {
+  return migrateCheck(loadConfig('migrate'))
+}
+
+function inWords(error: unknown): never {
+  if (error instanceof ConfigError) throw new UsageError(error.message)
   const isGone = error instanceof PostgresOutOfReach || error instanceof ColumnarUnavailable
   throw isGone ? new CouldNotAsk(error.message, { cause: error }) : error
 }

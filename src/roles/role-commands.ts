@@ -69,7 +69,7 @@ export const roleCommands: readonly Command[] = [
     statuses: {
       0: 'Both are.',
       1: 'At least one is not; what is missing is printed.',
-      2: 'The command line is wrong.',
+      2: 'The command line or a setting is wrong.',
       3: 'A store gives no answer.',
     },
     load: async () => (await import('./check-schema.ts')).checkSchema,

@@ -235,14 +235,19 @@ describe('ledger', () => {
 })
 
 describe('migrate check', () => {
-  test('has status 3 when a store gives no answer, and 2 for a form that is none', async () => {
+  test('has status 3 when a store gives no answer, and 2 for a wrong form or setting', async () => {
     const env = {
       LOOPTRACE_POSTGRES_URL: `postgres://user:secret@127.0.0.1:${await freePort()}/looptrace`,
+      LOOPTRACE_CLICKHOUSE_URL: `http://127.0.0.1:${await freePort()}`,
     }
     const { status, stderr } = await looptrace('migrate check', { env })
     expect([status, stderr]).toEqual([3, expect.stringContaining('PostgreSQL')])
     expect(stderr).not.toContain('secret')
     expect((await looptrace('migrate check -o xml', { env })).status).toBe(2)
+    expect(await looptrace('migrate check')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('LOOPTRACE_POSTGRES_URL: missing'),
+    })
   })
 })
 

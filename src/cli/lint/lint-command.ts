@@ -8,9 +8,9 @@ export const lintCommand: Command = {
   synopsis: '-f <file|folder|-> [options]',
   about: [
     'Finds what the API server would refuse (schema, rules in CEL, names, unknown fields), what the\n' +
-      'operator would refuse, and two resources of one name, each with file, line and column. Rules that\n' +
-      'compare with what is in the cluster (`oldSelf`) are not asked. Resources of other kinds are passed\n' +
-      'over and counted. Folders are read with all below them: *.yaml, *.yml and *.json.',
+      'operator would refuse, and two resources of one name in a folder, each with file, line and column.\n' +
+      'Rules that compare with what is in the cluster (`oldSelf`) are not asked. Resources of other kinds\n' +
+      'are passed over and counted. Folders are read with all below them: *.yaml, *.yml and *.json.',
   ],
   options: {
     filename: {

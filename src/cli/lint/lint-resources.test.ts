@@ -100,11 +100,22 @@ test('positions are those in the file, document after document', () => {
   expect(resources).toBe(2)
 })
 
-test('one name stands once in a namespace, over all files', () => {
+test('one name stands once in a namespace, over all files of a folder', () => {
   const elsewhere = note('a').replace('  name', '  namespace: other\n  name')
   expect(findingsIn(note('a'), note('b'), elsewhere).findings).toEqual([])
   expect(findingsIn(note('a'), note('a')).findings).toEqual([
     '4:9 metadata.name: stands at 0.yaml:1 too, expected each name once',
+  ])
+})
+
+test('one name in two folders is meant for two clusters', () => {
+  const files = ['east/a.yaml', 'west/a.yaml', 'west/b.yaml']
+  const { findings } = lintResources(
+    kinds,
+    files.map((name) => ({ name, text: note('a') })),
+  )
+  expect(findings).toMatchObject([
+    { file: 'west/b.yaml', message: 'stands at west/a.yaml:1 too, expected each name once' },
   ])
 })
 

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { apiGroup, apiVersion, type Kind } from '../../operator/contract.ts'
 import { type ResourceCheck, resourceCheck } from './check-resource.ts'
 import { type Fault, faultAt, isObject, pathText, quoted } from './fault.ts'
@@ -122,10 +123,13 @@ class Found {
 
   #checkName(name: string, { metadata }: Readonly<Record<string, unknown>>, place: Place): Fault[] {
     if (!isObject(metadata) || metadata['name'] === undefined) return []
+    const { file } = place.document
     const { line } = positionOf(place, [], 'value')
-    const first = this.#names.get(name)
+    // What stands in another folder is often meant for another cluster.
+    const identity = `${dirname(file)} ${name}`
+    const first = this.#names.get(identity)
     if (first === undefined) {
-      this.#names.set(name, `${place.document.file}:${line}`)
+      this.#names.set(identity, `${file}:${line}`)
       return []
     }
     return [faultAt(['metadata', 'name'], `stands at ${first} too, expected each name once`)]
