@@ -1,3 +1,4 @@
+import { isOperatorKey } from '../capabilities/access/index.ts'
 import type { CompletionProxy } from '../capabilities/proxy/index.ts'
 import { problem } from '../kernel/problem.ts'
 import { sleep } from '../kernel/time.ts'
@@ -21,6 +22,7 @@ type ListenConfig = Pick<
   | 'http_body_bytes_max'
   | 'http_header_bytes_max'
   | 'http_rate_per_minute_max'
+  | 'http_operator_rate_per_minute_max'
   | 'http_request_timeout_ms'
   | 'http_keep_alive_ms'
   | 'grace_period_ms'
@@ -55,6 +57,8 @@ export async function listen(
     body_bytes_max: config.http_body_bytes_max,
     header_bytes_max: config.http_header_bytes_max,
     rate_per_minute_max: config.http_rate_per_minute_max,
+    limitOfKey: (key) =>
+      isOperatorKey(key) ? config.http_operator_rate_per_minute_max : undefined,
     request_timeout_ms: config.http_request_timeout_ms,
     keep_alive_ms: config.http_keep_alive_ms,
   })

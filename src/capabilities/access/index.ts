@@ -8,5 +8,5 @@ export {
   mintGivenSecrets,
 } from './bootstrap/given-secrets.ts'
 export type { KeyCache, KeyCacheLimits } from './keys/key-cache.ts'
-export type { ProjectKey } from './keys/project-key.ts'
+export { isOperatorKey, type ProjectKey } from './keys/project-key.ts'
 export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'

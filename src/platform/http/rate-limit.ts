@@ -2,20 +2,28 @@ import { createHash } from 'node:crypto'
 import type { RateLimitPluginOptions } from '@fastify/rate-limit'
 import { problem } from '../../kernel/problem.ts'
 
+/** Calls a minute of the holder of this key, by its form alone; undefined: as anybody else. */
+export type LimitOfKey = (api_key: string) => number | undefined
+
 /** Callers remembered at once; the oldest is forgotten first. */
 const callersMax = 10_000
 
 /**
  * A limit per credential (`address`: per address, where credentials are what is guessed) in this
- * process, so a deployment of n pods allows up to n times as much. Answers carry `RateLimit-*`, a
- * refusal `Retry-After`.
+ * process, so a deployment of n pods allows up to n times as much. `limitOf` may give some keys
+ * another limit. Answers carry `RateLimit-*`, a refusal `Retry-After`.
  */
 export function limitedBy(
   per_minute_max: number,
   by: 'credential' | 'address',
+  limitOf?: LimitOfKey,
 ): RateLimitPluginOptions {
   return {
-    max: per_minute_max === 0 ? Number.MAX_SAFE_INTEGER : per_minute_max,
+    max: (request) => {
+      if (per_minute_max === 0) return Number.MAX_SAFE_INTEGER
+      const key = request.headers['x-api-key']
+      return (typeof key === 'string' ? limitOf?.(key) : undefined) ?? per_minute_max
+    },
     timeWindow: 60_000,
     cache: callersMax,
     enableDraftSpec: true,

@@ -15,7 +15,7 @@ import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { type IdempotencyStore, onceOnly } from './idempotency.ts'
 import { addressTaken } from './listen-error.ts'
 import { problemFrom, problemReply } from './problem-reply.ts'
-import { limitedBy } from './rate-limit.ts'
+import { type LimitOfKey, limitedBy } from './rate-limit.ts'
 import { requestIdFrom } from './request-id.ts'
 import type { Answer, Authorize, Caller, RawRoute, Route } from './route.ts'
 
@@ -32,6 +32,8 @@ export type HttpServerOptions = {
   header_bytes_max: number
   /** Calls a minute and credential (or address); 0 turns the limit off. */
   rate_per_minute_max: number
+  /** Keys that may call more often. */
+  limitOfKey?: LimitOfKey
   /** How long a request may take to arrive whole. */
   request_timeout_ms: number
   /** How long an idle connection is kept. */
@@ -88,7 +90,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   app.setNotFoundHandler((request, reply) =>
     sendProblem(unroutable(options, request), request, reply),
   )
-  await app.register(rateLimit, limitedBy(options.rate_per_minute_max, 'credential'))
+  await app.register(
+    rateLimit,
+    limitedBy(options.rate_per_minute_max, 'credential', options.limitOfKey),
+  )
   readJsonBodies(app, options.routes)
   for (const route of options.routes) if (route.kind === 'api') serve(app, route, options)
   await app.ready()

@@ -47,6 +47,11 @@ export function operatorKeyPrefix(key: string): string | undefined {
   return prefixOf('operator', key)
 }
 
+/** Whether a text has the form of an operator's key; whether it is one, nobody has looked at. */
+export function isOperatorKey(text: string): boolean {
+  return operatorKeyPrefix(text) !== undefined
+}
+
 /**
  * The first 16 hex digits of a key's SHA-256: tells which key a text is to whoever has the text, and
  * helps nobody to find it.

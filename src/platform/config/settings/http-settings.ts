@@ -36,6 +36,14 @@ export const httpSettings = {
     max: 1_000_000,
     reason: 'Product API calls of one credential in one process; 0 turns the limit off.',
   }),
+  http_operator_rate_per_minute_max: integer({
+    unit: 'requests/minute',
+    default: 60_000,
+    min: 60,
+    max: 1_000_000,
+    reason:
+      'The same for the key of an operator, which speaks for all resources of a cluster: 10,000 of them are looked at in a minute.',
+  }),
   http_request_timeout_ms: integer({
     unit: 'ms',
     default: 5 * minutes,
