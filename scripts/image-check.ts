@@ -11,14 +11,20 @@ import { imageOf, type Stage, type Step, stagesOf } from './dockerfile.ts'
  * fetched: their size is what their publishers say.
  */
 const target = process.argv.slice(2).find((word) => !word.startsWith('-')) ?? 'cluster'
-const bytesMax = { cluster: 250e6, embedded: Number.POSITIVE_INFINITY }[target]
-if (bytesMax === undefined) throw new TypeError(`"${target}": expected cluster or embedded`)
-/** Of gcr.io/distroless/cc-debian12 and debian:12-slim, unpacked. */
-const baseBytes = { cluster: 24e6, embedded: 75e6 }[target] ?? 0
+/** Base images: gcr.io/distroless/cc-debian12 and debian:12-slim, unpacked. */
+const variants = {
+  cluster: { bytes_max: 250e6, base_bytes: 24e6, role: 'proxy' },
+  embedded: { bytes_max: Number.POSITIVE_INFINITY, base_bytes: 75e6, role: 'all' },
+}
+if (target !== 'cluster' && target !== 'embedded') {
+  throw new TypeError(`"${target}": expected cluster or embedded`)
+}
+const { bytes_max, base_bytes, role } = variants[target]
 
 const repository = resolve(import.meta.dirname, '..')
 const startTimeout_ms = 120_000
 const place = mkdtempSync(join(tmpdir(), 'looptrace-image-'))
+
 /** Builds the target's stage and those it copies from; answers its root. */
 function build(): string {
   const stages = stagesOf(join(repository, 'Dockerfile'))
@@ -86,7 +92,7 @@ function runIn(cwd: string, root: string, command: string): void {
 
 function measure(root: string): void {
   const parts: [string, number][] = [
-    ['base image (as published)', baseBytes],
+    ['base image (as published)', base_bytes],
     ['node', bytesOf(join(root, 'usr/local/bin/node'))],
     ['packages', bytesOf(join(root, 'app/node_modules'))],
     ['looptrace', bytesOf(join(root, 'app/src'))],
@@ -95,7 +101,7 @@ function measure(root: string): void {
   for (const [name, bytes] of [...parts, ['together', all] as const]) {
     console.log(`${(bytes / 1e6).toFixed(1).padStart(8)} MB  ${name}`)
   }
-  if (all > bytesMax) throw new Error(`the image has ${all} bytes, expected at most ${bytesMax}`)
+  if (all > bytes_max) throw new Error(`the image has ${all} bytes, expected at most ${bytes_max}`)
 }
 
 function bytesOf(path: string): number {
@@ -143,7 +149,6 @@ async function start(root: string): Promise<void> {
   const help = begin(['help'])
   if ((await help.ended) !== 0) throw new Error(`help:\n${help.output()}`)
   console.log('help: exit status 0')
-  const role = { cluster: 'proxy', embedded: 'all' }[target] ?? ''
   const began_ms = performance.now()
   const running = begin([role])
   while (!running.output().includes('"msg":"ready"')) {
