@@ -57,6 +57,7 @@ const accepted: readonly [string, 'RetentionPolicy' | 'LooptraceServiceAccount',
       environments: [{ name: 'dev', traces: { days: 7 }, observations: { days: 7 } }],
     }),
   ],
+  ['an archive that is off by default', 'RetentionPolicy', policy({ archive: {} })],
   ['an archive', 'RetentionPolicy', policy({ archive: { enabled: true, afterDays: 7 } })],
   [
     'a hold',
