@@ -67,6 +67,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     const context: ReconcileContext = {
       ...options,
       ...{ kind, cache, signal, list_page_size: settings.list_page_size },
+      projects: settings.projects,
       onDrift: metrics.drifted,
     }
     for (const key of cache.keys()) queue.add(key)

@@ -1,7 +1,11 @@
+import type { AllowedProjects } from './allowed-projects.ts'
+
 /** What bounds the operator; `defaultOperatorSettings` has what suits most clusters. */
 export type OperatorSettings = {
   /** Namespaces that are watched; all of them when empty. */
   namespaces: readonly string[]
+  /** Which projects resources of a namespace may name; undefined: all. */
+  projects: AllowedProjects | undefined
   /** Undefined: this process is the only one. */
   leader_election: LeaderElectionSettings | undefined
   /** Reconciles of one kind at a time. */
@@ -36,6 +40,7 @@ export type LeaderElectionSettings = {
  */
 export const defaultOperatorSettings: OperatorSettings = {
   namespaces: [],
+  projects: undefined,
   leader_election: {
     namespace: 'default',
     name: 'looptrace-operator',

@@ -8,6 +8,8 @@ export const commonReasons: Readonly<Record<string, string>> = {
     'The spec is none of this operator’s version: the CRD in the cluster is an older one.',
   ProjectNotFound: 'projectRef names no project.',
   ProjectAmbiguous: 'projectRef names several projects: say its id.',
+  ProjectNotAllowed:
+    'Resources of this namespace may not name the project (`LOOPTRACE_OPERATOR_PROJECTS`).',
   Conflict: 'Another resource declares the same, and keeps it.',
   NotApplied: 'It was written, and reads back otherwise.',
   ServiceUnavailable: 'The service gives no answer. It is tried again, and nothing is deleted.',

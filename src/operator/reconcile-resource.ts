@@ -1,6 +1,8 @@
 import { type KubeClient, ownedSecrets } from '../platform/kube/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
+import { type AllowedProjects, refuseForeignProject } from './allowed-projects.ts'
 import type { CachedResource } from './cached-resource.ts'
+import type { CommonSpec } from './common-spec.ts'
 import {
   apiVersion,
   type ConditionDraft,
@@ -12,6 +14,7 @@ import {
 import type { EventRecorder } from './event-recorder.ts'
 import { type Failure, failureOf } from './failure-of.ts'
 import { annotations, finalizer, secretLabels, secretOwnerLabel } from './names.ts'
+import type { ProjectRef } from './project-ref.ts'
 import type { ResourceCache } from './resource-cache.ts'
 import { createResourceWriter, type ResourceWriter } from './resource-writer.ts'
 import { resyncPeriod_ms } from './resync-period.ts'
@@ -29,6 +32,8 @@ export type ReconcileContext = {
   logger: Logger
   signal: AbortSignal
   list_page_size: number
+  /** Which projects resources of a namespace may name. */
+  projects: AllowedProjects | undefined
   /** Values that were put right. */
   onDrift: (count: number) => void
 }
@@ -88,6 +93,10 @@ async function bring(
     const conditions = [ready('Unknown', 'Reconciling', 'the service was not asked yet')]
     await writer.status({ conditions, synced: false })
   }
+  refuseForeignProject(context.projects, {
+    namespace: resource.meta.namespace,
+    projectRef: projectRefOf(resource.spec),
+  })
   await writer.addFinalizer()
   const { conditions, status, events, drifted, again_after_ms } = await context.kind.reconcile(
     resource,
@@ -98,6 +107,11 @@ async function bring(
   await context.events.record(resource.meta, events ?? [])
   const resync_ms = resyncOf(context, resource)
   return { type: 'again', after_ms: Math.min(again_after_ms ?? resync_ms, resync_ms) }
+}
+
+/** Kinds are about a project; one that is not has no such field. */
+function projectRefOf(spec: CommonSpec & { projectRef?: ProjectRef }): ProjectRef | undefined {
+  return spec.projectRef
 }
 
 /** Takes back what was made, then lets the resource go: in this order, whatever happens. */

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { z } from 'zod'
+import { parsedJson } from '../kernel/json-values.ts'
 import { sleep } from '../kernel/time.ts'
+import type { AllowedProjects } from '../operator/allowed-projects.ts'
 import { apiAnswerCounter } from '../operator/controller-metrics.ts'
 import { kinds } from '../operator/kinds/index.ts'
 import { defaultOperatorSettings, type OperatorSettings } from '../operator/operator-settings.ts'
@@ -61,6 +64,7 @@ function settingsOf(config: RoleConfig<'operator'>): OperatorSettings {
   return {
     ...defaultOperatorSettings,
     namespaces: names.filter((name) => name !== ''),
+    projects: projectsOf(config.operator_projects),
     leader_election: config.operator_leader_election
       ? {
           namespace: config.operator_namespace,
@@ -74,4 +78,15 @@ function settingsOf(config: RoleConfig<'operator'>): OperatorSettings {
     relist_ms: config.operator_relist_ms,
     watch_idle_ms: config.operator_watch_idle_ms,
   }
+}
+
+const allowedProjects = z.record(z.string(), z.array(z.string()))
+
+function projectsOf(text: string | undefined): AllowedProjects | undefined {
+  if (text === undefined) return undefined
+  const parsed = allowedProjects.safeParse(parsedJson(text))
+  if (parsed.success) return parsed.data
+  throw new ConfigError(
+    'LOOPTRACE_OPERATOR_PROJECTS: expected a JSON object of lists by namespace, such as {"team-a": ["checkout"]}',
+  )
 }

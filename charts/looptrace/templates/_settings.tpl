@@ -127,6 +127,9 @@ LOOPTRACE_OPERATOR_LEASE: {{ include "looptrace.name" . }}-operator
 {{- with .Values.operator.namespaces }}
 LOOPTRACE_OPERATOR_NAMESPACES: {{ join "," . | quote }}
 {{- end }}
+{{- with .Values.operator.projects }}
+LOOPTRACE_OPERATOR_PROJECTS: {{ toJson . | quote }}
+{{- end }}
 LOOPTRACE_OPERATOR_LEADER_ELECTION: {{ eq .Values.mode "cluster" | quote }}
 {{- end }}
 

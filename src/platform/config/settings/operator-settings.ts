@@ -12,6 +12,11 @@ export const operatorSettings = {
     unit: 'names',
     reason: 'Namespaces whose resources are followed, apart by commas; all of them when unset.',
   }),
+  operator_projects: text({
+    unit: 'JSON',
+    reason:
+      'Which projects the resources of a namespace may name, such as `{"team-a": ["checkout"], "*": ["sandbox"]}`; unset, who may write resources anywhere can have keys of every project.',
+  }),
   operator_leader_election: flag({
     unit: 'flag',
     default: true,
