@@ -46,7 +46,7 @@ export const fullValues = {
   proxy: { autoscaling: { enabled: true }, pod: { nodeSelector: { pool: 'edge' } } },
   api: { autoscaling: { enabled: true } },
   worker: { autoscaling: { enabled: true, type: 'external' } },
-  operator: { namespaces: ['team-a', 'team-b'] },
+  operator: { namespaces: ['team-a', 'team-b'], projects: { 'team-a': ['default'] } },
   ingress: { enabled: true, className: 'nginx', hosts: ['looptrace.example.com'] },
   metrics: { dashboard: { enabled: true } },
   networkPolicy: {
