@@ -109,14 +109,21 @@ async function readBack(
 
 const notApplied_ms = 10_000
 
-/** What was changed behind the resource's back: the project had been brought to this very spec. */
+/**
+ * What was changed behind the resource's back: the project had been brought to this very spec, and
+ * no older resource came in between.
+ */
 function driftOf(
   { meta, status }: RetentionPolicy,
   project_id: string,
   changes: readonly Difference[],
 ): Difference[] {
+  const { appliedGeneration, projectId, conditions = [] } = status
+  const was_behind = conditions.some(
+    ({ type, reason }) => type === 'Ready' && reason === 'Conflict',
+  )
   const was_applied =
-    status.appliedGeneration === meta.generation && status.projectId === project_id
+    appliedGeneration === meta.generation && projectId === project_id && !was_behind
   return was_applied ? changes.filter(({ path }) => path !== uidPath) : []
 }
 

@@ -1,0 +1,219 @@
+import { expect, test } from 'vitest'
+import type { ReconcileDeps } from '../../contract.ts'
+import { ServiceRefusal, ServiceUnavailable } from '../../service-client.ts'
+import type { DesiredPolicy } from './desired-policy.ts'
+import { reconcileRetention } from './reconcile.ts'
+import { removeRetention } from './remove.ts'
+import { retentionPolicySpec } from './spec.ts'
+import type { RetentionPolicy } from './winner.ts'
+
+const project = '0a1b2c3d-0000-4000-8000-0123456789ab'
+const other = '0a1b2c3d-0000-4000-8000-0123456789ff'
+const now_ms = Date.parse('2026-11-21T12:00:00Z')
+
+type More = { spec?: object; meta?: object; status?: RetentionPolicy['status'] }
+
+function resourceOf({ spec = {}, meta = {}, status = {} }: More = {}): RetentionPolicy {
+  return {
+    meta: {
+      ...{ kind: 'RetentionPolicy', namespace: 'a', name: 'one', uid: 'u1', generation: 3 },
+      ...{ created_at: '2026-11-21T11:00:00Z', annotations: {}, external_id: undefined },
+      ...meta,
+    },
+    spec: retentionPolicySpec.parse({
+      ...{ projectRef: { id: project }, traces: { days: 9 }, observations: { days: 9 } },
+      ...spec,
+    }),
+    status,
+  }
+}
+
+type Stored = Omit<DesiredPolicy, 'managed_by'> & Partial<Pick<DesiredPolicy, 'managed_by'>>
+
+const empty: Stored = {
+  days: { content: null, observations: null, traces: null, events: null },
+  ...{ environments: [], archive_before_delete: false, archive: null, legal_holds: [] },
+}
+
+/** The few rules of the service that a reconcile leans on, with what was asked of it. */
+function serviceOf(policies: Map<string, unknown> = new Map()) {
+  const asked: string[] = []
+  const bodies: Record<string, unknown>[] = []
+  const shown = (stored: unknown) => ({
+    ...{ version: 1, managed_by: null, last_run: null, deleted_rows: 0, deleted_bytes: 0 },
+    ...{ next_run_at: null, next_archive_at: null, held_count: 0 },
+    ...(stored as object),
+  })
+  const service: ReconcileDeps['service'] = {
+    request: async ({ method, path, project_id = '', body }) => {
+      asked.push(`${method} ${path.replace('/api/v2/observability', '')} ${project_id}`)
+      if (method === 'PUT') {
+        bodies.push(body as Record<string, unknown>)
+        policies.set(project_id, body)
+      }
+      if (method === 'DELETE') policies.delete(project_id)
+      const stored = policies.get(project_id) ?? empty
+      return { status: 200, body: shown(stored), etag: undefined }
+    },
+  }
+  return { service, asked, bodies, policies }
+}
+
+function depsOf(service: ReconcileDeps['service'], more: Partial<ReconcileDeps> = {}) {
+  const noted: string[] = []
+  const deps = {
+    ...{ service, peers: () => [], clock: { now_ms: () => now_ms } },
+    noteExternalId: async (id: string) => void noted.push(id),
+    ...more,
+  } as unknown as ReconcileDeps
+  return { deps, noted }
+}
+
+const applied = { status: { appliedGeneration: 3, projectId: project, drift: { count: 4 } } }
+
+test('a first look notes the project, writes, and reads again', async () => {
+  const { service, asked, bodies } = serviceOf()
+  const { deps, noted } = depsOf(service)
+  const done = await reconcileRetention(resourceOf(), deps)
+  expect(noted).toEqual([project])
+  expect(asked.map((one) => one.split(' ')[0])).toEqual(['GET', 'PUT', 'GET'])
+  expect(bodies).toMatchObject([{ take_over: false, managed_by: { name: 'one' } }])
+  expect(done).toMatchObject({
+    conditions: [{ type: 'Ready', status: 'True', reason: 'Synced' }],
+    ...{ drifted: 0, events: [{ type: 'Normal', reason: 'Applied' }] },
+    status: { projectId: project, appliedGeneration: 3, drift: { count: 0 } },
+  })
+  const again = await reconcileRetention(resourceOf({ meta: { external_id: project } }), deps)
+  expect(again.events).toBeUndefined()
+  expect(asked.slice(3).map((one) => one.split(' ')[0])).toEqual(['GET'])
+  expect(noted).toEqual([project])
+})
+
+test('what was changed in the service since is drift, and what was changed in the spec is not', async () => {
+  const changed = serviceOf()
+  const { deps } = depsOf(changed.service)
+  await reconcileRetention(resourceOf(), deps)
+  const stored = changed.policies.get(project) as Stored
+  changed.policies.set(project, { ...stored, archive_before_delete: true })
+  expect(await reconcileRetention(resourceOf(applied), deps)).toMatchObject({
+    ...{ drifted: 1, events: [{ type: 'Warning', reason: 'DriftCorrected' }] },
+    status: { drift: { count: 5, lastTime: '2026-11-21T12:00:00.000Z' } },
+  })
+  const edited = resourceOf({ ...applied, meta: { generation: 4 }, spec: { traces: { days: 99 } } })
+  expect(await reconcileRetention(edited, deps)).toMatchObject({
+    ...{ drifted: 0, events: [{ type: 'Normal', reason: 'Updated' }] },
+    status: { appliedGeneration: 4, drift: { count: 4 } },
+  })
+})
+
+test('a restored resource takes its policy up again, and that is no drift', async () => {
+  const { service, bodies } = serviceOf()
+  const { deps } = depsOf(service)
+  await reconcileRetention(resourceOf(), deps)
+  const restored = resourceOf({ ...applied, meta: { uid: 'u2' } })
+  expect(await reconcileRetention(restored, deps)).toMatchObject({ drifted: 0 })
+  expect(bodies.at(-1)).toMatchObject({ take_over: false, managed_by: { uid: 'u2' } })
+})
+
+test('to come back once an older resource is gone is no drift', async () => {
+  const { service } = serviceOf()
+  const behind = { type: 'Ready', status: 'False', reason: 'Conflict', message: '' } as const
+  const conditions = [{ ...behind, lastTransitionTime: '', observedGeneration: 3 }]
+  const resource = resourceOf({ status: { ...applied.status, conditions } })
+  expect(await reconcileRetention(resource, depsOf(service).deps)).toMatchObject({
+    ...{ drifted: 0, events: [{ reason: 'Applied' }] },
+  })
+})
+
+test('what can not be read is written anew', async () => {
+  const broken = { ...empty, days: { traces: 'many' } }
+  const { service, bodies } = serviceOf(new Map([[project, broken]]))
+  const { deps } = depsOf(service)
+  const done = await reconcileRetention(resourceOf(applied), deps)
+  expect(bodies).toMatchObject([{ take_over: true }])
+  expect(done).toMatchObject({ conditions: [{ status: 'True' }], status: { drift: { count: 5 } } })
+})
+
+test('what the service does not keep is not Ready', async () => {
+  const { service } = serviceOf()
+  const deaf: ReconcileDeps['service'] = {
+    request: (request) => service.request({ ...request, method: 'GET' }),
+  }
+  await expect(reconcileRetention(resourceOf(), depsOf(deaf).deps)).rejects.toMatchObject({
+    ...{ name: 'NotReady', reason: 'NotApplied' },
+    message: expect.stringContaining('traces.days was for ever, is 9'),
+  })
+})
+
+test('behind an older one nothing is asked of the service; the older one takes over', async () => {
+  const { service, asked, bodies } = serviceOf()
+  const older = resourceOf({ meta: { name: 'older', created_at: '2026-11-21T10:00:00Z' } })
+  const { deps } = depsOf(service, { peers: () => [older as never] })
+  await expect(reconcileRetention(resourceOf(), deps)).rejects.toMatchObject({
+    ...{ reason: 'Conflict', message: expect.stringContaining('a/older') },
+  })
+  expect(asked).toEqual([])
+  await reconcileRetention(resourceOf(), depsOf(service).deps)
+  await reconcileRetention(older, deps)
+  expect(bodies.at(-1)).toMatchObject({ take_over: true, managed_by: { name: 'older' } })
+})
+
+test('a project that the name no longer names is let go of first', async () => {
+  const { service, asked } = serviceOf()
+  await reconcileRetention(resourceOf({ meta: { external_id: other } }), depsOf(service).deps)
+  expect(asked[0]).toBe(`DELETE /retention-policy?managed_by=RetentionPolicy%2Fa%2Fone ${other}`)
+})
+
+test.each([
+  ['project_not_found', 404, 'ProjectNotFound'],
+  ['archive_not_configured', 409, 'ArchiveNotConfigured'],
+  ['too_many_holds', 409, 'TooManyHolds'],
+])('a refusal %s is told as a reason', async (code, status, reason) => {
+  const { service } = serviceOf()
+  const refusing: ReconcileDeps['service'] = {
+    request: async (request) => {
+      if (request.method === 'PUT' || status === 404) {
+        throw new ServiceRefusal({ status, code, detail: 'no' })
+      }
+      return service.request(request)
+    },
+  }
+  const { deps } = depsOf(refusing)
+  await expect(reconcileRetention(resourceOf(), deps)).rejects.toMatchObject({ reason })
+})
+
+test('removal asks in every project that it may have written in, and once in each', async () => {
+  const { service, asked } = serviceOf()
+  const retained = resourceOf({
+    ...{ spec: { deletionPolicy: 'Retain' }, meta: { external_id: other } },
+    status: { projectId: project },
+  })
+  await removeRetention(retained, { service })
+  const query = 'managed_by=RetentionPolicy%2Fa%2Fone&retain=true'
+  expect(asked).toEqual([
+    `DELETE /retention-policy?${query} ${other}`,
+    `DELETE /retention-policy?${query} ${project}`,
+  ])
+})
+
+test.each([
+  [
+    'a project that is gone',
+    new ServiceRefusal({ status: 404, code: 'project_not_found', detail: '' }),
+  ],
+  ['another owner', new ServiceRefusal({ status: 409, code: 'managed_by_kubernetes', detail: '' })],
+])('removal is done with %s, and with nothing else', async (_, refusal) => {
+  const throwing = (error: Error) => ({ service: { request: () => Promise.reject(error) } })
+  await removeRetention(resourceOf(), throwing(refusal))
+  const down = new ServiceUnavailable('down')
+  await expect(removeRetention(resourceOf(), throwing(down))).rejects.toBe(down)
+  const others = new ServiceRefusal({ status: 412, code: 'precondition_failed', detail: '' })
+  await expect(removeRetention(resourceOf(), throwing(others))).rejects.toBe(others)
+})
+
+test('removal of one whose project was never found is done', async () => {
+  const none = {
+    service: { request: async () => ({ status: 200, etag: undefined, body: { projects: [] } }) },
+  }
+  await removeRetention(resourceOf({ spec: { projectRef: { name: 'none' } } }), none)
+})
