@@ -1,4 +1,3 @@
-export { KubeConfigError } from './connection.ts'
 export { currentNamespace } from './current-namespace.ts'
 export {
   type KubeAct,
