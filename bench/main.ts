@@ -3,16 +3,18 @@ import { cpus, totalmem } from 'node:os'
 import { measureDetection } from './detection/part.ts'
 import { measureExplorer } from './explorer/part.ts'
 import { measureIngest } from './ingest/part.ts'
+import { measureOperator } from './operator/part.ts'
 import { type Measured, performancePage, type Results } from './page.ts'
 import { measureProxy } from './proxy-part.ts'
 import { unequalAnswers } from './store/facts.ts'
 import { measureStore } from './store/part.ts'
 
 /**
- * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer]`: measures the parts that are
+ * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer] [operator]`: measures the parts that are
  * named, or all, and writes the page. ROUNDS=3 gives a quick look, whose result is not kept; MINUTES=10 holds the
  * steady load of the ingest part for longer. ROWS=1000000 fills the store with fewer observations
- * than 10 M (10 GB of disk under TMPDIR), PARTITION_BY compares another partition key; neither is kept.
+ * than 10 M (10 GB of disk under TMPDIR), PARTITION_BY compares another partition key; neither is kept,
+ * nor is a look at the operator with as many POLICIES.
  * Ends with status 1 when two ways of asking the store gave different answers.
  */
 const kept_rounds = 9
@@ -21,10 +23,16 @@ const minutes = Number(process.env['MINUTES'] ?? 1)
 const kept_rows = 10_000_000
 const rows = Number(process.env['ROWS'] ?? kept_rows)
 const partition_by = process.env['PARTITION_BY']
-const as_kept = rounds >= kept_rounds && rows === kept_rows && partition_by === undefined
+const kept_policies = '1000,10000'
+const policies = process.env['POLICIES'] ?? kept_policies
+const as_kept =
+  rounds >= kept_rounds &&
+  rows === kept_rows &&
+  partition_by === undefined &&
+  policies === kept_policies
 
 const asked = process.argv.slice(2)
-const partNames = ['proxy', 'ingest', 'store', 'detection', 'explorer']
+const partNames = ['proxy', 'ingest', 'store', 'detection', 'explorer', 'operator']
 const results: Results = {}
 for (const part of asked) if (!partNames.includes(part)) throw new Error(`no part ${part}`)
 if (isAsked('proxy')) results.proxy = measured(await measureProxy(rounds))
@@ -35,6 +43,9 @@ if (isAsked('store')) {
 }
 if (isAsked('detection')) results.detection = measured(measureDetection())
 if (isAsked('explorer')) results.explorer = measured(await measureExplorer(rounds))
+if (isAsked('operator')) {
+  results.operator = measured(await measureOperator(policies.split(',').map(Number)))
+}
 
 if (as_kept) {
   for (const [part, result] of Object.entries(results)) {

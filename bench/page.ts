@@ -4,6 +4,8 @@ import type { ExplorerFacts } from './explorer/facts.ts'
 import { explorerSection } from './explorer/section.ts'
 import type { IngestFacts } from './ingest/facts.ts'
 import { ingestSection } from './ingest/section.ts'
+import type { OperatorFacts } from './operator/facts.ts'
+import { operatorSection } from './operator/section.ts'
 import { type ProxyFacts, proxySection } from './proxy-section.ts'
 import type { StoreFacts } from './store/facts.ts'
 import { storeSection } from './store/section.ts'
@@ -18,11 +20,12 @@ export type Results = {
   store?: Measured<StoreFacts>
   detection?: Measured<DetectionFacts>
   explorer?: Measured<ExplorerFacts>
+  operator?: Measured<OperatorFacts>
 }
 
 /** `docs/reference/performance.md`. Each part has the machine and the day of its own. */
 export function performancePage(results: Results): string {
-  const { proxy, ingest, store, detection, explorer } = results
+  const { proxy, ingest, store, detection, explorer, operator } = results
   const sections = [
     ...(proxy ? [`## Proxy\n\n${origin('proxy', proxy)}\n\n${proxySection(proxy.facts)}`] : []),
     ...(ingest
@@ -38,6 +41,9 @@ export function performancePage(results: Results): string {
       ? [
           `## Traces as trees\n\n${origin('explorer', explorer)}\n\n${explorerSection(explorer.facts)}`,
         ]
+      : []),
+    ...(operator
+      ? [`## Operator\n\n${origin('operator', operator)}\n\n${operatorSection(operator.facts)}`]
       : []),
   ]
   const how =
