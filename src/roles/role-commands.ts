@@ -1,6 +1,7 @@
 import { type Command, outputOption, UsageError } from '../cli/index.ts'
 import { loadConfig } from '../platform/config/index.ts'
 import { servingRole } from './serving-role.ts'
+import { keepHeapSmall } from './small-heap.ts'
 
 const noOptions = { options: {}, words_min: 0, words_max: 0, synopsis: '' } as const
 
@@ -42,7 +43,10 @@ export const roleCommands: readonly Command[] = [
   servingRole({
     words: 'operator',
     summary: 'Follows the resources of a Kubernetes cluster',
-    start: async () => (await import('./operator.ts')).startOperatorRole(loadConfig('operator')),
+    start: async () => {
+      keepHeapSmall()
+      return (await import('./operator.ts')).startOperatorRole(loadConfig('operator'))
+    },
   }),
   {
     ...keeping,
