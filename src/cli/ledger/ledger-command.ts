@@ -13,7 +13,7 @@ export const ledgerCommand: Command = {
   options: {
     from: { value: '<time>', about: 'Requests that came at or after this; a day before --to.' },
     to: { value: '<time>', about: 'Requests that came before this; now when left out.' },
-    path: { value: '<way in>', about: 'Requests of one way in: proxy, otlp, ingest, …' },
+    path: { value: '<way in>', about: 'Requests of one way in: proxy, otlp or api.' },
     output: outputOption,
   },
   words_min: 0,
