@@ -10,6 +10,7 @@ import {
 } from '../support/chart/pod-processes.ts'
 import { chart, objectsIn } from '../support/chart/render.ts'
 import { testClickHouse } from '../support/clickhouse.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import {
   type ApiServer,
@@ -24,11 +25,14 @@ import { testPostgres } from '../support/postgres.ts'
 /** Cluster mode: each Deployment's pod as processes, on stores whose logins are in Secrets. */
 const namespace = 'looptrace-system'
 const roles = ['api', 'operator', 'proxy', 'worker'] as const
+const secretPath = `/api/v1/namespaces/${namespace}/secrets/looptrace-bootstrap`
 const serviceAccount = `system:serviceaccount:${namespace}:looptrace`
 const parts = new AsyncDisposableStack()
 const running: ContainerProcess[] = []
 let server: ApiServer
 let pods: Record<(typeof roles)[number] | 'test', KubeObject>
+/** What the Secret had when it was made. */
+let first: Record<string, string>
 let optionsOf: (role: keyof typeof pods) => PodOptions
 
 beforeAll(async () => {
@@ -46,7 +50,17 @@ beforeAll(async () => {
 }, apiServerStart_timeout_ms)
 afterAll(() => parts.disposeAsync())
 
-test('init containers of several pods at once make one Secret and migrate both stores', async () => {
+test('an init container that is killed once the Secret is there has lost nothing', async () => {
+  const init = await startContainer(pods.api.spec.initContainers[0], optionsOf('api'))
+  const made = await eventually('the Secret is there', async () => {
+    const { status, body } = await server.ask('GET', secretPath)
+    return status === 200 && body
+  })
+  await init.kill()
+  first = made.data
+})
+
+test('init containers of several pods at once go on with the one Secret and migrate both stores one Secret and migrate both stores', async () => {
   const inits = await Promise.all(
     (['api', 'worker'] as const).map((role) => {
       return startContainer(pods[role].spec.initContainers[0], optionsOf(role))
@@ -54,6 +68,7 @@ test('init containers of several pods at once make one Secret and migrate both s
   )
   for (const init of inits) expect(await init.ended, init.output()).toBe(0)
   const { data } = await secret()
+  expect(data).toEqual(first)
   expect(Object.keys(data).toSorted()).toEqual([
     ...['admin-email', 'admin-password', 'operator-key', 'project-id', 'project-key'],
     'secret-key',
@@ -141,7 +156,7 @@ async function makeSecret(name: string, stringData: Record<string, string>): Pro
 }
 
 function secret(): Promise<KubeObject> {
-  return server.tell('GET', `/api/v1/namespaces/${namespace}/secrets/looptrace-bootstrap`)
+  return server.tell('GET', secretPath)
 }
 
 async function installedPods(): Promise<typeof pods> {

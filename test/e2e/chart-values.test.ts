@@ -8,6 +8,7 @@ import {
   chart,
   containersOf,
   helm,
+  objectsIn,
   podIn,
   rendered,
   renderedObjects,
@@ -151,6 +152,39 @@ test.each(wrongValues)('%j is refused with a sentence', async (values, ...words)
   const { status, stderr } = await helm(['template', 'looptrace', chart], values)
   expect(status).toBe(1)
   for (const word of words) expect(stderr).toContain(word)
+})
+
+test('network policies let each role call what the values name, and nobody else', async () => {
+  const objects = await renderedObjects(fullValues)
+  const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy')
+  const ports = policies.map(({ metadata, spec }) => {
+    expect(spec.policyTypes).toEqual(['Ingress', 'Egress'])
+    const called = spec.egress.filter((rule: KubeObject) => rule.to === undefined)
+    const all = called.flatMap((rule: KubeObject) => rule.ports.map((one: KubeObject) => one.port))
+    return [
+      metadata.labels['app.kubernetes.io/component'],
+      all.toSorted((a: number, b: number) => a - b),
+    ]
+  })
+  const dns = [53, 53]
+  expect(Object.fromEntries(ports)).toEqual({
+    api: [...dns, 443, 3128, 4222, 4223, 5432, 6443, 8443, 9000],
+    operator: [...dns, 443, 3128, 6443, 8080],
+    proxy: [...dns, 443, 3128, 4222, 4223, 5432, 8000],
+    worker: [...dns, 443, 3128, 4222, 4223, 5432, 6443, 8443, 9000],
+  })
+})
+
+test('the examples are YAML, and their values are good', async () => {
+  const folder = join(chart, '../../examples')
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'))
+  expect(names.length).toBeGreaterThan(5)
+  for (const name of names) {
+    const objects = objectsIn(await readFile(join(folder, name), 'utf8'))
+    expect(objects, name).not.toEqual([])
+    if (name === 'values-cluster.yaml')
+      expect(await rendered(objects[0])).toContain('kind: Ingress')
+  }
 })
 
 test('alerts, dashboard and scaling ask for metrics that are there', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, chown, copyFile, mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,6 +18,8 @@ export type ContainerProcess = {
   /** The exit status, once it has ended. */
   ended: Promise<number | null>
   stop(): Promise<number | null>
+  /** SIGKILL, and wait for the end. */
+  kill(): Promise<void>
 }
 
 /** What a kubelet would do for a pod of `namespace`, as far as a process can have it. */
@@ -55,8 +57,8 @@ export async function startContainer(
 ): Promise<ContainerProcess> {
   const { directory } = options
   const { user, entrypoint } = imageOf(join(repository, 'Dockerfile'), 'embedded')
-  const [uid = 0, gid = 0] = user.split(':').map(Number)
-  await volumesIn(directory, uid, gid)
+  const [, gid = 0] = user.split(':').map(Number)
+  await volumesIn(directory, gid)
   const env = await environmentOf(container, options)
   const [, main = ''] = entrypoint
   const app = mayConfine() ? join(directory, 'app') : repository
@@ -76,6 +78,10 @@ export async function startContainer(
     stop: () => {
       child.kill('SIGTERM')
       return ended
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
+      await ended
     },
   }
 }
@@ -98,13 +104,16 @@ export async function whenReady(started: ContainerProcess): Promise<void> {
   })
 }
 
-async function volumesIn(directory: string, uid: number, gid: number): Promise<void> {
+/** Volumes belong to root and, by `fsGroup`, to the pod's group, as a kubelet leaves them. */
+async function volumesIn(directory: string, gid: number): Promise<void> {
   await mkdir(directory, { recursive: true })
   await chmod(directory, 0o755)
   for (const name of ['app', 'data', 'tmp']) {
     const path = join(directory, name)
-    await mkdir(path, { recursive: true })
-    if (mayConfine()) await chown(path, uid, gid)
+    if (existsSync(path)) continue
+    await mkdir(path)
+    if (mayConfine()) await chown(path, 0, gid)
+    await chmod(path, 0o2775)
   }
 }
 
@@ -148,10 +157,16 @@ function here(value: string, { directory, ports, services }: PodOptions): string
   })
 }
 
-/** Only root may take on another user and a mount namespace; others run it as they are. */
+/**
+ * Only root may take on another user and mounts of its own, and not in every container; others run
+ * it as they are, and only its environment is proved.
+ */
 function mayConfine(): boolean {
-  return process.platform === 'linux' && process.getuid?.() === 0 && existsSync('/usr/bin/unshare')
+  confines ??= process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0
+  return confines
 }
+
+let confines: boolean | undefined
 
 /**
  * The command as the image's user in mounts of its own: all of the file system is read-only but the
