@@ -20,7 +20,7 @@ test: check
 check: node_modules/.installed
 	npm run --silent check
 
-# Writes what is generated: docs/reference.
+# Writes what is generated: docs/reference, crds, the chart's files, the registry of kinds.
 generate: node_modules/.installed
 	$(NODE) scripts/generate.ts
 
