@@ -3,12 +3,15 @@ import { type ApiServer, operatorAccount, startApiServer } from './api-server.ts
 import type { KubeObject } from './kube-request.ts'
 import { type OperatedService, startOperatedService } from './operated-service.ts'
 import { startTestOperator, type TestOperator, type TestOperatorOptions } from './operator.ts'
-import { grant, operatorRules } from './operator-rules.ts'
+import { grant, operatorRules, without } from './operator-rules.ts'
 import { installKinds, type Resources, resourcesOf } from './resources.ts'
 
 const root = '/api/v2/access'
 /** A parsed body; tests look into it without narrowing. */
 type Json = ReturnType<typeof JSON.parse>
+
+/** Who may all that an operator has to, but make Secrets. */
+export const limitedAccount = 'system:serviceaccount:looptrace-system:limited'
 
 /** An API server with the kind LooptraceServiceAccount, and the product's API. */
 export type AccountCluster = AsyncDisposable & { server: ApiServer; service: OperatedService }
@@ -16,9 +19,11 @@ export type AccountCluster = AsyncDisposable & { server: ApiServer; service: Ope
 /** Starts both; for `beforeAll`, with `apiServerStart_timeout_ms`. */
 export async function startAccountCluster(): Promise<AccountCluster> {
   await using parts = new AsyncDisposableStack()
-  const server = parts.use(await startApiServer())
+  const server = parts.use(await startApiServer({ users: [limitedAccount] }))
   await installKinds(server, [serviceAccountKind])
-  await grant(server, operatorRules([serviceAccountKind.plural]))
+  const rules = operatorRules([serviceAccountKind.plural])
+  await grant(server, rules)
+  await grant(server, without(rules, 'create', 'secrets'), limitedAccount)
   const service = parts.use(await startOperatedService())
   const all = parts.move()
   return { server, service, [Symbol.asyncDispose]: () => all.disposeAsync() }
@@ -89,10 +94,10 @@ export async function accountPlace({ server, service }: AccountCluster): Promise
 export async function operatorOf(
   { server, service }: AccountCluster,
   { namespace }: Pick<AccountPlace, 'namespace'>,
-  options: Partial<TestOperatorOptions> = {},
+  { user = operatorAccount, ...options }: Partial<TestOperatorOptions> & { user?: string } = {},
 ): Promise<TestOperator> {
   return startTestOperator({
-    kubeconfig: await server.kubeconfig(operatorAccount),
+    kubeconfig: await server.kubeconfig(user),
     service_url: service.url,
     service_key: service.operator_key,
     kinds: [serviceAccountKind],

@@ -48,7 +48,6 @@ export const serviceAccountKind: Kind<ServiceAccountSpec, ServiceAccountStatus> 
       'A Secret of a declared name belongs to somebody else. Its key is not made; the others are.',
     NameTaken: 'Another service account of the project has the name.',
     InvalidExternalId: 'The annotation `looptrace.dev/external-id` is no id of a service account.',
-    Unsettled: 'Somebody else writes at the same time. It is tried again at once.',
   },
   owns_secrets: true,
   example: {

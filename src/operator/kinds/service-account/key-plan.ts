@@ -41,6 +41,8 @@ export type HeldKey = {
 export type KeyPlan = {
   /** In the order in which they are done; empty: it is as declared. */
   acts: readonly KeyAct[]
+  /** Those of them, now or later, that make nothing: revoke, end, set, drop. */
+  tidying: readonly KeyAct[]
   held: readonly HeldKey[]
   /** Keys that are not made, as their Secret belongs to somebody else. */
   blocked: readonly DeclaredKey[]
@@ -49,9 +51,13 @@ export type KeyPlan = {
 }
 
 /**
- * Compares what is declared with what was read. First goes what nobody should have, then come new
- * keys: whoever dies at any step and plans again ends at the same place. A key in a Secret is known
- * by its fingerprint, so that nothing has to be remembered but what stands in service and Secrets.
+ * Compares what is declared with what was read. A key in a Secret is known by its fingerprint, so that
+ * nothing has to be remembered but what stands in service and Secrets: whoever dies at any step and
+ * plans again ends at the same place.
+ *
+ * Keys that are missing come first, and while one is, nothing is revoked. Another operator may be
+ * at the same Secret with a key that it has just made: of the two, one can write the Secret, and the
+ * other one finds its own key to be a stray when it looks again.
  */
 export function planKeys(
   declared: readonly DeclaredKey[],
@@ -66,9 +72,9 @@ export function planKeys(
   const previous = found.flatMap((one) => one.previous)
   const kept = new Set([...held.map(({ key }) => key.id), ...previous.map(({ id }) => id)])
   const names = new Set(declared.map(({ secretName }) => secretName))
-  const acts: KeyAct[] = [
+  const making = found.flatMap((one) => one.acts)
+  const tidying: KeyAct[] = [
     ...seen.keys.filter(({ id }) => !kept.has(id)).map((key) => ({ act: 'revoke', key }) as const),
-    ...found.flatMap((one) => one.acts),
     ...endings(previous, seen.keys),
     ...held
       .filter(({ key }) => !isSameSet(key.scopes, scopes))
@@ -82,7 +88,8 @@ export function planKeys(
     ...previous.map(({ ends_at }) => Date.parse(ends_at)),
   ]
   return {
-    acts,
+    acts: making.some(({ act }) => act === 'mint') ? making : [...making, ...tidying],
+    tidying,
     held,
     blocked: declared.filter(({ secretName }) => seen.foreign.has(secretName)),
     due_at_ms: dues.length === 0 ? undefined : Math.min(...dues),

@@ -1,3 +1,4 @@
+import { KubeForbidden } from '../../../platform/kube/index.ts'
 import type { EventDraft, ReconcileDeps, Resource } from '../../contract.ts'
 import type { AccountApi } from './account-api.ts'
 import { carryOut } from './key-acts.ts'
@@ -28,25 +29,37 @@ const looks_max = 4
 
 /**
  * Looks, does what is to be done and looks again, until nothing is: the last look is the proof.
- * Throws `Unsettled` when it does not come to rest.
+ * Throws `NotReady` (`NotApplied`) when it does not come to rest.
  */
 export async function settleKeys(about: KeysAbout): Promise<SettledKeys> {
   const done: Done = { events: [], drifted: 0 }
   for (let looks = 0; looks < looks_max; looks += 1) {
     const plan = await planFor(about)
     if (plan.acts.length === 0) return { plan, ...done, has_written: looks > 0 }
-    for (const act of plan.acts) await carryOutAndTell(act, about, done)
+    for (const act of plan.acts) {
+      await carryOutAndTell(act, about, done).catch((error: unknown) =>
+        forbidden(error, plan, about),
+      )
+    }
   }
   throw unsettled('keys and Secrets')
 }
 
 /** Revokes and deletes what nobody should have, and makes nothing: for keys that are let go of. */
 export async function clearStrays(about: KeysAbout): Promise<void> {
-  const { acts } = await planFor(about)
-  for (const act of acts) {
-    const isStray = act.act === 'revoke' || act.act === 'end' || act.act === 'drop'
-    if (isStray) await carryOut(act, actDeps(about))
+  const { tidying } = await planFor(about)
+  for (const act of tidying) {
+    if (act.act !== 'set_scopes') await carryOut(act, actDeps(about))
   }
+}
+
+/** A Secret that may not be written keeps no key alive that stands in none. */
+async function forbidden(error: unknown, { tidying }: KeyPlan, about: KeysAbout): Promise<never> {
+  const strays = tidying.filter(({ act }) => act === 'revoke')
+  if (error instanceof KubeForbidden) {
+    for (const act of strays) await carryOut(act, actDeps(about))
+  }
+  throw error
 }
 
 type Done = Pick<SettledKeys, 'events' | 'drifted'>
