@@ -68,6 +68,23 @@ describe.each(sets)('%s', (_name, values) => {
     }
   })
 
+  test('lets processes end in the time that they are given, and asks whether they live', async () => {
+    for (const pod of await podsOf(values)) {
+      if (pod.spec.restartPolicy === 'Never') continue
+      for (const { env, ports, name, ...container } of pod.spec.containers) {
+        const ms = (variable: string) =>
+          Number(env.find((one: KubeObject) => one.name === variable).value)
+        const ends_ms = ms('LOOPTRACE_DRAIN_DELAY_MS') + ms('LOOPTRACE_GRACE_PERIOD_MS')
+        expect(ends_ms).toBeLessThanOrEqual((pod.spec.terminationGracePeriodSeconds - 5) * 1000)
+        const probed = container.livenessProbe.httpGet.port
+        const port = ports.find((one: KubeObject) => one.name === probed)
+        expect(port.containerPort).toBe(ms('LOOPTRACE_MANAGEMENT_PORT'))
+        const isBeside = name === 'operator' && pod.spec.containers.length > 1
+        expect('readinessProbe' in container).toBe(!isBeside)
+      }
+    }
+  })
+
   test('mounts the token only where the Kubernetes API is called', async () => {
     for (const pod of await podsOf(values)) {
       const withToken = containersOf(pod)

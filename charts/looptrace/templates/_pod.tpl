@@ -105,6 +105,16 @@ volumeMounts:
 
 {{/* Probes on the management port; a start may take as long as a store takes to recover. */}}
 {{- define "looptrace.probes" -}}
+{{ include "looptrace.probesOfLife" . }}
+readinessProbe:
+  httpGet: { path: /readyz, port: {{ . }} }
+  periodSeconds: 5
+  timeoutSeconds: 5
+  failureThreshold: 2
+{{- end }}
+
+{{/* Without readiness: for the operator beside the service, which must not take it out of traffic. */}}
+{{- define "looptrace.probesOfLife" -}}
 startupProbe:
   httpGet: { path: /livez, port: {{ . }} }
   periodSeconds: 5
@@ -115,11 +125,6 @@ livenessProbe:
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6
-readinessProbe:
-  httpGet: { path: /readyz, port: {{ . }} }
-  periodSeconds: 5
-  timeoutSeconds: 5
-  failureThreshold: 2
 {{- end }}
 
 {{/* What a process that stays needs. Takes root, role, management, grace and drain in seconds. */}}
