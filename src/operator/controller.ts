@@ -148,13 +148,13 @@ function plan(queue: WorkQueue, key: string, next: Next, timing: Timing): Reconc
   return 'error'
 }
 
-/** Defects come with their stack, what others are at fault for with a sentence. */
+/** Defects come with their stack, what others are at fault for with a sentence, once. */
 function tell(logger: Logger, resource: string, next: Next & { type: 'failed' }): void {
-  const { failure, error } = next
+  const { failure, error, is_news } = next
   const about = { resource, reason: failure.reason, message: failure.message }
   if (failure.reason === 'InternalError') {
     logger.error({ ...about, err: error }, 'a reconcile failed')
-  } else if (quiet.has(failure.retry)) {
+  } else if (!is_news || quiet.has(failure.retry)) {
     logger.debug(about, 'a reconcile is repeated')
   } else {
     logger.warn({ ...about, ...causeOf(error) }, 'a reconcile failed')

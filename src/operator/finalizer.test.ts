@@ -7,8 +7,8 @@ const ours = 'looptrace.dev/finalizer'
 const act = { verb: 'patch', resource: 'things', namespace: 'a', name: 'b' }
 
 function seen(finalizers: string[], version = '1', uid = 'uid'): CachedResource {
-  const meta = { uid } as CachedResource['meta']
-  return { finalizers, resource_version: version, meta } as CachedResource
+  const meta = { uid }
+  return { finalizers, resource_version: version, meta } as unknown as CachedResource
 }
 
 /** Refuses patches for as long as `fresh` has something newer to read. */

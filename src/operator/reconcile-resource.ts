@@ -43,7 +43,7 @@ export type Next =
   /** Nothing, until it changes. */
   | { type: 'rest' }
   | { type: 'again'; after_ms: number }
-  | { type: 'failed'; failure: Failure; resync_ms: number; error: unknown }
+  | { type: 'failed'; failure: Failure; resync_ms: number; error: unknown; is_news: boolean }
 
 /**
  * One reconcile of one resource, from the top: hands off (paused), take back (deleted), refuse (a
@@ -144,7 +144,7 @@ async function fail(
 ): Promise<Next> {
   const failure = failureOf(error)
   const resync_ms = cached.resource === undefined ? 600_000 : resyncOf(context, cached.resource)
-  const next = { type: 'failed', failure, resync_ms, error } as const
+  const next = { type: 'failed', failure, resync_ms, error, is_news: true } as const
   const { reason, message } = failure
   if (reason === undefined) return next
   const before = writer.seen().conditions.find(({ type }) => type === 'Ready')
@@ -154,7 +154,7 @@ async function fail(
     // What can't be told in the status is told in the log, by the caller.
     return { ...next, error: new StatusNotWritten(error, cause) }
   }
-  if (before?.reason === reason) return next
+  if (before?.reason === reason) return { ...next, is_news: false }
   const action = cached.deleting ? 'Remove' : 'Reconcile'
   await context.events.record(cached.meta, [{ type: 'Warning', reason, action, note: message }])
   return next
