@@ -102,10 +102,17 @@ test('Cluster mode: the values of the examples are good', async () => {
   expect(await follow('Cluster mode')).toBe('')
 })
 
-test('Upgrade: nothing that is kept changes', async () => {
+test('Upgrade: Secret and data are kept, and the pod goes on with them', async () => {
   const before = await secret()
   expect(await follow('Upgrade')).toContain('REVISION: 2')
+  expect(await kubelet.stopPods()).toEqual({ looptrace: 0, operator: 0 })
+  await kubelet.startPods()
   expect(await secret()).toEqual(before)
+  const task = await fetch(`http://127.0.0.1:${options.ports[8080]}/api/v1/tasks/first`, {
+    headers: { 'x-api-key': Buffer.from(before.data['project-key'], 'base64').toString() },
+  })
+  expect(await task.json()).toMatchObject({ task_id: 'first', calls: 1 })
+  expect((await changePolicy()).status).toBe(409)
 })
 
 test('no log has a key or the password', async () => {

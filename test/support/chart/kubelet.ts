@@ -15,6 +15,8 @@ export type Kubelet = {
   output(): string
   /** Ends the containers that stay; answers their exit statuses. */
   stopPods(): Promise<Record<string, number | null>>
+  /** Starts the pod anew on its volumes, as an upgrade of its template would. */
+  startPods(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -60,6 +62,11 @@ export function startKubelet(options: PodOptions): Kubelet {
     }
   }
   const done = loop()
+  const startPods = async () => {
+    for (const set of await items(options, 'apis/apps/v1', 'statefulsets')) {
+      await runSet(set.spec.template.spec, start, running)
+    }
+  }
   const stopPods = async () => {
     const names = [...running.keys()]
     const ended = await Promise.all([...running.values()].map((container) => container.stop()))
@@ -70,6 +77,7 @@ export function startKubelet(options: PodOptions): Kubelet {
     running,
     output: () => all.map(({ output }) => output()).join('\n') + trouble,
     stopPods,
+    startPods,
     stop: async () => {
       stopped.abort()
       await done
