@@ -61,6 +61,16 @@ async function isWhole(on: AccountPlace, secretNames: readonly string[]) {
   for (const key of inSecrets) expect(await on.isGood(key)).toBe(true)
 }
 
+/** Gone without its finalizer, as when a cluster is put together again from a backup. */
+async function lose(on: AccountPlace, name: string): Promise<void> {
+  await cluster.server.tell('PATCH', on.accounts.path(name), {
+    body: { metadata: { finalizers: null, annotations: { 'looptrace.dev/paused': 'true' } } },
+    type: 'application/merge-patch+json',
+  })
+  await on.accounts.remove(name)
+  await on.accounts.gone(name)
+}
+
 const secretsUrl = (on: AccountPlace, name = '') =>
   `/api/v1/namespaces/${on.namespace}/secrets${name && `/${name}`}`
 
@@ -360,6 +370,22 @@ describe('a deleted resource', () => {
     expect(metadata.uid).not.toBe('')
   })
 
+  test('that retained is declared again, with the account and the keys that it left', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on, { deletionPolicy: 'Retain' }))
+    const { status } = await on.accounts.ready('robot')
+    const key = await keyIn(on, 'robot-key')
+    await on.accounts.remove('robot')
+    await on.accounts.gone('robot')
+    const annotations = { 'looptrace.dev/external-id': status.serviceAccountId }
+    await on.accounts.apply('again', specOf(on), { annotations })
+    const { metadata } = await on.accounts.ready('again')
+    expect(await keyIn(on, 'robot-key')).toBe(key)
+    const secret = await on.secret('robot-key')
+    expect(secret?.metadata.ownerReferences).toMatchObject([{ uid: metadata.uid }])
+    await isWhole(on, ['robot-key'])
+  })
+
   test('whose project is none is gone at once', async () => {
     await using on = await place()
     for (const projectRef of [{ id: newId() }, { name: 'no such project' }]) {
@@ -388,6 +414,21 @@ describe('an account that is there', () => {
     await told(on, 'robot', 'Adopted')
   })
 
+  test('is found again by a resource that a backup brought back, with another uid', async () => {
+    await using on = await place()
+    await on.accounts.apply('robot', specOf(on))
+    const { status, metadata } = await on.accounts.ready('robot')
+    const key = await keyIn(on, 'robot-key')
+    await lose(on, 'robot')
+    await on.accounts.apply('robot', specOf(on))
+    const restored = await on.accounts.ready('robot')
+    expect(restored.metadata.uid).not.toBe(metadata.uid)
+    expect(restored.status).toMatchObject({ serviceAccountId: status.serviceAccountId })
+    expect(await on.inService()).toMatchObject([{ managed_by: { uid: restored.metadata.uid } }])
+    expect(await keyIn(on, 'robot-key')).toBe(key)
+    await isWhole(on, ['robot-key'])
+  })
+
   test('stays with the resource that declares it, and goes to another when that is no more', async () => {
     await using on = await place()
     await on.accounts.apply('first', specOf(on))
@@ -398,13 +439,7 @@ describe('an account that is there', () => {
     const refused = await on.accounts.notReady('second', 'Conflict')
     expect(refused.status.conditions[0].message).toContain('/first')
     await isWhole(on, ['robot-key'])
-    // Gone without its finalizer, as when a cluster was put together again from a backup.
-    await cluster.server.tell('PATCH', on.accounts.path('first'), {
-      body: { metadata: { finalizers: null, annotations: { 'looptrace.dev/paused': 'true' } } },
-      type: 'application/merge-patch+json',
-    })
-    await on.accounts.remove('first')
-    await on.accounts.gone('first')
+    await lose(on, 'first')
     await on.accounts.ready('second')
     expect(await on.inService()).toMatchObject([
       { id: status.serviceAccountId, managed_by: { name: 'second' } },

@@ -49,7 +49,8 @@ function secret(value: string, more: Partial<Secret> = {}): Secret {
 const main: DeclaredKey = { name: 'main', secretName: 'robot-key', secretKey: 'api-key' }
 
 function plan(seen: Partial<SeenKeys>, declared: DeclaredKey[] = [main]) {
-  const whole = { keys: [], owned: [], foreign: new Set<string>(), ...seen }
+  const names = { foreign: new Set<string>(), ownerless: new Set<string>() }
+  const whole = { keys: [], owned: [], ...names, ...seen }
   return planKeys(declared, scopes, whole, now_ms)
 }
 
@@ -106,6 +107,12 @@ describe('around a good key', () => {
     expect(found.acts).toMatchObject([{ act: 'rewrite', value: textOf(1) }])
     expect(found.held).toHaveLength(1)
   })
+})
+
+test('a Secret that lost its owner is taken with the key in it', () => {
+  const owned = [secret(textOf(1))]
+  const found = plan({ keys: [live(1)], owned, ownerless: new Set(['robot-key']) })
+  expect(found.acts).toMatchObject([{ act: 'rewrite', value: textOf(1) }])
 })
 
 test('a Secret of somebody else blocks its key alone', () => {

@@ -8,8 +8,10 @@ import type { DeclaredKey } from './spec.ts'
 /** What was read of an account's keys, Secrets before keys. */
 export type SeenKeys = {
   keys: readonly LiveKey[]
-  /** Secrets that the resource owns. */
+  /** Secrets that the resource owns, or may come to own. */
   owned: readonly Secret[]
+  /** Names of those of them that it does not own yet. */
+  ownerless: ReadonlySet<string>
   /** Names of declared Secrets that are there and belong to somebody else. */
   foreign: ReadonlySet<string>
 }
@@ -132,7 +134,8 @@ function planOne(declared: DeclaredKey, seen: SeenKeys, now_ms: number): PlanOfO
     return { acts: [act], held, previous }
   }
   const isAlone = Object.keys(secret.data).length === 1 && secret.data[declared.secretKey] === value
-  const isWhole = isLabelled(secret) && notes.minted_at_ms !== undefined && isAlone
+  const isOurs = isLabelled(secret) && !seen.ownerless.has(secret.name)
+  const isWhole = isOurs && notes.minted_at_ms !== undefined && isAlone
   const acts: KeyAct[] = isWhole ? [] : [{ act: 'rewrite', declared, secret, value, held }]
   return { acts, held, previous }
 }
@@ -156,8 +159,8 @@ function missing(
 }
 
 /** The live key of the declared name whose value is in the Secret, wherever in it. */
-function keyIn(
-  secret: Secret,
+export function keyIn(
+  secret: Pick<Secret, 'data'>,
   { name, secretKey }: DeclaredKey,
   keys: readonly LiveKey[],
 ): { key: LiveKey; value: string } | undefined {

@@ -1,15 +1,17 @@
-import { KubeForbidden } from '../../../platform/kube/index.ts'
+import { KubeForbidden, type Secret } from '../../../platform/kube/index.ts'
 import type { EventDraft, ReconcileDeps, Resource } from '../../contract.ts'
+import { secretOwnerLabel } from '../../names.ts'
 import type { AccountApi } from './account-api.ts'
 import { carryOut } from './key-acts.ts'
-import { type KeyAct, type KeyPlan, planKeys, type SeenKeys } from './key-plan.ts'
-import type { ServiceAccountSpec } from './spec.ts'
+import { type KeyAct, type KeyPlan, keyIn, planKeys, type SeenKeys } from './key-plan.ts'
+import { readNotes } from './secret-notes.ts'
+import type { DeclaredKey, ServiceAccountSpec } from './spec.ts'
 import { unsettled } from './unsettled.ts'
 
 /** What keys are settled with. */
 export type KeysAbout = {
   resource: Pick<Resource<ServiceAccountSpec>, 'meta' | 'spec'>
-  deps: Pick<ReconcileDeps, 'secrets' | 'clock'>
+  deps: Pick<ReconcileDeps, 'secrets' | 'clock' | 'peers'>
   api: AccountApi
   account_id: string
   /** This generation was brought about before: what differs now was changed by somebody else. */
@@ -62,6 +64,7 @@ async function forbidden(error: unknown, { tidying }: KeyPlan, about: KeysAbout)
   throw error
 }
 
+type Peers = ReconcileDeps['peers']
 type Done = Pick<SettledKeys, 'events' | 'drifted'>
 
 async function carryOutAndTell(act: KeyAct, about: KeysAbout, done: Done): Promise<void> {
@@ -79,16 +82,36 @@ async function planFor(about: KeysAbout): Promise<KeyPlan> {
 /** Secrets first: a key that is written into one in between is then seen as live, and not as lost. */
 async function look({ resource, deps, api, account_id }: KeysAbout): Promise<SeenKeys> {
   const owned = await deps.secrets.listOwned()
-  const foreign = new Set<string>()
-  for (const { secretName } of resource.spec.keys) {
-    if (owned.some(({ name }) => name === secretName)) continue
-    const secret = await deps.secrets.read(secretName)
-    if (secret === undefined) continue
+  const others: { declared: DeclaredKey; secret: Secret }[] = []
+  for (const declared of resource.spec.keys) {
+    if (owned.some(({ name }) => name === declared.secretName)) continue
+    const secret = await deps.secrets.read(declared.secretName)
     // Without its label it is not listed, and still ours.
-    if (secret.owner_uid === resource.meta.uid) owned.push(secret)
-    else foreign.add(secretName)
+    if (secret?.owner_uid === resource.meta.uid) owned.push(secret)
+    else if (secret !== undefined) others.push({ declared, secret })
   }
-  return { owned, foreign, keys: await api.liveKeys(account_id) }
+  const keys = await api.liveKeys(account_id)
+  const foreign = new Set<string>()
+  const ownerless = new Set<string>()
+  for (const { declared, secret } of others) {
+    const isLeft = isOwnerless(secret, deps.peers()) && keyIn(secret, declared, keys) !== undefined
+    if (isLeft) owned.push(secret)
+    const names = isLeft ? ownerless : foreign
+    names.add(secret.name)
+  }
+  return { owned, ownerless, foreign, keys }
+}
+
+/**
+ * A Secret of the operator's that nobody owns, or whose owner was a resource of this kind that is no
+ * more: what a deleted resource let go of, and what a backup brought back with a resource that has
+ * another uid. With a live key of the account in it, it is taken as it is.
+ */
+function isOwnerless(secret: Secret, peers: ReturnType<Peers>): boolean {
+  const { owner_uid, labels } = secret
+  if (readNotes(secret).minted_at_ms === undefined) return false
+  if (owner_uid === undefined) return true
+  return labels[secretOwnerLabel] === owner_uid && !peers.some(({ meta }) => meta.uid === owner_uid)
 }
 
 function actDeps({ resource, deps, api, account_id }: KeysAbout) {
