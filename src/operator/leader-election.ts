@@ -87,6 +87,9 @@ export function noElection(): LeaderElection {
   return { isLeader: () => true, run: async (lead) => lead(), release: async () => undefined }
 }
 
+/** A write of ours whose answer was lost has changed the Lease: the second try is from there. */
+const tries_max = 2
+
 /** What this process knows of the Lease, and its part in it. */
 function createHold({ record, identity, settings, timing }: LeaderElectionOptions) {
   const { clock } = timing
@@ -101,34 +104,35 @@ function createHold({ record, identity, settings, timing }: LeaderElectionOption
   }
   const specOf = (before: LeaseSpec | undefined): LeaseSpec => {
     const now = microTime(clock.now_ms())
-    const isOurs = before?.holderIdentity === identity
+    const wasOurs = before?.holderIdentity === identity
     return {
       holderIdentity: identity,
       leaseDurationSeconds: Math.ceil(settings.lease_ms / 1000),
-      acquireTime: (isOurs ? before?.acquireTime : undefined) ?? now,
+      acquireTime: (wasOurs ? before?.acquireTime : undefined) ?? now,
       renewTime: now,
-      leaseTransitions: (before?.leaseTransitions ?? 0) + (isOurs || !before ? 0 : 1),
+      leaseTransitions: (before?.leaseTransitions ?? 0) + (wasOurs || !before ? 0 : 1),
     }
   }
+  const isOurs = () => seen?.spec.holderIdentity === identity
+  const write = () =>
+    seen === undefined ? record.create(specOf(undefined)) : record.replace(seen, specOf(seen.spec))
   /** True when the Lease is ours now, false when it is somebody else's. */
   const take = async (): Promise<boolean> => {
     const began_ms = clock.now_ms()
-    const wasOurs = seen?.spec.holderIdentity === identity
-    if (!wasOurs) observe(await record.read())
-    if (seen !== undefined && !isFree(seen.spec)) return false
-    const written =
-      seen === undefined
-        ? await record.create(specOf(undefined))
-        : await record.replace(seen, specOf(seen.spec))
-    if (written === undefined) {
+    if (!isOurs()) observe(await record.read())
+    for (let tries = 0; tries < tries_max; tries += 1) {
+      if (seen !== undefined && !isFree(seen.spec)) return false
+      const wasOurs = isOurs()
+      const written = await write()
+      if (written !== undefined) {
+        observe(written)
+        renewed_ms = began_ms
+        return true
+      }
       observe(await record.read())
-      // Our own write may have arrived though its answer did not.
-      if (seen?.spec.holderIdentity !== identity) return false
-      return wasOurs ? take() : false
+      if (!wasOurs) return false
     }
-    observe(written)
-    renewed_ms = began_ms
-    return true
+    throw new LeaseNotWritten('it changed each time that it was to be renewed')
   }
   const isFree = ({ holderIdentity }: LeaseSpec) =>
     !holderIdentity ||
@@ -139,9 +143,9 @@ function createHold({ record, identity, settings, timing }: LeaderElectionOption
     isFresh: () =>
       renewed_ms !== undefined && clock.now_ms() - renewed_ms < settings.renew_deadline_ms,
     release: async () => {
-      const isOurs = renewed_ms !== undefined && seen?.spec.holderIdentity === identity
+      const wasHeld = renewed_ms !== undefined && isOurs()
       renewed_ms = undefined
-      if (!isOurs || seen === undefined) return
+      if (!wasHeld || seen === undefined) return
       const now = microTime(clock.now_ms())
       const { leaseTransitions } = seen.spec
       await record.replace(seen, {
@@ -155,7 +159,7 @@ function createHold({ record, identity, settings, timing }: LeaderElectionOption
 async function within<T>({ sleep }: Timing, limit_ms: number, work: Promise<T>): Promise<T> {
   const over = new AbortController()
   const late = sleep(limit_ms, over.signal).then(() => {
-    throw new LeaseTooSlow(`no answer within ${limit_ms} ms`)
+    throw new LeaseNotWritten(`no answer within ${limit_ms} ms`)
   })
   late.catch(() => undefined)
   try {
@@ -165,8 +169,8 @@ async function within<T>({ sleep }: Timing, limit_ms: number, work: Promise<T>):
   }
 }
 
-class LeaseTooSlow extends Error {
-  override readonly name = 'LeaseTooSlow'
+class LeaseNotWritten extends Error {
+  override readonly name = 'LeaseNotWritten'
 }
 
 /** metav1.MicroTime: six digits below the second. */
