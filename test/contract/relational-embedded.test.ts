@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,7 +47,8 @@ test('it starts from nothing, past what a killed start left behind', async () =>
   ])
 })
 
-test('only the password lets in', async () => {
+test('only the password lets in, also where the folder was opened to a group', async () => {
+  await chmod(`${directory}/cluster`, 0o770)
   const url = new URL((await start()).url)
   for (const password of ['', 'postgres', 'looptrace']) {
     url.password = password

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   access,
+  chmod,
   chown,
   mkdir,
   open,
@@ -32,7 +33,11 @@ export async function prepareDataFolder(
   const cluster = `${directory}/cluster`
   const exists = await isThere(cluster)
   const password = await readPassword(`${directory}/password`, exists)
-  if (exists) return { cluster, password }
+  if (exists) {
+    // PostgreSQL refuses a folder that a group may write to, as Kubernetes' fsGroup makes it.
+    await chmod(cluster, 0o700)
+    return { cluster, password }
+  }
   for (const name of await readdir(directory)) {
     if (name.startsWith('new-')) await rm(`${directory}/${name}`, { recursive: true, force: true })
   }
