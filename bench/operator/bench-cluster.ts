@@ -9,12 +9,7 @@ import {
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { type HttpGate, httpGate } from '../../test/support/http-gate.ts'
-import {
-  type ApiServer,
-  operatorAccount,
-  startApiServer,
-} from '../../test/support/kube/api-server.ts'
-import { grant, operatorRules } from '../../test/support/kube/operator-rules.ts'
+import { type ApiServer, admin, startApiServer } from '../../test/support/kube/api-server.ts'
 import { installKinds } from '../../test/support/kube/resources.ts'
 import { type Service, startService } from '../../test/support/service.ts'
 import { startSingleMachine } from '../../test/support/single-machine.ts'
@@ -37,13 +32,13 @@ export async function startBenchCluster(): Promise<BenchCluster> {
   await using parts = new AsyncDisposableStack()
   const server = parts.use(await startApiServer())
   await installKinds(server, kinds)
-  await grant(server, operatorRules(kinds.map(({ plural }) => plural)))
   const machine = parts.use(await startSingleMachine())
   const kube = parts.use(await httpGate(server.url))
   const service = parts.use(await httpGate(machine.service.base_url))
   const key = await readFile(join(machine.directory, 'operator-key'), 'utf8')
   const namespace = await server.namespace()
-  const kubeconfig = await server.kubeconfig(operatorAccount, kube.url)
+  // As one who may everything: this API server reads roles anew for each request, a real one does not.
+  const kubeconfig = await server.kubeconfig(admin, kube.url)
   const relational = openRelational<AccessTables & RetentionTables>({
     url: await machine.postgresUrl(),
     logger: createLogger({ role: 'bench', level: 'error' }),
@@ -81,6 +76,8 @@ export async function startBenchCluster(): Promise<BenchCluster> {
         LOOPTRACE_SERVICE_URL: service.url,
         LOOPTRACE_OPERATOR_KEY: key.trim(),
         LOOPTRACE_OPERATOR_NAMESPACE: namespace,
+        // As the chart has it.
+        NODE_OPTIONS: '--max-semi-space-size=1',
       }),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }

@@ -30,7 +30,7 @@ test.each<[string, string, Told]>([
   ['get', 'secrets', 'condition'],
   ['create', 'secrets', 'condition'],
   ['create', 'events', 'log'],
-])('without %s on %s the %3$s names it; with it all goes on', async (verb, resource, told) => {
+])('without %s on %s the %s names it; with it all goes on', async (verb, resource, told) => {
   await grant(cluster.server, without(rules, verb, resource))
   await using on = await operatedNamespace(cluster)
   await on.notes.apply('a', { text: 'hello', secretName: 'key' })

@@ -43,7 +43,10 @@ export type ProductPlace = {
   secrets(): Promise<Map<string, KubeObject>>
 }
 
-export async function productPlace({ server, service }: ProductCluster): Promise<ProductPlace> {
+export async function productPlace({
+  server,
+  service,
+}: Pick<ProductCluster, 'server' | 'service'>): Promise<ProductPlace> {
   const namespace = await server.namespace()
   const project = await service.project()
   const get = async (path: string): Promise<Json> => {

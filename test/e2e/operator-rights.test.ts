@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { kinds } from '../../src/operator/kinds/index.ts'
+import { renderedObjects } from '../support/chart/render.ts'
+import { eventually } from '../support/eventually.ts'
+import {
+  type ApiServer,
+  apiServerStart_timeout_ms,
+  startApiServer,
+} from '../support/kube/api-server.ts'
+import { type OperatedService, startOperatedService } from '../support/kube/operated-service.ts'
+import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
+import { grant, type Rule, without } from '../support/kube/operator-rules.ts'
+import { type ProductPlace, productPlace } from '../support/kube/product-cluster.ts'
+import { installKinds, readyOf } from '../support/kube/resources.ts'
+
+/** Each right of the chart's own role, and that it is one short. */
+const rules = await chartRules()
+const rights = rules.flatMap(({ resources, verbs }) =>
+  resources.flatMap((resource) => verbs.map((verb) => ({ verb, resource }))),
+)
+const userOf = (n: number) => `system:serviceaccount:agents:one-short-${n}`
+
+/**
+ * Rights that an ordinary life does without: a read after a conflict, a plug-in of admission that
+ * few clusters turn on, events that are gathered into series.
+ */
+const seldom = new Set([
+  ...kinds.flatMap(({ plural }) => [`get ${plural}`, `update ${plural}/finalizers`]),
+  'patch events',
+])
+
+let server: ApiServer
+let service: OperatedService
+
+beforeAll(async () => {
+  server = await startApiServer({ users: rights.map((_, n) => userOf(n)) })
+  await installKinds(server, kinds)
+  service = await startOperatedService()
+}, apiServerStart_timeout_ms)
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+})
+
+test('the chart gives rights by name, and not by asterisks', () => {
+  expect(rights.length).toBeGreaterThan(15)
+  expect(rights.flatMap(({ verb, resource }) => [verb, resource])).not.toContain('*')
+})
+
+test.concurrent.each(rights.map((right, n) => ({ ...right, n })))(
+  'one short of the chart’s role: without $verb on $resource that is what it says',
+  async ({ verb, resource, n }) => {
+    const user = userOf(n)
+    await grant(server, without(rules, verb, resource), user)
+    const place = await productPlace({ server, service })
+    await using operator = startTestOperator({
+      kubeconfig: await server.kubeconfig(user),
+      service_url: service.url,
+      service_key: service.operator_key,
+      ...{ kinds, settings: { namespaces: [place.namespace] } },
+    })
+    const [plural, part] = resource.split('/')
+    const phrase = new RegExp(
+      `\\b${verb} ${plural}[a-z.]*${part === undefined ? '\\b' : `/${part}`}`,
+    )
+    const names = (text: string) => phrase.test(text)
+    const isTold = () => operator.logged().split('\n').some(names)
+    if (seldom.has(`${verb} ${resource}`)) {
+      await live(place)
+      return
+    }
+    const lived = live(place).catch(() => undefined)
+    await eventually(`${verb} ${resource} is named`, () => isTold() || conditionsName(place, names))
+    await grant(server, rules, user)
+    await lived
+    await expectNothingLeft(place, operator)
+  },
+)
+
+/** All that happens to resources in a life: they are made, changed, lose a Secret and are deleted. */
+async function live(place: ProductPlace): Promise<void> {
+  const { policies, accounts, project, namespace } = place
+  const projectRef = { id: project }
+  const account = {
+    ...{ projectRef, scopes: ['tasks:read'] },
+    keys: [{ name: 'main', secretName: 'key' }],
+  }
+  await policies.apply('a', { projectRef, traces: { days: 9 }, observations: { days: 9 } })
+  await accounts.apply('a', account)
+  await Promise.all([policies.ready('a'), accounts.ready('a')])
+  const before = (await place.secrets()).get('key')?.data['api-key']
+  await server.tell('PATCH', `/api/v1/namespaces/${namespace}/secrets/key`, {
+    body: { stringData: { 'api-key': 'mine' } },
+    type: 'application/merge-patch+json',
+  })
+  await eventually('the key is another one', async () => {
+    const now = (await place.secrets()).get('key')?.data['api-key']
+    return now !== 'mine' && now !== before
+  })
+  await policies.remove('a')
+  await accounts.remove('a')
+  await Promise.all([policies.gone('a'), accounts.gone('a')])
+}
+
+async function conditionsName(place: ProductPlace, names: (text: string) => boolean) {
+  const both = await Promise.all([place.policies.read('a'), place.accounts.read('a')])
+  return both.some((resource) => names(String(readyOf(resource)?.message ?? '')))
+}
+
+/** Once it may, it brings everything to the end that it would have come to anyway. */
+async function expectNothingLeft(place: ProductPlace, operator: TestOperator): Promise<void> {
+  for (const own of [place.policies, place.accounts]) {
+    if ((await own.read('a')) === undefined) continue
+    await own.remove('a')
+    await own.gone('a')
+  }
+  const left = [await place.accountsInService(), await place.liveKeys()]
+  expect([...left, [...(await place.secrets()).keys()]], operator.logged()).toEqual([[], [], []])
+  expect((await place.policy()).managed_by).toBeNull()
+}
+
+/** What the chart lets its operator do, apart from its Lease. */
+async function chartRules(): Promise<Rule[]> {
+  const objects = await renderedObjects()
+  const role = objects.find(
+    ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.endsWith('-operator'),
+  )
+  if (role === undefined) throw new Error('the chart has no ClusterRole for its operator')
+  return role.rules
+}
