@@ -1,43 +1,7 @@
-import {
-  type KubeClient,
-  KubeExpired,
-  type KubeObject,
-  type KubeResource,
-  KubeUnavailable,
-} from '../platform/kube/index.ts'
-import type { Logger } from '../platform/telemetry/index.ts'
+import { KubeExpired, KubeUnavailable } from '../platform/kube/index.ts'
 import { backoffOf, watchBackoff } from './backoff.ts'
-import type { OperatorSettings } from './operator-settings.ts'
-import type { Timing } from './timing.ts'
+import type { Position, ReflectorOptions } from './reflector-options.ts'
 import { watchOnce } from './watch-once.ts'
-
-/** What a reflector keeps up to date. */
-export type ReflectorSink = {
-  /** A list begins; what it has comes as `changed`. */
-  listing(): void
-  changed(object: KubeObject): void
-  deleted(object: KubeObject): void
-  /** A whole list was read: nothing but these uids is there. */
-  listed(uids: ReadonlySet<string>): void
-}
-
-export type ReflectorOptions = {
-  kube: KubeClient
-  resource: KubeResource
-  /** All namespaces when undefined. */
-  namespace: string | undefined
-  label_selector?: string
-  metadata_only?: boolean
-  sink: ReflectorSink
-  timing: Timing
-  settings: Pick<
-    OperatorSettings,
-    'list_page_size' | 'relist_ms' | 'watch_idle_ms' | 'watch_timeout_ms'
-  >
-  logger: Logger
-  /** For metrics: `start`, `timer`, `expired`, `failures`. */
-  onList?: (why: string) => void
-}
 
 export type Reflector = {
   /** Null once the whole list was read, else why it was not. */
@@ -109,9 +73,6 @@ export function createReflector(options: ReflectorOptions): Reflector {
     },
   }
 }
-
-/** From where a watch goes on. */
-export type Position = { version: string; listed_ms: number }
 
 async function listAll(options: ReflectorOptions, signal: AbortSignal): Promise<string> {
   const { kube, resource, namespace, label_selector, metadata_only, sink } = options

@@ -3,7 +3,7 @@ import type { KubeObject } from '../platform/kube/index.ts'
 import { type CachedResource, cachedResource } from './cached-resource.ts'
 import type { Kind, Resource } from './contract.ts'
 import { annotations } from './names.ts'
-import type { ReflectorSink } from './reflector.ts'
+import type { ReflectorSink } from './reflector-options.ts'
 
 /** All resources of one kind, as they were last seen. */
 export type ResourceCache = {

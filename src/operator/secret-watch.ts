@@ -4,7 +4,8 @@ import type { Logger } from '../platform/telemetry/index.ts'
 import { apiVersion } from './contract.ts'
 import { secretLabels } from './names.ts'
 import type { OperatorSettings } from './operator-settings.ts'
-import { createReflector, type Reflector, type ReflectorSink } from './reflector.ts'
+import { createReflector, type Reflector } from './reflector.ts'
+import type { ReflectorSink } from './reflector-options.ts'
 import type { Timing } from './timing.ts'
 
 export type SecretWatchOptions = {

@@ -1,5 +1,5 @@
 import type { WatchEvent } from '../platform/kube/index.ts'
-import type { Position, ReflectorOptions } from './reflector.ts'
+import type { Position, ReflectorOptions } from './reflector-options.ts'
 
 /** A watch that ends sooner without having said anything counts as one that failed. */
 const shortWatch_ms = 1_000

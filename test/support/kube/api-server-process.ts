@@ -1,30 +1,10 @@
+import type { ApiServerFiles, ApiServerProcess } from './api-server-run.ts'
 import { type ChildServer, endChildServer, startChildServer } from './child-server.ts'
 import { tell } from './kube-request.ts'
 import { launchStockServers } from './stock-api-server.ts'
 import { ownApiServer, stockServers } from './tools.ts'
 
 const start_timeout_ms = 60_000
-
-/** One run of an API server, with all that it needs. */
-export type ApiServerProcess = {
-  url: string
-  /** Of the API server itself. */
-  pid: number
-  /** Drops the history that lists and watches of older versions need. */
-  compact(): Promise<void>
-  end(signal: NodeJS.Signals): Promise<void>
-}
-
-export type ApiServerFiles = {
-  /** Kept over restarts. */
-  directory: string
-  /** CSV of token,user,uid,"groups". */
-  token_file: string
-  /** A token of system:masters. */
-  admin_token: string
-  /** 0 takes a free one. */
-  port: number
-}
 
 /** Starts the stock servers when `KUBEBUILDER_ASSETS` names some, else that of `test/apiserver`. */
 export async function launchApiServer(files: ApiServerFiles): Promise<ApiServerProcess> {

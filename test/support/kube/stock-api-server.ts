@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eventually } from '../eventually.ts'
 import { freePort } from '../free-port.ts'
-import type { ApiServerFiles, ApiServerProcess } from './api-server-process.ts'
+import type { ApiServerFiles, ApiServerProcess } from './api-server-run.ts'
 import { type ChildServer, endChildServer, startChildServer } from './child-server.ts'
 import { ask } from './kube-request.ts'
 
