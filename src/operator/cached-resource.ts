@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { KubeObject } from '../platform/kube/index.ts'
 import type { Condition, Kind, Resource, ResourceMeta } from './contract.ts'
 import { annotations } from './names.ts'
+import { isPending } from './pending-condition.ts'
 
 /** A resource as the cache keeps it: no more than a reconcile needs. */
 export type CachedResource = {
@@ -16,8 +17,10 @@ export type CachedResource = {
   /** Why, then. */
   spec_fault: string | undefined
   conditions: readonly Condition[]
-  /** What stands in the status, as it came. */
+  /** What stands in the status, as it came, but for what the CRD puts there. */
   status: Readonly<Record<string, unknown>>
+  /** Somebody who lists it sees a condition. */
+  is_told: boolean
   ready: boolean
 }
 
@@ -27,8 +30,9 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 /** Reads an object of the API server; its spec is checked and completed by the kind's schema. */
 export function cachedResource(kind: Kind, object: KubeObject): CachedResource {
   const meta = metaOf(kind, object)
-  const status = recordOf(object.status)
-  const conditions = conditionsOf(status)
+  const { conditions: shown, ...told } = recordOf(object.status)
+  const conditions = conditionsOf(shown)
+  const status = conditions.length === 0 ? told : { ...told, conditions }
   const spec = kind.spec.safeParse(object.spec)
   return {
     key: `${meta.namespace}/${meta.name}`,
@@ -43,6 +47,7 @@ export function cachedResource(kind: Kind, object: KubeObject): CachedResource {
     spec_fault: spec.success ? undefined : faultOf(spec.error),
     conditions,
     status,
+    is_told: Array.isArray(shown) && shown.length > 0,
     ready: conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
   }
 }
@@ -68,9 +73,8 @@ function ownStatus(kind: Kind, status: Readonly<Record<string, unknown>>): objec
   return parsed.success ? parsed.data : {}
 }
 
-function conditionsOf(status: Readonly<Record<string, unknown>>): readonly Condition[] {
-  const { conditions } = status
-  return Array.isArray(conditions) ? conditions : []
+function conditionsOf(shown: unknown): readonly Condition[] {
+  return Array.isArray(shown) ? shown.filter((condition) => !isPending(condition)) : []
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,5 +1,6 @@
 /** Reasons of the condition Ready that every kind may have; the reference of kinds lists them. */
 export const commonReasons: Readonly<Record<string, string>> = {
+  Pending: 'Unknown: no operator has looked at it yet. The CRD puts it there.',
   Reconciling: 'Unknown: it was seen, and the service was not asked yet.',
   Synced: 'True: the service was read and has what the spec says.',
   Suspended: 'Unknown: nothing is done while `spec.suspend` is true.',

@@ -88,8 +88,8 @@ async function bring(
   resource: Resource,
   writer: ResourceWriter,
 ): Promise<Next> {
-  const isFirstSight = (resource.status.conditions ?? []).length === 0
-  if (isFirstSight) {
+  // An older CRD puts nothing there by itself.
+  if (!writer.seen().is_told) {
     const conditions = [ready('Unknown', 'Reconciling', 'the service was not asked yet')]
     await writer.status({ conditions, synced: false })
   }

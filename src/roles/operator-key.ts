@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mintGivenSecrets } from '../capabilities/access/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
@@ -37,6 +37,8 @@ export async function operatorKeyOf(
   const known = await readFile(path, 'utf8').catch(() => undefined)
   if (known !== undefined) return known.trim()
   const { operator_key } = mintGivenSecrets()
-  await writeFile(path, `${operator_key}\n`, { mode: 0o600, flag: 'wx' })
+  // A start that is killed here must not leave half a key.
+  await writeFile(`${path}.new`, `${operator_key}\n`, { mode: 0o600, flush: true })
+  await rename(`${path}.new`, path)
   return operator_key
 }

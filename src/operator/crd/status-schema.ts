@@ -1,3 +1,4 @@
+import { pendingCondition } from '../pending-condition.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /** Of the field, and of the column that shows it. */
@@ -15,6 +16,7 @@ export function statusSchema(own: StructuralSchema): StructuralSchema {
   return {
     description: 'What was last read back from the service. Written by the operator.',
     type: 'object',
+    default: { conditions: [pendingCondition] },
     properties: {
       conditions: {
         description: 'Ready sums up: True only after the service was read and has the spec.',
