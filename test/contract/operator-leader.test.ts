@@ -13,7 +13,7 @@ import { type Resources, resourcesOf } from '../support/kube/resources.ts'
 let cluster: NoteCluster
 
 beforeAll(async () => {
-  cluster = await startNoteCluster()
+  cluster = await startNoteCluster({ upserts: true })
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

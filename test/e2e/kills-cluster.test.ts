@@ -51,7 +51,7 @@ function loadOf(run: string): Load {
     project_key: cluster.login.project_key,
     run,
     clients: 6,
-    calls_max: 4_000,
+    calls_max: 12_000,
   })
 }
 

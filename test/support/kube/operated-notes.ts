@@ -21,12 +21,12 @@ export type NoteCluster = AsyncDisposable & {
 }
 
 /** Starts both; for `beforeAll`, with `apiServerStart_timeout_ms`. */
-export async function startNoteCluster(): Promise<NoteCluster> {
+export async function startNoteCluster(options: { upserts?: boolean } = {}): Promise<NoteCluster> {
   await using parts = new AsyncDisposableStack()
   const server = parts.use(await startApiServer())
   await installKinds(server, [noteKind])
   await grant(server, operatorRules([noteKind.plural]))
-  const service = parts.use(await startNoteService())
+  const service = parts.use(await startNoteService(options))
   const all = parts.move()
   return {
     server,
