@@ -88,13 +88,13 @@ async function synced(cluster: BenchCluster, isSynced: () => Promise<boolean>) {
 }
 
 /**
- * Asked past the gate, in one list; not before each status was written twice, as a list of all takes
- * the API server a while.
+ * Asked past the gate, in one list; not before each status was written, as a list of all takes the
+ * API server a while.
  */
 async function areReady(cluster: BenchCluster, policies: number): Promise<boolean> {
   const { kube, server, namespace } = cluster
   const statuses = kube.requests.filter(({ path }) => path.includes('/status')).length
-  if (statuses < 2 * policies) return false
+  if (statuses < policies) return false
   const path = resourcesOf(server, retentionPolicyKind, namespace).path()
   const { items } = await server.tell('GET', path)
   const ready = items.filter((item: unknown) => readyOf(item)?.status === 'True').length
