@@ -11,13 +11,13 @@ import {
   type ReconcileDeps,
   type Resource,
 } from './contract.ts'
+import { duration_ms } from './duration.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import { type Failure, failureOf } from './failure-of.ts'
 import { annotations, finalizer, secretLabels, secretOwnerLabel } from './names.ts'
 import type { ProjectRef } from './project-ref.ts'
 import type { ResourceCache } from './resource-cache.ts'
 import { createResourceWriter, type ResourceWriter } from './resource-writer.ts'
-import { resyncPeriod_ms } from './resync-period.ts'
 import type { ServiceClient } from './service-client.ts'
 import type { Timing } from './timing.ts'
 
@@ -206,5 +206,5 @@ function invalidSpec({ spec_fault, deleting }: CachedResource): string {
 
 /** A tenth more or less, so that resources that came together do not stay together. */
 function resyncOf({ timing }: ReconcileContext, { spec }: Resource): number {
-  return Math.round(resyncPeriod_ms(spec.resyncPeriod) * (0.9 + timing.random() * 0.2))
+  return Math.round(duration_ms(spec.resyncPeriod) * (0.9 + timing.random() * 0.2))
 }

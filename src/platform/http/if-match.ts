@@ -31,6 +31,26 @@ export function changedSince(headers: RequestHeaders, version: number): Problem 
   })
 }
 
+/** How something whose changes are counted is written: whatever stands there, or that version alone. */
+export type VersionedWrites<Stored extends { version: number }> = {
+  put(): Promise<Stored>
+  /** Undefined when another version stands there. */
+  replace(version: number): Promise<Stored | undefined>
+  find(): Promise<{ version: number } | undefined>
+}
+
+/** Writes as If-Match asks for. Throws `precondition_failed` with the version that stands there. */
+export async function writeIfMatch<Stored extends { version: number }>(
+  headers: RequestHeaders,
+  { put, replace, find }: VersionedWrites<Stored>,
+): Promise<Stored> {
+  const version = versionToReplace(headers)
+  if (version === undefined) return put()
+  const stored = await replace(version)
+  if (stored !== undefined) return stored
+  throw changedSince(headers, (await find())?.version ?? 0)
+}
+
 function textOf(headers: RequestHeaders): string | undefined {
   const header = headers['if-match']
   return Array.isArray(header) ? header.join(', ') : header

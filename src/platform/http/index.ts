@@ -1,6 +1,12 @@
 export { discardRest } from './discard-rest.ts'
 export type { IdempotencyStore, KeptReply } from './idempotency.ts'
-export { changedSince, etagOf, ifMatchHeader, versionToReplace } from './if-match.ts'
+export {
+  changedSince,
+  etagOf,
+  ifMatchHeader,
+  versionToReplace,
+  writeIfMatch,
+} from './if-match.ts'
 export { createRateLimiter, type RateDecision, type RateLimiter } from './key-rate-limit.ts'
 export { AddressUnavailable, addressTaken } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'

@@ -1,13 +1,11 @@
 import { z } from 'zod'
 import {
   Answer,
-  changedSince,
   defineRoute,
   etagOf,
   ifMatchHeader,
-  type RequestHeaders,
   type Route,
-  versionToReplace,
+  writeIfMatch,
 } from '../../../platform/http/index.ts'
 import { asStoreProblem } from '../../../platform/relational/index.ts'
 import type { DetectionDeps } from '../detection-deps.ts'
@@ -17,7 +15,6 @@ import {
   findSettings,
   putSettings,
   replaceSettings,
-  type SettingsChange,
   type StoredSettings,
 } from './stored-settings.ts'
 
@@ -76,7 +73,12 @@ export function putDetectionSettings({ db, clock }: Pick<DetectionDeps, 'db' | '
       const updated_at = new Date(clock.now_ms())
       const detectors = choiceOf(body.detectors)
       const change = { project_id, detectors, updated_at, updated_by }
-      return answerOf(await written(db, change, headers).catch(rethrow))
+      const stored = await writeIfMatch(headers, {
+        put: () => putSettings(db, change),
+        replace: (version) => replaceSettings(db, change, version),
+        find: () => findSettings(db, project_id),
+      }).catch(rethrow)
+      return answerOf(stored)
     },
   })
 }
@@ -85,19 +87,6 @@ const nothingSet = { detectors: {}, version: 0, updated_at: null, updated_by: nu
 
 function rethrow(error: unknown): never {
   throw asStoreProblem(error)
-}
-
-async function written(
-  db: DetectionDeps['db'],
-  change: SettingsChange,
-  headers: RequestHeaders,
-): Promise<StoredSettings> {
-  const version = versionToReplace(headers)
-  if (version === undefined) return putSettings(db, change)
-  const stored = await replaceSettings(db, change, version)
-  if (stored !== undefined) return stored
-  const now = await findSettings(db, change.project_id)
-  throw changedSince(headers, now?.version ?? 0)
 }
 
 type Shown = Pick<StoredSettings, 'project_id' | 'version' | 'detectors'> & {

@@ -1,13 +1,11 @@
 import type { Clock } from '../../../kernel/time.ts'
 import {
   Answer,
-  changedSince,
   defineRoute,
   etagOf,
   ifMatchHeader,
-  type RequestHeaders,
   type Route,
-  versionToReplace,
+  writeIfMatch,
 } from '../../../platform/http/index.ts'
 import {
   asStoreProblem,
@@ -18,13 +16,7 @@ import type { CapturePolicies } from './capture-policies.ts'
 import { defaultRules } from './compile-policy.ts'
 import type { Mask } from './contract.ts'
 import { policyBody, policySchema } from './policy-schema.ts'
-import {
-  findPolicy,
-  type PolicyChange,
-  putPolicy,
-  replacePolicy,
-  type StoredPolicy,
-} from './store.ts'
+import { findPolicy, putPolicy, replacePolicy, type StoredPolicy } from './store.ts'
 
 /** What the routes need; `policies` are those of an edge in the same process, if there is one. */
 export type CaptureDeps = {
@@ -71,7 +63,11 @@ export function putCapturePolicy({ db, clock, policies }: CaptureDeps): Route {
       const { project_id, id: updated_by } = caller
       const updated_at = new Date(clock.now_ms())
       const change = { ...body, project_id, updated_at, updated_by }
-      const stored = await written(db, change, headers).catch(rethrow)
+      const stored = await writeIfMatch(headers, {
+        put: () => putPolicy(db, change),
+        replace: (version) => replacePolicy(db, change, version),
+        find: () => findPolicy(db, project_id),
+      }).catch(rethrow)
       policies?.forget(project_id)
       return answerOf(stored)
     },
@@ -82,21 +78,6 @@ const noPolicy = { ...defaultRules, version: 0, updated_at: null, updated_by: nu
 
 function rethrow(error: unknown): never {
   throw asStoreProblem(error)
-}
-
-type Db = Kysely<CaptureTables>
-
-async function written(
-  db: Db,
-  change: PolicyChange,
-  headers: RequestHeaders,
-): Promise<StoredPolicy> {
-  const version = versionToReplace(headers)
-  if (version === undefined) return putPolicy(db, change)
-  const stored = await replacePolicy(db, change, version)
-  if (stored !== undefined) return stored
-  const now = await findPolicy(db, change.project_id)
-  throw changedSince(headers, now?.version ?? 0)
 }
 
 type Shown = Omit<StoredPolicy, 'masks' | 'updated_at'> & {

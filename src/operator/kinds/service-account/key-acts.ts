@@ -1,6 +1,6 @@
 import { KubeForbidden, type SecretDraft } from '../../../platform/kube/index.ts'
 import type { EventDraft, ReconcileDeps } from '../../contract.ts'
-import { resyncPeriod_ms as duration_ms } from '../../resync-period.ts'
+import { duration_ms } from '../../duration.ts'
 import type { AccountApi } from './account-api.ts'
 import type { KeyAct } from './key-plan.ts'
 import { fingerprintOf, writeNotes } from './secret-notes.ts'

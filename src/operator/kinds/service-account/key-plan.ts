@@ -1,6 +1,6 @@
 import type { Secret } from '../../../platform/kube/index.ts'
+import { duration_ms } from '../../duration.ts'
 import { secretLabels, secretOwnerLabel } from '../../names.ts'
-import { resyncPeriod_ms as duration_ms } from '../../resync-period.ts'
 import type { LiveKey } from './account-api.ts'
 import { fingerprintOf, type PreviousKey, readNotes } from './secret-notes.ts'
 import type { DeclaredKey } from './spec.ts'
