@@ -11,6 +11,7 @@ import {
   startApiServer,
 } from '../support/kube/api-server.ts'
 import type { KubeObject } from '../support/kube/kube-request.ts'
+import { areServed } from '../support/kube/resources.ts'
 import { runRole } from '../support/service.ts'
 
 let server: ApiServer
@@ -114,6 +115,7 @@ test('without crds.keep the definitions go with the release', async () => {
   const namespace = await server.namespace(restricted)
   await helm('install', 'looptrace', chart, '-n', namespace, '--set', 'crds.keep=false')
   expect(await crds()).not.toEqual([])
+  await areAllServed()
   await helm('uninstall', 'looptrace', '-n', namespace)
   await noCrds()
 })
@@ -186,8 +188,14 @@ async function noCrds(): Promise<void> {
   await eventually('the CRDs are gone', async () => (await crds()).length === 0)
 }
 
+/** Every kind whose CRD is there. */
+async function areAllServed(): Promise<void> {
+  for (const name of await crds()) await areServed(server, name.slice(0, name.indexOf('.')))
+}
+
 /** As the notes say. */
 async function removeCrds(): Promise<void> {
+  await areAllServed()
   const asked = ['delete', 'crd', '-l', 'app.kubernetes.io/part-of=looptrace']
   expect(await server.kubectl([...asked, '--wait=false'])).toMatchObject({ status: 0 })
   await noCrds()

@@ -16,11 +16,20 @@ export async function installKinds(server: ApiServer, kinds: readonly Kind[]): P
     await server.tell('PATCH', `${crds}/${kind.plural}.${group}?fieldManager=test&force=true`, {
       body,
     })
-    await eventually(`${kind.plural} are served`, async () => {
-      const { status } = await server.ask('GET', `/apis/${group}/${version}/${kind.plural}`)
-      return status === 200
-    })
+    await areServed(server, kind.plural)
   }
+}
+
+/**
+ * Waits until the resources of a kind can be listed. The server makes their storage at the first
+ * question; when that question is the removal of the CRD, the removal may be put off for minutes
+ * (its finalizer does not ask again after a conflict).
+ */
+export async function areServed(server: ApiServer, plural: string): Promise<void> {
+  await eventually(`${plural} are served`, async () => {
+    const { status } = await server.ask('GET', `/apis/${group}/${version}/${plural}`)
+    return status === 200
+  })
 }
 
 /** Resources of one kind in one namespace, as a client of the API server sees them. */
