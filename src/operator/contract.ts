@@ -32,6 +32,8 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   reasons?: Readonly<Record<string, string>>
   /** A change of a Secret that a resource of this kind owns has it reconciled. */
   owns_secrets?: true
+  /** What a resource is about, in words of the kind's own: `peersAbout` finds it by them. */
+  about?(resource: Resource<Spec, Status>): readonly string[]
   /** A valid resource to start from; the reference shows it, and `lint` passes it. */
   example: { metadata: { name: string; namespace?: string }; spec: z.input<z.ZodType<Spec>> }
   /**
@@ -116,6 +118,8 @@ export type ReconcileDeps = {
   secrets: SecretClient
   /** All resources of this kind that the operator knows, this one included. */
   peers(): readonly Resource[]
+  /** Those of them that are about one of these; costs what it finds, however many there are. */
+  peersAbout(words: readonly string[]): readonly Resource[]
   /** Writes `looptrace.dev/external-id`; done before what depends on it. */
   noteExternalId(id: string): Promise<void>
   clock: Clock

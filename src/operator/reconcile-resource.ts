@@ -184,6 +184,7 @@ function depsOf(
     signal,
     clock: timing.clock,
     peers: cache.peers,
+    peersAbout: cache.peersAbout,
     noteExternalId: writer.noteExternalId,
     logger: logger.child({ kind, resource: `${namespace}/${name}` }),
     secrets: ownedSecrets(kube, {

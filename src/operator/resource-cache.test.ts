@@ -6,14 +6,15 @@ import { commonSpecFields } from './common-spec.ts'
 import type { Kind } from './contract.ts'
 import { createResourceCache } from './resource-cache.ts'
 
-const kind = {
+const kind: Kind = {
   ...{ kind: 'Thing', plural: 'things', singular: 'thing', short_names: [] },
   spec: z.strictObject({ ...commonSpecFields, days: z.int() }),
   status: z.strictObject({ id: z.string().optional() }),
   ...{ description: '', rules: [], columns: [], example: { metadata: { name: 'a' }, spec: {} } },
+  about: ({ spec }) => [`${(spec as unknown as { days: number }).days} days`],
   reconcile: () => Promise.reject(new Error('not a part of this test')),
   remove: () => Promise.resolve(),
-} as Kind
+}
 
 function filled() {
   const changed: string[] = []
@@ -134,8 +135,20 @@ test('peers have their spec, with its defaults; one that can not be read is none
     ['a', { days: 3, suspend: false, resyncPeriod: '10m', deletionPolicy: 'Delete' }],
   ])
   expect(cache.get('team/b')?.spec_fault).toMatch(/spec\.days: .*; spec: .*weeks/)
-  expect(cache.peers()).toBe(cache.peers())
   expect(cache.notReady()).toEqual(['team/a', 'team/b'])
+})
+
+test('peers are found by what they are about now', () => {
+  const { cache, sink } = filled()
+  const about = (...words: string[]) => cache.peersAbout(words).map(({ meta }) => meta.name)
+  sink.changed(thing('b', 6, { spec: { days: 1 } }))
+  expect([about('3 days'), about('1 days'), about('2 days')]).toEqual([['a'], ['b'], []])
+  expect(about('3 days', '1 days', '3 days')).toEqual(['a', 'b'])
+  sink.changed(one(7, { spec: { days: 1 } }))
+  expect([about('3 days'), about('1 days')]).toEqual([[], ['b', 'a']])
+  sink.changed(thing('b', 8, { spec: { weeks: 1 } }))
+  sink.deleted(one(9))
+  expect(about('1 days')).toEqual([])
 })
 
 test('a status of another version is as good as none', () => {

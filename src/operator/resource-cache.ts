@@ -11,6 +11,8 @@ export type ResourceCache = {
   keys(): readonly string[]
   /** Those whose spec can be read. */
   peers(): readonly Resource[]
+  /** Those of them that are about one of these words (`Kind.about`). */
+  peersAbout(words: readonly string[]): readonly Resource[]
   /** Keys of those that are not Ready. */
   notReady(): string[]
   size(): number
@@ -31,19 +33,20 @@ export type ResourceCache = {
  */
 export function createResourceCache(kind: Kind, onChange: (key: string) => void): ResourceCache {
   const byKey = new Map<string, CachedResource>()
-  let peers: readonly Resource[] | undefined
+  const keysAbout = createWordIndex()
+  const wordsOf = ({ resource }: CachedResource) => (resource && kind.about?.(resource)) ?? []
 
   const put = (object: KubeObject, { overOlder }: { overOlder: boolean }) => {
     const next = cachedResource(kind, object)
     const before = byKey.get(next.key)
     if (overOlder && before !== undefined && isOlder(next, before)) return
     byKey.set(next.key, next)
-    peers = undefined
+    keysAbout.set(next.key, wordsOf(next))
     if (before === undefined || isNews(before, next)) onChange(next.key)
   }
   const drop = (key: string) => {
     if (!byKey.delete(key)) return
-    peers = undefined
+    keysAbout.set(key, [])
     onChange(key)
   }
   const sink = (namespace: string | undefined): ReflectorSink => {
@@ -71,16 +74,40 @@ export function createResourceCache(kind: Kind, onChange: (key: string) => void)
   return {
     get: (key) => byKey.get(key),
     keys: () => [...byKey.keys()],
-    peers: () => {
-      peers ??= [...byKey.values()].flatMap(({ resource }) => resource ?? [])
-      return peers
-    },
+    peers: () => [...byKey.values()].flatMap(({ resource }) => resource ?? []),
+    peersAbout: (words) =>
+      [...keysAbout.find(words)].flatMap((key) => byKey.get(key)?.resource ?? []),
     notReady: () => [...byKey.values()].filter((cached) => !cached.ready).map(({ key }) => key),
     size: () => byKey.size,
     written: (object) => {
       if (byKey.has(keyOf(object))) put(object, { overOlder: true })
     },
     sink,
+  }
+}
+
+/** Which keys have a word. */
+function createWordIndex() {
+  const wordsBy = new Map<string, readonly string[]>()
+  const keysBy = new Map<string, Set<string>>()
+  const forget = (key: string) => {
+    for (const word of wordsBy.get(key) ?? []) {
+      const keys = keysBy.get(word)
+      keys?.delete(key)
+      if (keys?.size === 0) keysBy.delete(word)
+    }
+    wordsBy.delete(key)
+  }
+  return {
+    /** In place of those that it had. */
+    set(key: string, words: readonly string[]): void {
+      forget(key)
+      if (words.length === 0) return
+      wordsBy.set(key, words)
+      for (const word of words) keysBy.set(word, (keysBy.get(word) ?? new Set()).add(key))
+    },
+    find: (words: readonly string[]): ReadonlySet<string> =>
+      new Set(words.flatMap((word) => [...(keysBy.get(word) ?? [])])),
   }
 }
 

@@ -4,6 +4,7 @@ import { removeRetention } from './remove.ts'
 import { retentionPolicyRules } from './rules.ts'
 import { type RetentionPolicySpec, retentionPolicySpec } from './spec.ts'
 import { type RetentionPolicyStatus, retentionPolicyStatus } from './status.ts'
+import { projectWords } from './winner.ts'
 
 /** How long a project's data is kept, when it is archived, and what is held. */
 export const retentionPolicyKind: Kind<RetentionPolicySpec, RetentionPolicyStatus> = {
@@ -16,6 +17,7 @@ export const retentionPolicyKind: Kind<RetentionPolicySpec, RetentionPolicyStatu
   spec: retentionPolicySpec,
   status: retentionPolicyStatus,
   rules: retentionPolicyRules,
+  about: projectWords,
   columns: [
     {
       name: 'Project',

@@ -12,7 +12,7 @@ import { asNotReady } from './refusals.ts'
 import { letGo } from './remove.ts'
 import type { RetentionPolicyStatus } from './status.ts'
 import { policyPath, readPolicy, type StoredPolicy } from './stored-policy.ts'
-import { nameOf, type RetentionPolicy, winnerOf } from './winner.ts'
+import { nameOf, type RetentionPolicy, rivalWords, winnerOf } from './winner.ts'
 
 /**
  * Brings a project's retention in the service to what the spec says: reads, compares, writes only
@@ -24,7 +24,8 @@ export async function reconcileRetention(
 ): Promise<Reconciled<RetentionPolicyStatus>> {
   const { service } = deps
   const project_id = await resolveProject(resource.spec.projectRef, service, deps.clock)
-  refuseBehindAnother(resource, deps.peers() as readonly RetentionPolicy[], project_id)
+  const rivals = deps.peersAbout(rivalWords(resource, project_id))
+  refuseBehindAnother(resource, rivals as readonly RetentionPolicy[], project_id)
   const { external_id } = resource.meta
   if (external_id !== undefined && external_id !== project_id) {
     await letGo(resource, service, external_id)
@@ -60,10 +61,10 @@ const conflictAgain_ms = 10_000
 
 function refuseBehindAnother(
   resource: RetentionPolicy,
-  peers: readonly RetentionPolicy[],
+  rivals: readonly RetentionPolicy[],
   project_id: string,
 ): void {
-  const winner = winnerOf(resource, peers, project_id)
+  const winner = winnerOf(resource, rivals)
   if (nameOf(winner) === nameOf(resource)) return
   throw new NotReady(
     'Conflict',

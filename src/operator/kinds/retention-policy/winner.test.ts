@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { retentionPolicySpec } from './spec.ts'
-import { nameOf, type RetentionPolicy, winnerOf } from './winner.ts'
+import { nameOf, projectWords, type RetentionPolicy, rivalWords, winnerOf } from './winner.ts'
 
 const project = '0a1b2c3d-0000-4000-8000-0123456789ab'
 
@@ -23,8 +23,12 @@ function policy(
 
 const early = '2026-11-21T12:00:00Z'
 const late = '2026-11-21T12:00:01Z'
-const winner = (own: RetentionPolicy, ...peers: RetentionPolicy[]) =>
-  nameOf(winnerOf(own, peers, project))
+/** Among those of the peers that the cache finds by the words of a rival. */
+const winner = (own: RetentionPolicy, ...peers: RetentionPolicy[]) => {
+  const words = new Set(rivalWords(own, project))
+  const rivals = peers.filter((peer) => projectWords(peer).some((word) => words.has(word)))
+  return nameOf(winnerOf(own, rivals))
+}
 
 test('the oldest wins, and of equally old ones the first by namespace and name', () => {
   const [one, other] = [policy('b', early), policy('a', late)]
@@ -55,7 +59,7 @@ test('all that are about a project agree on one', () => {
   fc.assert(
     fc.property(some, (all) => {
       const peers = all.map(([s, n]) => policy(`p${n}`, `2026-11-21T12:00:0${s}Z`))
-      expect(new Set(peers.map((own) => nameOf(winnerOf(own, peers, project)))).size).toBe(1)
+      expect(new Set(peers.map((own) => winner(own, ...peers))).size).toBe(1)
     }),
   )
 })
