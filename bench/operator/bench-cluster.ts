@@ -77,7 +77,7 @@ export async function startBenchCluster(): Promise<BenchCluster> {
         LOOPTRACE_OPERATOR_KEY: key.trim(),
         LOOPTRACE_OPERATOR_NAMESPACE: namespace,
         // As the chart has it.
-        NODE_OPTIONS: '--max-semi-space-size=1',
+        NODE_OPTIONS: '--max-semi-space-size=1 --v8-pool-size=1',
       }),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }

@@ -131,8 +131,8 @@ LOOPTRACE_OPERATOR_NAMESPACES: {{ join "," . | quote }}
 LOOPTRACE_OPERATOR_PROJECTS: {{ toJson . | quote }}
 {{- end }}
 LOOPTRACE_OPERATOR_LEADER_ELECTION: {{ eq .Values.mode "cluster" | quote }}
-{{- /* It makes little garbage: a small space for new objects saves 30 MiB. */}}
-NODE_OPTIONS: --max-semi-space-size=1
+{{- /* It makes little garbage: a small space for new objects saves 30 MiB, one helper of V8 for three 10. */}}
+NODE_OPTIONS: --max-semi-space-size=1 --v8-pool-size=1
 {{- end }}
 
 {{/* A map of settings as `env` of a container, in the order of the names. */}}
