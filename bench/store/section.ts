@@ -11,7 +11,9 @@ export function storeSection(facts: StoreFacts): string {
   const { rounds, load, questions, routes, hot, archive, retention } = facts
   return `A month of ${thousands(load.rows)} observations of 20 projects in the embedded ClickHouse, in a process of its
 own: the largest project has 28 % of them, the middle one that is asked 6 %. One in a hundred was sent
-again, and of the last minutes nothing is merged yet. Texts are cuts of documentation.
+again. Days that are over are one part each, as the engine makes them two hours after their last insert;
+of the last minutes nothing is merged yet, and they repeat rows of the last two days. Texts are cuts of
+documentation.
 
 | load | | goal | |
 |---|---|---|---|
