@@ -38,7 +38,8 @@ const createIndex = /^create (unique )?index (\w+)\s+on (\w+)\s*(.*)$/s
 const dropIndex = /^drop index (\w+)$/
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 
-const modifySetting = /\bmodify setting (\w+ = \w+(?:, \w+ = \w+)*)$/
+const modifySetting =
+  /\bmodify setting (?:\{\{if_known:)?(\w+ = (?:\w+|'')(?:, \w+ = \w+)*)(?:\}\})?$/
 
 const readers: readonly Reader[] = [
   { pattern: /^\{\{distributed(_alter)?:/, read: () => undefined },

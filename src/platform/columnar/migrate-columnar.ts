@@ -35,6 +35,7 @@ export async function migrateColumnar(options: ColumnarMigrateOptions): Promise<
   const target: SchemaTarget = {
     database: columnar.database,
     ...(cluster !== undefined && { cluster }),
+    table_settings: await readTableSettings(columnar),
   }
   for (const template of noteTables) await run(columnar, template, target)
   const status = compareSchema(migrations, await readApplied(columnar))
@@ -61,6 +62,11 @@ const noteTables = [
  * while rows are written: they come first on a server without a schema, and change no other.
  */
 const firstOfAll: ReadonlySet<string> = new Set(['0007_observations_by_day'])
+
+async function readTableSettings(columnar: Columnar): Promise<ReadonlySet<string>> {
+  const rows = await columnar.query<{ name: string }>('SELECT name FROM system.merge_tree_settings')
+  return new Set(rows.map(({ name }) => name))
+}
 
 /** Longer than any request: a statement may rewrite a large table. */
 const statement_ms_max = 3_600_000

@@ -31,8 +31,24 @@ test('a cluster gets replicated tables and one over them', () => {
   )
 })
 
+test('a setting that a version does not know makes its statement one of no use', () => {
+  const change = 'alter table a modify setting {{if_known:b = 1}}'
+  const known = { database: 'd', table_settings: new Set(['b']) }
+  expect(renderStatement(change, known)).toBe('alter table a modify setting b = 1')
+  for (const table_settings of [new Set<string>(), undefined]) {
+    expect(
+      renderStatement(change, { database: 'd', ...(table_settings && { table_settings }) }),
+    ).toBe('')
+  }
+})
+
 test('a placeholder that is none is refused', () => {
-  for (const wrong of ['{{tabel:a}}', '{{distributed:a}}', '{{distributed_alter:a}}']) {
+  for (const wrong of [
+    '{{tabel:a}}',
+    '{{distributed:a}}',
+    '{{distributed_alter:a}}',
+    '{{if_known:a}}',
+  ]) {
     expect(() => renderStatement(wrong, { database: 'd', cluster: 'c' })).toThrow(TypeError)
   }
 })

@@ -1,5 +1,10 @@
 /** Where a schema is made: on one server, or (with a name) on every server of a cluster. */
-export type SchemaTarget = { cluster?: string; database: string }
+export type SchemaTarget = {
+  cluster?: string
+  database: string
+  /** Names of the settings that tables have in this version of ClickHouse. */
+  table_settings?: ReadonlySet<string>
+}
 
 /**
  * Fills a statement's template, so that one file makes both kinds of schema. Answers '' for a
@@ -10,16 +15,20 @@ export type SchemaTarget = { cluster?: string; database: string }
  * - `{{durability}}`: settings that make an acknowledged insert survive a power cut: on one server
  *   fsync, in a cluster its replicas, which also remember insert tokens;
  * - `{{distributed:x by key}}`: in a cluster a whole statement, the table `x` over all `x_local`;
- * - `{{distributed_alter:x change}}`: in a cluster a whole statement, the change of that table.
+ * - `{{distributed_alter:x change}}`: in a cluster a whole statement, the change of that table;
+ * - `{{if_known:s = v}}`: `s = v`; a version that has no such setting has no use for the statement.
  * Throws TypeError for a placeholder that is none of these.
  */
 export function renderStatement(template: string, target: SchemaTarget): string {
+  let is_of_use = true
   const text = template.replace(/\{\{(\w+)(?::([^}]*))?\}\}/g, (_, name, argument) => {
     const fill = fillers[name]
     if (!fill) throw new TypeError(`got the placeholder {{${name}}}, expected one of ours`)
-    return fill(argument ?? '', target)
+    const filled = fill(argument ?? '', target)
+    if (filled === undefined) is_of_use = false
+    return filled ?? ''
   })
-  return /[^\s]/.test(text.replace(/^--.*$/gm, '')) ? text : ''
+  return is_of_use && /[^\s]/.test(text.replace(/^--.*$/gm, '')) ? text : ''
 }
 
 /**
@@ -29,7 +38,7 @@ export function renderStatement(template: string, target: SchemaTarget): string 
  */
 const tokens_max = 10_000
 
-const fillers: Record<string, (argument: string, target: SchemaTarget) => string> = {
+const fillers: Record<string, (argument: string, target: SchemaTarget) => string | undefined> = {
   table: (name, { cluster }) => (cluster === undefined ? name : `${name}_local`),
   on_cluster: (_, { cluster }) => (cluster === undefined ? '' : `on cluster ${quoted(cluster)}`),
   engine: (engine, { cluster }) => (cluster === undefined ? engine : `Replicated${engine}`),
@@ -39,6 +48,7 @@ const fillers: Record<string, (argument: string, target: SchemaTarget) => string
       : `replicated_deduplication_window = ${tokens_max}`,
   distributed,
   distributed_alter: distributedAlter,
+  if_known: ifKnown,
 }
 
 function distributed(argument: string, { cluster, database }: SchemaTarget): string {
@@ -54,6 +64,12 @@ function distributedAlter(argument: string, { cluster }: SchemaTarget): string {
   const [, name = '', change = ''] = /^(\w+)\s+(.+)$/s.exec(argument) ?? []
   if (name === '') throw new TypeError(`got {{distributed_alter:${argument}}}, expected "table …"`)
   return cluster === undefined ? '' : `alter table ${name} on cluster ${quoted(cluster)} ${change}`
+}
+
+function ifKnown(argument: string, { table_settings }: SchemaTarget): string | undefined {
+  const [, name = ''] = /^(\w+) = .+$/.exec(argument) ?? []
+  if (name === '') throw new TypeError(`got {{if_known:${argument}}}, expected "setting = value"`)
+  return table_settings?.has(name) ? argument : undefined
 }
 
 function quoted(name: string): string {
