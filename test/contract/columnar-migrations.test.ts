@@ -116,7 +116,8 @@ test('the table of observations has the columns that are written', async () => {
 
 test('in a cluster every statement is one that ClickHouse can read', async () => {
   await columnar.createDatabase()
-  const target = { cluster: "main's", database: columnar.database }
+  const table_settings = new Set(['auto_statistics_types'])
+  const target = { cluster: "main's", database: columnar.database, table_settings }
   const migrations = await readMigrations(columnarMigrationsDirectory)
   const statements = migrations
     .flatMap((migration) => migration.statements)
@@ -133,6 +134,21 @@ test('in a cluster every statement is one that ClickHouse can read', async () =>
   expect(all).toMatch(
     /Distributed\('main\\'s', '\w+', 'observations_local', cityHash64\(project_id, trace_id\)\)/,
   )
+})
+
+test('a setting that this version has not is left alone', async () => {
+  const alter = 'alter table {{table:a}} modify setting'
+  await write(
+    '0003_c.sql',
+    `${alter} {{if_known:merge_max_block_size = 4096}}
+-- statement
+${alter} {{if_known:no_such_setting = 1}}`,
+  )
+  await migrate()
+  const [table] = await columnar.query<{ engine_full: string }>(
+    "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'a'",
+  )
+  expect(table?.engine_full).toContain('merge_max_block_size = 4096')
 })
 
 test('the files stand without holes', async () => {
