@@ -253,7 +253,8 @@ test('an error that nobody can name is looked for after some deliveries, and hol
   await bench.publish(project_id, [call('a'), call('b')])
   await bench.publish(project_id, [call('bad')], 'bad')
   await bench.publish(project_id, [call('a')])
-  await bench.startWorker({ suspect_attempts: 2 })
+  // All of them in one batch, the second time too: what comes alone then waits for others to be stored.
+  await bench.startWorker({ suspect_attempts: 2, batches_max: 1, batch_wait_ms: 200 })
   await bench.settled()
   expect(await recorded(bench, store, project_id)).toEqual(once)
   expect(await bench.queue.deadLetters(10)).toMatchObject([{ id: 'bad', attempts: 2 }])
