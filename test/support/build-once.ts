@@ -1,19 +1,29 @@
 import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { sleep } from '../../src/kernel/time.ts'
 
-/** The Go programs of the tests take minutes on two cores, when the cache of Go is empty too. */
+/** Building the Go programs takes minutes on two cores when Go's own cache is empty too. */
 const wait_ms_max = 900_000
 const poll_ms = 200
 
+/** The folder of built and downloaded test tools, shared by all checkouts of this user. */
+const folder = join(
+  process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
+  'looptrace-test-tools',
+)
+
 /**
- * The path, which `make` is to fill (a file or a folder, at the place that it is given) when there
- * is nothing yet. Test files run side by side: one makes it, the others wait for it.
+ * Returns the path of a cached tool (a file or a folder) and builds it first if it is missing.
+ * `name` must contain everything the tool depends on: its version, or a hash of its sources.
+ * `make` receives the path to build at. Concurrent callers, also of other checkouts, wait for
+ * one build.
  */
 export async function builtOnce(
-  path: string,
+  name: string,
   make: (place: string) => Promise<void>,
 ): Promise<string> {
+  const path = join(folder, name)
   await mkdir(dirname(path), { recursive: true })
   const lock = `${path}.lock`
   for (const start = Date.now(); Date.now() - start < wait_ms_max; ) {

@@ -26,13 +26,12 @@ export type GoProgram = {
   ldflags?: string
 }
 
-/** The path of a Go program, built once for each state of its files, in `.cache`. */
+/** Returns the path of a Go program, built once for each state of its files. */
 export async function goProgram(program: GoProgram): Promise<string> {
   const { name, module, package_path, keyed_on, ldflags = '' } = program
   const hash = createHash('sha256').update(ldflags)
   for (const file of keyed_on) hash.update(await readFile(join(module, file)))
-  const binary = join(repository, '.cache', `${name}-${hash.digest('hex').slice(0, 16)}`)
-  return builtOnce(binary, async (place) => {
+  return builtOnce(`${name}-${hash.digest('hex').slice(0, 16)}`, async (place) => {
     const args = ['build', '-o', place, ...(ldflags ? ['-ldflags', ldflags] : []), package_path]
     try {
       await promisify(execFile)('go', args, { cwd: module, maxBuffer: 16 * 1024 * 1024 })

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { access, mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { builtOnce } from './build-once.ts'
 
 const repository = join(import.meta.dirname, '../..')
 const toolFolder = join(repository, 'test/tools/python')
@@ -13,7 +14,7 @@ const run = promisify(execFile)
 
 /**
  * The path of a Python interpreter that has the packages of test/tools/python/requirements.txt.
- * The environment is made once for each state of that file and each version of Python, in .cache.
+ * The environment is built once for each state of that file and each version of Python.
  * Rejects with what to do when there is no Python, or when the packages don't come.
  */
 export async function testPython(): Promise<string> {
@@ -21,9 +22,8 @@ export async function testPython(): Promise<string> {
   const hash = createHash('sha256')
     .update(version)
     .update(await readFile(requirements))
-  const folder = join(repository, '.cache', `python-${hash.digest('hex').slice(0, 16)}`)
-  if (!(await exists(folder))) await makeEnvironment(folder)
-  return join(folder, 'bin', 'python')
+  const name = `python-${hash.digest('hex').slice(0, 16)}`
+  return join(await builtOnce(name, makeEnvironment), 'bin', 'python')
 }
 
 /**
@@ -62,27 +62,12 @@ async function pythonVersion(): Promise<string> {
 
 const wantedPython = `Python 3.${minorVersionMin} or newer (apt install python3)`
 
-/** Made beside its place and moved there whole, as another run may do the same. */
 async function makeEnvironment(folder: string): Promise<void> {
-  const building = `${folder}.${process.pid}`
-  await mkdir(join(repository, '.cache'), { recursive: true })
   try {
-    await run('python3', ['-m', 'venv', '--without-pip', building])
-    await run(join(building, 'bin', 'python'), [join(toolFolder, 'install.py'), requirements])
-    await rename(building, folder).catch(async (error: unknown) => {
-      if (!(await exists(folder))) throw error
-    })
+    await run('python3', ['-m', 'venv', '--without-pip', folder])
+    await run(join(folder, 'bin', 'python'), [join(toolFolder, 'install.py'), requirements])
   } catch (cause) {
     const { stderr = '' } = cause as { stderr?: string }
     throw new Error(`no Python environment for the tests:\n${stderr}`, { cause })
-  } finally {
-    await rm(building, { recursive: true, force: true })
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

