@@ -1,23 +1,36 @@
 import { defineConfig } from 'vitest/config'
-import type { Reporter } from 'vitest/node'
+import { closingLine, slowestFiles } from './test/support/reporters.ts'
 
-/** Ends the run with one plain line that any machine can read. */
-const closingLine: Reporter = {
-  onTestRunEnd(modules) {
-    const tests = modules.flatMap((module) => [...module.children.allTests()])
-    const count = (state: string) => tests.filter((test) => test.result().state === state).length
-    process.stdout.write(`\n${count('passed')} passed, ${count('failed')} failed\n`)
-  },
-}
+/** Files that share nothing but imports and the shared servers run in one worker, one by one. */
+const shared = { isolate: false, sequence: { groupOrder: 0 } }
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
+    experimental: { viteModuleRunner: false },
     testTimeout: 120_000,
     hookTimeout: 300_000,
-    reporters: ['default', closingLine],
+    reporters: ['default', slowestFiles, closingLine],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'unit', include: ['src/**/*.test.ts', 'test/corpus/*.test.ts'], ...shared },
+      },
+      { extends: true, test: { name: 'api', include: ['test/api/*.test.ts'], ...shared } },
+      {
+        extends: true,
+        test: { name: 'contract', include: ['test/contract/*.test.ts'], ...shared },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/*.test.ts', 'test/tidy.test.ts'],
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 })

@@ -31,7 +31,7 @@ insert into a (n) select 1 where (select count() from a) = 0`
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack()
-  columnar = openColumnar(columnarOptions(await testClickHouse()))
+  columnar = openColumnar(columnarOptions(await testClickHouse('empty')))
   parts.defer(() => columnar.close())
   directory = await mkdtemp(join(tmpdir(), 'looptrace-columnar-migrations-'))
   parts.defer(() => rm(directory, { recursive: true }))
@@ -58,7 +58,7 @@ test('from nothing to current, and once more without a change', async () => {
 test('a run that ends after any statement is finished by the next', async () => {
   for (let last = 1; last <= 5; last++) {
     let done = 0
-    const own = openColumnar(columnarOptions(await testClickHouse()))
+    const own = openColumnar(columnarOptions(await testClickHouse('empty')))
     parts.defer(() => own.close())
     const cut = migrateColumnar({
       columnar: own,

@@ -98,7 +98,7 @@ const rows = fc.array(
 let columnar: Columnar
 
 beforeAll(async () => {
-  columnar = openColumnar(columnarOptions(await testClickHouse()))
+  columnar = openColumnar(columnarOptions(await testClickHouse('empty')))
   await columnar.createDatabase()
   const types = names.map((name) => `${name} ${columns[name].type}`)
   await columnar.command(`CREATE TABLE r (batch UUID, at UInt32, ${types}) ENGINE = Memory`)

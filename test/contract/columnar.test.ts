@@ -17,7 +17,7 @@ let database: TestDatabase
 let columnar: Columnar
 
 beforeAll(async () => {
-  database = await testClickHouse()
+  database = await testClickHouse('empty')
   columnar = openColumnar(columnarOptions(database))
   await columnar.createDatabase()
 })

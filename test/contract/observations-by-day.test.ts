@@ -50,7 +50,7 @@ test('a batch of 130 days and of absurd clocks is stored, a partition for each d
 })
 
 test('a server that has the older schema keeps its table and its rows', async () => {
-  const columnar = openColumnar(columnarOptions(await testClickHouse()))
+  const columnar = openColumnar(columnarOptions(await testClickHouse('empty')))
   parts.defer(() => columnar.close())
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-observations-by-day-'))
   parts.defer(() => rm(directory, { recursive: true }))

@@ -119,7 +119,7 @@ async function makeNamespace(): Promise<void> {
 /** The stores of this machine, as values of the chart and Secrets of the namespace. */
 async function install(directory: string): Promise<void> {
   const postgres = new URL(await testPostgres('empty'))
-  const clickhouse = await testClickHouse()
+  const clickhouse = await testClickHouse('empty')
   const nats = await startNatsServer({ directory: join(directory, 'nats') })
   parts.defer(() => nats.stop())
   await makeSecret('pg-app', {

@@ -23,7 +23,7 @@ import {
   writeRecords,
 } from '../support/archives.ts'
 import { blobsOptions } from '../support/blobs.ts'
-import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
+import { columnarOptions, testClickHouse } from '../support/clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
 import { enqueueTestJob, jobIn, jobOf } from '../support/job-workers.ts'
 import { testPostgres } from '../support/postgres.ts'
@@ -49,7 +49,6 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'looptrace-kills-archive-'))
   s3 = await startS3Server({ directory })
   const clickhouse = await testClickHouse()
-  await (await migratedClickHouse(clickhouse)).close()
   columnar = openColumnar(columnarOptions(clickhouse))
   const postgres_url = await testPostgres()
   relational = openRelational<ArchiveTestTables>({

@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  type EmbeddedClickHouse,
+  type Columnar,
+  migrateColumnar,
+  openColumnar,
   startEmbeddedClickHouse,
 } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
@@ -12,20 +14,19 @@ import { createLogger } from '../../src/platform/telemetry/index.ts'
 /** Hands out databases over HTTP: test files run in processes of their own and share a server. */
 export type ClickHouseBroker = { url: string; close: () => Promise<void> }
 
-/** How to reach a database that is not made yet. */
+/** How to reach a test's database. */
 export type TestDatabase = { url: string; username: string; password: string; database: string }
 
 /** Listens at once; ClickHouse starts with the first request, so a run without one pays nothing. */
 export async function startClickHouseBroker(): Promise<ClickHouseBroker> {
   let shared: Promise<SharedServer> | undefined
   let made = 0
-  const server = createServer((_request, response) => {
+  const server = createServer((request, response) => {
     shared ??= startSharedServer()
     made += 1
     const database = `test_${made}`
-    shared.then(
-      ({ clickhouse: { url, username, password } }) =>
-        response.end(JSON.stringify({ url, username, password, database } satisfies TestDatabase)),
+    makeDatabase(shared, database, request.url === '/migrated').then(
+      (made) => response.end(JSON.stringify(made)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     )
   })
@@ -41,7 +42,15 @@ export async function startClickHouseBroker(): Promise<ClickHouseBroker> {
   }
 }
 
-type SharedServer = { clickhouse: EmbeddedClickHouse; close: () => Promise<void> }
+type SharedServer = {
+  columnar: Columnar
+  access: Omit<TestDatabase, 'database'>
+  /** Statements that make the tables of the current schema in the database `template`. */
+  schema: readonly string[]
+  close: () => Promise<void>
+}
+
+const template = 'template'
 
 async function startSharedServer(): Promise<SharedServer> {
   const logger = createLogger({ role: 'test-clickhouse', level: 'error' })
@@ -49,10 +58,50 @@ async function startSharedServer(): Promise<SharedServer> {
   const remove = () => rm(directory, { recursive: true, force: true })
   try {
     const clickhouse = await startEmbeddedClickHouse({ directory, logger })
-    const close = () => clickhouse.stop().then(remove)
-    return { clickhouse, close }
+    const { url, username, password } = clickhouse
+    const access = { url, username, password }
+    const limits = { request_timeout_ms: 30_000, connections_max: 4, compression: false }
+    const columnar = openColumnar({ ...access, database: template, ...limits, logger })
+    await migrateColumnar({ columnar, logger })
+    const schema = await statementsOf(columnar)
+    const close = async () => {
+      await columnar.close()
+      await clickhouse.stop()
+      await remove()
+    }
+    return { columnar, access, schema, close }
   } catch (error) {
     await remove()
     throw error
   }
+}
+
+/** Reads how the server would make each table again; views come last, as they need the tables. */
+async function statementsOf(columnar: Columnar): Promise<string[]> {
+  const tables = await columnar.query<{ create_table_query: string }>(
+    `SELECT create_table_query FROM system.tables WHERE database = {database:String}
+     ORDER BY engine LIKE '%View', name`,
+    { database: template },
+  )
+  return tables.map(({ create_table_query }) => create_table_query)
+}
+
+/** Makes a migrated database from the template's statements: a fifth of what migrations take. */
+async function makeDatabase(
+  shared: Promise<SharedServer>,
+  database: string,
+  migrated: boolean,
+): Promise<TestDatabase> {
+  const { columnar, access, schema } = await shared
+  if (migrated) {
+    await columnar.command(`CREATE DATABASE ${database}`)
+    const inTemplate = new RegExp(`\\b${template}\\.`, 'g')
+    for (const statement of schema) {
+      await columnar.command(statement.replace(inTemplate, `${database}.`))
+    }
+    await columnar.command(
+      `INSERT INTO ${database}.schema_migrations SELECT * FROM schema_migrations`,
+    )
+  }
+  return { ...access, database }
 }

@@ -2,7 +2,6 @@ import { inject } from 'vitest'
 import {
   type Columnar,
   type ColumnarOptions,
-  migrateColumnar,
   openColumnar,
 } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
@@ -16,21 +15,22 @@ declare module 'vitest' {
 }
 
 /**
- * A database name of one's own on the embedded ClickHouse that all test files share; the first
- * call of a run starts it and the end of the run removes it. The database is made by a migration.
+ * Makes a database for a test file or a test: with the current schema, or with `empty` only its
+ * name, which is free. All are on one embedded ClickHouse, which the first call of a run starts
+ * and the end of the run removes; nothing needs cleaning up.
  */
-export async function testClickHouse(): Promise<TestDatabase> {
-  const answer = await fetch(inject('clickhouse_broker'), { method: 'POST' })
+export async function testClickHouse(
+  kind: 'migrated' | 'empty' = 'migrated',
+): Promise<TestDatabase> {
+  const answer = await fetch(`${inject('clickhouse_broker')}/${kind}`, { method: 'POST' })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`no ClickHouse for the test: ${text}`)
   return JSON.parse(text)
 }
 
-/** Opens such a database, migrated. Close it after the tests. */
+/** Opens a migrated database, a new one unless given. Close it after the tests. */
 export async function migratedClickHouse(given?: TestDatabase): Promise<Columnar> {
-  const columnar = openColumnar(columnarOptions(given ?? (await testClickHouse())))
-  await migrateColumnar({ columnar, logger: createLogger({ role: 'test', level: 'error' }) })
-  return columnar
+  return openColumnar(columnarOptions(given ?? (await testClickHouse())))
 }
 
 /** Options to open a test's database with; time-outs are long, since machines are shared. */
