@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   type ApiServer,
@@ -50,8 +51,7 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync())
 
 async function looptrace(...args: string[]) {
-  const { PATH = '' } = process.env
-  const env = { PATH, KUBECONFIG: await server.kubeconfig() }
+  const env = childEnv({ KUBECONFIG: await server.kubeconfig() })
   return run(process.execPath, ['src/main.ts', ...args], { cwd: copy, env }).catch(
     (error: { stdout: string; stderr: string }) => error,
   )

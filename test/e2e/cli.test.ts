@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import {
@@ -30,9 +31,8 @@ function looptrace(
   line: string,
   { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
 ): Promise<Result> {
-  const { PATH = '' } = process.env
   const args = [main, ...line.split(' ').filter((word) => word !== '')]
-  const options = { cwd: directory, env: { PATH, HOME: directory, ...env } }
+  const options = { cwd: directory, env: childEnv({ HOME: directory, ...env }) }
   return new Promise((resolve) => {
     const child = execFile(process.execPath, args, options, (error, stdout, stderr) => {
       resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr })

@@ -1,5 +1,13 @@
-import { describe } from 'vitest'
-import { singleMachineShape } from '../support/clients/client-shape.ts'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { verdictSuite } from '../support/agents/verdict-suite.ts'
+import { type ClientShape, singleMachineShape } from '../support/clients/client-shape.ts'
 import { clientSuite } from '../support/clients/client-suite.ts'
 
-describe('clients of role all', () => clientSuite(singleMachineShape))
+let shape: ClientShape
+beforeAll(async () => {
+  shape = await singleMachineShape()
+})
+afterAll(() => shape?.[Symbol.asyncDispose]())
+
+describe('clients of role all', () => clientSuite(() => shape))
+describe('verdicts of role all', () => verdictSuite(() => shape))

@@ -1,30 +1,32 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sleep } from '../../src/kernel/time.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
-import {
-  accountOf,
-  expectFaithfulRows,
-  type Kill,
-  lostCalls,
-  oldestLost_ms,
-  recordedOf,
-} from '../support/bookkeeping.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Load, startLoad } from '../support/load.ts'
-import { scrape } from '../support/metrics.ts'
+import { type IngestRun, type IngestRunOptions, startIngestRun } from '../support/ingest-run.ts'
+import { killsOfRun, msFor } from '../support/kills-of-run.ts'
 import { type Held, holdBeforeRollUp, holdInsert } from '../support/mid-batch.ts'
 import { printCounts } from '../support/print-counts.ts'
-import { type RecordCounts, recordCounts, untilAllRecorded } from '../support/quiet.ts'
-import { expectRollUps, type Reader } from '../support/roll-ups.ts'
+import { recordCounts } from '../support/quiet.ts'
+import type { RestartableService } from '../support/restartable-service.ts'
 import { openTestColumnar } from '../support/single-machine.ts'
+import { type TcpGate, tcpGate } from '../support/tcp-gate.ts'
 
-const kills = 3
-/** So much load is between two kills. */
-const callsBetween = 60
+/**
+ * kill -9 under load on every way in at once, each process of a cluster in turn. The long run is
+ * `KILLS=20 npx vitest run test/e2e/kills-cluster.test.ts`.
+ */
+const kills = killsOfRun(2)
+/** So much is taken between two kills. */
+const between = 60
 const back_ms_max = 30_000
+const youngDeaths_max = 10
+const grownUp_ms = 11_000
 
 let cluster: Cluster
 let columnar: Columnar
+/** Edges reach the queue through this gate in the tests of the network; the worker never does. */
+let gate: TcpGate
 
 beforeAll(async () => {
   cluster = await startCluster({
@@ -38,163 +40,204 @@ beforeAll(async () => {
     script: { steps: [{ match: { stream: true }, stream: { chunks: 4, delay_ms: 2 } }] },
   })
   columnar = openTestColumnar(cluster.clickhouse.server())
+  gate = await tcpGate(cluster.nats.url)
 })
 
 afterAll(async () => {
-  await columnar.close()
-  await cluster.stop()
+  await columnar?.close()
+  await cluster?.stop()
+  await gate?.[Symbol.asyncDispose]()
 })
 
-function loadOf(run: string): Load {
-  return startLoad({
-    base_url: () => cluster.proxy.base_url,
-    project_key: cluster.login.project_key,
-    run,
-    clients: 6,
-    calls_max: 12_000,
-  })
-}
-
-async function untilCalls(load: Load, more: number): Promise<void> {
-  const enough = load.calls.length + more
-  await eventually(`${more} more calls`, () => load.calls.length >= enough, {
-    timeout_ms: back_ms_max,
-  })
-}
-
-/** Waits for the end of the recording, and holds what the clients saw against what is stored. */
-async function expectExactlyOnce(title: string, run: string, load: Load): Promise<void> {
-  const before = countsBefore
-  const calls = await load.stop()
-  const counted = await untilQuiet()
-  countsBefore = counted
-  const recorded = await recordedOf(columnar, run)
-  const account = accountOf(calls, recorded)
-  printCounts(`cluster, ${title}`, {
-    ...account,
-    spooled_messages: counted.spooled - before.spooled,
-    counted_as_lost: counted.lost - before.lost,
-  })
-  expect(account.sent).toBeGreaterThan(kills * callsBetween)
-  expect(account).toMatchObject({ seen_otherwise: 0, duplicates: 0, lost: 0 })
-  expect(counted.published - before.published).toBe(account.recorded)
-  expect(counted.lost).toBe(before.lost)
-  expectFaithfulRows(calls, recorded)
-  await expectRollUps(reader(), recorded)
-}
-
-function untilQuiet(): Promise<RecordCounts> {
-  const { proxy, worker } = cluster
-  return untilAllRecorded({ proxy: proxy.management_url, worker: worker.management_url })
-}
-
-function reader(): Reader {
-  return { api_url: cluster.api.base_url, project_key: cluster.login.project_key }
-}
-
-let countsBefore: RecordCounts = { published: 0, lost: 0, pending: 0, spooled: 0, in_spool: 0 }
-
-test('a worker killed in mid-batch loses and repeats nothing', async () => {
-  // Without merges the rows of redelivered batches stay, and every reader has to do without them.
-  await columnar.command('system stop merges observations')
-  const load = loadOf('worker')
-  const places: (() => Promise<Held>)[] = [
-    async () => ({ release: async () => undefined }),
-    () => holdBeforeRollUp(cluster.postgres.server().url),
-    () => holdInsert(cluster.clickhouse.server().pid(), () => untilCalls(load, callsBetween)),
-  ]
-  for (let kill = 0; kill < 2 * kills; kill += 1) {
-    await untilWorking()
-    const held = await places[kill % places.length]?.()
-    await cluster.worker.kill()
-    await held?.release()
-    await cluster.worker.start()
-  }
-  await untilCalls(load, callsBetween)
-  await expectExactlyOnce(`${2 * kills} kills of the worker`, 'worker', load)
-  await columnar.command('system start merges observations')
-}, 300_000)
-
-/** Waits until the worker of now has stored something; so a kill that follows meets it at work. */
-async function untilWorking(): Promise<void> {
-  await eventually(
-    'the worker stores rows',
-    async () => {
-      const value = await scrape(cluster.worker.management_url)
-      return value('looptrace_ingest_rows_stored_total', { kind: 'observations' }) >= callsBetween
+function start(options: IngestRunOptions): IngestRun {
+  const { proxy, api, worker, login } = cluster
+  return startIngestRun(
+    {
+      otlp_url: () => proxy.base_url,
+      otlp_grpc_address: () => proxy.otlp_grpc_address,
+      api_url: () => api.base_url,
+      project_key: login.project_key,
+      processes: () => ({
+        edges: [proxy.management_url, api.management_url],
+        worker: worker.management_url,
+      }),
+      reader: () => ({ api_url: api.base_url, project_key: login.project_key }),
+      withColumnar: (work) => work(columnar),
     },
-    { timeout_ms: back_ms_max },
+    options,
   )
 }
 
-test('a killed nats-server loses and repeats nothing', async () => {
-  const load = loadOf('nats')
-  for (let kill = 0; kill < kills; kill += 1) {
-    await untilCalls(load, callsBetween)
-    // What it has been sent and has not acknowledged is gone with it.
-    cluster.nats.pause()
-    await untilCalls(load, callsBetween)
-    await cluster.nats.kill()
-    await untilCalls(load, callsBetween)
-    await cluster.nats.restart()
-  }
-  await untilCalls(load, callsBetween)
-  await expectExactlyOnce(`${kills} kills of nats-server`, 'nats', load)
-  const { spooled } = await recordCounts(cluster.proxy.management_url)
-  expect(spooled).toBeGreaterThan(0)
-}, 300_000)
+test(
+  'a killed worker: everything is stored once, and the ledger says so',
+  async () => {
+    // Without merges the rows of redelivered batches stay, and every reader has to do without them.
+    await columnar.command('system stop merges')
+    const before = await proxyCounts()
+    const load = start({ run: 'worker' })
+    const places: (() => Promise<Held>)[] = [
+      async () => ({ release: async () => undefined }),
+      () => holdBeforeRollUp(cluster.postgres.server().url),
+      () => holdInsert(cluster.clickhouse.server().pid(), () => load.until(between)),
+    ]
+    // At least once in each place.
+    const workerKills = Math.max(kills, places.length)
+    for (let kill = 0; kill < workerKills; kill += 1) {
+      await load.until(between)
+      const held = await places[kill % places.length]?.()
+      await cluster.worker.kill()
+      await held?.release()
+      await cluster.worker.start()
+    }
+    await load.until(between)
+    const { proxy } = await load.expectBalance(`${workerKills} kills of the worker`)
+    const after = await proxyCounts()
+    expect(after.published - before.published).toBe(proxy.stored)
+    expect(after.lost).toBe(before.lost)
+    await columnar.command('system start merges')
+  },
+  msFor(kills),
+)
 
-test('killed stores lose and repeat nothing', async () => {
-  const load = loadOf('stores')
-  for (let kill = 0; kill < kills; kill += 1) {
-    await untilCalls(load, callsBetween)
-    await killStore(() => cluster.postgres.server().pid)
-    await untilCalls(load, callsBetween)
-    await killStore(() => cluster.clickhouse.server().pid())
-  }
-  await untilCalls(load, callsBetween)
-  await expectExactlyOnce(`${kills} kills each of postgres and clickhouse`, 'stores', load)
-}, 300_000)
+test(
+  'a killed edge: what was answered with 200 is stored, to the last span',
+  async () => {
+    // What the edge alone knows, exports without one valid span, it may take with it.
+    const { published } = await proxyCounts()
+    const load = start({ run: 'edge', all_bad: false, calls_may_be_lost: true })
+    const publishedByKilled = await killAgainAndAgain(load, cluster.proxy)
+    const { proxy } = await load.expectBalance(`${kills} kills of the edge`)
+    const durable = publishedByKilled - published + (await proxyCounts()).published
+    printCounts(`${kills} kills of the edge, proxy`, { handed_on_for_sure: durable })
+    expect(proxy.stored).toBeGreaterThanOrEqual(durable)
+  },
+  msFor(kills),
+)
 
-/** Kills a store's process and waits for the one that its supervisor starts. */
-async function killStore(pid: () => number | undefined): Promise<void> {
-  const killed = await eventually('the store runs', pid, { timeout_ms: back_ms_max })
-  process.kill(killed, 9)
-  await eventually('the store is back', () => ![undefined, killed].includes(pid()), {
-    timeout_ms: back_ms_max,
-  })
+test(
+  'a killed api: what was answered with 202 is stored, and a key is one request',
+  async () => {
+    const clients = { protobuf: 1, grpc: 1, api: 4 }
+    const load = start({ run: 'api', all_bad: false, clients })
+    await killAgainAndAgain(load, cluster.api)
+    await load.expectBalance(`${kills} kills of the api`)
+  },
+  msFor(kills),
+)
+
+/** Resolves with how many completions the killed processes had certainly handed to the queue. */
+async function killAgainAndAgain(load: IngestRun, service: RestartableService): Promise<number> {
+  let published = 0
+  for (let kill = 0; kill < kills; kill += 1) {
+    await load.until(between)
+    published += (await recordCounts(service.management_url)).published
+    await service.kill()
+    await service.start()
+  }
+  await load.until(between)
+  return published
 }
 
-test('what a killed proxy had handed on is recorded once', async () => {
-  const load = loadOf('proxy')
-  const killed: Kill[] = []
+const proxyCounts = () => recordCounts(cluster.proxy.management_url)
+
+test(
+  'a killed nats-server: what it had not acknowledged comes again, once',
+  async () => {
+    const before = await proxyCounts()
+    const load = start({ run: 'nats' })
+    for (let kill = 0; kill < kills; kill += 1) {
+      await load.until(between)
+      // What it has been sent and has not acknowledged is gone with it.
+      cluster.nats.pause()
+      await load.until(between)
+      await cluster.nats.kill()
+      await load.until(between)
+      await cluster.nats.restart()
+    }
+    await load.until(between)
+    await load.expectBalance(`${kills} kills of nats-server`)
+    expect((await proxyCounts()).spooled).toBeGreaterThan(before.spooled)
+  },
+  msFor(kills),
+)
+
+test(
+  'a killed ClickHouse: batches wait for it, and go in once',
+  async () => {
+    const load = start({ run: 'clickhouse' })
+    await killStores(load, () => cluster.clickhouse.server().pid())
+    await load.expectBalance(`${kills} kills of ClickHouse`)
+  },
+  msFor(kills),
+)
+
+test(
+  'a killed PostgreSQL: batches wait for it, and go in once',
+  async () => {
+    const load = start({ run: 'postgres' })
+    await killStores(load, () => cluster.postgres.server().pid)
+    await load.expectBalance(`${kills} kills of PostgreSQL`)
+  },
+  msFor(kills),
+)
+
+/**
+ * Kills a store's process and waits for the one that its supervisor starts. A supervisor gives a
+ * server up that dies young again and again, so in a long run each gets older than that.
+ */
+async function killStores(load: IngestRun, pid: () => number | undefined): Promise<void> {
   for (let kill = 0; kill < kills; kill += 1) {
-    await untilCalls(load, callsBetween)
-    const { published } = await recordCounts(cluster.proxy.management_url)
-    const sent_ms = Date.now()
-    await cluster.proxy.kill()
-    killed.push({ sent_ms, gone_ms: Date.now(), published })
-    await cluster.proxy.start()
+    await load.until(between)
+    if (kills > youngDeaths_max) await sleep(grownUp_ms)
+    const killed = await eventually('the store runs', pid, { timeout_ms: back_ms_max })
+    process.kill(killed, 9)
+    await eventually('the store is back', () => ![undefined, killed].includes(pid()), {
+      timeout_ms: back_ms_max,
+    })
   }
-  await untilCalls(load, callsBetween)
-  const calls = await load.stop()
-  const last = await untilQuiet()
-  const recorded = await recordedOf(columnar, 'proxy')
-  const account = accountOf(calls, recorded)
-  const firstPublished = (killed[0]?.published ?? 0) - countsBefore.published
-  const durable = [firstPublished, ...killed.slice(1).map(({ published }) => published)].reduce(
-    (sum, published) => sum + published,
-    last.published,
-  )
-  printCounts(`cluster, ${kills} kills of the proxy`, {
-    ...account,
-    handed_on_for_sure: durable,
-    age_of_the_oldest_lost_ms: oldestLost_ms(lostCalls(calls, recorded), killed),
-    counted_as_lost: last.lost,
-  })
-  expect(account.recorded).toBeGreaterThanOrEqual(durable)
-  expect(account.seen_complete).toBeGreaterThan(kills * callsBetween)
-  expect(account.duplicates).toBe(0)
-  expectFaithfulRows(calls, recorded)
-  await expectRollUps(reader(), recorded)
+  await load.until(between)
+}
+
+async function restartEdges(): Promise<void> {
+  const throughGate = { LOOPTRACE_NATS_URL: gate.url }
+  await Promise.all([cluster.proxy.stop(), cluster.api.stop()])
+  await Promise.all([cluster.proxy.start(throughGate), cluster.api.start(throughGate)])
+}
+
+test('the network between edges and the queue is cut: all is spooled, and nothing comes twice', async () => {
+  await restartEdges()
+  const load = start({ run: 'cut' })
+  const before = await proxyCounts()
+  for (let cut = 0; cut < 3; cut += 1) {
+    await load.until(between)
+    // The queue takes what is published, and its acknowledgement never arrives.
+    gate.mute()
+    await load.until(between / 4)
+    gate.close()
+    await load.until(between)
+    gate.open()
+  }
+  await load.until(between)
+  const accounts = await load.expectBalance('the network cut 3 times')
+  const { spooled } = await proxyCounts()
+  printCounts('the network cut 3 times', { spooled: spooled - before.spooled })
+  expect(spooled).toBeGreaterThan(before.spooled)
+  expect(accounts.otlp.untold).toBe(0)
 }, 300_000)
+
+test('edges that start while the queue is unavailable take everything', async () => {
+  gate.close()
+  await restartEdges()
+  const load = start({ run: 'away', all_bad: false, calls_may_be_lost: true })
+  await load.until(2 * between)
+  await cluster.proxy.kill()
+  await cluster.proxy.start({ LOOPTRACE_NATS_URL: gate.url })
+  await load.until(between)
+  gate.open()
+  const accounts = await load.expectBalance('the queue unavailable at the start')
+  expect(accounts.otlp.untold).toBe(0)
+}, 300_000)
+
+test('the roles said nothing that they should not', () => {
+  expect(cluster.output()).not.toContain('ledger entries were dropped')
+})

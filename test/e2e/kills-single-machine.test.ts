@@ -1,28 +1,29 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  accountOf,
-  expectFaithfulRows,
-  type Kill,
-  lostCalls,
-  oldestLost_ms,
-  recordedOf,
-} from '../support/bookkeeping.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Load, startLoad } from '../support/load.ts'
+import {
+  type IngestRun,
+  type IngestRunOptions,
+  type IngestShape,
+  startIngestRun,
+} from '../support/ingest-run.ts'
+import { killsOfRun, msFor } from '../support/kills-of-run.ts'
 import { scrape } from '../support/metrics.ts'
 import { type Held, holdBeforeRollUp, holdInsert } from '../support/mid-batch.ts'
 import { printCounts } from '../support/print-counts.ts'
 import { recordCounts, untilAllRecorded } from '../support/quiet.ts'
-import { expectRollUps } from '../support/roll-ups.ts'
 import {
   columnarAtRest,
   type SingleMachine,
   startSingleMachine,
 } from '../support/single-machine.ts'
 
-const kills = 3
-/** So much load is between two kills. */
-const callsBetween = 60
+/**
+ * kill -9 under load on every way in at once, where one process does it all. The long run is
+ * `KILLS=20 npx vitest run test/e2e/kills-single-machine.test.ts`.
+ */
+const kills = killsOfRun(3)
+/** So much is taken between two kills. */
+const between = 60
 const restart_ms_max = 30_000
 
 let machine: SingleMachine
@@ -35,40 +36,80 @@ beforeAll(async () => {
   })
 })
 
-afterAll(() => machine[Symbol.asyncDispose]())
+afterAll(() => machine?.[Symbol.asyncDispose]())
 
-const reader = () => ({
-  api_url: machine.service.base_url,
-  project_key: machine.login.project_key,
-})
-
-function loadOf(run: string): Load {
-  return startLoad({
-    base_url: () => machine.service.base_url,
-    project_key: machine.login.project_key,
-    run,
-    clients: 6,
-    calls_max: 4_000,
-  })
+function start(options: IngestRunOptions): IngestRun {
+  const { service, login } = machine
+  const shape: IngestShape = {
+    otlp_url: () => service.base_url,
+    otlp_grpc_address: () => service.otlp_grpc_address,
+    api_url: () => service.base_url,
+    project_key: login.project_key,
+    processes: () => ({ edges: [service.management_url], worker: service.management_url }),
+    reader: () => ({ api_url: service.base_url, project_key: login.project_key }),
+    withColumnar: async (work) => {
+      await service.stop()
+      const columnar = await columnarAtRest(machine.directory)
+      const result = await work(columnar).finally(() => columnar[Symbol.asyncDispose]())
+      await service.start()
+      return result
+    },
+  }
+  return startIngestRun(shape, options)
 }
 
-async function untilCalls(load: Load, more: number): Promise<void> {
-  const enough = load.calls.length + more
-  await eventually(`${more} more calls`, () => load.calls.length >= enough, {
-    timeout_ms: restart_ms_max,
-  })
-}
+test(
+  'killed servers of one machine: batches wait for them, and go in once',
+  async () => {
+    const load = start({ run: 'servers' })
+    for (let kill = 0; kill < kills; kill += 1) {
+      await load.until(between)
+      await killSupervised('postgres')
+      await load.until(between)
+      await killSupervised('clickhouse')
+    }
+    await load.until(between)
+    const title = `role all, ${kills} kills each of postgres and clickhouse`
+    const { counts, proxy } = await balanced(load, title)
+    expect(counts).toMatchObject({ published: proxy.stored, lost: 0 })
+  },
+  msFor(2 * kills),
+)
 
-async function quiet() {
+test(
+  'a killed role all: what was told accepted is stored, and the ledger says so',
+  async () => {
+    const load = start({ run: 'service', all_bad: false, calls_may_be_lost: true })
+    const places: (() => Promise<Held>)[] = [
+      async () => ({ release: async () => undefined }),
+      async () => holdBeforeRollUp(await machine.postgresUrl()),
+      async () => holdInsert(await machine.clickHousePid(), () => load.until(between)),
+    ]
+    let durable = 0
+    for (let kill = 0; kill < kills; kill += 1) {
+      await load.until(between)
+      const held = await places[kill % places.length]?.()
+      durable += (await recordCounts(machine.service.management_url)).published
+      await machine.service.kill()
+      await held?.release()
+      await machine.service.start()
+    }
+    await load.until(between)
+    const { counts, proxy } = await balanced(load, `role all itself, ${kills} kills`)
+    durable += counts.published
+    printCounts(`role all itself, ${kills} kills, proxy`, { handed_on_for_sure: durable })
+    expect(proxy.stored).toBeGreaterThanOrEqual(durable)
+  },
+  msFor(2 * kills),
+)
+
+/** Ends the load, expects its account to balance, and reads what the proxy counted before it stops. */
+async function balanced(load: IngestRun, title: string) {
+  await load.stop()
   const { management_url } = machine.service
-  return untilAllRecorded({ proxy: management_url, worker: management_url })
-}
-
-/** Stops the service, reads its tables, and starts it again. */
-async function recordedAtRest(run: string) {
-  await machine.service.stop()
-  await using columnar = await columnarAtRest(machine.directory)
-  return await recordedOf(columnar, run)
+  const counts = await untilAllRecorded({ proxy: management_url, worker: management_url })
+  const { proxy } = await load.expectBalance(title)
+  return { counts, proxy }
 }
 
 async function killSupervised(server: 'postgres' | 'clickhouse'): Promise<void> {
@@ -76,75 +117,6 @@ async function killSupervised(server: 'postgres' | 'clickhouse'): Promise<void> 
   const counter = `looptrace_embedded_${server}_restarts_total`
   const before = (await scrape(management_url))(counter)
   process.kill(await (server === 'postgres' ? machine.postgresPid() : machine.clickHousePid()), 9)
-  await eventually(
-    `${server} is back`,
-    async () => (await scrape(management_url))(counter) > before,
-    { timeout_ms: restart_ms_max, interval_ms: 50 },
-  )
+  const isBack = async () => (await scrape(management_url))(counter) > before
+  await eventually(`${server} is back`, isBack, { timeout_ms: restart_ms_max, interval_ms: 50 })
 }
-
-test('embedded servers killed in mid-batch lose and repeat nothing', async () => {
-  const run = 'servers'
-  const load = loadOf(run)
-  for (let kill = 0; kill < kills; kill += 1) {
-    await untilCalls(load, callsBetween)
-    await killSupervised('postgres')
-    await untilCalls(load, callsBetween)
-    await killSupervised('clickhouse')
-  }
-  const calls = await load.stop()
-  const counted = await quiet()
-  const recorded = await recordedAtRest(run)
-  const account = accountOf(calls, recorded)
-  printCounts(`role all, ${kills} kills each of postgres and clickhouse`, {
-    ...account,
-    counted_as_lost: counted.lost,
-  })
-
-  expect(account.sent).toBeGreaterThan(2 * kills * callsBetween)
-  expect(account).toMatchObject({ seen_otherwise: 0, duplicates: 0, lost: 0 })
-  expect(counted).toMatchObject({ published: account.recorded, lost: 0 })
-  expectFaithfulRows(calls, recorded)
-  await machine.service.start()
-  await expectRollUps(reader(), recorded)
-}, 300_000)
-
-test('what was durable when the whole service was killed is recorded once', async () => {
-  const run = 'service'
-  const load = loadOf(run)
-  const places: (() => Promise<Held>)[] = [
-    async () => ({ release: async () => undefined }),
-    async () => holdBeforeRollUp(await machine.postgresUrl()),
-    async () => holdInsert(await machine.clickHousePid(), () => untilCalls(load, callsBetween)),
-  ]
-  const killed: Kill[] = []
-  for (let kill = 0; kill < kills; kill += 1) {
-    await untilCalls(load, callsBetween)
-    const held = await places[kill % places.length]?.()
-    const { published } = await recordCounts(machine.service.management_url)
-    const sent_ms = Date.now()
-    await machine.service.kill()
-    killed.push({ sent_ms, gone_ms: Date.now(), published })
-    await held?.release()
-    await machine.service.start()
-  }
-  await untilCalls(load, callsBetween)
-  const calls = await load.stop()
-  const last = await quiet()
-  const recorded = await recordedAtRest(run)
-  const account = accountOf(calls, recorded)
-  const durable = killed.reduce((sum, { published }) => sum + published, last.published)
-  printCounts(`role all itself, ${kills} kills`, {
-    ...account,
-    durable_for_sure: durable,
-    age_of_the_oldest_lost_ms: oldestLost_ms(lostCalls(calls, recorded), killed),
-    counted_as_lost: last.lost,
-  })
-
-  expect(account.recorded).toBeGreaterThanOrEqual(durable)
-  expect(account).toMatchObject({ duplicates: 0 })
-  expect(account.seen_complete).toBeGreaterThan(kills * callsBetween)
-  expectFaithfulRows(calls, recorded)
-  await machine.service.start()
-  await expectRollUps(reader(), recorded)
-}, 300_000)

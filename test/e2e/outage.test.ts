@@ -3,7 +3,12 @@ import type { Columnar } from '../../src/platform/columnar/index.ts'
 import { accountOf, expectFaithfulRows, recordedOf } from '../support/bookkeeping.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
+import { type IngestLoadOptions, startIngestLoad } from '../support/ingest-load.ts'
+import { type ParcelWay, parcelOf } from '../support/ingest-parcels.ts'
+import { grpcSender, httpSender, type IngestTargets, type Told } from '../support/ingest-senders.ts'
+import { ledgerSums, untilIngestQuiet } from '../support/ledger-sums.ts'
 import { type Load, type LoadOptions, startLoad } from '../support/load.ts'
+import { scrape } from '../support/metrics.ts'
 import { printCounts } from '../support/print-counts.ts'
 import { type RecordCounts, recordCounts, untilAllRecorded } from '../support/quiet.ts'
 import { expectRollUps } from '../support/roll-ups.ts'
@@ -17,7 +22,11 @@ let columnar: Columnar
 
 beforeAll(async () => {
   cluster = await startCluster({
-    env: { LOOPTRACE_INGEST_BATCH_WAIT_MS: '20', LOOPTRACE_INGEST_ACK_WAIT_MS: '2000' },
+    env: {
+      LOOPTRACE_INGEST_BATCH_WAIT_MS: '20',
+      LOOPTRACE_INGEST_ACK_WAIT_MS: '2000',
+      LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0',
+    },
     script: { steps: [{ match: { stream: true }, stream: { chunks: 4, delay_ms: 2 } }] },
   })
   columnar = openTestColumnar(cluster.clickhouse.server())
@@ -104,6 +113,98 @@ test('what has no room in the spool is counted as lost, and clients are served',
   expect(counted.lost).toBe(account.lost)
   await expectRollUps(reader(), recorded)
 }, 180_000)
+
+test('a full spool: exporters are told to come later, completions go on, the ledger counts', async () => {
+  await restartEdges({ LOOPTRACE_SPOOL_BYTES_MAX: `${spool_bytes_min}` })
+  const from_ms = Date.now()
+  await cluster.nats.stop()
+  const options: IngestLoadOptions = {
+    ...targets(),
+    ...{ run: 'full', clients: { protobuf: 2, json: 1, grpc: 1, api: 2 }, parcels_max: 4_000 },
+    padding_bytes: 40_000,
+  }
+  const load = startIngestLoad(options)
+  await eventually(
+    'both edges refuse',
+    () => ['api', 'protobuf'].every((way) => refused(load.parcels, way).length > 2),
+    { timeout_ms: 60_000 },
+  )
+  const told = await Promise.all((['protobuf', 'json', 'grpc', 'api'] as const).map(oneOf))
+  for (const one of told) expect(one).toMatchObject({ outcome: 'refused', may_retry_after: true })
+
+  const calls = startLoad({
+    ...{ base_url: () => cluster.proxy.base_url, project_key: cluster.login.project_key },
+    ...{ run: 'full', clients: 2, calls_max: 30, padding_bytes: 20_000 },
+  })
+  await eventually('the calls are answered', () => calls.calls.length === 30, {
+    timeout_ms: 30_000,
+  })
+  // It tries for some seconds before it gives a record up; others are in the spool or on their way.
+  await eventually('records are lost', async () => (await pendingCalls()) === 0, {
+    timeout_ms: 30_000,
+    interval_ms: 50,
+  })
+  await cluster.nats.restart()
+  const sent = await load.stop()
+  await untilIngestQuiet(processes())
+  const ledger = await ledgerSums(reader(), { from_ms, to_ms: Date.now() + 1 })
+  const seen = (await calls.stop()).filter(({ complete }) => complete).length
+  const { accepted, stored, lost, lost_by_reason } = ledger.proxy
+  printCounts('a full spool', {
+    parcels: sent.length,
+    refused: sent.flatMap(({ told }) => told.filter(({ outcome }) => outcome === 'refused')).length,
+    calls_seen: seen,
+    calls_stored: stored,
+    calls_lost: lost,
+  })
+  expect(seen).toBe(30)
+  expect(accepted).toBe(30)
+  expect(lost).toBeGreaterThan(0)
+  expect(lost_by_reason).toEqual([{ reason: 'not_published', items: lost }])
+  expect(
+    sent.flatMap(({ told }) => told.slice(-1)).every(({ outcome }) => outcome === 'taken'),
+  ).toBe(true)
+  expect(ledger.otlp).toMatchObject({ pending: 0, lost: 0 })
+  expect(ledger.api).toMatchObject({ pending: 0, lost: 0 })
+}, 180_000)
+
+const targets = (): IngestTargets => ({
+  otlp_url: () => cluster.proxy.base_url,
+  otlp_grpc_address: () => cluster.proxy.otlp_grpc_address,
+  api_url: () => cluster.api.base_url,
+  project_key: cluster.login.project_key,
+})
+
+const processes = () => ({
+  edges: [cluster.proxy.management_url, cluster.api.management_url],
+  worker: cluster.worker.management_url,
+})
+
+async function restartEdges(env: Record<string, string>): Promise<void> {
+  await Promise.all([cluster.proxy.stop(), cluster.api.stop()])
+  await Promise.all([cluster.proxy.start(env), cluster.api.start(env)])
+}
+
+async function pendingCalls(): Promise<number> {
+  return (await scrape(cluster.proxy.management_url))('looptrace_proxy_records_pending')
+}
+
+function refused(parcels: readonly { way: ParcelWay; told: readonly Told[] }[], way: string) {
+  return parcels
+    .filter((parcel) => parcel.way === way)
+    .flatMap(({ told }) => told.filter(({ outcome }) => outcome === 'refused'))
+}
+
+/** Sends one parcel that no spool of the smallest size has room for beside others. */
+async function oneOf(way: ParcelWay): Promise<Told> {
+  const about = { run: 'refused', client: 9, number: 0, padding_bytes: 400_000 }
+  const parcel = parcelOf({ way, ...about })
+  if (way !== 'grpc') return httpSender(targets())(parcel)
+  const grpc = grpcSender(targets())
+  const told = await grpc.send(parcel)
+  grpc.close()
+  return told
+}
 
 function loadOf(options: Partial<LoadOptions> & { run: string }): Load {
   return startLoad({

@@ -13,6 +13,11 @@ const folder = join(
   'looptrace-test-tools',
 )
 
+/** Returns the path of an entry of that folder; it need not exist. */
+export function toolCachePath(name: string): string {
+  return join(folder, name)
+}
+
 /**
  * Returns the path of a cached tool (a file or a folder) and builds it first if it is missing.
  * `name` must contain everything the tool depends on: its version, or a hash of its sources.
@@ -23,7 +28,7 @@ export async function builtOnce(
   name: string,
   make: (place: string) => Promise<void>,
 ): Promise<string> {
-  const path = join(folder, name)
+  const path = toolCachePath(name)
   await mkdir(dirname(path), { recursive: true })
   const lock = `${path}.lock`
   for (const start = Date.now(); Date.now() - start < wait_ms_max; ) {

@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node'
+import { compileCache } from './child-env.ts'
 import { type ClickHouseBroker, startClickHouseBroker } from './clickhouse-broker.ts'
 import { type PostgresBroker, startPostgresBroker } from './postgres-broker.ts'
 
@@ -7,6 +8,8 @@ let clickhouse: ClickHouseBroker | undefined
 
 /** Before all test files: what they share starts, or waits for its first use. */
 export async function setup(project: TestProject): Promise<void> {
+  // Workers and what they start inherit it.
+  process.env['NODE_COMPILE_CACHE'] = compileCache
   broker = await startPostgresBroker()
   project.provide('postgres_broker', broker.url)
   clickhouse = await startClickHouseBroker()

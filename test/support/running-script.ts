@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { childEnv } from './child-env.ts'
 
 /** A program that runs in a process of its own. */
 export type RunningScript = {
@@ -14,9 +15,8 @@ export function startScript(
   args: readonly string[],
   { cwd, env }: { cwd: string; env: Record<string, string> },
 ): RunningScript {
-  const { PATH = '' } = process.env
   const child = spawn(process.execPath, args, {
-    ...{ cwd, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    ...{ cwd, env: childEnv(env), stdio: ['ignore', 'pipe', 'pipe'] },
   })
   const reap = () => child.kill('SIGKILL')
   process.once('exit', reap)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { sleep } from '../../src/kernel/time.ts'
+import { childEnv } from './child-env.ts'
 
 /** One process of the service, as a user would start it. */
 export type Service = {
@@ -99,10 +100,10 @@ function spawnRole(
   env: Record<string, string>,
   { detached = false }: SpawnOptions = {},
 ): ChildProcess {
-  const { PATH = '', HOME = '' } = process.env
+  const { HOME = '' } = process.env
   const child = spawn(process.execPath, ['src/main.ts', ...role.split(' ')], {
     cwd: root,
-    env: { PATH, HOME, LOOPTRACE_OTLP_GRPC_PORT: '0', ...env },
+    env: childEnv({ HOME, LOOPTRACE_OTLP_GRPC_PORT: '0', ...env }),
     detached,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiByKey } from '../clients/api-reader.ts'
 import type { ClientShape } from '../clients/client-shape.ts'
 import { eventually } from '../eventually.ts'
@@ -19,16 +19,15 @@ type Found = {
 }
 
 /** What an agent's owner reads after a run through the real proxy, on any shape of the service. */
-export function verdictSuite(start: () => Promise<ClientShape>): void {
+export function verdictSuite(running: () => ClientShape): void {
   let shape: ClientShape
   let api: Api
 
   beforeAll(async () => {
-    shape = await start()
+    shape = running()
     await shape.provider.script(scenarioScript)
     api = apiByKey(shape)
   })
-  afterAll(() => shape?.[Symbol.asyncDispose]())
 
   /** Runs the agent as a task of a conversation of its own. */
   async function runAs(task_id: string, conversation_id: string, run: AgentRun): Promise<number> {

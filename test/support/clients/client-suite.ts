@@ -13,21 +13,20 @@ import { modelCalls, readTask, shownTask, taskPath } from './shown-task.ts'
  * The real client packages at a running service: what they get is what the provider gives them, and
  * the product API shows what happened.
  */
-export function clientSuite(start: () => Promise<ClientShape>): void {
+export function clientSuite(running: () => ClientShape): void {
   let at: Setting
   beforeAll(async () => {
-    const shape = await start()
+    const shape = running()
     const token = await apiByToken(shape)
     at = { shape, apis: { key: apiByKey(shape), token }, lags_ms: [] }
   })
-  afterAll(async () => {
+  afterAll(() => {
     if (at === undefined) return
     const sorted = at.lags_ms.toSorted((a, b) => a - b).map(Math.round)
     console.log(
       `from the end of a call to its being readable: median ${sorted[sorted.length >> 1]} ms,`,
       `longest ${sorted.at(-1)} ms of ${sorted.length}`,
     )
-    await at.shape[Symbol.asyncDispose]()
   })
   describe('the openai package of Node', () => nodeSuite(() => at))
   describe('the openai package of Python', () => pythonSuite(() => at))
