@@ -2,7 +2,7 @@
 NODE := node_modules/.bin/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: run test check generate bench verdicts image-check
+.PHONY: run test test-fast check generate bench verdicts image-check
 
 # Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
 # DEMO=0 leaves the sample agent run out.
@@ -16,9 +16,18 @@ run: node_modules/.installed
 test: check
 	$(NODE) node_modules/vitest/vitest.mjs run
 
-# Types, lint, arrows, unused code, generated files.
+# Unit and API tests only: for daily work.
+test-fast: node_modules/.installed
+	npm run --silent test:fast
+
+# Types, lint, arrows, unused code, the lock file: two at a time.
+checks := types arrows lint unused lock
+.PHONY: $(checks:%=check-%)
 check: node_modules/.installed
-	npm run --silent check
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(checks:%=check-%)
+
+$(checks:%=check-%): check-%:
+	@npm run --silent check:$*
 
 # Writes what is generated: docs/reference, crds, the chart's files, the registry of kinds.
 generate: node_modules/.installed

@@ -1,36 +1,32 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { closingLine, slowestFiles } from './test/support/reporters.ts'
 
-/** Files that share nothing but imports and the shared servers run in one worker, one by one. */
-const shared = { isolate: false, sequence: { groupOrder: 0 } }
+/** What `test/support/build-tools.ts` builds meanwhile is needed from the contract tests on. */
+const needsTools = { globalSetup: ['test/support/build-tools.ts'] }
 
+/**
+ * Projects run in the order of their names. Files of projects without isolation share a worker, its
+ * modules and its servers; an e2e file has a worker of its own.
+ */
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 3,
+    // Node runs the sources as they are, in tests too.
     experimental: { viteModuleRunner: false },
     testTimeout: 120_000,
     hookTimeout: 300_000,
     reporters: ['default', slowestFiles, closingLine],
     projects: [
-      {
-        extends: true,
-        test: { name: 'unit', include: ['src/**/*.test.ts', 'test/corpus/*.test.ts'], ...shared },
-      },
-      { extends: true, test: { name: 'api', include: ['test/api/*.test.ts'], ...shared } },
-      {
-        extends: true,
-        test: { name: 'contract', include: ['test/contract/*.test.ts'], ...shared },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'e2e',
-          include: ['test/e2e/*.test.ts', 'test/tidy.test.ts'],
-          sequence: { groupOrder: 1 },
-        },
-      },
+      project('api', ['test/api/*.test.ts'], { isolate: false }),
+      project('contract', ['test/contract/*.test.ts'], { isolate: false, ...needsTools }),
+      project('e2e', ['test/e2e/*.test.ts', 'test/tidy.test.ts'], needsTools),
+      project('unit', ['src/**/*.test.ts', 'test/corpus/*.test.ts'], { isolate: false }),
     ],
   },
 })
+
+function project(name: string, include: string[], more: TestProjectInlineConfiguration['test']) {
+  return { extends: true as const, test: { name, include, ...more } }
+}

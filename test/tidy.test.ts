@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { generatedFiles } from '../scripts/generated-files.ts'
 import { problemCatalogue } from '../src/kernel/problem.ts'
@@ -10,7 +8,6 @@ import { errorsOf, keyScopesOf } from '../src/platform/http/index.ts'
 import { metricCatalogue } from '../src/roles/metric-catalogue.ts'
 import { routeCatalogue } from '../src/roles/route-catalogue.ts'
 
-const run = promisify(execFile)
 const routes = routeCatalogue()
 const named = routes.map((route) => [`${route.method} ${route.url}`, route] as const)
 
@@ -101,25 +98,6 @@ function rowsByType(page: string): Map<string, string[]> {
   })
   return new Map(rows)
 }
-
-test('the arrows check sees the modules', async () => {
-  const { stdout } = await run(
-    process.execPath,
-    [
-      'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
-      'src',
-      '--config',
-      '.dependency-cruiser.mjs',
-      '--output-type',
-      'json',
-    ],
-    { maxBuffer: 64 * 1024 * 1024 },
-  )
-  const { modules }: { modules: { source: string }[] } = JSON.parse(stdout)
-  const ours = (await readdir('src', { recursive: true })).filter((name) => name.endsWith('.ts'))
-  const seen = modules.filter(({ source }) => source.startsWith('src/'))
-  expect(seen.length).toBeGreaterThanOrEqual(ours.length)
-})
 
 test('no file of the product is longer than 300 lines, and none is a grab bag', async () => {
   const names = (await readdir('src', { recursive: true })).filter((name) => name.endsWith('.ts'))

@@ -63,6 +63,28 @@ async function seedAgent(task_id: string, n: number): Promise<void> {
 }
 
 describe('GET /api/v1/tasks/{task_id}/timeline', () => {
+  test('begins with the task, also when its second call was stored first', async () => {
+    await api.seedTask({ task_id: 'out-of-order', started_at: isoFromNs(start_ns) })
+    await api.db
+      .insertInto('task_events')
+      .values({
+        id: newId(),
+        project_id: api.project_id,
+        task_id: 'out-of-order',
+        kind: 'created',
+        at: isoFromNs(start_ns + 90_000_000_000n),
+        actor_kind: 'worker',
+      })
+      .execute()
+    await stores.store.insert([call('out-of-order', 0), call('out-of-order', 1)], {
+      token: randomUUID(),
+    })
+    const { body } = await api.get(path('out-of-order'))
+    const entries = body['entries'] as Entry[]
+    expect(entries.map(({ role }) => role)).toEqual(['state_change', 'model_call', 'model_call'])
+    expect(entries[0]).toMatchObject({ change: 'created', time: isoFromNs(start_ns) })
+  })
+
   test('tells calls, tools, results and changes of state in order', async () => {
     await api.seedTask({ task_id: 'story' })
     await api.db

@@ -79,24 +79,6 @@ export function accountOf(calls: readonly ClientCall[], recorded: Recorded): Acc
   }
 }
 
-/** The completions that a client saw and that are not recorded. */
-export function lostCalls(calls: readonly ClientCall[], recorded: Recorded): ClientCall[] {
-  const traces = new Set(recorded.rows.map((row) => row.trace_id))
-  return calls.filter((call) => call.complete && !traces.has(call.trace_id))
-}
-
-/** A kill of the proxy: when it was sent, when the process was gone, what it had handed on before. */
-export type Kill = { sent_ms: number; gone_ms: number; published: number }
-
-/** How long before the kill that followed it the oldest of lost calls had ended. */
-export function oldestLost_ms(lost: readonly ClientCall[], kills: readonly Kill[]): number {
-  const ages = lost.map(({ ended_ms }) => {
-    const kill = kills.find(({ gone_ms }) => gone_ms >= ended_ms)
-    return kill === undefined ? Number.POSITIVE_INFINITY : kill.sent_ms - ended_ms
-  })
-  return Math.max(0, ...ages)
-}
-
 /** Each recorded call of which the client saw the whole answer is recorded as just that. */
 export function expectFaithfulRows(calls: readonly ClientCall[], { rows }: Recorded): void {
   const byTrace = new Map(calls.map((call) => [call.trace_id, call]))

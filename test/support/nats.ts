@@ -37,7 +37,7 @@ export type NatsServerOptions = {
 
 /** Builds nats-server when it is not in the cache yet (that takes Go), and starts it. */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
-  const binary = await goTool('nats-server', 'github.com/nats-io/nats-server/v2')
+  const binary = await natsServerPath()
   const configuration = join(options.directory, 'nats.conf')
   await mkdir(options.directory, { recursive: true })
   const first = await startedOnFreePort(binary, configuration, options)
@@ -141,4 +141,9 @@ function tell(port: number, subject: string): Promise<void> {
     })
     socket.once('error', reject)
   })
+}
+
+/** Returns the path of nats-server, and builds it first if it is missing. */
+export function natsServerPath(): Promise<string> {
+  return goTool('nats-server', 'github.com/nats-io/nats-server/v2')
 }

@@ -28,7 +28,7 @@ const secret_access_key = 'test-secret-access-key-0123456789'
 
 /** Builds the server when it is not in the cache yet (that takes Go), and starts it. */
 export async function startS3Server({ directory }: { directory: string }): Promise<S3Server> {
-  const binary = await goTool('versitygw', 'github.com/versity/versitygw/cmd/versitygw')
+  const binary = await s3ServerPath()
   const objects = join(directory, 'objects')
   const about = join(directory, 'about')
   await mkdir(join(objects, bucket), { recursive: true })
@@ -87,4 +87,9 @@ function answers(endpoint: string): Promise<boolean> {
     },
     () => false,
   )
+}
+
+/** Returns the path of the S3 server, and builds it first if it is missing. */
+export function s3ServerPath(): Promise<string> {
+  return goTool('versitygw', 'github.com/versity/versitygw/cmd/versitygw')
 }

@@ -1,6 +1,6 @@
 import type { ObservationStore, TaskPage, TimelineRow } from '../observability/stores/index.ts'
 import { createTimelineBuilder, type PlacedEntry } from './build-timeline.ts'
-import { findTaskEvents, type TaskRow } from './store.ts'
+import { findTaskEvents, type TaskEventRow, type TaskRow } from './store.ts'
 import type { TaskDeps } from './task-deps.ts'
 
 /** Observations of a task that its timeline covers: some 50 MB while a request is answered. */
@@ -23,7 +23,8 @@ export async function readTimeline(
   { gap_min_ms, signal }: { gap_min_ms: number; signal: AbortSignal },
 ): Promise<{ entries: PlacedEntry[]; is_complete: boolean }> {
   const builder = createTimelineBuilder({ gap_min_ms, text_length_max: textLength_max })
-  const events = await findTaskEvents(db, task.project_id, task.task_id, events_max)
+  const stored = await findTaskEvents(db, task.project_id, task.task_id, events_max)
+  const events = stored.map((event) => createdWithTask(event, task))
   let read = 0
   for await (const rows of portionsOf(store, task)) {
     const taken = rows.slice(0, timelineObservations_max - read)
@@ -33,6 +34,15 @@ export async function readTimeline(
     if (signal.aborted) break
   }
   return { entries: builder.finish(events), is_complete: true }
+}
+
+/**
+ * Moves the `created` event to the start of the task. The event keeps the start of the batch that
+ * was stored first, and a batch with earlier calls may be stored after it.
+ */
+function createdWithTask(event: TaskEventRow, { started_at }: TaskRow): TaskEventRow {
+  const isLater = Date.parse(event.at) > Date.parse(started_at)
+  return event.kind === 'created' && isLater ? { ...event, at: started_at } : event
 }
 
 /**

@@ -1,0 +1,16 @@
+import { helmPath, ownApiServer } from './kube/tools.ts'
+import { natsServerPath } from './nats.ts'
+import { testPython } from './python.ts'
+import { s3ServerPath } from './s3-server.ts'
+
+/**
+ * Starts to build the tools that are not cached yet, while the first test files run. A test that
+ * needs one waits for it and reports its error, so errors are ignored here.
+ */
+export function setup(): void {
+  void (async () => {
+    for (const build of [natsServerPath, ownApiServer, s3ServerPath, helmPath, testPython]) {
+      await build().catch(() => undefined)
+    }
+  })()
+}
