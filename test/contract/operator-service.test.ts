@@ -35,13 +35,12 @@ describe('a service that is down', () => {
     const since = Date.parse(readyOf(down).lastTransitionTime)
     expect(since).toBeGreaterThanOrEqual(Date.parse(readyOf(good).lastTransitionTime))
     expect(readyOf(down).observedGeneration).toBe(2)
-    await sleep(500)
-    const waiting = await on.notes.read('deleted')
-    expect(waiting.metadata.finalizers).toEqual(['looptrace.dev/finalizer'])
-    expect(cluster.service.of(on.owner('deleted'))).toHaveLength(1)
     await eventually('an event tells it', async () =>
       (await eventReasons(cluster.server, on.namespace, 'deleted')).includes('ServiceUnavailable'),
     )
+    const waiting = await on.notes.read('deleted')
+    expect(waiting.metadata.finalizers).toEqual(['looptrace.dev/finalizer'])
+    expect(cluster.service.of(on.owner('deleted'))).toHaveLength(1)
     gate.open()
     await on.notes.ready('changed')
     await on.notes.ready('new')
