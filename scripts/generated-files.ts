@@ -27,7 +27,7 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
   const document = openapiDocument(routes, { version })
   return [
     { path: 'charts/looptrace/README.md', content: chartReadme() },
-    { path: 'docs/reference/openapi.json', content: `${JSON.stringify(document, null, 2)}\n` },
+    { path: 'docs/reference/openapi.json', content: `${linesOf(document)}\n` },
     { path: 'docs/reference/cli.md', content: cliPage() },
     { path: 'docs/reference/configuration.md', content: configurationPage() },
     { path: 'docs/reference/detectors.md', content: detectorsPage() },
@@ -40,6 +40,20 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
     ...kindFiles(await kindsOf(root)),
   ]
 }
+
+/** JSON with one line for each property of a schema and each part of an operation. */
+function linesOf(value: unknown, depth = 0): string {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  const line = JSON.stringify(value)
+  if (!isObject || line.length < 80 || depth === brokenDepth_max) return line
+  const indent = ' '.repeat(depth)
+  const lines = Object.entries(value).map(
+    ([key, inner]) => `${indent} ${JSON.stringify(key)}:${linesOf(inner, depth + 1)}`,
+  )
+  return `{\n${lines.join(',\n')}\n${indent}}`
+}
+
+const brokenDepth_max = 5
 
 function errorsPage(): string {
   const rows = Object.entries(problemCatalogue).map(

@@ -21,7 +21,13 @@ export function isUuid(value: string): boolean {
   return validate(value)
 }
 
+/** A trace id in either spelling: 32 hex digits, or a UUID. */
+export const anyTraceIdPattern =
+  '^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$'
 const hex32 = /^[0-9a-f]{32}$/i
+/** https://www.w3.org/TR/trace-context-2/#traceparent-header */
+export const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
 /** How a trace id is spelled once it is read: the 16 bytes of W3C in the form of a UUID. */
 export const traceIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 

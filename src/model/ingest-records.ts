@@ -69,13 +69,16 @@ export type LinkDraft = {
   attributes: TextPairs
 }
 
+/** How the type of a correlation is spelled. */
+export const correlationTypePattern = /^[a-z][a-z0-9_.-]{0,63}$/
+
 /** A name under which others know the trace or the observation: `w3c_traceparent`, an order id. */
 export type CorrelationDraft = {
   project_id: string
   trace_id: string
   /** Empty when the whole trace is meant. */
   observation_id: string
-  /** `^[a-z][a-z0-9_.-]{0,63}$`. */
+  /** See `correlationTypePattern`. */
   correlation_type: string
   /** At most 2,048 characters. */
   correlation_value: string

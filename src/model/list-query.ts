@@ -27,11 +27,13 @@ export const orderParameter = z
 
 /** `true` or `false`, as text in a query. */
 export function flagParameter(description: string) {
-  return z
-    .enum(['true', 'false'], { error: expected('true or false') })
-    .transform((text) => text === 'true')
+  const values = new Map([
+    ['true', true],
+    ['false', false],
+  ])
+  return parameter({ read: (text) => values.get(text), expected: 'true or false' })
     .optional()
-    .describe(description)
+    .meta({ description, type: 'boolean' })
 }
 
 /** A whole number in a query. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { problem } from '../kernel/problem.ts'
+import { record } from './named-schemas.ts'
 
 /** The custom resource that something of the service is declared by. */
-export const managedByField = z.strictObject({
+export const managedByField = record('ManagedBy', {
   kind: z.string().min(1).max(63),
   namespace: z.string().min(1).max(63),
   name: z.string().min(1).max(253),
@@ -19,6 +20,7 @@ export const managedByParameter = z
   .string()
   .max(400)
   .regex(/^[A-Za-z]+\/[a-z0-9-]+\/[a-z0-9.-]+$/, 'expected Kind/namespace/name')
+  .meta({ id: 'ResourceName' })
   .transform((text): ResourceName => {
     const [kind = '', namespace = '', name = ''] = text.split('/')
     return { kind, namespace, name }

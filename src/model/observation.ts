@@ -31,6 +31,9 @@ export type Outcome = (typeof outcomes)[number]
 export const spanKinds = ['', 'internal', 'server', 'client', 'producer', 'consumer'] as const
 export const levels = ['', 'debug', 'default', 'warning', 'error'] as const
 
+/** Who counted the tokens of a call. */
+export const usageSources = ['provider', 'estimated', 'none'] as const
+
 export const statuses = ['ok', 'error', 'cancelled'] as const
 
 /** One call of a tool that a model asked for. `arguments` is the text the model wrote. */
@@ -103,7 +106,7 @@ export const observationSchema = z.object({
   cache_write_tokens: tokens,
   output_visible_tokens: tokens,
   reasoning_tokens: tokens,
-  usage_source: z.enum(['provider', 'estimated', 'none']),
+  usage_source: z.enum(usageSources),
   /** Whether the provider's input count included cached tokens. */
   usage_semantics: z.enum(['inclusive', 'exclusive', '']),
   /** Decimal USD with at most 9 digits after the point. */

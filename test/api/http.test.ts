@@ -299,11 +299,13 @@ test('raw routes get the sockets before the router, with or without a query', as
   expect(await textOf('/v1/raw?x=1')).toBe('raw')
   expect(await textOf('/v1/other')).toContain('route_not_found')
   const schema = { $ref: '#/components/schemas/RpcStatus' }
+  const $ref = '#/components/responses/RpcInternalServerError'
   expect(openapiDocument([raw], { version: '1' })).toMatchObject({
-    components: { schemas: { RpcStatus: { type: 'object' } } },
-    paths: {
-      '/v1/raw': { get: { responses: { 500: { content: { 'application/json': { schema } } } } } },
+    components: {
+      schemas: { RpcStatus: { type: 'object' } },
+      responses: { RpcInternalServerError: { content: { 'application/json': { schema } } } },
     },
+    paths: { '/v1/raw': { get: { responses: { 500: { $ref } } } } },
   })
 })
 
@@ -315,8 +317,8 @@ test('the document names parameters, replies and errors', () => {
         post: {
           operationId: 'createThing',
           parameters: [
-            { name: 'thing_id', in: 'path', required: true },
-            { name: 'limit', in: 'query', required: false },
+            { name: 'thing_id', in: 'path', required: true, schema: { maxLength: 4 } },
+            { name: 'limit', in: 'query', schema: { minimum: 1, maximum: 10, default: 5 } },
           ],
           responses: { 200: {}, 400: {}, 413: {}, 415: {}, 429: {}, 500: {} },
         },

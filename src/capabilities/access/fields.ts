@@ -11,6 +11,7 @@ export const nameField = z
   .min(1)
   .max(100)
   .regex(/^\P{Cc}*$/u, 'expected text without control characters')
+  .meta({ id: 'DisplayName' })
 
 /** An e-mail address, in lower case as it is stored. */
 export const emailField = z.email().max(320).toLowerCase()
@@ -20,7 +21,7 @@ export const newPasswordField = z.string().min(12).max(256)
 
 /** What a key may be allowed to do; none twice. */
 export const scopesField = z
-  .array(z.enum(keyScopes))
+  .array(z.enum(keyScopes).meta({ id: 'KeyScope' }))
   .max(keyScopes.length)
   .transform((scopes): KeyScope[] => [...new Set(scopes)])
 
@@ -30,8 +31,8 @@ export const environmentField = nameField.nullable().optional()
 /** When a key ends by itself; null or left out: never. */
 export const expiryField = z.iso.datetime({ offset: true }).nullable().optional()
 
-export const projectRoleField = z.enum(projectRoles)
-export const organizationRoleField = z.enum(organizationRoles)
+export const projectRoleField = z.enum(projectRoles).meta({ id: 'ProjectRole' })
+export const organizationRoleField = z.enum(organizationRoles).meta({ id: 'OrganizationRole' })
 
 /** An instant in a reply. */
 export const instantField = z.iso.datetime()

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { record } from '../../model/named-schemas.ts'
 import { traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { type Finding, severities } from '../detection/index.ts'
@@ -53,9 +54,9 @@ const failureSchema = z
     confidence: z.number().min(0).max(1).describe('How sure it is.'),
     detected_at: instantSchema.describe('When it was found first.'),
   })
-  .meta({ title: 'ContextFailure' })
+  .meta({ id: 'ContextFailure' })
 
-const replySchema = z.strictObject({
+const replySchema = record('ContextFailureList', {
   conversation_id: z.uuid().describe('Its UUID.'),
   total_failures: z.int().nonnegative().describe('Failures in all of its tasks.'),
   failures: z

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { severities } from '../detection/index.ts'
 import { instantSchema, type TaskDeps } from '../tasks/index.ts'
@@ -62,7 +63,7 @@ const window_fill = z
   .nullable()
   .describe('The fullest that a model’s window was; null when none was near to full.')
 
-const partSchema = z.strictObject({
+const partSchema = record('ContextHealthPart', {
   finding_id: z.uuid().describe('The finding that it is of.'),
   task_id: z.string(),
   type: z.string().describe('Such as `lost_context`.'),
@@ -90,7 +91,7 @@ const replySchema = z
       .describe('What a window more than 0.8 full takes from the score.'),
     tasks: z
       .array(
-        z.strictObject({
+        record('TaskContextHealth', {
           task_id: z.string(),
           started_at: instantSchema,
           turns: count.describe('Model calls of the task.'),
@@ -106,4 +107,4 @@ const replySchema = z
       .optional()
       .describe(`Tasks beyond the first ${checkedTasks_max}, when there are more.`),
   })
-  .meta({ title: 'ContextHealth' })
+  .meta({ id: 'ContextHealth' })

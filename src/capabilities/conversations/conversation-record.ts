@@ -3,7 +3,8 @@ import { shownDollars } from '../../kernel/dollars.ts'
 import { conversationIdFrom } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
-import { dollarsSchema, instantSchema, type TaskDeps } from '../tasks/index.ts'
+import { dollarsSchema } from '../../model/named-schemas.ts'
+import { instantSchema, type TaskDeps } from '../tasks/index.ts'
 import { type ConversationRow, findConversation } from './store.ts'
 
 /** The path of one conversation. */
@@ -39,7 +40,7 @@ export const conversationFields = {
   url: z.string().describe('The path of this conversation.'),
 }
 
-export const conversationSchema = z.strictObject(conversationFields).meta({ title: 'Conversation' })
+export const conversationSchema = z.strictObject(conversationFields).meta({ id: 'Conversation' })
 export type Conversation = z.infer<typeof conversationSchema>
 
 /** Shapes a stored conversation. */

@@ -47,10 +47,11 @@ const replySchema = z
         failed: z.int().nonnegative().describe('Failed ones.'),
         stalled: z.int().nonnegative().describe('Running ones without a call for too long.'),
       })
+      .meta({ id: 'TaskStateCounts' })
       .describe('Its tasks by where they stand.'),
     tasks: z
       .array(taskSchema)
       .describe(`Its first ${shownTasks_max} tasks, in the order they started.`),
     tasks_url: z.string().describe('The path that lists all of its tasks.'),
   })
-  .meta({ title: 'ConversationDetail' })
+  .meta({ id: 'ConversationDetail' })

@@ -12,6 +12,7 @@ import {
   positionIn,
   textParameter,
 } from '../../model/list-query.ts'
+import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { TaskDeps } from '../tasks/index.ts'
 import { conversationFrom, conversationSchema } from './conversation-record.ts'
@@ -68,7 +69,7 @@ const querySchema = z.strictObject({
   cursor: cursorParameter,
 })
 
-const replySchema = z.strictObject({
+const replySchema = record('ConversationList', {
   conversations: z.array(conversationSchema).describe('The page, in order.'),
   total: z.int().nonnegative().describe('Conversations that the filters let through.'),
   total_is_exact: z

@@ -19,14 +19,16 @@ const observation = z
     type: z.enum([...observationTypes, 'synthetic']),
     name: z.string(),
     status: z.enum(statuses).nullable().describe('null for a synthetic root.'),
-    marks: z.array(z.enum(marks)).describe('What is not as it should be with it.'),
+    marks: z
+      .array(z.enum(marks).meta({ id: 'TraceMark' }))
+      .describe('What is not as it should be with it.'),
     start_time: instantSchema.describe('Corrected where clocks differ.'),
     duration_ms: ms,
     self_ms: ms.describe('In which none of its children ran.'),
     rollup: rollupSchema,
     children: count.describe('Right below it, whether they are shown or not.'),
   })
-  .meta({ title: 'ConversationObservation' })
+  .meta({ id: 'ConversationObservation' })
 
 const trace = z
   .strictObject({
@@ -41,7 +43,7 @@ const trace = z
     explorer_url: z.string().describe('The path that pages through all of it.'),
     critical_path_url: z.string().describe('The path that tells what it waited for.'),
   })
-  .meta({ title: 'ConversationTrace' })
+  .meta({ id: 'ConversationTrace' })
 
 const task = z
   .strictObject({
@@ -50,7 +52,7 @@ const task = z
     rollup: rollupSchema.describe('Sums over its traces on this page.'),
     traces: z.array(trace).describe('By their start.'),
   })
-  .meta({ title: 'ConversationTask' })
+  .meta({ id: 'ConversationTask' })
 
 /** What the trace tree of a conversation looks like. */
 export const traceTreeSchema = z
@@ -67,7 +69,7 @@ export const traceTreeSchema = z
       .nullable()
       .describe('Why another store answered than the one that is asked first; null when it did.'),
   })
-  .meta({ title: 'ConversationTraceTree' })
+  .meta({ id: 'ConversationTraceTree' })
 export type ShownTask = z.infer<typeof task>
 export type ShownTrace = z.infer<typeof trace>
 export type ShownObservation = z.infer<typeof observation>

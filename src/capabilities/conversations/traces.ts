@@ -11,16 +11,11 @@ import {
   limitParameter,
   orderParameter,
 } from '../../model/list-query.ts'
+import { dollarsSchema, record } from '../../model/named-schemas.ts'
 import { statuses, traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { TracePage, TraceSummary } from '../observability/stores/index.ts'
-import {
-  dollarsSchema,
-  instantSchema,
-  type TaskDeps,
-  taskUrl,
-  tokensSchema,
-} from '../tasks/index.ts'
+import { instantSchema, type TaskDeps, taskUrl, tokensSchema } from '../tasks/index.ts'
 import { conversationNamed, conversationPath } from './conversation-record.ts'
 
 /** GET /api/v1/conversations/{conversation_id}/traces: its traces, ordered by their start. */
@@ -93,9 +88,9 @@ const traceSchema = z
     models: z.array(z.string()).describe('As the providers answered them, sorted.'),
     providers: z.array(z.string()).describe('Providers that were called, sorted.'),
   })
-  .meta({ title: 'TraceSummary' })
+  .meta({ id: 'TraceSummary' })
 
-const replySchema = z.strictObject({
+const replySchema = record('ConversationTraceList', {
   traces: z.array(traceSchema).describe('The page, in order.'),
   total: count.describe('Traces of the conversation in the window.'),
   total_is_exact: z

@@ -21,19 +21,30 @@ export type DetectionSettings = { [detector: string]: DetectorSettings }
  * The settings of all detectors: what is left out has its default, what is not known is refused.
  * It is what a project stores, and what the API takes and gives.
  */
-export const detectionSettingsSchema: z.ZodType<DetectionSettings> = settingsSchemaOf(detectors)
+export const detectionSettingsSchema = settingsSchemaOf(detectors).meta({ id: 'DetectionSettings' })
 
 /** The settings of some detectors as one schema; names that are not theirs are refused. */
 export function settingsSchemaOf(of: readonly Detector[]): z.ZodType<DetectionSettings> {
   const shape: Record<string, z.ZodType> = {}
-  for (const detector of of) shape[detector.name] = detectorSettingsSchema(detector)
+  for (const detector of of) {
+    const id = `${pascalCase(detector.name)}Settings`
+    shape[detector.name] = settingsObject(detector).meta({ id }).prefault({})
+  }
   return z.strictObject(shape) as unknown as z.ZodType<DetectionSettings>
 }
 
 /** The settings of one detector: `enabled` and its thresholds. */
-export function detectorSettingsSchema({ name, settings }: Detector): z.ZodType {
+export function detectorSettingsSchema(detector: Detector): z.ZodType {
+  return settingsObject(detector).prefault({})
+}
+
+function settingsObject({ name, settings }: Detector) {
   const enabled = z.boolean().default(true).describe(`Whether ${name} looks at runs at all.`)
-  return z.strictObject({ enabled, ...settings.shape }).prefault({})
+  return z.strictObject({ enabled, ...settings.shape })
+}
+
+function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 }
 
 /** What holds where a project has set nothing. */

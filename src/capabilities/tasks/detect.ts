@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../kernel/problem.ts'
+import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import {
   type DetectionResult,
@@ -52,9 +53,10 @@ const bodySchema = z
       .describe('Only what these find is changed; all detectors when left out.'),
     force: z.boolean().optional().describe('Look also when nothing has come since the last time.'),
   })
+  .meta({ id: 'DetectTaskRequest' })
   .optional()
 
-const replySchema = z.strictObject({
+const replySchema = record('TaskDetection', {
   task_id: z.string(),
   detected: z
     .boolean()

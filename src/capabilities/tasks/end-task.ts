@@ -24,6 +24,7 @@ export const endBody = z
     error: 'expected note or reason, got both',
     path: ['reason'],
   })
+  .meta({ id: 'EndTaskRequest' })
   .optional()
 
 export type EndRequest = {

@@ -2,7 +2,6 @@ export { tasksOfConversation } from './conversation-tasks.ts'
 export { afterPosition, allOf } from './sorted-page.ts'
 export type { TaskDeps, TaskSettings } from './task-deps.ts'
 export {
-  dollarsSchema,
   instantSchema,
   type Task,
   taskSchema,

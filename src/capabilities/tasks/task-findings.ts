@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { expected } from '../../model/list-query.ts'
+import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { asStoreProblem } from '../../platform/relational/index.ts'
 import {
@@ -34,7 +35,7 @@ export function getTaskFindings(deps: TaskDeps): Route {
         .optional()
         .describe('Only findings of this kind.'),
     }),
-    reply: z.strictObject({ ...replyFields, findings: z.array(findingSchema) }),
+    reply: record('TaskFindingList', { ...replyFields, findings: z.array(findingSchema) }),
     errors: ['task_not_found', 'store_unavailable'],
     handle: async ({ params, query, caller }) => {
       const { task_id, found, ...about } = await readFindings(deps, caller, params)
@@ -55,7 +56,7 @@ export function getTaskLoops(deps: TaskDeps): Route {
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: taskPath,
     query: querySchema,
-    reply: z.strictObject({ ...replyFields, loops: z.array(findingSchema) }),
+    reply: record('TaskLoopList', { ...replyFields, loops: z.array(findingSchema) }),
     errors: ['task_not_found', 'store_unavailable'],
     handle: async ({ params, query, caller }) => {
       const { task_id, found, ...about } = await readFindings(deps, caller, params)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { shownDollars } from '../../kernel/dollars.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
+import { dollarsSchema } from '../../model/named-schemas.ts'
 import type { TaskRow } from './store.ts'
 import { taskStates } from './task-state.ts'
 import { verdictOf, verdictSchema } from './task-verdict.ts'
@@ -28,18 +29,10 @@ export const tokensSchema = z
     total: count.describe('Sum of the five buckets.'),
     estimated_calls: count.describe('Calls whose tokens we counted, as the provider did not say.'),
   })
-  .describe('Tokens in disjoint buckets.')
-
-/** A sum of money as decimal text. */
-export const dollarsSchema = z
-  .string()
-  .regex(/^-?\d+(\.\d{1,9})?$/)
-  .describe('US dollars as decimal text, up to 9 digits after the point.')
+  .meta({ id: 'TokenTotals', description: 'Tokens in disjoint buckets.' })
 
 /** An instant as the API shows it. */
-export const instantSchema = z.iso
-  .datetime({ offset: false })
-  .describe('ISO 8601, UTC, at least milliseconds.')
+export const instantSchema = z.iso.datetime({ offset: false })
 
 /** What a task looks like in every reply. */
 export const taskSchema = z
@@ -55,9 +48,10 @@ export const taskSchema = z
           .nullable()
           .describe('What the client sent as X-Conversation-ID, when that was no UUID.'),
       })
+      .meta({ id: 'TaskConversation' })
       .nullable()
       .describe('null when its calls named none.'),
-    state: z.enum(taskStates).describe('Where the task stands.'),
+    state: z.enum(taskStates).meta({ id: 'TaskState' }).describe('Where the task stands.'),
     stalled: z.boolean().describe('Running, and without a call for longer than the setting.'),
     late_activity: z.boolean().describe('A call came in after the task had ended.'),
     implicit: z.boolean().describe('No X-Task-ID came: the task is one trace.'),
@@ -83,7 +77,7 @@ export const taskSchema = z
     verdict: verdictSchema.nullable().describe('null until the task was looked at.'),
     url: z.string().describe('The path of this task.'),
   })
-  .meta({ title: 'Task' })
+  .meta({ id: 'Task' })
 export type Task = z.infer<typeof taskSchema>
 
 /** The path of a task's own page, whatever characters its id has. */

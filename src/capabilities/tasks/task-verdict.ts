@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { shownDollars } from '../../kernel/dollars.ts'
+import { dollarsSchema } from '../../model/named-schemas.ts'
 import { severities } from '../detection/index.ts'
 import type { TaskRow } from './store.ts'
 
@@ -15,6 +16,7 @@ export const verdictSchema = z
       .describe('Of its findings; null when it has none.'),
     findings: z
       .strictObject({ info: count, low: count, medium: count, high: count, critical: count })
+      .meta({ id: 'SeverityCounts' })
       .describe('How many findings of each severity it has, recovered ones included.'),
     recovered: count.describe('Findings that the task got over.'),
     root_cause: z
@@ -24,13 +26,14 @@ export const verdictSchema = z
         step: z.int().nonnegative().nullable().describe('Counted from 0.'),
         evidence: z.record(z.string(), z.unknown()),
       })
+      .meta({ id: 'RootCause' })
       .nullable()
       .describe('The earliest finding that it did not get over; null when there is none.'),
     wasted_tokens: count.describe('Of calls that a reader would call wasted.'),
-    wasted_cost_usd: z.string().describe('US dollars as decimal text.'),
+    wasted_cost_usd: dollarsSchema,
     detected_at: z.iso.datetime(),
   })
-  .meta({ title: 'Verdict' })
+  .meta({ id: 'Verdict' })
 
 /** The verdict in a task's row. */
 export function verdictOf(row: TaskRow): z.input<typeof verdictSchema> | null {

@@ -15,6 +15,7 @@ import {
   type SortKind,
   textParameter,
 } from '../../model/list-query.ts'
+import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { findingKinds, severities, severityNumber } from '../detection/index.ts'
 import { countTasks, findTasks, type TaskFilter, type TaskSort, taskSorts } from './store.ts'
@@ -104,7 +105,7 @@ const querySchema = z.strictObject({
   cursor: cursorParameter,
 })
 
-const replySchema = z.strictObject({
+const replySchema = record('TaskList', {
   tasks: z.array(taskSchema).describe('The page, in order.'),
   total: z.int().nonnegative().describe('Tasks that the filters let through.'),
   total_is_exact: z

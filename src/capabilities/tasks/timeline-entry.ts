@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { outcomes, statuses, traceIdSchema } from '../../model/observation.ts'
-import { dollarsSchema, instantSchema } from './task-record.ts'
+import { dollarsSchema, record } from '../../model/named-schemas.ts'
+import { outcomes, statuses, traceIdSchema, usageSources } from '../../model/observation.ts'
+import { instantSchema } from './task-record.ts'
 
 /** What part an entry plays in a task. */
 export const timelineRoles = [
@@ -16,7 +17,7 @@ const count = z.int().nonnegative()
 const ms = z.number().nonnegative()
 
 /** Sums over the model calls up to and including the entry, whatever the page or filter. */
-export const runningTotalsSchema = z.strictObject({
+export const runningTotalsSchema = record('RunningTotals', {
   calls: count.describe('Model calls.'),
   errors: count.describe('Model calls that failed.'),
   tool_calls: count.describe('Tool calls: asked for by a model, or seen to run.'),
@@ -51,11 +52,12 @@ const errorSchema = z
     type: z.string().describe('The kind of error.'),
     message: z.string().describe('What was said of it.'),
   })
+  .meta({ id: 'CallError' })
   .nullable()
 
 const bucket = (what: string) => count.nullable().describe(`${what} null when nobody counted.`)
 
-const modelCallSchema = z.strictObject({
+const modelCallSchema = record('ModelCallEntry', {
   role: z.literal('model_call').describe('A call of a model.'),
   ...anyEntry,
   ...ofObservation,
@@ -80,13 +82,14 @@ const modelCallSchema = z.strictObject({
       output_visible: bucket('Output tokens without reasoning.'),
       reasoning: bucket('Output tokens spent on reasoning.'),
       total: count.describe('Sum of the buckets.'),
-      source: z.enum(['provider', 'estimated', 'none']).describe('Who counted them.'),
+      source: z.enum(usageSources).describe('Who counted them.'),
     })
+    .meta({ id: 'CallTokens' })
     .describe('Disjoint buckets; null where nobody counted.'),
   cost_usd: dollarsSchema.nullable().describe('null when the model has no known price.'),
 })
 
-const toolCallEntrySchema = z.strictObject({
+const toolCallEntrySchema = record('ToolCallEntry', {
   role: z.literal('tool_call').describe('A tool that a model asked for, or that was seen to run.'),
   ...anyEntry,
   ...ofObservation,
@@ -108,7 +111,7 @@ const toolCallEntrySchema = z.strictObject({
   result_trace_id: traceIdSchema.nullable().describe('The trace of that observation.'),
 })
 
-const toolResultEntrySchema = z.strictObject({
+const toolResultEntrySchema = record('ToolResultEntry', {
   role: z
     .literal('tool_result')
     .describe('What came of a tool: it ended, or a client sent its result.'),
@@ -132,7 +135,7 @@ const toolResultEntrySchema = z.strictObject({
   call_trace_id: traceIdSchema.nullable().describe('The trace of that observation.'),
 })
 
-const operationSchema = z.strictObject({
+const operationSchema = record('OperationEntry', {
   role: z
     .literal('operation')
     .describe('A step that calls no model and no tool; a plain span only when it failed.'),
@@ -149,7 +152,7 @@ const operationSchema = z.strictObject({
   latency_ms: ms.describe('From its start to its end.'),
 })
 
-const stateChangeSchema = z.strictObject({
+const stateChangeSchema = record('StateChangeEntry', {
   role: z.literal('state_change').describe('Something that happened to the task itself.'),
   ...anyEntry,
   event_id: z.uuid().describe('The event.'),
@@ -161,6 +164,7 @@ const stateChangeSchema = z.strictObject({
       kind: z.string().describe('What kind of caller, or part of the service, did it.'),
       id: z.string().nullable().describe('Its id, where it has one.'),
     })
+    .meta({ id: 'EntryActor' })
     .describe('Who did it.'),
   note: z.string().nullable().describe('What they said of it.'),
 })
@@ -174,5 +178,5 @@ export const timelineEntrySchema = z
     operationSchema,
     stateChangeSchema,
   ])
-  .meta({ title: 'TimelineEntry' })
+  .meta({ id: 'TimelineEntry' })
 export type TimelineEntry = z.infer<typeof timelineEntrySchema>

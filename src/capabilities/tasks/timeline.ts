@@ -5,6 +5,7 @@ import {
   integerParameter,
   limitParameter,
 } from '../../model/list-query.ts'
+import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { readTimeline, timelineObservations_max } from './read-timeline.ts'
 import type { TaskDeps } from './task-deps.ts'
@@ -84,7 +85,7 @@ const querySchema = z.strictObject({
   cursor: cursorParameter,
 })
 
-const replySchema = z.strictObject({
+const replySchema = record('TaskTimeline', {
   task_id: z.string().describe('The task.'),
   entries: z.array(timelineEntrySchema).describe('The page, in order.'),
   totals: runningTotalsSchema.describe('Sums over the whole timeline.'),

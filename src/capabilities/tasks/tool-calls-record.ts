@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isoFromNs } from '../../kernel/time.ts'
+import { record } from '../../model/named-schemas.ts'
 import { traceIdSchema } from '../../model/observation.ts'
 import type { TaskRun, ToolUse } from '../detection/reconstruction/index.ts'
 import { instantSchema } from './task-record.ts'
@@ -10,17 +11,21 @@ const ms = z.number().nonnegative()
 /** Characters of arguments and results in an answer. */
 export const toolText_chars_max = 4_000
 
-const placeSchema = z.strictObject({ trace_id: traceIdSchema, observation_id: z.string() })
+const placeSchema = record('ObservationReference', {
+  trace_id: traceIdSchema,
+  observation_id: z.string(),
+})
 
 const textSchema = z
   .strictObject({
     text: z.string(),
     is_cut: z.boolean().describe('The text is longer; the observation has it all.'),
   })
+  .meta({ id: 'CutText' })
   .nullable()
 
 /** One use of a tool, with what it answered. */
-export const toolCallSchema = z.strictObject({
+export const toolCallSchema = record('ToolCall', {
   tool_call_id: z.string().describe('As the model or the client named it; empty when nobody did.'),
   name: z.string().describe('The tool; empty for a result whose call was not seen.'),
   arguments: textSchema.describe('What the model wrote; null when nobody tells.'),
@@ -53,7 +58,7 @@ export const toolCallSchema = z.strictObject({
 })
 
 /** How one tool did in a task. */
-export const toolSumSchema = z.strictObject({
+export const toolSumSchema = record('ToolUsage', {
   name: z.string(),
   calls: count,
   answered: count,

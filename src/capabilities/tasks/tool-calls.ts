@@ -8,6 +8,7 @@ import {
   limitParameter,
   textParameter,
 } from '../../model/list-query.ts'
+import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { readTaskRun } from '../detection/index.ts'
 import type { ToolUse } from '../detection/reconstruction/index.ts'
@@ -74,7 +75,7 @@ const querySchema = z.strictObject({
   cursor: cursorParameter,
 })
 
-const replySchema = z.strictObject({
+const replySchema = record('TaskToolCallList', {
   task_id: z.string().describe('The task.'),
   content: z
     .enum(['full', 'partial', 'none'])

@@ -10,7 +10,8 @@ export {
 export { createRateLimiter, type RateDecision, type RateLimiter } from './key-rate-limit.ts'
 export { AddressUnavailable, addressTaken } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
-export { errorsOf, openapiDocument, openapiRoute } from './openapi.ts'
+export { openapiDocument, openapiRoute } from './openapi.ts'
+export { errorsOf } from './openapi-responses.ts'
 export { requestIdFrom } from './request-id.ts'
 export {
   Answer,

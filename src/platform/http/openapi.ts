@@ -1,58 +1,61 @@
 import { z } from 'zod'
-import { type ProblemCode, problemCatalogue } from '../../kernel/problem.ts'
-import { problemMediaType } from './problem-reply.ts'
+import type { Json } from './json-schema.ts'
+import { sharedParameters } from './openapi-parameters.ts'
 import {
-  defineRoute,
-  type HeaderDocs,
-  letsOperatorIn,
-  type RawErrorFormat,
-  type RawRoute,
-  type Route,
-  type RouteAccess,
-} from './route.ts'
-
-type Json = Record<string, unknown>
+  headerComponents,
+  namesProject,
+  responsesOf,
+  responseUses,
+  sharedResponses,
+} from './openapi-responses.ts'
+import { type NamedSchemas, namedSchemas, type SchemaUse } from './openapi-schemas.ts'
+import { tagOf, tagsOf } from './openapi-tags.ts'
+import { defineRoute, type HeaderDocs, letsOperatorIn, type RawRoute, type Route } from './route.ts'
 
 /** The OpenAPI 3.1 document of these routes: what works, and nothing else. */
 export function openapiDocument(
   routes: readonly (Route | RawRoute)[],
   info: { version: string },
 ): Json {
-  const paths: Record<string, Json> = {}
   const sorted = routes.toSorted((a, b) => (a.url < b.url ? -1 : a.url > b.url ? 1 : 0))
+  const schemas = namedSchemas(sorted.flatMap(schemaUses))
+  const parameters = new Map(sorted.map((route) => [route, parametersOf(route, schemas)]))
+  const shared = sharedParameters([...parameters.values()].flat())
+  const errors = sharedResponses(sorted, schemas)
+  const paths: Record<string, Json> = {}
   for (const route of sorted) {
-    paths[route.url] = { ...paths[route.url], [route.method.toLowerCase()]: operation(route) }
+    const own = (parameters.get(route) ?? []).map(shared.of)
+    const described = {
+      ...operation(route, own, schemas),
+      responses: responsesOf(route, schemas, errors),
+    }
+    paths[route.url] = { ...paths[route.url], [route.method.toLowerCase()]: described }
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Looptrace',
+      description:
+        'Tasks, traces and their completeness, for agents that run on language models. Every answer has `X-Request-ID`.',
       version: info.version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    servers: [{ url: '/', description: 'The server that this document comes from.' }],
+    tags: tagsOf(sorted.map(({ url }) => url)),
     paths,
     components: {
-      securitySchemes: {
-        key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-        jwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        operator: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-API-Key',
-          description: 'The key of a Kubernetes operator, which works in any project.',
-        },
-      },
-      schemas: {
-        Problem: problemSchema,
-        ProviderError: providerErrorSchema,
-        RpcStatus: rpcStatusSchema,
-      },
+      securitySchemes,
+      parameters: shared.components,
+      headers: headerComponents,
+      responses: errors,
+      schemas: schemas.components,
     },
   }
 }
 
 /** Serves the document of the routes that the role serves. */
 export function openapiRoute(routes: () => readonly (Route | RawRoute)[], version: string): Route {
+  let document: Json | undefined
   return defineRoute({
     method: 'GET',
     url: '/openapi.json',
@@ -62,75 +65,53 @@ export function openapiRoute(routes: () => readonly (Route | RawRoute)[], versio
     scope: { level: 'public' },
     reply: z.record(z.string(), z.unknown()),
     errors: [],
-    handle: async () => openapiDocument(routes(), { version }),
+    handle: async () => {
+      document ??= openapiDocument(routes(), { version })
+      return document
+    },
   })
 }
 
-const problemSchema: Json = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string' },
-    code: { type: 'string', enum: Object.keys(problemCatalogue) },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['pointer', 'detail'],
-        properties: { pointer: { type: 'string' }, detail: { type: 'string' } },
-      },
-    },
+const securitySchemes: Record<string, Json> = {
+  key: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'A key of a project or of one of its service accounts.',
+  },
+  jwt: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An access token of `POST /api/v1/auth/token`, or of the external issuer.',
+  },
+  operator: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'The key of a Kubernetes operator, which works in any project.',
+  },
+  key_as_bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A project key, for exporters that can not set `X-API-Key`.',
+  },
+  provider_key: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Your own key for the model provider. It is never stored or logged.',
   },
 }
 
-const providerErrorSchema: Json = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['message', 'type', 'param', 'code'],
-      properties: {
-        message: { type: 'string' },
-        type: { type: 'string' },
-        param: { type: ['string', 'null'] },
-        code: { type: ['string', 'null'] },
-      },
-    },
-  },
+function schemaUses(route: Route | RawRoute): SchemaUse[] {
+  const sent = route.kind === 'api' ? [route.params, route.query, route.body] : [route.body]
+  const uses = sent.flatMap((schema) =>
+    schema === undefined ? [] : [{ schema, io: 'input' as const }],
+  )
+  return [...uses, ...responseUses(route)]
 }
 
-/** google.rpc.Status as JSON; a request in protobuf gets it in protobuf. */
-const rpcStatusSchema: Json = {
-  type: 'object',
-  required: ['code', 'message'],
-  properties: {
-    code: { type: 'integer', description: 'One of google.rpc.Code' },
-    message: { type: 'string' },
-    details: {
-      type: 'array',
-      description: 'A RetryInfo where the request may be sent again',
-      items: {
-        type: 'object',
-        required: ['@type', 'retryDelay'],
-        properties: { '@type': { type: 'string' }, retryDelay: { type: 'string' } },
-      },
-    },
-  },
-}
-
-function operation(route: Route | RawRoute): Json {
-  const parameters: Json[] =
-    route.kind === 'api'
-      ? [...parametersOf('path', route.params), ...parametersOf('query', route.query)]
-      : []
-  parameters.push(...(route.headers ?? []).map(headerParameter))
-  if (route.idempotent) parameters.push(idempotencyParameter)
-  if (mayName(route)) parameters.push(...projectParameters)
+function operation(route: Route | RawRoute, parameters: Json[], schemas: NamedSchemas): Json {
   return {
     operationId: route.id,
     summary: route.summary,
@@ -141,115 +122,86 @@ function operation(route: Route | RawRoute): Json {
     ...(route.body !== undefined && {
       requestBody: {
         required: !route.body.safeParse(undefined).success,
-        content: { 'application/json': { schema: schemaOf(route.body, 'input') } },
+        content: {
+          'application/json': { schema: schemas.of({ schema: route.body, io: 'input' }) },
+        },
       },
     }),
-    responses: responsesOf(route),
   }
 }
 
-function headerParameter(header: HeaderDocs): Json {
-  return { ...header, in: 'header', schema: { type: 'string' } }
+function parametersOf(route: Route | RawRoute, schemas: NamedSchemas): Json[] {
+  const own =
+    route.kind === 'api'
+      ? [
+          ...fieldParameters('path', route.params, schemas),
+          ...fieldParameters('query', route.query, schemas),
+        ]
+      : []
+  return [
+    ...own,
+    ...(route.headers ?? []).filter(isNoCredential).map(headerParameter),
+    ...(route.idempotent ? [idempotencyParameter] : []),
+    ...(namesProject(route) ? [projectParameter] : []),
+  ]
 }
 
-const idempotencyParameter: Json = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description: 'A repeated call with the same key and body answers what the first one did.',
-  schema: { type: 'string', maxLength: 255 },
-}
-
-const projectParameters: Json[] = [
-  {
-    name: 'X-Project-ID',
-    in: 'header',
-    required: false,
-    description:
-      'The project, for a bearer token that can see more than one; an operator names it always.',
-    schema: { type: 'string', format: 'uuid' },
-  },
-]
-
-function mayName(route: Route | RawRoute): boolean {
-  return (
-    route.scope.level === 'project' && route.auth !== 'key' && !route.url.includes('{project_id}')
-  )
-}
-
-function tagOf(url: string): string {
-  const [, first = '', second = '', third = ''] = url.split('/')
-  if (first !== 'api') return first === 'v1' ? 'proxy' : 'service'
-  return second === 'v2' || second === 'v1' ? third : second
-}
-
-function securityOf({ auth, scope }: RouteAccess): Json[] {
-  if (auth === 'public') return []
-  const operator = letsOperatorIn(scope) ? [{ operator: [] }] : []
-  if (auth === 'jwt_or_key') return [{ jwt: [] }, { key: [] }, ...operator]
-  return [{ [auth]: [] }, ...operator]
-}
-
-function parametersOf(place: 'path' | 'query', schema: z.ZodType | undefined): Json[] {
+function fieldParameters(
+  place: 'path' | 'query',
+  schema: z.ZodType | undefined,
+  schemas: NamedSchemas,
+): Json[] {
   if (schema === undefined) return []
-  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
+  const { properties = {}, required = [] } = schemas.of({ schema, io: 'input' }) as {
     properties?: Record<string, Json>
     required?: string[]
   }
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
     name,
     in: place,
-    required: place === 'path' || required.includes(name),
+    ...((place === 'path' || required.includes(name)) && { required: true }),
     ...(description !== undefined && { description }),
     schema: rest,
   }))
 }
 
-function responsesOf(route: Route | RawRoute): Json {
-  const success = String(route.status ?? 200)
-  const responses: Record<string, Json> = {
-    [success]: {
-      description: 'Success',
-      ...(success !== '204' && {
-        content: { 'application/json': { schema: schemaOf(route.reply, 'output') } },
-      }),
-    },
+/** Credentials are described by `security`, and must not be parameters too. */
+function isNoCredential({ name }: HeaderDocs): boolean {
+  return name !== 'X-API-Key' && name !== 'Authorization'
+}
+
+function headerParameter(header: HeaderDocs): Json {
+  const { name, description, required } = header
+  return {
+    name,
+    in: 'header',
+    ...(required && { required }),
+    description,
+    schema: { type: 'string' },
   }
-  const byStatus = Map.groupBy(errorsOf(route), (code) => problemCatalogue[code].status)
-  for (const [status, codes] of [...byStatus].toSorted(([a], [b]) => a - b)) {
-    responses[String(status)] = {
-      description: codes.map((code) => `\`${code}\`: ${problemCatalogue[code].title}`).join('. '),
-      content:
-        route.kind === 'raw'
-          ? { 'application/json': { schema: schemaNamed(route.error_format) } }
-          : { [problemMediaType]: { schema: schemaNamed('Problem') } },
-    }
-  }
-  return responses
 }
 
-function schemaNamed(name: RawErrorFormat | 'Problem'): Json {
-  return { $ref: `#/components/schemas/${name}` }
+const idempotencyParameter: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'A repeated call with the same key and body answers what the first one did.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 }
 
-/** What a route can answer: its own errors and those of every route of its kind. */
-export function errorsOf(route: Route | RawRoute): ProblemCode[] {
-  const codes = new Set<ProblemCode>(route.errors)
-  codes.add('rate_limited').add('internal_error')
-  if (route.auth !== 'public') codes.add('credentials_missing').add('credentials_invalid')
-  if (route.scope.level !== 'public') codes.add('permission_denied').add('store_unavailable')
-  if (mayName(route)) codes.add('project_required').add('project_not_found')
-  if (route.kind === 'api') addInputErrors(route, codes)
-  return [...codes]
+const projectParameter: Json = {
+  name: 'X-Project-ID',
+  in: 'header',
+  description:
+    'The project, for a bearer token that can see more than one; an operator names it always.',
+  schema: { type: 'string', format: 'uuid' },
 }
 
-function addInputErrors(route: Route, codes: Set<ProblemCode>): void {
-  if (route.params ?? route.query ?? route.body) codes.add('invalid_request')
-  if (route.body) codes.add('invalid_json').add('body_too_large').add('unsupported_media_type')
-  if (route.idempotent) codes.add('idempotency_conflict')
-}
-
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
-  return rest
+function securityOf({ auth, scope, headers }: Route | RawRoute): Json[] {
+  if (auth === 'public') return []
+  const operator = letsOperatorIn(scope) ? [{ operator: [] }] : []
+  if (auth === 'jwt_or_key') return [{ jwt: [] }, { key: [] }, ...operator]
+  const authorization = headers?.find(({ name }) => name === 'Authorization')
+  if (authorization?.required) return [{ key: [], provider_key: [] }]
+  if (authorization !== undefined) return [{ key: [] }, { key_as_bearer: [] }]
+  return [{ [auth]: [] }, ...operator]
 }

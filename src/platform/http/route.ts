@@ -100,6 +100,10 @@ type RouteDocs = {
   summary: string
   /** Status of success; 200 unless set. */
   status?: 200 | 201 | 202 | 204
+  /** Another status of success: 200 of a call that found what it would have made. */
+  also_status?: 200
+  /** Answers the version of what it answers as `ETag`. */
+  etag?: true
   /** Request headers that it reads itself, beside those of credentials, projects and idempotency. */
   headers?: readonly HeaderDocs[]
   /** What it answers beyond the errors that every route of its kind can. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 
@@ -11,7 +12,7 @@ export function getJwks({ signing_keys }: Access): Route {
     summary: 'Public keys of the access tokens',
     auth: 'public',
     scope: { level: 'public' },
-    reply: z.strictObject({ keys: z.array(z.record(z.string(), z.unknown())) }),
+    reply: record('JwkSet', { keys: z.array(z.record(z.string(), z.unknown())) }),
     errors: ['store_unavailable'],
     handle: async () =>
       new Answer(await signing_keys.jwks(), {

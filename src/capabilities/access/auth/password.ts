@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { newPasswordField } from '../fields.ts'
@@ -18,7 +19,7 @@ export function setPassword({ db, clock, guard, passwords }: Access): Route {
     auth: 'jwt',
     scope: { level: 'user' },
     status: 204,
-    body: z.strictObject({
+    body: record('SetPasswordRequest', {
       current_password: z.string().min(1).max(256),
       new_password: newPasswordField,
     }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 
@@ -15,7 +16,7 @@ export function revokeToken({ refresh_tokens }: Access): Route {
     auth: 'public',
     scope: { level: 'public' },
     status: 204,
-    body: z.strictObject({ refresh_token: z.string().min(1).max(256) }),
+    body: record('RevokeTokenRequest', { refresh_token: z.string().min(1).max(256) }),
     reply: z.undefined(),
     errors: ['store_unavailable'],
     rate_per_minute_max: 60,

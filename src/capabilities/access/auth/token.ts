@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import type { TokenSubject } from '../tokens/token-subject.ts'
@@ -27,24 +28,26 @@ export function createToken(access: Access): Route {
   })
 }
 
-const bodySchema = z.discriminatedUnion('grant_type', [
-  z.strictObject({
-    grant_type: z.literal('password'),
-    username: z.string().min(1).max(320).describe('The e-mail address.'),
-    password: z.string().min(1).max(256),
-  }),
-  z.strictObject({
-    grant_type: z.literal('client_credentials'),
-    client_id: z.string().max(100).optional().describe("The service account's id."),
-    client_secret: z.string().min(1).max(256).describe('A key of the account, `lt_sa_…`.'),
-  }),
-  z.strictObject({
-    grant_type: z.literal('refresh_token'),
-    refresh_token: z.string().min(1).max(256),
-  }),
-])
+const bodySchema = z
+  .discriminatedUnion('grant_type', [
+    record('PasswordGrant', {
+      grant_type: z.literal('password'),
+      username: z.string().min(1).max(320).describe('The e-mail address.'),
+      password: z.string().min(1).max(256),
+    }),
+    record('ClientCredentialsGrant', {
+      grant_type: z.literal('client_credentials'),
+      client_id: z.string().max(100).optional().describe("The service account's id."),
+      client_secret: z.string().min(1).max(256).describe('A key of the account, `lt_sa_…`.'),
+    }),
+    record('RefreshTokenGrant', {
+      grant_type: z.literal('refresh_token'),
+      refresh_token: z.string().min(1).max(256),
+    }),
+  ])
+  .meta({ id: 'TokenRequest' })
 
-const replySchema = z.strictObject({
+const replySchema = record('AccessToken', {
   access_token: z.string(),
   token_type: z.literal('Bearer'),
   expires_in: z.int().describe('Seconds.'),

@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
+import { record } from '../../../model/named-schemas.ts'
 import type { Caller } from '../../../platform/http/index.ts'
-import { instantField } from '../fields.ts'
+import { instantField, pageFields } from '../fields.ts'
 import { newKey } from './project-key.ts'
 import type { KeyInsert } from './store.ts'
 
 /** A key in a reply, without its secret. */
-export const keySchema = z.strictObject({
+export const keySchema = record('ApiKey', {
   id: z.uuid(),
   project_id: z.uuid(),
   service_account_id: z.uuid().nullable(),
@@ -29,10 +30,15 @@ export const keySchema = z.strictObject({
   last_used_at: instantField.nullable().describe('Up to a minute or two late.'),
 })
 
+/** A page of keys. */
+export const keyListSchema = record('ApiKeyList', { api_keys: z.array(keySchema), ...pageFields })
+
 /** A key that was just made. `key` is shown this once. */
-export const newKeySchema = keySchema.extend({
-  key: z.string().nullable().describe('The key. Shown once: null when the call is repeated.'),
-})
+export const newKeySchema = keySchema
+  .extend({
+    key: z.string().nullable().describe('The key. Shown once: null when the call is repeated.'),
+  })
+  .meta({ id: 'NewApiKey' })
 
 /** What a new key is to be. */
 export type KeyWish = {

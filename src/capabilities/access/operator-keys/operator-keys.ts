@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { idField, instantField, pageFields } from '../fields.ts'
@@ -8,7 +9,7 @@ import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
 import { isOwnerOfFirst } from '../organizations/store.ts'
 import { listOperatorKeys, revokeOperatorKey } from './store.ts'
 
-const operatorKeySchema = z.strictObject({
+const operatorKeySchema = record('OperatorKey', {
   id: z.uuid(),
   prefix: z.string().describe('The public part, by which a key can be told from others.'),
   created_at: instantField,
@@ -29,7 +30,7 @@ export function getOperatorKeys({ db }: Access): Route {
     auth: 'jwt',
     scope: { level: 'user' },
     query: z.strictObject(idPageQuery),
-    reply: z.strictObject({ operator_keys: z.array(operatorKeySchema), ...pageFields }),
+    reply: record('OperatorKeyList', { operator_keys: z.array(operatorKeySchema), ...pageFields }),
     errors: ['invalid_cursor'],
     handle: async ({ query: { cursor, limit }, caller }) => {
       await assertRunsAll(db, caller.id)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { instantField, nameField, organizationRoleField, pageFields } from '../fields.ts'
@@ -18,7 +19,10 @@ export function getOrganizations({ db }: Access): Route {
     auth: 'jwt',
     scope: { level: 'user' },
     query: z.strictObject(idPageQuery),
-    reply: z.strictObject({ organizations: z.array(organizationSchema), ...pageFields }),
+    reply: record('OrganizationList', {
+      organizations: z.array(organizationSchema),
+      ...pageFields,
+    }),
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
       const found = await listOrganizations(db, {
@@ -44,7 +48,7 @@ export function createOrganization({ db, clock, roles }: Access): Route {
     scope: { level: 'user' },
     status: 201,
     idempotent: true,
-    body: z.strictObject({ name: nameField }),
+    body: record('CreateOrganizationRequest', { name: nameField }),
     reply: organizationSchema,
     errors: ['name_taken'],
     handle: async ({ body, caller }) => {
@@ -70,7 +74,7 @@ export function createOrganization({ db, clock, roles }: Access): Route {
 
 const list = 'organizations'
 
-const organizationSchema = z.strictObject({
+const organizationSchema = record('Organization', {
   id: z.uuid(),
   name: z.string(),
   created_at: instantField,

@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { idField, nameField, pageFields } from '../fields.ts'
+import { idField, nameField } from '../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
-import { seenProjectSchema } from '../projects/project-schema.ts'
+import { projectListSchema, seenProjectSchema } from '../projects/project-schema.ts'
 import { insertProject, listProjects } from '../projects/store.ts'
 
 /** GET /api/v2/access/organizations/{organization_id}/projects: those the caller can see. */
@@ -20,7 +21,7 @@ export function getOrganizationProjects({ db }: Access): Route {
     scope: { level: 'organization', role: 'member' },
     params: paramsSchema,
     query: z.strictObject(idPageQuery),
-    reply: z.strictObject({ projects: z.array(seenProjectSchema), ...pageFields }),
+    reply: projectListSchema,
     errors: ['organization_not_found', 'invalid_cursor'],
     handle: async ({ params, query, caller }) => {
       const found = await listProjects(db, {
@@ -48,7 +49,7 @@ export function createProject({ db, clock, roles }: Access): Route {
     status: 201,
     idempotent: true,
     params: paramsSchema,
-    body: z.strictObject({ name: nameField }),
+    body: record('CreateProjectRequest', { name: nameField }),
     reply: seenProjectSchema,
     errors: ['organization_not_found', 'name_taken'],
     handle: async ({ params, body }) => {

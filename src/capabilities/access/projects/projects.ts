@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { nameField, pageFields } from '../fields.ts'
+import { nameField } from '../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
-import { seenProjectSchema } from './project-schema.ts'
+import { projectListSchema } from './project-schema.ts'
 import { listAllProjects, listProjects } from './store.ts'
 
 /**
@@ -23,7 +23,7 @@ export function getProjects({ db }: Access): Route {
       name: nameField.optional().describe('Only projects of just this name.'),
       ...idPageQuery,
     }),
-    reply: z.strictObject({ projects: z.array(seenProjectSchema), ...pageFields }),
+    reply: projectListSchema,
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
       const page = {

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { keyScopes } from '../../../kernel/scopes.ts'
 import { managedByField } from '../../../model/managed-by.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { idField, instantField } from '../fields.ts'
 
 /** A service account in a reply. */
-export const accountSchema = z.strictObject({
+export const accountSchema = record('ServiceAccount', {
   id: z.uuid(),
   project_id: z.uuid(),
   name: z.string(),

@@ -3,9 +3,9 @@ import { totalExactMax } from '../../../kernel/pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { environmentField, expiryField, nameField, pageFields, scopesField } from '../fields.ts'
+import { environmentField, expiryField, nameField, scopesField } from '../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
-import { checkWithin, keySchema, mintKey, newKeySchema } from '../keys/key-record.ts'
+import { checkWithin, keyListSchema, mintKey, newKeySchema } from '../keys/key-record.ts'
 import { insertKey, listKeys } from '../keys/store.ts'
 import { accountNotFound, accountParams } from './account-schema.ts'
 import { declaredBy, refuseChange, spokenFor } from './declaration.ts'
@@ -25,7 +25,7 @@ export function getServiceAccountKeys({ db, clock }: Access): Route {
       live: flagParameter('`true`: only keys that are neither revoked nor past their end.'),
       ...idPageQuery,
     }),
-    reply: z.strictObject({ api_keys: z.array(keySchema), ...pageFields }),
+    reply: keyListSchema,
     errors: ['service_account_not_found', 'invalid_cursor'],
     handle: async ({ params, query: { live = false, cursor, limit }, caller }) => {
       const which = { ...params, project_id: caller.project_id }
@@ -68,6 +68,7 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
         expires_at: expiryField,
         managed_by: declaredBy,
       })
+      .meta({ id: 'CreateServiceAccountKeyRequest' })
       .prefault({}),
     reply: newKeySchema,
     errors: ['service_account_not_found', 'managed_by_kubernetes'],

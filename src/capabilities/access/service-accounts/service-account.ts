@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { flagParameter } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { nameField, scopesField } from '../fields.ts'
@@ -49,7 +50,7 @@ export function putServiceAccount({ db, clock, keys, roles }: Access): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null, operator: true },
     params: accountParams,
-    body: z.strictObject({
+    body: record('PutServiceAccountRequest', {
       name: nameField,
       scopes: scopesField,
       disabled: z.boolean().default(false).describe('While true its keys are refused.'),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { managedByParameter } from '../../../model/managed-by.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { nameField, pageFields, scopesField } from '../fields.ts'
@@ -25,7 +26,10 @@ export function getServiceAccounts({ db }: Access): Route {
         .describe('Only the one that this resource declares: `Kind/namespace/name`.'),
       ...idPageQuery,
     }),
-    reply: z.strictObject({ service_accounts: z.array(accountSchema), ...pageFields }),
+    reply: record('ServiceAccountList', {
+      service_accounts: z.array(accountSchema),
+      ...pageFields,
+    }),
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
       const found = await listServiceAccounts(db, {
@@ -54,8 +58,13 @@ export function createServiceAccount({ db, clock }: Access): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null, operator: true },
     status: 201,
+    also_status: 200,
     idempotent: true,
-    body: z.strictObject({ name: nameField, scopes: scopesField, managed_by: declaredBy }),
+    body: record('CreateServiceAccountRequest', {
+      name: nameField,
+      scopes: scopesField,
+      managed_by: declaredBy,
+    }),
     reply: accountSchema,
     errors: ['name_taken'],
     handle: async ({ body, caller }) => {

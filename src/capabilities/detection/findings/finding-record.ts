@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { shownDollars } from '../../../kernel/dollars.ts'
+import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { findingKinds, severities } from '../contract.ts'
 import type { Finding } from './finding.ts'
 
@@ -12,11 +13,12 @@ export const findingSchema = z
   .strictObject({
     finding_id: z.uuid().describe('The same for the same trouble, however often it is found.'),
     task_id: z.string(),
-    kind: z.enum(findingKinds),
+    kind: z.enum(findingKinds).meta({ id: 'FindingKind' }),
     type: z.string().describe('Such as `repeat_call`; docs/internals/detection.md has them all.'),
-    severity: z.enum(severities),
+    severity: z.enum(severities).meta({ id: 'Severity' }),
     state: z
       .enum(findingStates)
+      .meta({ id: 'FindingState' })
       .describe(
         '`recovered`: a later call got over it. `withdrawn`: a late call shows it was none.',
       ),
@@ -26,10 +28,10 @@ export const findingSchema = z
     period: step.describe('Steps of one lap of a loop.'),
     repeats: step.describe('How often it came.'),
     places: z
-      .array(z.strictObject({ trace_id: z.string(), observation_id: z.string() }))
+      .array(record('ObservationPlace', { trace_id: z.string(), observation_id: z.string() }))
       .describe('The observations that it rests on, in order; at most 100.'),
     wasted_tokens: z.int().nonnegative(),
-    wasted_cost_usd: z.string().describe('US dollars as decimal text.'),
+    wasted_cost_usd: dollarsSchema,
     recovered: z.boolean(),
     confidence: z.number().min(0).max(1),
     evidence: z.record(z.string(), z.unknown()).describe('What it rests on; texts are cut.'),
@@ -40,12 +42,12 @@ export const findingSchema = z
     first_detected_at: z.iso.datetime(),
     updated_at: z.iso.datetime().describe('When it last changed.'),
   })
-  .meta({ title: 'Finding' })
+  .meta({ id: 'Finding' })
 export type ShownFinding = z.input<typeof findingSchema>
 
 /** What could not be looked at. */
 export const notCheckedSchema = z
-  .array(z.strictObject({ detector: z.string(), reason: z.string() }))
+  .array(record('NotChecked', { detector: z.string(), reason: z.string() }))
   .describe('What could not be checked and why: the content is off, or a bound was reached.')
 
 /** Shapes a stored finding. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { record } from '../../../model/named-schemas.ts'
 import {
   Answer,
   defineRoute,
@@ -19,13 +20,13 @@ import {
 } from './stored-settings.ts'
 
 /** What PUT and the preview take: all detectors; what is left out has its default. */
-export const settingsBody = z.strictObject({
+export const settingsBody = record('DetectionSettingsRequest', {
   detectors: detectionSettingsSchema.describe(
     'By detector: whether it is on, and its thresholds. What is left out has its default.',
   ),
 })
 
-const reply = z.strictObject({
+const reply = record('ProjectDetectionSettings', {
   project_id: z.uuid(),
   detectors: detectionSettingsSchema,
   version: z.int().describe('0 while the defaults hold, one more with each change.'),
@@ -40,6 +41,7 @@ export function getDetectionSettings({ db }: Pick<DetectionDeps, 'db'>): Route {
     url: '/api/v1/detection/settings',
     id: 'getDetectionSettings',
     summary: 'Thresholds of a project’s detectors',
+    etag: true,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     reply,
@@ -62,6 +64,7 @@ export function putDetectionSettings({ db, clock }: Pick<DetectionDeps, 'db' | '
     url: '/api/v1/detection/settings',
     id: 'putDetectionSettings',
     summary: 'Set the thresholds of a project’s detectors',
+    etag: true,
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
     headers: [ifMatchHeader],

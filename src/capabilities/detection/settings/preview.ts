@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { sleep } from '../../../kernel/time.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { asStoreProblem } from '../../../platform/relational/index.ts'
 import { findingKinds, severities } from '../contract.ts'
@@ -36,14 +37,16 @@ export function previewDetectionSettings(deps: DetectionDeps): Route {
     summary: 'What other thresholds would find in stored tasks',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'tasks:write' },
-    body: settingsBody.extend({
-      tasks_max: z
-        .int()
-        .min(1)
-        .max(previewTasks_max)
-        .default(50)
-        .describe('Of the project’s latest tasks so many, 1 to 200.'),
-    }),
+    body: settingsBody
+      .extend({
+        tasks_max: z
+          .int()
+          .min(1)
+          .max(previewTasks_max)
+          .default(50)
+          .describe('Of the project’s latest tasks so many, 1 to 200.'),
+      })
+      .meta({ id: 'PreviewDetectionRequest' }),
     reply,
     errors: ['store_unavailable'],
     handle: async ({ body, caller: { project_id }, signal }) => {
@@ -55,7 +58,7 @@ export function previewDetectionSettings(deps: DetectionDeps): Route {
   })
 }
 
-const changeSchema = z.strictObject({
+const changeSchema = record('FindingChange', {
   task_id: z.string(),
   change: z.enum(['added', 'removed', 'changed']),
   kind: z.enum(findingKinds),
@@ -67,7 +70,7 @@ const changeSchema = z.strictObject({
   end_step: z.int().nullable(),
 })
 
-const reply = z.strictObject({
+const reply = record('DetectionPreview', {
   tasks: z.int().nonnegative().describe('Tasks that were looked at.'),
   skipped: z
     .int()
@@ -77,7 +80,7 @@ const reply = z.strictObject({
   findings_asked: z.int().nonnegative(),
   by_type: z
     .array(
-      z.strictObject({
+      record('FindingTypeChange', {
         type: z.string(),
         now: z.int().nonnegative(),
         asked: z.int().nonnegative(),

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { nsFromIso } from '../../../model/list-query.ts'
+import { documentedAs } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { enqueueJob, requesterOf } from '../jobs/index.ts'
-import { faultsOfRecordFilter } from '../query/index.ts'
+import { faultsOfRecordFilter, filterSchema } from '../query/index.ts'
 import type { ArchiveDeps } from './archive-deps.ts'
 import { archiveRunSchema, shownArchiveRun } from './archive-runs.ts'
 import { archiveJob } from './contract.ts'
@@ -54,6 +55,7 @@ export const windowSchema = z
     from: instant.describe('ISO 8601; from here on.'),
     to: instant.describe('ISO 8601; before this.'),
   })
+  .meta({ id: 'ArchiveWindow' })
   .superRefine(({ from, to }, context) => {
     const [begin, end] = [nsFromIso(from), nsFromIso(to)]
     if (begin !== undefined && end !== undefined && begin < end) return
@@ -63,7 +65,7 @@ export const windowSchema = z
 
 /** Kinds of rows, each once. */
 export const kindsSchema = z
-  .array(z.enum(kindNames))
+  .array(z.enum(kindNames).meta({ id: 'RecordKind' }))
   .min(1)
   .refine((kinds) => new Set(kinds).size === kinds.length, 'expected each kind once')
 
@@ -75,11 +77,9 @@ const bodySchema = z
   .strictObject({
     window: windowSchema.describe(`At most ${days_max} days.`),
     kinds: kindsSchema.optional().describe('All when left out.'),
-    where: z.unknown().optional().meta({
-      type: 'object',
-      description:
-        'A filter of the query language over fields that all of the kinds have; all rows without it.',
-    }),
+    where: documentedAs(z.unknown(), filterSchema)
+      .optional()
+      .describe('Over fields that all of the kinds have; all rows without it.'),
     reason: z.string().max(1_000).optional().describe('Stands in the run and in the manifest.'),
   })
   .superRefine(({ window, kinds = kindNames, where }, context) => {
@@ -95,3 +95,4 @@ const bodySchema = z
       }
     }
   })
+  .meta({ id: 'RunArchiveRequest' })

@@ -1,19 +1,24 @@
 import { z } from 'zod'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
+import { documentedAs, record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { type Job, jobFields, listJobs, readJob, shownJob } from '../jobs/index.ts'
+import { filterSchema } from '../query/index.ts'
 import type { ArchiveDeps } from './archive-deps.ts'
 import { archiveJob, readArchiveParams } from './contract.ts'
 import { kindNames } from './kinds.ts'
 
 const count = z.int().nonnegative()
 
+/** The window of a run, as it was asked for. */
+export const archivedWindow = record('ArchivedWindow', { from: z.string(), to: z.string() })
+
 /** An archive run as the API shows it. */
-export const archiveRunSchema = z.strictObject({
+export const archiveRunSchema = record('ArchiveRun', {
   ...jobFields,
-  window: z.strictObject({ from: z.string(), to: z.string() }),
+  window: archivedWindow,
   kinds: z.array(z.enum(kindNames)),
-  where: z.unknown().meta({ type: 'object' }).describe('The filter; null without one.'),
+  where: documentedAs(z.unknown(), filterSchema).nullable().describe('null without one.'),
   reason: z.string().nullable(),
   progress: z
     .strictObject({
@@ -23,6 +28,7 @@ export const archiveRunSchema = z.strictObject({
       rows: count,
       bytes: count,
     })
+    .meta({ id: 'ArchiveProgress' })
     .nullable(),
   result: z
     .strictObject({
@@ -34,6 +40,7 @@ export const archiveRunSchema = z.strictObject({
       bytes: count.describe('Of the files, compressed.'),
       stored_before: z.iso.datetime().describe('Rows that were stored before this are in it.'),
     })
+    .meta({ id: 'ArchiveResult' })
     .nullable()
     .describe('null until it has succeeded.'),
 })
@@ -79,7 +86,7 @@ export function listArchiveRuns({ db }: ArchiveDeps): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: null },
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: z.strictObject({
+    reply: record('ArchiveRunList', {
       runs: z.array(archiveRunSchema),
       total: count,
       total_is_exact: z.literal(false).optional(),

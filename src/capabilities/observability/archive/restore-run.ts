@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { enqueueJob, type Job, type JobValue, readJob, requesterOf } from '../jobs/index.ts'
 import { type ArchiveDeps, rethrow } from './archive-deps.ts'
@@ -68,7 +69,7 @@ export function runRestore(deps: ArchiveDeps): Route {
 
 const day_ms = 86_400_000
 
-const bodySchema = z.strictObject({
+const bodySchema = record('RunRestoreRequest', {
   archive_run_id: z.uuid().describe('The `job_id` of an archive run that succeeded.'),
   slice: z
     .string()

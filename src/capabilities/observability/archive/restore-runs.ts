@@ -1,22 +1,25 @@
 import { z } from 'zod'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { type Job, jobFields, listJobs, readJob, shownJob } from '../jobs/index.ts'
 import type { ArchiveDeps } from './archive-deps.ts'
+import { archivedWindow } from './archive-runs.ts'
 import { readRestoreParams, restoreJob } from './contract.ts'
 import { kindNames } from './kinds.ts'
 
 const count = z.int().nonnegative()
 
 /** A restore run as the API shows it. */
-export const restoreRunSchema = z.strictObject({
+export const restoreRunSchema = record('RestoreRun', {
   ...jobFields,
   archive_run_id: z.uuid(),
   slice_id: z.uuid(),
-  window: z.strictObject({ from: z.string(), to: z.string() }).nullable(),
+  window: archivedWindow.nullable(),
   kinds: z.array(z.enum(kindNames)).nullable().describe('null: all that were archived.'),
   progress: z
     .strictObject({ files: count, files_total: count, rows: count })
+    .meta({ id: 'RestoreProgress' })
     .nullable()
     .describe('Files that are checked and restored.'),
   result: z
@@ -28,6 +31,7 @@ export const restoreRunSchema = z.strictObject({
       bytes: count,
       erased_rows: count.describe('Rows that stay out, since their users were erased meanwhile.'),
     })
+    .meta({ id: 'RestoreResult' })
     .nullable()
     .describe('null until it has succeeded.'),
 })
@@ -55,7 +59,7 @@ export function listRestoreRuns({ db }: ArchiveDeps): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: null },
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: z.strictObject({
+    reply: record('RestoreRunList', {
       runs: z.array(restoreRunSchema),
       total: count,
       total_is_exact: z.literal(false).optional(),

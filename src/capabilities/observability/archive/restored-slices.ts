@@ -3,6 +3,7 @@ import { isUuid } from '../../../kernel/ids.ts'
 import { decodeCursor, encodeCursor, pageInfo } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
+import { record, windowSchema } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { type ArchiveDeps, rethrow } from './archive-deps.ts'
 import { kindNames } from './kinds.ts'
@@ -11,7 +12,7 @@ import type { Slice } from './store.ts'
 
 const count = z.int().nonnegative()
 
-const sliceSchema = z.strictObject({
+const sliceSchema = record('RestoredSlice', {
   slice_id: z.uuid(),
   slice: z.string().describe('Its name.'),
   state: z
@@ -20,7 +21,7 @@ const sliceSchema = z.strictObject({
   archive_run_id: z.uuid(),
   restore_run_id: z.uuid(),
   kinds: z.array(z.enum(kindNames)),
-  window: z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }).nullable(),
+  window: windowSchema.nullable(),
   rows: count,
   bytes: count.describe('Of the files that it came from.'),
   erased_rows: count,
@@ -39,7 +40,7 @@ export function listSlices({ db, clock }: ArchiveDeps): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: null },
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: z.strictObject({
+    reply: record('RestoredSliceList', {
       slices: z.array(sliceSchema),
       total: count,
       total_is_exact: z.literal(false).optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { expected, isStorable } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { compilePattern, InvalidMask } from './compile-policy.ts'
 import { contentCaptures, type Mask } from './contract.ts'
 
@@ -37,6 +38,7 @@ const maskBody = z
       .optional()
       .describe('Stands for what was masked; `[masked:<name>]` when left out.'),
   })
+  .meta({ id: 'CaptureMaskRequest' })
   .transform((mask, context): Mask => {
     const { name, pattern = null, keys = null } = mask
     const replacement = mask.replacement ?? `[masked:${name}]`
@@ -47,9 +49,10 @@ const maskBody = z
   })
 
 /** What PUT takes: the whole policy. What is left out is the default. */
-export const policyBody = z.strictObject({
+export const policyBody = record('CapturePolicyRequest', {
   content: z
     .enum(contentCaptures, { error: expected(contentCaptures.join(', ')) })
+    .meta({ id: 'CapturedContent' })
     .default('full')
     .describe(
       'full: all; metadata_only: calls without what was said; off: nothing is recorded at all.',
@@ -80,12 +83,12 @@ export const policyBody = z.strictObject({
 })
 
 /** What GET and PUT answer. */
-export const policySchema = z.strictObject({
+export const policySchema = record('CapturePolicy', {
   project_id: z.uuid(),
   content: z.enum(contentCaptures),
   sample_rate: z.number(),
   masks: z.array(
-    z.strictObject({
+    record('CaptureMask', {
       name: z.string(),
       pattern: z.string().optional(),
       keys: z.array(z.string()).optional(),

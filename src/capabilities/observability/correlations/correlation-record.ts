@@ -11,7 +11,7 @@ export const correlationSchema = z
     correlation_value: z.string().describe('The name under which others know it.'),
     metadata: z.record(z.string(), z.string()).describe('As it came.'),
   })
-  .meta({ title: 'Correlation' })
+  .meta({ id: 'Correlation' })
 export type Correlation = z.infer<typeof correlationSchema>
 
 /** A stored correlation as the API shows it. */
@@ -26,9 +26,6 @@ export function correlationFrom(row: Omit<CorrelationRow, 'value_digest'>): Corr
     metadata: row.metadata,
   }
 }
-
-/** Names a kind of correlation. */
-export const correlationTypePattern = /^[a-z][a-z0-9_.-]{0,63}$/
 
 /** A value is at most so long. */
 export const valueCharacters_max = 2048

@@ -3,6 +3,7 @@ import { newId } from '../../../kernel/ids.ts'
 import { sleep } from '../../../kernel/time.ts'
 import type { CorrelationDraft } from '../../../model/ingest-records.ts'
 import { flagParameter } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { CorrelationDeps } from './correlation-deps.ts'
 import { correlationDrafts, takenFrom } from './correlation-drafts.ts'
@@ -64,7 +65,7 @@ const querySchema = z.strictObject({
   wait: flagParameter('`true`: answers once they are stored, or after 10 s.'),
 })
 
-const replySchema = z.strictObject({
+const replySchema = record('AddedCorrelations', {
   ingest_request_id: z.guid().describe('The receipt; also in `X-Ingest-Request-ID`.'),
   stored: z
     .boolean()

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { encodeCursor, pageInfo, totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { isoFromNs } from '../../../kernel/time.ts'
+import { correlationTypePattern } from '../../../model/ingest-records.ts'
 import {
   checkWindow,
   cursorParameter,
@@ -12,16 +13,12 @@ import {
   orderParameter,
   textParameter,
 } from '../../../model/list-query.ts'
+import { record, windowSchema } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { CorrelationRow, CorrelationSearch } from '../stores/index.ts'
 import { pageFields, positionIn } from '../traces/index.ts'
 import type { CorrelationDeps } from './correlation-deps.ts'
-import {
-  correlationFrom,
-  correlationSchema,
-  correlationTypePattern,
-  valueCharacters_max,
-} from './correlation-record.ts'
+import { correlationFrom, correlationSchema, valueCharacters_max } from './correlation-record.ts'
 
 /** GET /api/v2/observability/correlations/search: which traces go by a name. */
 export function searchCorrelations({
@@ -95,13 +92,8 @@ const querySchema = z.strictObject({
 })
 type Query = z.output<typeof querySchema>
 
-const replySchema = z.strictObject({
-  window: z
-    .strictObject({
-      from: z.iso.datetime({ offset: false }).describe('Inclusive.'),
-      to: z.iso.datetime({ offset: false }).describe('Exclusive.'),
-    })
-    .describe('The window that was searched.'),
+const replySchema = record('CorrelationSearch', {
+  window: windowSchema.describe('The window that was searched.'),
   correlations: z.array(correlationSchema).describe('The page, in order of time.'),
   ...pageFields,
 })

@@ -6,6 +6,7 @@ import {
   limitParameter,
   textParameter,
 } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { CorrelationRow, TraceCorrelationFilter } from '../stores/index.ts'
 import { checkTraceExists, pageFields, positionIn, tracePath } from '../traces/index.ts'
@@ -82,7 +83,7 @@ function filterFrom(query: z.output<typeof querySchema>): TraceCorrelationFilter
   }
 }
 
-const replySchema = z.strictObject({
+const replySchema = record('TraceCorrelationList', {
   correlations: z.array(correlationSchema).describe('The page, in order.'),
   ...pageFields,
 })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { cursorParameter, integerParameter } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { asQueueFailure, type DeadLetterDeps } from './dead-letter-deps.ts'
 import { deadLetterSchema, letterOf } from './read-dead-letter.ts'
@@ -44,7 +45,7 @@ const querySchema = z.strictObject({
   cursor: cursorParameter,
 })
 
-const replySchema = z.strictObject({
+const replySchema = record('DeadLetterList', {
   dead_letters: z.array(deadLetterSchema).describe('The page, in the order of burial.'),
   next_cursor: z.string().nullable().describe('Where the next page begins; null on the last.'),
 })

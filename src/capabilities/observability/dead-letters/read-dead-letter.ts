@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { record } from '../../../model/named-schemas.ts'
 import type { DeadLetter } from '../../../platform/queue/index.ts'
 
 /** A message that was set apart, as people read it. */
-export const deadLetterSchema = z.strictObject({
+export const deadLetterSchema = record('DeadLetter', {
   dead_letter_id: z.string().describe('Names the message, here and in receipts.'),
   kind: z.string().describe('`ingest`: records; `ledger`: counts of what was accepted.'),
   reason: z.string().describe('Why it could not be stored.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { asQueueFailure, type DeadLetterDeps } from './dead-letter-deps.ts'
 
@@ -35,7 +36,7 @@ export function replayDeadLetter({ queue }: DeadLetterDeps): Route {
   })
 }
 
-const replySchema = z.strictObject({
+const replySchema = record('ReplayedDeadLetter', {
   dead_letter_id: z.string(),
   state: z.literal('queued').describe('It waits in the queue again.'),
 })

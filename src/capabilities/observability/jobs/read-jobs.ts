@@ -16,7 +16,7 @@ import { countJobs, findJob, type JobFilter, selectJobs } from './store.ts'
 export const jobFields = {
   job_id: z.uuid().describe('Names the run.'),
   kind: z.string(),
-  state: z.enum(['queued', 'running', 'succeeded', 'failed']),
+  state: z.enum(['queued', 'running', 'succeeded', 'failed']).meta({ id: 'RunState' }),
   attempt: z.int().nonnegative().describe('Times that it was begun.'),
   error: z
     .string()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type IngestPath, ingestPaths } from '../../../model/ingest-records.ts'
+import { record, windowSchema } from '../../../model/named-schemas.ts'
 import type { LedgerSums } from '../stores/index.ts'
 
 const count = z.int().nonnegative()
@@ -16,7 +17,7 @@ const sums = {
 }
 
 const byReason = z.array(
-  z.strictObject({
+  record('ReasonCount', {
     reason: z.string().describe('Why, in one word.'),
     items: count.describe('How many.'),
   }),
@@ -24,7 +25,7 @@ const byReason = z.array(
 
 const pathSumsSchema = z
   .strictObject({
-    path: z.enum(ingestPaths).describe('The way in.'),
+    path: z.enum(ingestPaths).meta({ id: 'IngestPath' }).describe('The way in.'),
     ...sums,
     rejected_by_reason: byReason.describe('Most items first; they add up to `rejected`.'),
     lost_by_reason: byReason.describe(
@@ -32,16 +33,14 @@ const pathSumsSchema = z
         'worker told of them. `not_explained`: a worker told of fewer items than there were.',
     ),
   })
-  .meta({ title: 'LedgerPath' })
+  .meta({ id: 'LedgerPath' })
 type PathSums = z.infer<typeof pathSumsSchema>
 
 /** The answer of the ledger. */
 export const ledgerSchema = z
   .strictObject({
-    window: z
-      .strictObject({ from: instant.describe('Inclusive.'), to: instant.describe('Exclusive.') })
-      .describe('By the arrival of requests.'),
-    totals: z.strictObject(sums).describe('Over the paths.'),
+    window: windowSchema.describe('By the arrival of requests.'),
+    totals: record('LedgerTotals', sums).describe('Over the paths.'),
     paths: z.array(pathSumsSchema).describe('Every path that was asked for.'),
     queue: z
       .strictObject({
@@ -51,10 +50,11 @@ export const ledgerSchema = z
         pending_messages: count.nullable().describe('Messages of all projects in the queue.'),
         oldest_pending_at: instant.nullable().describe('When the oldest of them was enqueued.'),
       })
+      .meta({ id: 'LedgerQueue' })
       .describe('What tells pending items from lost ones.'),
     as_of: instant.describe('When this was read.'),
   })
-  .meta({ title: 'Ledger' })
+  .meta({ id: 'Ledger' })
 
 /** The sums of a path; zeros when it took no request. */
 export function pathSumsFrom(path: IngestPath, all: readonly LedgerSums[]): PathSums {

@@ -1,3 +1,5 @@
+export { filterSchema } from './language/filter-schema.ts'
+export { queryWindow } from './language/query-body.ts'
 export { aggregateSchema, querySchema } from './language/schemas.ts'
 export { openQueries, type QueriesOptions, type QuerySettings } from './query-deps.ts'
 export { queryRoutes } from './query-routes.ts'

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
+import { documentedAs, record } from '../../../model/named-schemas.ts'
 import type { RequestHeaders } from '../../../platform/http/index.ts'
 import {
+  namedRecords,
   type RecordKind,
   recordKinds,
   type SchemaVersion,
   schemaVersionNamed,
-  schemaVersions,
 } from '../schema/index.ts'
 import { type W3cContext, w3cOfBatch } from './w3c-context.ts'
 
@@ -27,7 +28,7 @@ export type Batch = {
 }
 
 /** What makes a body a batch. Its records are validated one by one, so that good ones are taken. */
-export const batchSchema = z.strictObject({
+export const batchSchema = record('IngestRequest', {
   idempotency_key: z
     .string()
     .optional()
@@ -94,10 +95,7 @@ function refused(pointer: string, detail: string) {
 }
 
 function recordList(kind: RecordKind) {
-  const [newest] = schemaVersions
-  const schema = newest === undefined ? {} : z.toJSONSchema(newest.records[kind], { io: 'input' })
-  const { $schema: _dialect, ...item } = schema as Record<string, unknown>
-  return z.array(z.unknown().meta(item)).max(items_max).optional()
+  return z.array(documentedAs(z.unknown(), namedRecords[kind])).max(items_max).optional()
 }
 
 function w3cText(type: string) {

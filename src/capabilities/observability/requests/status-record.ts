@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { LedgerEntry } from '../../../model/ledger-entry.ts'
+import { faultSchema, record } from '../../../model/named-schemas.ts'
 import { captureReasons } from '../capture/index.ts'
 import { schemaVersionNamed } from '../schema/index.ts'
 import type { RequestRow } from './request-row.ts'
@@ -8,12 +9,13 @@ import { isDeadLetter, sum } from './settle-requests.ts'
 const count = z.int().nonnegative()
 
 /** What a request came to, as the API tells it. */
-export const statusRecordSchema = z.strictObject({
+export const statusRecordSchema = record('IngestStatus', {
   ingest_request_id: z.uuid(),
   idempotency_key: z.string().describe('Empty for requests that came another way than the API.'),
   schema_version: z.string(),
   status: z
     .enum(['queued', 'processing', 'succeeded', 'failed'])
+    .meta({ id: 'IngestState' })
     .describe(
       'succeeded: everything is settled, though some records may be refused; see error_reason. ' +
         'failed: nothing was taken, or a part became a dead letter, whose replay can still succeed.',
@@ -32,10 +34,11 @@ export const statusRecordSchema = z.strictObject({
       correlations: count.describe('Those of W3C contexts too.'),
       rejected: count.describe('Records that were refused, at the edge or by the store.'),
       errors: z
-        .array(z.strictObject({ pointer: z.string(), detail: z.string() }))
+        .array(faultSchema)
         .describe('What was wrong with records, with JSON pointers into the batch; at most 100.'),
       errors_left_out: count.describe('Faults beyond those in errors.'),
     })
+    .meta({ id: 'IngestResult' })
     .describe('Records that are stored by now, by kind.'),
 })
 export type StatusRecord = z.output<typeof statusRecordSchema>

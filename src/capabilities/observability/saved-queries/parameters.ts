@@ -66,10 +66,13 @@ export const parameterSchema = z
     name: z
       .string()
       .regex(/^[a-z][a-z0-9_]{0,63}$/, { error: expected('a name like model or min_cost') }),
-    type: z.enum(parameterTypes, { error: expected(`one of ${parameterTypes.join(', ')}`) }),
+    type: z
+      .enum(parameterTypes, { error: expected(`one of ${parameterTypes.join(', ')}`) })
+      .meta({ id: 'QueryParameterType' }),
     required: z.boolean().default(false).describe('A run must bring a value.'),
     default: z.unknown().optional().describe('What holds when a run brings none.'),
   })
+  .meta({ id: 'QueryParameterRequest' })
   .transform((given, context): Parameter => {
     const { name, type, required } = given
     const isGiven = given.default !== undefined

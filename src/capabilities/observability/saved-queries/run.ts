@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
 import { type Fault, problem } from '../../../kernel/problem.ts'
 import { expected } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
-import { answerAggregate, answerFields, answerQuery } from '../query/index.ts'
+import { answerAggregate, answerFields, answerQuery, queryWindow } from '../query/index.ts'
 import { type Checked, faultsIn, faultsOf, isWithin, parsed, runnable } from './check-template.ts'
 import { type Parameter, parameterReaders } from './parameters.ts'
 import { savedQueryPath } from './saved-query.ts'
@@ -41,10 +42,7 @@ export function runSavedQuery(deps: SavedQueryDeps): Route {
 }
 
 const window = z.union(
-  [
-    z.strictObject({ from: z.string(), to: z.string() }),
-    z.strictObject({ last: z.string().describe('Up to now: 15m, 24h, 7d.') }),
-  ],
+  [queryWindow, record('LastWindow', { last: z.string().describe('Up to now: 15m, 24h, 7d.') })],
   { error: expected('{from, to} or {last: "24h"}') },
 )
 
@@ -60,6 +58,7 @@ const runBody = z
       .optional()
       .describe("A page's next_cursor; with it the window is that of the first page."),
   })
+  .meta({ id: 'RunSavedQueryRequest' })
   .optional()
 type RunBody = NonNullable<z.output<typeof runBody>>
 
@@ -67,11 +66,11 @@ const runReply = z
   .strictObject({
     ...answerFields,
     kind: z.enum(['query', 'aggregate']),
-    window: z.strictObject({ from: z.string(), to: z.string() }).describe('What was asked for.'),
+    window: queryWindow.describe('What was asked for.'),
     next_cursor: z.string().nullable().describe('Of the next page; null on the last one.'),
     truncated: z.boolean().describe('Of an aggregate: there are more groups than the limit.'),
   })
-  .meta({ title: 'SavedQueryRun' })
+  .meta({ id: 'SavedQueryRun' })
 
 function refuseBroken(saved: Checked, now_ms: number): void {
   const faults = faultsOf(saved, now_ms)

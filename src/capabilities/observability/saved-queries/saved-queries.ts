@@ -3,6 +3,7 @@ import { isUuid, newId } from '../../../kernel/ids.ts'
 import { decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { cursorParameter, expected, limitParameter } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { SavedQueryDeps } from './saved-query-deps.ts'
 import { savedQueryBody, savedQuerySchema, shownSaved } from './saved-query-schema.ts'
@@ -19,6 +20,7 @@ export function createSavedQuery(deps: SavedQueryDeps): Route {
     url,
     id: 'createSavedQuery',
     summary: 'Keep a query, with places for values',
+    etag: true,
     status: 201,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'query:run' },
@@ -96,7 +98,7 @@ const listQuery = z.strictObject({
   cursor: cursorParameter,
 })
 
-const listReply = z.strictObject({
+const listReply = record('SavedQueryList', {
   saved_queries: z.array(savedQuerySchema),
   total: z.int(),
   total_is_exact: z.literal(false).optional(),

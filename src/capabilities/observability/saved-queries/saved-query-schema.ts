@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { expected, isStorable } from '../../../model/list-query.ts'
+import { faultSchema, record } from '../../../model/named-schemas.ts'
 import { type Checked, faultsOf } from './check-template.ts'
 import { parameterSchema, parameterTypes } from './parameters.ts'
 import type { StoredQuery } from './store.ts'
@@ -22,6 +23,7 @@ export function savedQueryBody(now_ms: () => number) {
       description: storable.max(description_characters_max).default(''),
       visibility: z
         .enum(visibilities, { error: expected(visibilities.join(' or ')) })
+        .meta({ id: 'SavedQueryVisibility' })
         .default('private')
         .describe('private: its owner sees it; project: all who may read the project.'),
       kind: z
@@ -53,6 +55,7 @@ export function savedQueryBody(now_ms: () => number) {
         context.addIssue({ code: 'custom', path: ['body', ...path], message: detail })
       }
     })
+    .meta({ id: 'SavedQueryRequest' })
 }
 
 function unescaped(step: string): string {
@@ -70,7 +73,7 @@ export const savedQuerySchema = z
     kind: z.enum(kinds),
     body: z.record(z.string(), z.unknown()),
     parameters: z.array(
-      z.strictObject({
+      record('QueryParameter', {
         name: z.string(),
         type: z.enum(parameterTypes),
         required: z.boolean(),
@@ -78,14 +81,14 @@ export const savedQuerySchema = z
       }),
     ),
     broken: z
-      .array(z.strictObject({ pointer: z.string(), detail: z.string() }))
+      .array(faultSchema)
       .describe('What it names that is no longer there; empty when it can be run.'),
     version: z.int().describe('One more with each change; its ETag.'),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
     updated_by: z.string(),
   })
-  .meta({ title: 'SavedQuery' })
+  .meta({ id: 'SavedQuery' })
 
 /** Shows a saved query, and whether it still holds. */
 export function shownSaved(stored: StoredQuery, now_ms: number): z.input<typeof savedQuerySchema> {

@@ -4,6 +4,7 @@ import {
   Answer,
   type Caller,
   defineRoute,
+  ifMatchHeader,
   type RequestHeaders,
   type Route,
 } from '../../../platform/http/index.ts'
@@ -20,13 +21,6 @@ export const savedQueryPath = z.strictObject({
   saved_query_id: z.string().describe('Of the list, or of the answer that created it.'),
 })
 
-const ifMatch = {
-  name: 'If-Match',
-  required: false,
-  description:
-    'The ETag of the saved query as it was read: it is changed only if it is still that.',
-}
-
 /** GET /api/v2/observability/saved-queries/{saved_query_id}. */
 export function getSavedQuery(deps: SavedQueryDeps): Route {
   return defineRoute({
@@ -34,6 +28,7 @@ export function getSavedQuery(deps: SavedQueryDeps): Route {
     url,
     id: 'getSavedQuery',
     summary: 'A saved query',
+    etag: true,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     params: savedQueryPath,
@@ -51,9 +46,10 @@ export function putSavedQuery(deps: SavedQueryDeps): Route {
     url,
     id: 'putSavedQuery',
     summary: 'Replace a saved query',
+    etag: true,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'query:run' },
-    headers: [ifMatch],
+    headers: [ifMatchHeader],
     params: savedQueryPath,
     body: savedQueryBody(deps.clock.now_ms),
     reply: savedQuerySchema,
@@ -91,7 +87,7 @@ export function deleteSavedQuery(deps: SavedQueryDeps): Route {
     status: 204,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'query:run' },
-    headers: [ifMatch],
+    headers: [ifMatchHeader],
     params: savedQueryPath,
     reply: z.undefined(),
     errors: ['saved_query_not_found', 'precondition_failed', 'store_unavailable'],

@@ -6,6 +6,7 @@ export type { ObservationRecord } from './2026-02-23/observation-record.ts'
 export type { TraceRecord } from './2026-02-23/trace-record.ts'
 export {
   type CanonicalRecords,
+  namedRecords,
   type RecordKind,
   recordKinds,
   type SchemaVersion,

@@ -67,6 +67,17 @@ export function schemaVersionNamed(
   })
 }
 
+const newest = schemaVersionNamed(undefined).records
+
+/** The records of the newest active version, by their names in the OpenAPI document. */
+export const namedRecords: SchemaVersion['records'] = {
+  traces: newest.traces.meta({ id: 'IngestTrace' }),
+  observations: newest.observations.meta({ id: 'IngestObservation' }),
+  events: newest.events.meta({ id: 'IngestEvent' }),
+  links: newest.links.meta({ id: 'IngestLink' }),
+  correlations: newest.correlations.meta({ id: 'IngestCorrelation' }),
+}
+
 /** The JSON Schema (2020-12) of a whole batch in this version. */
 export function batchJsonSchema({ version, records }: SchemaVersion): Record<string, unknown> {
   const list = (kind: RecordKind) => z.array(records[kind]).optional()

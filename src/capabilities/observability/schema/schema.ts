@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { keyScopes } from '../../../kernel/scopes.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { batchJsonSchema, schemaStatuses, schemaVersionNamed } from './schema-registry.ts'
 
@@ -29,8 +30,8 @@ export function getSchema(): Route {
   })
 }
 
-const replySchema = z.strictObject({
+const replySchema = record('CanonicalSchema', {
   version: z.string(),
-  status: z.enum(schemaStatuses),
+  status: z.enum(schemaStatuses).meta({ id: 'SchemaStatus' }),
   schema: z.record(z.string(), z.unknown()).describe('What a batch may hold, as JSON Schema.'),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { keyScopes } from '../../../kernel/scopes.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { schemaStatuses, schemaVersions } from './schema-registry.ts'
 
@@ -21,9 +22,9 @@ export function listSchemaVersions(): Route {
   })
 }
 
-const replySchema = z.strictObject({
+const replySchema = record('SchemaVersionList', {
   versions: z.array(
-    z.strictObject({
+    record('SchemaVersion', {
       version: z.string().describe('In the form of a date.'),
       status: z.enum(schemaStatuses),
       released_at: z.iso.datetime(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '../../../kernel/time.ts'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import {
   enqueueJob,
@@ -28,7 +29,7 @@ export function runStoreBenchmark({ db, clock }: BenchmarkDeps): Route {
     status: 202,
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
-    body: z.strictObject({
+    body: record('RunStoreBenchmarkRequest', {
       runs: z.int().min(1).max(10).default(5).describe('Times that each query is asked.'),
       queries_max: z
         .int()
@@ -80,7 +81,7 @@ export function listStoreBenchmarks({ db }: BenchmarkDeps): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: null },
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: z.strictObject({
+    reply: record('StoreBenchmarkList', {
       runs: z.array(runSchema),
       total: z.int(),
       total_is_exact: z.literal(false).optional(),
@@ -97,7 +98,7 @@ export function listStoreBenchmarks({ db }: BenchmarkDeps): Route {
 
 const figure = z.number().nullable()
 
-const runSchema = z.strictObject({
+const runSchema = record('StoreBenchmark', {
   ...jobFields,
   runs: z.int(),
   queries_max: z.int(),
@@ -106,7 +107,7 @@ const runSchema = z.strictObject({
   unreadable: z.int().describe('Recorded queries that are no queries any more.'),
   stopped_early: z.boolean().describe('Its time was up before the last query.'),
   cases: z.array(
-    z.strictObject({
+    record('BenchmarkCase', {
       name: z.string().describe('Of the suite, or the hash of a recorded query.'),
       origin: z.enum(['suite', 'recorded']),
       kind: z.enum(['query', 'aggregate']),
@@ -117,7 +118,7 @@ const runSchema = z.strictObject({
         .nullable()
         .describe('The stores answered the same rows; null when fewer than two answered.'),
       stores: z.array(
-        z.strictObject({
+        record('BenchmarkedStore', {
           store: z.enum(storeNames),
           runs: z.int(),
           errors: z.int(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '../../../kernel/time.ts'
 import { checkWindow, instantParameter } from '../../../model/list-query.ts'
+import { record, windowSchema } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { asStoreProblem } from '../../../platform/relational/index.ts'
 import { queryClasses, storeNames } from './contract.ts'
@@ -44,11 +45,11 @@ const querySchema = z.strictObject({
   to: instantParameter('Reads before then, by whole minutes; now when left out.'),
 })
 
-const replySchema = z.strictObject({
-  window: z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }),
+const replySchema = record('RouteStatsReply', {
+  window: windowSchema,
   routes: z
     .array(
-      z.strictObject({
+      record('RouteStats', {
         query_class: z.enum(queryClasses),
         store: z.enum(storeNames),
         requests: z.int(),

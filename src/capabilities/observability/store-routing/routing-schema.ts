@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { expected } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import {
   defaultRouting,
   hotWindowHours,
@@ -10,9 +11,11 @@ import {
 
 const { min, max } = hotWindowHours
 
-const choice = z.enum(routeChoices, { error: expected(`one of ${routeChoices.join(', ')}`) })
+const choice = z
+  .enum(routeChoices, { error: expected(`one of ${routeChoices.join(', ')}`) })
+  .meta({ id: 'StoreChoice' })
 
-const routesBody = z.strictObject({
+const routesBody = record('StoreRoutesRequest', {
   point: choice.default('auto').describe('Records by their ids.'),
   list: choice.default('auto').describe('Pages of records.'),
   aggregate: choice.default('auto').describe('Sums, percentiles, buckets.'),
@@ -79,9 +82,10 @@ export const routingBody = z
       fault(['routes', each], message)
     }
   })
+  .meta({ id: 'StoreRoutingRequest' })
 
 /** Routes as they are shown. */
-const shownRoutes = z.strictObject({
+const shownRoutes = record('StoreRoutes', {
   point: choice,
   list: choice,
   aggregate: choice,
@@ -89,7 +93,7 @@ const shownRoutes = z.strictObject({
 })
 
 /** What GET and PUT answer. */
-export const routingSchema = z.strictObject({
+export const routingSchema = record('StoreRouting', {
   project_id: z.uuid(),
   write_stores: z.array(z.enum(storeNames)),
   hot_window_hours: z.int(),
@@ -113,14 +117,16 @@ export const routingSchema = z.strictObject({
           rows: z.int().describe('Rows copied.'),
           error: z.string().nullable(),
         })
+        .meta({ id: 'Backfill' })
         .nullable()
         .describe('The run that fills the hot window.'),
       incomplete_days: z
-        .array(z.strictObject({ day: z.iso.date(), reason: z.string() }))
+        .array(record('IncompleteDay', { day: z.iso.date(), reason: z.string() }))
         .describe(
           'Days of which rows are missing in PostgreSQL; a backfill repairs them by itself.',
         ),
     })
+    .meta({ id: 'HotWindow' })
     .nullable()
     .describe('What is in PostgreSQL; null when nothing is written there.'),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '../../../kernel/time.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { asStoreProblem } from '../../../platform/relational/index.ts'
 import { findJobs, type JobDb } from '../jobs/index.ts'
@@ -27,23 +28,24 @@ export function getScorecard(deps: ScorecardDeps): Route {
   })
 }
 
-const counts = z.strictObject({ clickhouse: z.int(), postgres: z.int() })
+const counts = record('StoreCounts', { clickhouse: z.int(), postgres: z.int() })
 const figure = z.number().nullable()
 
-const scorecardSchema = z.strictObject({
+const scorecardSchema = record('StoreScorecard', {
   benchmark: z
     .strictObject({ job_id: z.uuid(), ended_at: z.iso.datetime() })
+    .meta({ id: 'ScorecardBenchmark' })
     .nullable()
     .describe('The latest benchmark that ended well; null when there is none.'),
   live_since: z.iso.datetime().describe('Live figures are of reads since then.'),
   workloads: z.array(
-    z.strictObject({
+    record('WorkloadScore', {
       query_class: z.enum(queryClasses),
       verdict: z.enum(['recommended', 'not_enough_evidence']),
       recommended: z.enum(storeNames).nullable(),
       confidence: z.number().describe('0 to 1.'),
       reason: z.string(),
-      benchmark: z.strictObject({
+      benchmark: record('WorkloadBenchmark', {
         cases: z.int().describe('Queries that both stores answered.'),
         unequal: z.int().describe('Of these, those that they answered differently.'),
         errors: counts,
@@ -51,7 +53,7 @@ const scorecardSchema = z.strictObject({
         ratio: figure.describe("Mean of PostgreSQL's medians over ClickHouse's."),
       }),
       live: z.array(
-        z.strictObject({
+        record('WorkloadStoreStats', {
           query_class: z.enum(queryClasses),
           store: z.enum(storeNames),
           requests: z.int(),

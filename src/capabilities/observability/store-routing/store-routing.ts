@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { Problem, problem } from '../../../kernel/problem.ts'
 import { type Clock, isoFromNs } from '../../../kernel/time.ts'
-import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
+import { Answer, defineRoute, ifMatchHeader, type Route } from '../../../platform/http/index.ts'
 import { asStoreProblem } from '../../../platform/relational/index.ts'
 import { type Job, type JobDb, readJob, requesterOf } from '../jobs/index.ts'
 import { dayOf } from '../stores/index.ts'
@@ -40,6 +40,7 @@ export function getStoreRouting(deps: StoreRoutingDeps): Route {
     id: 'getStoreRouting',
     summary:
       'Where a project is written, which store answers, and how far the hot window is filled',
+    etag: true,
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: null },
     reply: routingSchema,
@@ -62,16 +63,10 @@ export function putStoreRouting(deps: StoreRoutingDeps): Route {
     url: '/api/v2/observability/store-routing',
     id: 'putStoreRouting',
     summary: 'Set where a project is written and which store answers',
+    etag: true,
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
-    headers: [
-      {
-        name: 'If-Match',
-        required: false,
-        description:
-          'The ETag of the routing as it was read: it is replaced only if it is still that.',
-      },
-    ],
+    headers: [ifMatchHeader],
     body: routingBody,
     reply: routingSchema,
     errors: ['precondition_failed', 'store_unavailable'],

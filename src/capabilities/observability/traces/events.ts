@@ -9,6 +9,7 @@ import {
   limitParameter,
   textParameter,
 } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { levels } from '../../../model/observation.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { EventFilter, EventRow } from '../stores/index.ts'
@@ -98,9 +99,9 @@ const eventSchema = z
     body: z.string().nullable().describe('Text, or JSON as text; for GenAI events what was said.'),
     attributes: z.record(z.string(), z.string()).describe('As they came.'),
   })
-  .meta({ title: 'TraceEvent' })
+  .meta({ id: 'TraceEvent' })
 
-const replySchema = z.strictObject({
+const replySchema = record('TraceEventList', {
   events: z
     .array(eventSchema)
     .describe('The page, in order. Shorter than `limit` where events are large.'),

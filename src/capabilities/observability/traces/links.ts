@@ -9,6 +9,7 @@ import {
   limitParameter,
   textParameter,
 } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { LinkFilter, LinkRow } from '../stores/index.ts'
 import { positionIn } from './position-cursor.ts'
@@ -92,6 +93,7 @@ const linkSchema = z
     link_id: z.string().describe('Unique within the observation that links.'),
     direction: z
       .enum(directions)
+      .meta({ id: 'LinkDirection' })
       .describe('`from`: the trace asked for makes it; `to`: it points at that trace.'),
     ...recordFields,
     linked_trace_id: z.guid().describe('The trace that it points at.'),
@@ -101,9 +103,9 @@ const linkSchema = z
       .describe('The observation that it points at; null when that is the trace.'),
     attributes: z.record(z.string(), z.string()).describe('As they came.'),
   })
-  .meta({ title: 'TraceLink' })
+  .meta({ id: 'TraceLink' })
 
-const replySchema = z.strictObject({
+const replySchema = record('TraceLinkList', {
   links: z.array(linkSchema).describe('The page, in order.'),
   ...pageFields,
 })

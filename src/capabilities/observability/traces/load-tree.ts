@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { checkWindow, expected, instantParameter } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { readTraceRows, type TraceRowsRead, traceRows_max } from './read-trace-rows.ts'
 import type { TraceDeps } from './trace-deps.ts'
 import { checkTraceExists } from './trace-path.ts'
@@ -65,7 +66,7 @@ export const readFields = {
     .string()
     .nullable()
     .describe('Why another store answered than the one that is asked first; null when it did.'),
-  stats: z.strictObject({
+  stats: record('TreeStats', {
     rows_read: z.int().nullable().describe('Null: the store does not tell.'),
     duration_ms: z.number().describe('From the question to the store until its answer.'),
   }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { newId } from '../../../../kernel/ids.ts'
 import { totalExactMax } from '../../../../kernel/pages.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import {
@@ -27,7 +28,7 @@ export function getMembers({ db }: Access): Route {
     scope: { level: 'organization', role: 'admin' },
     params: paramsSchema,
     query: z.strictObject(idPageQuery),
-    reply: z.strictObject({ members: z.array(memberSchema), ...pageFields }),
+    reply: record('MemberList', { members: z.array(memberSchema), ...pageFields }),
     errors: ['organization_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
       const found = await listMembers(db, {
@@ -57,10 +58,11 @@ export function addMember({ db, clock, passwords, roles }: Access): Route {
     auth: 'jwt',
     scope: { level: 'organization', role: 'admin' },
     status: 201,
+    also_status: 200,
     idempotent: true,
     params: paramsSchema,
     body: bodySchema,
-    reply: memberSchema.extend({ user_created: z.boolean() }),
+    reply: memberSchema.extend({ user_created: z.boolean() }).meta({ id: 'AddedMember' }),
     errors: ['organization_not_found', 'last_owner'],
     handle: async ({ params, body, caller }) => {
       const { email, role, initial_password: password, display_name = email } = body
@@ -84,7 +86,7 @@ const list = 'organization members'
 
 const paramsSchema = z.strictObject({ organization_id: idField })
 
-const bodySchema = z.strictObject({
+const bodySchema = record('AddMemberRequest', {
   email: emailField,
   role: organizationRoleField,
   display_name: nameField.optional().describe('For an account that is made; else the e-mail.'),
@@ -93,7 +95,7 @@ const bodySchema = z.strictObject({
     .describe('Password of an account that is made. Tell it to the person.'),
 })
 
-const memberSchema = z.strictObject({
+const memberSchema = record('Member', {
   user_id: z.uuid(),
   email: z.string(),
   display_name: z.string(),

@@ -1,18 +1,12 @@
 import { z } from 'zod'
 import { totalExactMax } from '../../../../kernel/pages.ts'
 import { defaultKeyScopes } from '../../../../kernel/scopes.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
-import {
-  environmentField,
-  expiryField,
-  idField,
-  nameField,
-  pageFields,
-  scopesField,
-} from '../../fields.ts'
+import { environmentField, expiryField, idField, nameField, scopesField } from '../../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../../id-pages.ts'
-import { keySchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
+import { keyListSchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
 import { insertKey, listKeys } from '../../keys/store.ts'
 
 /** GET /api/v2/access/projects/{project_id}/api-keys, keys of its service accounts included. */
@@ -29,7 +23,7 @@ export function getApiKeys({ db }: Access): Route {
       service_account_id: idField.optional().describe('Only keys of this service account.'),
       ...idPageQuery,
     }),
-    reply: z.strictObject({ api_keys: z.array(keySchema), ...pageFields }),
+    reply: keyListSchema,
     errors: ['project_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
       const found = await listKeys(db, {
@@ -58,7 +52,7 @@ export function createApiKey({ db, clock, keys }: Access): Route {
     idempotent: true,
     shown_once: ['key'],
     params: paramsSchema,
-    body: z.strictObject({
+    body: record('CreateApiKeyRequest', {
       name: nameField,
       scopes: scopesField.default([...defaultKeyScopes]),
       environment: environmentField,

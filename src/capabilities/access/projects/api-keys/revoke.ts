@@ -29,6 +29,7 @@ export function revokeApiKey({ db, clock, keys, roles }: Access): Route {
           .describe('When it ends; never later than it would have. Left out, or past: now.'),
         managed_by: declaredBy,
       })
+      .meta({ id: 'RevokeApiKeyRequest' })
       .prefault({}),
     reply: keySchema,
     errors: ['project_not_found', 'api_key_not_found', 'managed_by_kubernetes'],

@@ -25,7 +25,7 @@ export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
     shown_once: ['key'],
     params: z.strictObject({ project_id: idField, api_key_id: idField }),
     body: bodySchema,
-    reply: newKeySchema.extend({ previous: keySchema }),
+    reply: newKeySchema.extend({ previous: keySchema }).meta({ id: 'RotatedApiKey' }),
     errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked', 'managed_by_kubernetes'],
     handle: async ({ params, body, caller }) => {
       const old = await changeableKey(db, params, { caller })
@@ -54,4 +54,5 @@ const bodySchema = z
       .describe('How long the old key works on.'),
     expires_at: expiryField.describe('When the new key ends; left out, when the old one would.'),
   })
+  .meta({ id: 'RotateApiKeyRequest' })
   .prefault({})

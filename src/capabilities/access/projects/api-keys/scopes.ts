@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { idField, scopesField } from '../../fields.ts'
@@ -22,7 +23,7 @@ export function setApiKeyScopes({ db, keys, roles }: Access): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null, operator: true },
     params: z.strictObject({ project_id: idField, api_key_id: idField }),
-    body: z.strictObject({ scopes: scopesField, managed_by: declaredBy }),
+    body: record('SetApiKeyScopesRequest', { scopes: scopesField, managed_by: declaredBy }),
     reply: keySchema,
     errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked', 'managed_by_kubernetes'],
     handle: async ({ params, body: { scopes, managed_by }, caller }) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { idField, projectRoleField } from '../../fields.ts'
@@ -19,7 +20,7 @@ export function setProjectMember({ db, clock, roles }: Access): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
     params: paramsSchema,
-    body: z.strictObject({ role: projectRoleField }),
+    body: record('SetProjectMemberRequest', { role: projectRoleField }),
     reply: projectMemberSchema,
     errors: ['project_not_found', 'member_not_found'],
     handle: async ({ params, body }) => {

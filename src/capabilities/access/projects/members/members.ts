@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { totalExactMax } from '../../../../kernel/pages.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { idField, pageFields } from '../../fields.ts'
@@ -18,7 +19,7 @@ export function getProjectMembers({ db }: Access): Route {
     scope: { level: 'project', role: 'admin', key: 'access:read' },
     params: z.strictObject({ project_id: idField }),
     query: z.strictObject(idPageQuery),
-    reply: z.strictObject({ members: z.array(projectMemberSchema), ...pageFields }),
+    reply: record('ProjectMemberList', { members: z.array(projectMemberSchema), ...pageFields }),
     errors: ['project_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
       const found = await listProjectMembers(db, {

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { record } from '../../../../model/named-schemas.ts'
 import { organizationRoleField, projectRoleField } from '../../fields.ts'
 import { effectiveRole } from '../../roles/store.ts'
 import type { ProjectMemberRow } from './store.ts'
 
 /** A person of a project in a reply. */
-export const projectMemberSchema = z.strictObject({
+export const projectMemberSchema = record('ProjectMember', {
   user_id: z.uuid(),
   email: z.string(),
   display_name: z.string(),

@@ -20,40 +20,48 @@ const querySchema = z.object({
   observation_id: z.string().min(1).max(64).describe('The span id.'),
 })
 
-const fieldSchema = z.object({
-  field: z.string(),
-  level: z.enum(['trace', 'span']),
-  value: z.string().nullable().describe('Cut to 200 characters.'),
-  source: z.string().nullable().describe('The source that gave it, as the contract has it.'),
-  given_by: z.enum(['rule', 'default', 'trace', 'nothing']),
-  place: z.int().nullable().describe("The source's place in the field's list, from 1."),
-  lost: z
-    .array(
-      z.object({
-        key: z.string(),
-        place: z.int(),
-        reason: z.enum(['lower_priority', 'not_usable']),
-      }),
-    )
-    .describe('Sources that were present and did not give it.'),
-})
+const fieldSchema = z
+  .object({
+    field: z.string(),
+    level: z.enum(['trace', 'span']),
+    value: z.string().nullable().describe('Cut to 200 characters.'),
+    source: z.string().nullable().describe('The source that gave it, as the contract has it.'),
+    given_by: z.enum(['rule', 'default', 'trace', 'nothing']),
+    place: z.int().nullable().describe("The source's place in the field's list, from 1."),
+    lost: z
+      .array(
+        z
+          .object({
+            key: z.string(),
+            place: z.int(),
+            reason: z.enum(['lower_priority', 'not_usable']),
+          })
+          .meta({ id: 'LostSource' }),
+      )
+      .describe('Sources that were present and did not give it.'),
+  })
+  .meta({ id: 'MappedField' })
 
-const replySchema = z.object({
-  trace_id: traceIdSchema,
-  observation_id: z.string(),
-  contract_version: z.string(),
-  is_contract_known: z.boolean(),
-  fields: z.array(fieldSchema),
-  dropped_content_keys: z.array(z.string()),
-  defaults: z.array(z.string()),
-  cut: z.array(z.string()),
-  implied: z.array(z.string()),
-  attributes: z.object({
-    cut: z.int(),
-    dropped: z.int(),
-    dropped_keys: z.array(z.string()),
-  }),
-})
+const replySchema = z
+  .object({
+    trace_id: traceIdSchema,
+    observation_id: z.string(),
+    contract_version: z.string(),
+    is_contract_known: z.boolean(),
+    fields: z.array(fieldSchema),
+    dropped_content_keys: z.array(z.string()),
+    defaults: z.array(z.string()),
+    cut: z.array(z.string()),
+    implied: z.array(z.string()),
+    attributes: z
+      .object({
+        cut: z.int(),
+        dropped: z.int(),
+        dropped_keys: z.array(z.string()),
+      })
+      .meta({ id: 'CutAttributes' }),
+  })
+  .meta({ id: 'OtlpMappingExplanation' })
 
 /** GET /api/v2/observability/mappings/otlp/explain: which key gave each field of a stored span. */
 export function explainOtlpMapping(deps: { store: Pick<ObservationStore, 'observation'> }): Route {

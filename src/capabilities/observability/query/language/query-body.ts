@@ -1,33 +1,33 @@
 import { z } from 'zod'
 import { expected } from '../../../../model/list-query.ts'
+import { documentedAs, record } from '../../../../model/named-schemas.ts'
 import { entityNames } from './catalogue.ts'
+import { filterSchema } from './filter-schema.ts'
 import { queryLimits } from './limits.ts'
 
 const direction = z
   .enum(['asc', 'desc'], { error: expected('asc or desc') })
   .describe('`asc`: smallest or earliest first. What is unknown comes last either way.')
 
-const sortKey = z.strictObject({
+const sortKey = record('SortKey', {
   field: z.string().min(1).max(300).describe('A field of the entity.'),
   direction: direction.default('desc'),
 })
 
-const filter = z.unknown().meta({
-  type: 'object',
-  description:
-    '`{field, op, value}`, `{and: […]}`, `{or: […]}` or `{not: …}`; op is one of eq, ne, gt, gte, lt, lte, in, not_in, contains, starts_with, exists.',
+const filter = documentedAs(z.unknown(), filterSchema)
+
+/** From when to when records are asked for. */
+export const queryWindow = record('QueryWindow', {
+  from: z.string().describe('ISO 8601; from here on.'),
+  to: z.string().describe('ISO 8601; before this.'),
 })
 
 const shared = {
   entity: z
     .enum(entityNames, { error: expected(`one of ${entityNames.join(', ')}`) })
+    .meta({ id: 'QueryEntity' })
     .describe('What is asked for.'),
-  window: z
-    .strictObject({
-      from: z.string().describe('ISO 8601; from here on.'),
-      to: z.string().describe('ISO 8601; before this.'),
-    })
-    .describe(`At most ${queryLimits.window_days_max} days, unless allow_wide.`),
+  window: queryWindow.describe(`At most ${queryLimits.window_days_max} days, unless allow_wide.`),
   allow_wide: z.boolean().default(false).describe('The window may be as long as it likes.'),
   where: filter.optional(),
   include_restored: z
@@ -45,7 +45,7 @@ const shared = {
 }
 
 /** The body of a query, before its fields are looked up. */
-export const queryBody = z.strictObject({
+export const queryBody = record('Query', {
   ...shared,
   select: z
     .array(z.string().max(300))
@@ -75,21 +75,28 @@ export const measureFunctions = [
 ] as const
 export type MeasureFunction = (typeof measureFunctions)[number]
 
-const measure = z.strictObject({
-  fn: z.enum(measureFunctions, { error: expected(`one of ${measureFunctions.join(', ')}`) }),
+const measure = record('Measure', {
+  fn: z
+    .enum(measureFunctions, { error: expected(`one of ${measureFunctions.join(', ')}`) })
+    .meta({ id: 'MeasureFunction' }),
   field: z.string().max(300).optional(),
   as: z
     .string()
     .regex(/^[a-z][a-z0-9_]{0,63}$/, { error: expected('a name like p95_ms') })
+    .meta({ id: 'ColumnName' })
     .describe('The name of the column.'),
 })
 
 /** The body of an aggregate query, before its fields are looked up. */
-export const aggregateBody = z.strictObject({
+export const aggregateBody = record('AggregateQuery', {
   ...shared,
   measures: z.array(measure).min(1).max(queryLimits.measures_max),
   group_by: z
-    .array(z.union([z.string().max(300), z.strictObject({ time_bucket: z.string().max(20) })]))
+    .array(
+      z
+        .union([z.string().max(300), record('TimeBucket', { time_bucket: z.string().max(20) })])
+        .meta({ id: 'GroupBy' }),
+    )
     .max(queryLimits.group_by_max)
     .default([])
     .describe('Fields, and at most one `{time_bucket: "5m"}`.'),
@@ -102,6 +109,7 @@ export const aggregateBody = z.strictObject({
       by: z.string().max(64).describe('The measure that counts.'),
       other: z.boolean().default(true).describe('The other groups are summed up in one.'),
     })
+    .meta({ id: 'TopGroups' })
     .optional(),
 })
 export type AggregateBody = z.output<typeof aggregateBody>

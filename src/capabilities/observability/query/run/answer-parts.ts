@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { record } from '../../../../model/named-schemas.ts'
 import type { Column } from '../compile/statement.ts'
 import type { QueryStats } from './contract.ts'
 
@@ -18,14 +19,14 @@ export const answerFields = {
     .array(z.record(z.string(), z.unknown()))
     .describe('By the names of the columns. Times are ISO 8601, money is text, unknown is null.'),
   columns: z
-    .array(z.strictObject({ name: z.string(), type: z.string() }))
+    .array(record('QueryColumn', { name: z.string(), type: z.string() }))
     .describe('In the order in which they were asked for.'),
   served_by: z.enum(['clickhouse', 'postgres']).describe('The store that answered.'),
   fallback_reason: z
     .string()
     .nullable()
     .describe('Why another store answered than the one that is asked first; null when it did.'),
-  stats: z.strictObject({
+  stats: record('QueryStats', {
     rows_read: z.int().nullable().describe('Null: the store does not tell.'),
     bytes_read: z
       .int()
@@ -41,7 +42,7 @@ export const pageReply = z
     ...answerFields,
     next_cursor: z.string().nullable().describe('Of the next page; null on the last one.'),
   })
-  .meta({ title: 'QueryPage' })
+  .meta({ id: 'QueryPage' })
 
 /** What POST query/aggregate answers. */
 export const aggregateReply = z
@@ -51,4 +52,4 @@ export const aggregateReply = z
       .boolean()
       .describe('There are more groups than the limit. With `fill`, whole buckets are left out.'),
   })
-  .meta({ title: 'AggregateAnswer' })
+  .meta({ id: 'AggregateAnswer' })

@@ -9,6 +9,7 @@ import {
   isStorable,
   limitParameter,
 } from '../../../../model/list-query.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import { enqueueJob, requesterOf } from '../../jobs/index.ts'
@@ -30,7 +31,7 @@ import { userDigest } from './user-digest.ts'
 const count = z.int().nonnegative()
 const list = 'erasures'
 
-const erasureSchema = z.strictObject({
+const erasureSchema = record('Erasure', {
   erasure_id: z.uuid(),
   state: z.enum(['running', 'completed']),
   user_id_digest: z
@@ -52,11 +53,12 @@ const erasureSchema = z.strictObject({
         .array(z.uuid())
         .describe('Archive runs whose files may still hold records; a restore leaves them out.'),
     })
+    .meta({ id: 'ErasureReceipt' })
     .nullable()
     .describe('null until it is completed.'),
 })
 
-const erasureBody = z.strictObject({
+const erasureBody = record('EraseUserRequest', {
   user_id: z
     .string()
     .min(1, { error: expected('1 to 256 characters') })
@@ -108,7 +110,7 @@ export function listErasures({ db }: RetentionDeps): Route {
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'retention:write' },
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: z.strictObject({
+    reply: record('ErasureList', {
       erasures: z.array(erasureSchema),
       total: count,
       total_is_exact: z.literal(false).optional(),

@@ -10,7 +10,7 @@ const reason_chars_max = 1_000
 
 /** What whoever places a hold says of it. */
 export const holdFields = {
-  kind: z.enum(kinds, { error: expected(kinds.join(', ')) }),
+  kind: z.enum(kinds, { error: expected(kinds.join(', ')) }).meta({ id: 'LegalHoldKind' }),
   value: z
     .string()
     .min(1, { error: expected('1 to 256 characters') })

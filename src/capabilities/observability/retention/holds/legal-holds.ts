@@ -4,6 +4,7 @@ import { decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../../..
 import { problem } from '../../../../kernel/problem.ts'
 import { cursorParameter, flagParameter, limitParameter } from '../../../../model/list-query.ts'
 import { managedByField, refuseUnlessOwner } from '../../../../model/managed-by.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
@@ -19,7 +20,7 @@ import {
   selectHolds,
 } from './store.ts'
 
-const holdSchema = z.strictObject({
+const holdSchema = record('LegalHold', {
   hold_id: z.uuid(),
   kind: z.enum(kinds).describe('What is held: the whole of each trace that is or has it.'),
   value: z.string().describe('The trace_id, task_id, conversation_id or user_id.'),
@@ -37,7 +38,7 @@ const holdSchema = z.strictObject({
 })
 
 const list = 'legal holds'
-const holdBody = z.strictObject(holdFields).transform(withTraceId)
+const holdBody = record('PlaceLegalHoldRequest', holdFields).transform(withTraceId)
 
 /** GET /api/v2/observability/legal-holds: newest first. */
 export function listLegalHolds({ db }: RetentionDeps): Route {
@@ -53,7 +54,7 @@ export function listLegalHolds({ db }: RetentionDeps): Route {
       limit: limitParameter,
       cursor: cursorParameter,
     }),
-    reply: z.strictObject({
+    reply: record('LegalHoldList', {
       holds: z.array(holdSchema),
       total: z.int().nonnegative(),
       total_is_exact: z.literal(false).optional(),
@@ -86,6 +87,7 @@ export function postLegalHold({ db, clock }: RetentionDeps): Route {
     id: 'placeLegalHold',
     summary: 'Keep a trace, task, conversation or user from being deleted',
     status: 201,
+    also_status: 200,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'admin', key: 'retention:write' },
     body: holdBody,

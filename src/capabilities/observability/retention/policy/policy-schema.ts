@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { expected, isStorable } from '../../../../model/list-query.ts'
 import { managedByField } from '../../../../model/managed-by.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import { holdFields, withTraceId } from '../holds/hold-fields.ts'
 import { scheduleChars_max, scheduleFault } from '../schedule/cron.ts'
 import { daysFault, daysIn, type RetentionRules } from './rules.ts'
@@ -32,14 +33,14 @@ const described = {
   ),
 }
 
-const environmentDays = z.strictObject({
+const environmentDays = record('EnvironmentRetentionDaysRequest', {
   content: described.content.optional(),
   observations: described.observations.optional(),
   traces: described.traces.optional(),
   events: described.events.optional(),
 })
 
-const archiveSchedule = z.strictObject({
+const archiveSchedule = record('ArchiveScheduleRequest', {
   enabled: z.boolean({ error: expected('true or false') }).default(true),
   after_days: z
     .int({ error: expectedWholeDays })
@@ -79,7 +80,9 @@ const declaration = {
     .default(false)
     .describe('Also when another resource declares it, which is no more.'),
   legal_holds: z
-    .array(z.strictObject({ name: heldName, ...holdFields }).transform(withTraceId))
+    .array(
+      record('DeclaredLegalHoldRequest', { name: heldName, ...holdFields }).transform(withTraceId),
+    )
     .max(declaredHolds_max, { error: expected(`at most ${declaredHolds_max} holds`) })
     .superRefine((holds, context) => {
       holds.forEach(({ name }, at) => {
@@ -102,10 +105,11 @@ export const retentionBody = z
         traces: described.traces.default(null),
         events: described.events.optional(),
       })
+      .meta({ id: 'RetentionDaysRequest' })
       .describe('What holds where no environment says otherwise.'),
     environments: z
       .array(
-        z.strictObject({
+        record('EnvironmentRetentionRequest', {
           environment: z
             .string()
             .min(1, { error: expected('1 to 256 characters') })
@@ -130,6 +134,7 @@ export const retentionBody = z
       .describe('Archives days on a schedule, whether they go or not. null: on none.'),
     ...declaration,
   })
+  .meta({ id: 'RetentionPolicyRequest' })
   .transform(({ days: { events, ...given }, ...body }) => {
     const all = { ...given, events: events === undefined ? given.observations : events }
     return { ...body, days: all, environments: body.environments as RetentionRules['environments'] }
@@ -143,7 +148,7 @@ export const retentionBody = z
 /** A body that passed. */
 export type RetentionBody = z.output<typeof retentionBody>
 
-const shownDays = z.strictObject({
+const shownDays = record('RetentionDays', {
   content: days,
   observations: days,
   traces: days,
@@ -154,13 +159,19 @@ const shownDays = z.strictObject({
 export const retentionFields = {
   project_id: z.uuid(),
   days: shownDays,
-  environments: z.array(z.strictObject({ environment: z.string(), days: shownDays.partial() })),
+  environments: z.array(
+    record('EnvironmentRetention', {
+      environment: z.string(),
+      days: shownDays.partial().meta({ id: 'EnvironmentRetentionDays' }),
+    }),
+  ),
   archive_before_delete: z.boolean(),
   version: z.int().describe('0 while the default holds, one more with each change.'),
   updated_at: z.iso.datetime().nullable(),
   updated_by: z.string().nullable(),
   archive: z
     .strictObject({ enabled: z.boolean(), after_days: z.int(), schedule: z.string() })
+    .meta({ id: 'ArchiveSchedule' })
     .nullable(),
   managed_by: managedByField
     .nullable()

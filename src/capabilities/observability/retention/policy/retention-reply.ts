@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { record } from '../../../../model/named-schemas.ts'
 import { Answer, etagOf } from '../../../../platform/http/index.ts'
 import { kinds } from '../holds/hold-fields.ts'
 import { managedHolds } from '../holds/managed-store.ts'
@@ -14,11 +15,11 @@ import type { StoredRetention } from './store.ts'
 const count = z.int().nonnegative()
 
 /** What GET, PUT and DELETE of a policy answer: the policy, and how retention stands. */
-export const retentionReply = z.strictObject({
+export const retentionReply = record('RetentionPolicy', {
   ...retentionFields,
   legal_holds: z
     .array(
-      z.strictObject({
+      record('DeclaredLegalHold', {
         hold_id: z.uuid(),
         name: z.string(),
         kind: z.enum(kinds),
@@ -35,6 +36,7 @@ export const retentionReply = z.strictObject({
       deleted_rows: count,
       deleted_bytes: count,
     })
+    .meta({ id: 'LastRetentionRun' })
     .nullable()
     .describe('The run that ended last.'),
   deleted_rows: count.describe('Rows that the runs on record have deleted.'),

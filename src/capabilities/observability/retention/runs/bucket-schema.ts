@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { record } from '../../../../model/named-schemas.ts'
 import { day_ms } from '../policy/rules.ts'
 import { keepReasons } from './inspect.ts'
 
 const count = z.int().nonnegative()
 
 /** Rows of one day, kind and environment, and what a run does or did with them. */
-export const bucketSchema = z.strictObject({
+export const bucketSchema = record('RetentionBucket', {
   day: z.iso.date().describe('The UTC day of the rows’ own time.'),
   kind: z.enum([
     'observations',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { record } from '../../../../model/named-schemas.ts'
 import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import { activeHolds } from '../holds/store.ts'
 import type { RetentionRules } from '../policy/rules.ts'
@@ -10,7 +11,7 @@ import { dueOwners } from './owners.ts'
 import { environmentsFor, futureRows, survey } from './survey.ts'
 
 /** What a run would do now. */
-export const dryRunSchema = z.strictObject({
+export const dryRunSchema = record('RetentionDryRun', {
   as_of: z.iso.datetime(),
   buckets: z.array(bucketSchema).describe('Oldest day first; at most 1,000.'),
   deleted_rows: z.int().nonnegative(),

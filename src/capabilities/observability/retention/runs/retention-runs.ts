@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { decodeCursor, encodeCursor } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { cursorParameter, flagParameter, limitParameter } from '../../../../model/list-query.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import {
@@ -30,6 +31,7 @@ const runFields = {
       steps: count.describe('Days and kinds that are done.'),
       day: z.iso.date().describe('The day that was done last.'),
     })
+    .meta({ id: 'RetentionProgress' })
     .nullable(),
   result: z
     .strictObject({
@@ -46,11 +48,12 @@ const runFields = {
         'Days that are being archived, for the next run to delete.',
       ),
     })
+    .meta({ id: 'RetentionResult' })
     .nullable()
     .describe('null until it has succeeded.'),
 }
 
-const runSchema = z.strictObject(runFields)
+const runSchema = record('RetentionRun', runFields)
 
 /**
  * POST /api/v2/observability/retention/run: has a worker do now what the daily run would. With
@@ -63,12 +66,15 @@ export function runRetention(deps: RetentionDeps): Route {
     id: 'runRetention',
     summary: 'Delete now what is due under the policy, or see what that would be',
     status: 202,
+    also_status: 200,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'admin', key: 'retention:write' },
     query: z.strictObject({
       dry_run: flagParameter('`true`: 200 with what a run would do; nothing is deleted.'),
     }),
-    reply: z.union([runSchema, z.strictObject({ dry_run: dryRunSchema })]),
+    reply: z
+      .union([runSchema, record('RetentionDryRunReply', { dry_run: dryRunSchema })])
+      .meta({ id: 'RetentionRunReply' }),
     errors: ['job_running', 'store_unavailable'],
     handle: async ({ query: { dry_run }, caller }) => {
       const { db, clock } = deps
@@ -94,7 +100,7 @@ export function listRetentionRuns({ db }: RetentionDeps): Route {
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'retention:write' },
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: z.strictObject({
+    reply: record('RetentionRunList', {
       runs: z.array(runSchema),
       total: count,
       total_is_exact: z.literal(false).optional(),
@@ -119,7 +125,7 @@ export function getRetentionRun({ db }: RetentionDeps): Route {
     scope: { level: 'project', role: 'viewer', key: 'retention:write' },
     params: z.strictObject({ job_id: z.string().describe('The `job_id` of the list.') }),
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: z.strictObject({
+    reply: record('RetentionRunDetail', {
       ...runFields,
       buckets: z.array(bucketSchema).describe('A page of them, oldest day first.'),
       next_cursor: z.string().nullable(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { anyTraceIdPattern, traceparentPattern } from '../../../../kernel/ids.ts'
 import { expected, isStorable, nsFromIso } from '../../../../model/list-query.ts'
 
 /** A field that may be left out; null says the same. */
@@ -42,10 +43,7 @@ export const traceId = z
     context.addIssue({ code: 'custom', message: expected(traceIdWanted)({ input: text }) })
     return z.NEVER
   })
-  .meta({
-    type: 'string',
-    pattern: '^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$',
-  })
+  .meta({ type: 'string', pattern: anyTraceIdPattern })
 
 const traceIdWanted = 'a UUID or 32 hex digits, not all zero'
 const dashed = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -111,8 +109,8 @@ export const dollars = z.union([
   z.number().nonnegative().lt(1e9),
 ])
 
-/** https://www.w3.org/TR/trace-context-2/#traceparent-header */
-export const traceparent = z.string().regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/, {
+/** The context of a caller, as W3C Trace Context has it. */
+export const traceparent = z.string().regex(traceparentPattern, {
   error: expected('a traceparent as W3C Trace Context has it'),
 })
 

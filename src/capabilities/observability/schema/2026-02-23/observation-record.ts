@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { expected } from '../../../../model/list-query.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import {
   levels,
   observationTypes,
   outcomes,
   spanKinds,
   statuses,
+  usageSources,
 } from '../../../../model/observation.ts'
 import {
   content,
@@ -35,7 +37,7 @@ const usageFields = {
   output_tokens: optional(count).describe(
     'All output, reasoning included; in place of output_visible_tokens.',
   ),
-  usage_source: optional(z.enum(['provider', 'estimated', 'none'])).describe(
+  usage_source: optional(z.enum(usageSources)).describe(
     'Left out: `provider` when there are counts, else `none`.',
   ),
 }
@@ -68,9 +70,13 @@ const fields = z.strictObject({
   output: content,
   content_state: optional(z.enum(['full', 'truncated', 'dropped'])),
   tool_calls: optional(
-    z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: content })).max(1000),
+    z
+      .array(record('IngestToolCall', { id: z.string(), name: z.string(), arguments: content }))
+      .max(1000),
   ),
-  tool_results: optional(z.array(z.strictObject({ tool_call_id: z.string(), content })).max(1000)),
+  tool_results: optional(
+    z.array(record('IngestToolResult', { tool_call_id: z.string(), content })).max(1000),
+  ),
   streamed: optional(z.boolean()),
   finish_reason: optional(shortText()),
   ...usageFields,

@@ -3,6 +3,7 @@ import { dollarsFrom } from '../../../../kernel/dollars.ts'
 import { decodeCursor, encodeCursor } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { cursorParameter, flagParameter, integerParameter } from '../../../../model/list-query.ts'
+import { dollarsSchema, record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { summaryOf, summarySchema } from '../explorer/trace-summary.ts'
 import { type LoadedTree, loadTree, readFields, readOf, treeFields } from '../load-tree.ts'
@@ -76,32 +77,35 @@ const querySchema = z.strictObject({
 type ComparisonQuery = z.output<typeof querySchema>
 
 const count = z.int().nonnegative()
-const sums = z.strictObject({
+const sums = record('OperationSide', {
   observations: count,
   errors: count,
   duration_ms: z.number().nonnegative(),
   self_ms: z.number().nonnegative(),
   tokens: count,
-  cost_usd: z.string(),
+  cost_usd: dollarsSchema,
 })
-const side = z.strictObject({
+const side = record('ComparedTrace', {
   trace_id: z.guid(),
   ...readFields,
   summary: summarySchema,
 })
 
-const replySchema = z.strictObject({
+const replySchema = record('TraceComparison', {
   left: side.describe('The trace of the path.'),
   right: side.describe('The other one.'),
   same_task_name: z.boolean().describe('Both have one, and it is the same.'),
   counts: z
     .strictObject({ matched: count, added: count, removed: count, changed: count })
+    .meta({ id: 'ComparisonCounts' })
     .describe('Of all pairs; `changed`: matched ones that ended otherwise.'),
   pairs: z.array(pairSchema).describe('Parents before their children, in the order of the left.'),
   total: count.describe('Pairs that `changes` lets through.'),
   next_cursor: z.string().nullable().describe('For further pairs; null when there are none.'),
   operations: z
-    .array(z.strictObject({ type: z.string(), name: z.string(), left: sums, right: sums }))
+    .array(
+      record('ComparedOperation', { type: z.string(), name: z.string(), left: sums, right: sums }),
+    )
     .describe('By type and name; where own times differ most comes first.'),
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
+import { dollarsSchema } from '../../../../model/named-schemas.ts'
 import { statuses } from '../../../../model/observation.ts'
 import type { TreeNode } from '../tree/contract.ts'
 import { isoAt, msFrom } from '../tree/shown-times.ts'
@@ -13,9 +14,10 @@ const side = z
     duration_ms: z.number().nonnegative(),
     self_ms: z.number().nonnegative(),
     tokens: z.int().nonnegative().describe('Of it and all below it.'),
-    cost_usd: z.string().describe('Of it and all below it.'),
+    cost_usd: dollarsSchema.describe('Of it and all below it.'),
     descendants: z.int().nonnegative(),
   })
+  .meta({ id: 'ComparedNode' })
   .nullable()
 
 /** Two nodes that belong together, or one that has no counterpart. */
@@ -34,12 +36,13 @@ export const pairSchema = z
         duration_ms: z.number(),
         self_ms: z.number(),
         tokens: z.int(),
-        cost_usd: z.string(),
+        cost_usd: dollarsSchema,
       })
+      .meta({ id: 'NodeDifference' })
       .nullable()
       .describe('Right less left; null without a counterpart.'),
   })
-  .meta({ title: 'ComparedPair' })
+  .meta({ id: 'ComparedPair' })
 
 /** Shapes a pair; each side's times begin at its own origin. */
 export function shownPair(

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
 import { traceIdFrom } from '../../../../kernel/ids.ts'
+import { dollarsSchema, record } from '../../../../model/named-schemas.ts'
 import {
   aggregateSchema as aggregateBody,
   answerAggregate,
@@ -27,7 +28,7 @@ export const aggregateSchema = z
     mean_duration_ms: z.number().nonnegative(),
     operations: z
       .array(
-        z.strictObject({
+        record('AggregatedOperation', {
           type: z.string(),
           name: z.string(),
           traces: count.describe('On whose path it is.'),
@@ -39,12 +40,12 @@ export const aggregateSchema = z
           share_high: share.describe('Upper bound of that mean, 95 %.'),
           mean_on_path_ms: z.number().nonnegative().describe('Over all traces.'),
           tokens: count.describe('Used by it on all the paths.'),
-          cost_usd: z.string().describe('US dollars as decimal text, on all the paths.'),
+          cost_usd: dollarsSchema.describe('On all the paths.'),
         }),
       )
       .describe('By type and name, the largest share first.'),
   })
-  .meta({ title: 'AggregateOfPaths' })
+  .meta({ id: 'AggregateOfPaths' })
 type Aggregate = z.infer<typeof aggregateSchema>
 
 type About = { queries: RunDeps; project_id: string; signal: AbortSignal }

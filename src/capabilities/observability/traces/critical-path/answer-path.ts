@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
 import { decodeCursor, encodeCursor } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
+import { dollarsSchema, record } from '../../../../model/named-schemas.ts'
 import type { LoadedTree } from '../load-tree.ts'
 import type { TreeNode } from '../tree/contract.ts'
 import { isoAt, msFrom } from '../tree/shown-times.ts'
@@ -23,7 +24,6 @@ const saves_max = 10
 const count = z.int().nonnegative()
 const ms = z.number().nonnegative()
 const share = z.number().min(0).max(1)
-const dollars = z.string().describe('US dollars as decimal text.')
 const shownNode = {
   node_id: z.string(),
   type: z.string().describe('As in the explorer; `synthetic` for a root of orphans.'),
@@ -33,19 +33,20 @@ const onPath = {
   on_path_ms: ms.describe('What of the path it is.'),
   share: share.describe('Of the duration of the root.'),
   tokens: count,
-  cost_usd: dollars,
+  cost_usd: dollarsSchema,
 }
 
 /** The part of an answer that is about one trace. */
 export const pathFields = {
   root: z
     .strictObject({ ...shownNode, start_time: z.iso.datetime({ offset: false }), duration_ms: ms })
+    .meta({ id: 'CriticalPathRoot' })
     .nullable()
     .describe('Whose path it is; null when the trace has no observation.'),
   roots: count.describe('Roots of the trace.'),
   nodes: z
     .array(
-      z.strictObject({
+      record('CriticalPathNode', {
         ...shownNode,
         ...onPath,
         depth: count,
@@ -60,11 +61,18 @@ export const pathFields = {
     .describe('What the path is made of, the largest part first.'),
   nodes_total: count,
   operations: z
-    .array(z.strictObject({ type: z.string(), name: z.string(), ...onPath, observations: count }))
+    .array(
+      record('CriticalPathOperation', {
+        type: z.string(),
+        name: z.string(),
+        ...onPath,
+        observations: count,
+      }),
+    )
     .describe('The same by type and name.'),
   segments: z
     .array(
-      z.strictObject({
+      record('CriticalPathSegment', {
         node_id: z.string(),
         start_time: z.iso.datetime({ offset: false }),
         duration_ms: ms,
@@ -75,12 +83,17 @@ export const pathFields = {
   next_cursor: z.string().nullable().describe('For further segments; null when there are none.'),
   used: z
     .strictObject({
-      tokens: z.strictObject({ path: count, trace: count, share: share.nullable() }),
-      cost_usd: z.strictObject({ path: dollars, trace: dollars, share: share.nullable() }),
+      tokens: record('TokenShare', { path: count, trace: count, share: share.nullable() }),
+      cost_usd: record('CostShare', {
+        path: dollarsSchema,
+        trace: dollarsSchema,
+        share: share.nullable(),
+      }),
     })
+    .meta({ id: 'CriticalPathUse' })
     .describe('What of all that the trace used was used on the path; null: it used nothing.'),
   slack: z
-    .array(z.strictObject({ ...shownNode, slack_ms: ms }))
+    .array(record('NodeSlack', { ...shownNode, slack_ms: ms }))
     .describe('Off the path: how much later each could have ended for free, the least first.'),
   slack_total: count,
   what_if: z
@@ -91,6 +104,7 @@ export const pathFields = {
       duration_ms: ms.describe('Of the root, then.'),
       slack_ms: ms.nullable().describe('Of the observation, when it is one of this root.'),
     })
+    .meta({ id: 'WhatIf' })
     .nullable()
     .describe('null unless it is asked for.'),
 }

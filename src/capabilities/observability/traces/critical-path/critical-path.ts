@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
+import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { loadTree, readFields, readOf } from '../load-tree.ts'
 import type { TraceDeps } from '../trace-deps.ts'
@@ -43,7 +44,7 @@ export function getCriticalPath(deps: TraceDeps): Route {
   })
 }
 
-const replySchema = z.strictObject({
+const replySchema = record('CriticalPath', {
   trace_id: z.guid().describe('The W3C trace id, as a UUID.'),
   ...readFields,
   ...pathFields,

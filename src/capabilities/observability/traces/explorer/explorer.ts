@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { loadTree, readFields, readOf } from '../load-tree.ts'
 import type { TraceDeps } from '../trace-deps.ts'
@@ -40,7 +41,7 @@ export function exploreTrace(deps: TraceDeps): Route {
   })
 }
 
-const replySchema = z.strictObject({
+const replySchema = record('TraceExplorerPage', {
   trace_id: z.guid().describe('The W3C trace id, as a UUID.'),
   ...readFields,
   summary: summarySchema,

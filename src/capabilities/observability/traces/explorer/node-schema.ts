@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { dollarsSchema, record } from '../../../../model/named-schemas.ts'
 import { observationTypes, statuses } from '../../../../model/observation.ts'
 import { marks } from '../tree/contract.ts'
 
@@ -17,12 +18,10 @@ export const tokensSchema = z
     reasoning: count.nullable(),
     total: count.nullable(),
   })
-  .describe('Tokens in disjoint buckets; `total` is their sum. null: nothing is said.')
-
-/** Decimal USD. */
-export const dollarsText = z
-  .string()
-  .describe('US dollars as decimal text, up to 9 digits after the point.')
+  .meta({
+    id: 'RollupTokens',
+    description: 'Tokens in disjoint buckets; `total` is their sum. null: nothing is said.',
+  })
 
 /** Sums over a node and what is below it, or over a whole trace. */
 export const rollupSchema = z
@@ -32,13 +31,14 @@ export const rollupSchema = z
     errors: count.describe('Observations that failed.'),
     cancelled: count.describe('Observations that were cancelled.'),
     tokens: tokensSchema,
-    cost_usd: dollarsText,
+    cost_usd: dollarsSchema,
     unpriced_calls: count.describe('Calls without a known cost; `cost_usd` lacks them.'),
   })
-  .describe('Sums over it and all below it, each thing once.')
+  .meta({ id: 'Rollup', description: 'Sums over it and all below it, each thing once.' })
 
 const share = z
   .enum(['own', 'aggregate', 'none'])
+  .meta({ id: 'RollupShare' })
   .describe('`own`: counted. `aggregate`: it repeats what those below it say. `none`: unknown.')
 
 /** One node of a trace's tree. */
@@ -48,15 +48,20 @@ export const nodeSchema = z
     parent_id: text.describe('The node above it; null for a root.'),
     missing_parent_id: text.describe('The parent that an orphan names.'),
     depth: count.describe('0 for roots.'),
-    type: z.enum([...observationTypes, 'synthetic']),
+    type: z.enum([...observationTypes, 'synthetic']).meta({ id: 'NodeType' }),
     name: z.string(),
-    status: z.enum(statuses).nullable().describe('null for a synthetic root.'),
+    status: z
+      .enum(statuses)
+
+      .nullable()
+      .describe('null for a synthetic root.'),
     service_name: text,
     marks: z.array(z.enum(marks)).describe('What is not as it should be with it.'),
     start_time: instant.describe('Corrected where clocks differ: see `skew_ms`.'),
     end_time: instant.describe('Corrected likewise; never before `start_time`.'),
     recorded: z
       .strictObject({ start_time: instant, end_time: instant })
+      .meta({ id: 'RecordedTimes' })
       .nullable()
       .describe('Its times as they were recorded, where those shown are others.'),
     skew_ms: z.number().describe('By how much its times were moved.'),
@@ -66,16 +71,19 @@ export const nodeSchema = z
     overlap_ms: ms.describe('By how much its children ran side by side.'),
     gap: z
       .strictObject({ start_time: instant, duration_ms: ms })
+      .meta({ id: 'NodeGap' })
       .nullable()
       .describe('The longest time in which it ran and none of its children did, if it has any.'),
     usage: z
       .strictObject({ share, tokens: tokensSchema })
+      .meta({ id: 'NodeUsage' })
       .describe('What it says itself that it used.'),
     cost: z
-      .strictObject({ share, cost_usd: dollarsText.nullable() })
+      .strictObject({ share, cost_usd: dollarsSchema.nullable() })
+      .meta({ id: 'NodeCost' })
       .describe('What it says itself that it cost.'),
     rollup: rollupSchema,
-    children: z.strictObject({
+    children: record('NodeChildren', {
       total: count,
       shown: count.describe('Of them on this page, from the first on.'),
       next_cursor: text.describe('For the others; null when there are none.'),
@@ -99,8 +107,9 @@ export const nodeSchema = z
         content_state: text,
         time_to_first_token_ms: ms.nullable(),
       })
+      .meta({ id: 'NodeDetails' })
       .nullable()
       .describe('null for a synthetic root.'),
   })
-  .meta({ title: 'TraceNode' })
+  .meta({ id: 'TraceNode' })
 export type ShownNode = z.infer<typeof nodeSchema>

@@ -23,7 +23,7 @@ export const summarySchema = z
       .describe('How many nodes have each mark; marks that none has are left out.'),
     rollup: rollupSchema,
   })
-  .describe('The whole trace, whatever the page shows.')
+  .meta({ id: 'ExploredTrace', description: 'The whole trace, whatever the page shows.' })
 
 /** Sums up a trace. */
 export function summaryOf({ nodes, roots, origin_ns }: TraceTree): z.infer<typeof summarySchema> {

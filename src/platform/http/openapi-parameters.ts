@@ -1,0 +1,40 @@
+import { type Json, schemaText } from './json-schema.ts'
+
+/** Parameters of a document that several operations have, and how operations refer to them. */
+export type SharedParameters = {
+  /** `components.parameters`, by name. */
+  components: Record<string, Json>
+  /** The parameter itself, or a reference to it when it is shared. */
+  of(parameter: Json): Json
+}
+
+/**
+ * Finds the parameters that more than one operation has. A shared parameter is named after its wire
+ * name; of several with one wire name, the one that most operations have gets it.
+ */
+export function sharedParameters(all: readonly Json[]): SharedParameters {
+  const byText = Map.groupBy(all, schemaText)
+  const shared = [...byText.values()]
+    .filter((same) => same.length > 1)
+    .toSorted((a, b) => b.length - a.length)
+  const components = new Map<string, Json>()
+  const names = new Map<string, string>()
+  for (const [parameter] of shared) {
+    const name = pascalCase(String(parameter?.['name']))
+    if (parameter === undefined || components.has(name)) continue
+    components.set(name, parameter)
+    names.set(schemaText(parameter), name)
+  }
+  return {
+    components: Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    of: (parameter) => {
+      const name = names.get(schemaText(parameter))
+      return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` }
+    },
+  }
+}
+
+function pascalCase(name: string): string {
+  const words = name.split(/[^A-Za-z0-9]+/)
+  return words.map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`).join('')
+}

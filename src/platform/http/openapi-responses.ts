@@ -1,0 +1,155 @@
+import { STATUS_CODES } from 'node:http'
+import { type ProblemCode, problemCatalogue } from '../../kernel/problem.ts'
+import { problemSchema, providerErrorSchema, rpcStatusSchema } from './error-schemas.ts'
+import type { Json } from './json-schema.ts'
+import type { NamedSchemas, SchemaUse } from './openapi-schemas.ts'
+import { problemMediaType } from './problem-reply.ts'
+import type { RawRoute, Route } from './route.ts'
+
+/** The formats of errors: of the product APIs, the proxy and OTLP. */
+const formats = {
+  Problem: { prefix: '', media_type: problemMediaType, schema: problemSchema },
+  ProviderError: {
+    prefix: 'Provider',
+    media_type: 'application/json',
+    schema: providerErrorSchema,
+  },
+  RpcStatus: { prefix: 'Rpc', media_type: 'application/json', schema: rpcStatusSchema },
+}
+type Format = keyof typeof formats
+
+/** Headers of answers. */
+export const headerComponents: Record<string, Json> = {
+  XRequestID: {
+    description: 'The id of the request: the client’s own when it sent one.',
+    schema: { type: 'string' },
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before the request is sent again.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  ETag: {
+    description: 'The version of what was answered, for `If-Match`.',
+    schema: { type: 'string' },
+  },
+}
+
+function headers(...names: string[]): Json {
+  const wire: Record<string, string> = { XRequestID: 'X-Request-ID', RetryAfter: 'Retry-After' }
+  return Object.fromEntries(
+    names.map((name) => [wire[name] ?? name, { $ref: `#/components/headers/${name}` }]),
+  )
+}
+
+/** The schemas that a route's answers have. */
+export function responseUses(route: Route | RawRoute): SchemaUse[] {
+  const errors = { schema: formats[formatOf(route)].schema, io: 'output' } as const
+  return [{ schema: route.reply, io: 'output' }, errors]
+}
+
+/** The statuses of success of a route, the usual one first. */
+export function successStatuses(route: Route | RawRoute): number[] {
+  const { status = 200, also_status } = route
+  return also_status === undefined ? [status] : [status, also_status]
+}
+
+/**
+ * `responses` of an operation. Errors refer to those that operations share (`sharedResponses`), with
+ * a description where the operation has other codes than most.
+ */
+export function responsesOf(
+  route: Route | RawRoute,
+  schemas: NamedSchemas,
+  shared: Record<string, Json>,
+): Json {
+  const responses: Record<string, Json> = {}
+  for (const status of successStatuses(route)) {
+    responses[String(status)] = {
+      description: STATUS_CODES[status],
+      ...(route.etag && { headers: headers('ETag') }),
+      ...(status !== 204 && {
+        content: {
+          'application/json': { schema: schemas.of({ schema: route.reply, io: 'output' }) },
+        },
+      }),
+    }
+  }
+  for (const [status, codes] of errorStatuses(route)) {
+    const name = responseName(formatOf(route), status)
+    const description = describedCodes(codes)
+    responses[String(status)] = {
+      $ref: `#/components/responses/${name}`,
+      ...(description !== shared[name]?.['description'] && { description }),
+    }
+  }
+  return responses
+}
+
+/** `components.responses`: the errors of these routes, by format and status. */
+export function sharedResponses(
+  routes: readonly (Route | RawRoute)[],
+  schemas: NamedSchemas,
+): Record<string, Json> {
+  const errors = routes.flatMap((route) =>
+    errorStatuses(route).map(([status, codes]) => ({ format: formatOf(route), status, codes })),
+  )
+  const byName = Map.groupBy(errors, ({ format, status }) => responseName(format, status))
+  const components = [...byName].map(([name, same]) => {
+    const [{ format, status }] = same as [(typeof same)[0]]
+    const { media_type, schema } = formats[format]
+    const waits = status === 429 || status === 503
+    const component: Json = {
+      description: mostFrequent(same.map(({ codes }) => describedCodes(codes))),
+      headers: waits ? headers('XRequestID', 'RetryAfter') : headers('XRequestID'),
+      content: { [media_type]: { schema: schemas.of({ schema, io: 'output' }) } },
+    }
+    return [name, component] as const
+  })
+  return Object.fromEntries(components.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function describedCodes(codes: readonly ProblemCode[]): string {
+  return codes.map((code) => `\`${code}\``).join(', ')
+}
+
+function mostFrequent(texts: readonly string[]): string | undefined {
+  const counted = [...Map.groupBy(texts, (text) => text).values()]
+  return counted.toSorted((a, b) => b.length - a.length)[0]?.[0]
+}
+
+function formatOf(route: Route | RawRoute): Format {
+  return route.kind === 'raw' ? route.error_format : 'Problem'
+}
+
+function responseName(format: Format, status: number): string {
+  return `${formats[format].prefix}${STATUS_CODES[status]?.replaceAll(/[^A-Za-z]/g, '')}`
+}
+
+function errorStatuses(route: Route | RawRoute): [number, ProblemCode[]][] {
+  const byStatus = Map.groupBy(errorsOf(route), (code) => problemCatalogue[code].status)
+  return [...byStatus].toSorted(([a], [b]) => a - b)
+}
+
+/** Lists what a route can answer: its own errors and those of every route of its kind. */
+export function errorsOf(route: Route | RawRoute): ProblemCode[] {
+  const codes = new Set<ProblemCode>(route.errors)
+  codes.add('rate_limited').add('internal_error')
+  if (route.auth !== 'public') codes.add('credentials_missing').add('credentials_invalid')
+  if (route.scope.level !== 'public') codes.add('permission_denied').add('store_unavailable')
+  if (namesProject(route)) codes.add('project_required').add('project_not_found')
+  if (route.kind === 'api') addInputErrors(route, codes)
+  return [...codes]
+}
+
+function addInputErrors(route: Route, codes: Set<ProblemCode>): void {
+  if (route.params ?? route.query ?? route.body) codes.add('invalid_request')
+  if (route.body) codes.add('invalid_json').add('body_too_large').add('unsupported_media_type')
+  if (route.idempotent) codes.add('idempotency_conflict')
+}
+
+/** Whether a call of the route may have to say which project it is about. */
+export function namesProject(route: Route | RawRoute): boolean {
+  return (
+    route.scope.level === 'project' && route.auth !== 'key' && !route.url.includes('{project_id}')
+  )
+}

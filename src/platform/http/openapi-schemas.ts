@@ -1,0 +1,243 @@
+import { z } from 'zod'
+import { sharedScalars, shownSchema } from '../../model/named-schemas.ts'
+import {
+  isJson,
+  type Json,
+  mapInnerSchemas,
+  mapSchema,
+  schemaText,
+  splitAnnotations,
+} from './json-schema.ts'
+
+/** A schema of a route, and whether clients send (`input`) or receive (`output`) what it describes. */
+export type SchemaUse = { schema: z.ZodType; io: 'input' | 'output' }
+
+/** The named schemas of a document, and how each use refers to them. */
+export type NamedSchemas = {
+  /** `components.schemas`, by name: those that the uses need. */
+  components: Record<string, Json>
+  /** The schema of one of the uses: inline, or a reference to a component. */
+  of(use: SchemaUse): Json
+}
+
+/**
+ * Converts the schemas of routes to JSON Schema 2020-12. A schema with an `id` in its metadata
+ * becomes a component. Where clients send it in another shape than they receive it (defaults), there
+ * are two components, `Name` and `NameInput`. A scalar or an enum that is written like a component
+ * refers to it. Throws when two different schemas have one name.
+ */
+export function namedSchemas(uses: readonly SchemaUse[]): NamedSchemas {
+  const output = converted(uses, 'output')
+  const input = converted(uses, 'input')
+  const variants = inputVariants(input.components, output.components)
+  const nameOf = (name: string) => (variants.has(name) ? `${name}Input` : name)
+  const all = new Map(output.components)
+  for (const [name, schema] of input.components) {
+    if (variants.has(name) && all.has(nameOf(name))) throw twoSchemas(nameOf(name))
+    all.set(nameOf(name), renamed(schema, nameOf))
+  }
+  for (const name of variants) all.set(name, withoutRepeats(all, name))
+  const scalars = scalarNames(all)
+  const components = new Map<string, Json>()
+  const finished = (schema: Json) =>
+    mapSchema(schema, (inner) => withDiscriminator(asReference(shortened(inner), scalars), all))
+  for (const [name, schema] of all) {
+    const inner = mapInnerSchemas(schema, finished)
+    components.set(name, publicReferences(withDiscriminator(inner, all)))
+  }
+  const of = ({ schema, io }: SchemaUse): Json => {
+    const root = (io === 'input' ? input : output).roots.get(schema)
+    if (root === undefined) throw new Error('the schema is not one of the uses')
+    return publicReferences(finished(io === 'input' ? renamed(root, nameOf) : root))
+  }
+  return { components: reachable(uses.map(of), components), of }
+}
+
+type Converted = { roots: Map<z.ZodType, Json>; components: Map<string, Json> }
+
+function converted(uses: readonly SchemaUse[], io: SchemaUse['io']): Converted {
+  const roots = new Map<z.ZodType, Json>()
+  const components = new Map<string, Json>()
+  const pending: z.ZodType[] = [...sharedScalars]
+  for (const use of uses) if (use.io === io) pending.push(use.schema)
+  for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {
+    if (roots.has(schema)) continue
+    const {
+      $schema: _dialect,
+      $defs = {},
+      ...root
+    }: Json = z.toJSONSchema(schema, {
+      io,
+      unrepresentable: 'any',
+      override: ({ zodSchema, jsonSchema }) => {
+        const as = shownSchema(zodSchema)
+        if (as === undefined) return
+        pending.push(as)
+        showAs(jsonSchema, defined(idOf(as)))
+      },
+    })
+    roots.set(schema, root)
+    for (const [name, component] of Object.entries($defs as Record<string, Json>)) {
+      const known = components.get(name)
+      if (known !== undefined && schemaText(known) !== schemaText(component)) throw twoSchemas(name)
+      components.set(name, component)
+    }
+  }
+  return { roots, components }
+}
+
+function showAs(jsonSchema: Json, $ref: string): void {
+  const { description } = jsonSchema
+  for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword]
+  Object.assign(jsonSchema, { $ref, ...(description !== undefined && { description }) })
+}
+
+function idOf(schema: z.ZodType): string {
+  const id = z.globalRegistry.get(schema)?.id
+  if (id === undefined) throw new Error('documentedAs expects a schema with an id')
+  return id
+}
+
+function twoSchemas(name: string): Error {
+  return new Error(`two different schemas have the name ${name}`)
+}
+
+const definitions = '#/$defs/'
+
+function defined(name: string): string {
+  return `${definitions}${name}`
+}
+
+function referenced({ $ref }: Json): string | undefined {
+  return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : undefined
+}
+
+function referencesIn(schema: Json): string[] {
+  const names: string[] = []
+  mapSchema(schema, (inner) => {
+    const name = referenced(inner)
+    if (name !== undefined) names.push(name)
+    return inner
+  })
+  return names
+}
+
+function renamed(schema: Json, nameOf: (name: string) => string): Json {
+  return mapSchema(schema, (inner) => {
+    const name = referenced(inner)
+    return name === undefined ? inner : { ...inner, $ref: defined(nameOf(name)) }
+  })
+}
+
+function publicReferences(schema: Json): Json {
+  return mapSchema(schema, (inner) => {
+    const name = referenced(inner)
+    return name === undefined ? inner : { ...inner, $ref: `#/components/schemas/${name}` }
+  })
+}
+
+/** The components that differ between input and output, themselves or in what they refer to. */
+function inputVariants(input: Map<string, Json>, output: Map<string, Json>): Set<string> {
+  const variants = new Set<string>()
+  for (let before = -1; before < variants.size; ) {
+    before = variants.size
+    for (const [name, schema] of input) {
+      const other = output.get(name)
+      if (other === undefined) continue
+      const differs = schemaText(schema) !== schemaText(other)
+      if (differs || referencesIn(schema).some((inner) => variants.has(inner))) variants.add(name)
+    }
+  }
+  return variants
+}
+
+/** Leaves the words about each field to the input variant, which people read to send it. */
+function withoutRepeats(components: Map<string, Json>, name: string): Json {
+  const { properties, ...schema } = components.get(name) ?? {}
+  if (!isJson(properties)) return { ...schema }
+  const fields = Object.entries(properties).map(([field, inner]) => {
+    const { type, $ref } = inner as Json
+    const isPlain = type === 'boolean' || type === 'integer' || type === 'number'
+    const { rules } = splitAnnotations(inner as Json)
+    return [field, $ref === undefined && isPlain ? { type } : rules] as const
+  })
+  return {
+    description: `\`${name}Input\` with a value for every field.`,
+    ...schema,
+    properties: Object.fromEntries(fields),
+  }
+}
+
+/** The names of scalar components by how they are written, without their annotations. */
+function scalarNames(components: Map<string, Json>): Map<string, string> {
+  const names = new Map<string, string>()
+  for (const [name, schema] of components) {
+    const { rules } = splitAnnotations(schema)
+    if (!isScalar(rules)) continue
+    const text = schemaText(rules)
+    const other = names.get(text)
+    if (other !== undefined) throw new Error(`${name} and ${other} are the same schema`)
+    names.set(text, name)
+  }
+  return names
+}
+
+function isScalar({ type }: Json): boolean {
+  return type === 'string' || type === 'integer' || type === 'number'
+}
+
+/** Says the same with fewer keywords, as generators of clients like it. */
+function shortened({ propertyNames, anyOf, ...schema }: Json): Json {
+  // Every name in a JSON object is a string.
+  if (propertyNames !== undefined && schemaText(propertyNames) !== '{"type":"string"}') {
+    schema['propertyNames'] = propertyNames
+  }
+  if (!Array.isArray(anyOf)) return schema
+  const [first, second, ...others] = anyOf as Json[]
+  const isNullable = second?.['type'] === 'null' && others.length === 0
+  const { type, enum: values, const: value } = first ?? {}
+  const isListed = values !== undefined || value !== undefined
+  if (!isNullable || typeof type !== 'string' || isListed) return { anyOf, ...schema }
+  return { ...first, ...schema, type: [type, 'null'] }
+}
+
+function asReference(schema: Json, scalars: Map<string, string>): Json {
+  const { rules, notes } = splitAnnotations(schema)
+  if (!isScalar(rules)) return schema
+  const name = scalars.get(schemaText(rules))
+  return name === undefined ? schema : { $ref: defined(name), ...notes }
+}
+
+/** Names the property by which the options of a union are told apart, where there is one. */
+function withDiscriminator(schema: Json, components: Map<string, Json>): Json {
+  if (!Array.isArray(schema['oneOf'])) return schema
+  const options = schema['oneOf'].map((option: Json) => referenced(option))
+  const shapes = options.map((name) => components.get(name ?? '')?.['properties'])
+  const [first] = shapes
+  if (!isJson(first) || !shapes.every(isJson)) return schema
+  for (const propertyName of Object.keys(first)) {
+    const values = shapes.map((shape) => constantOf(shape[propertyName]))
+    if (values.includes(undefined) || new Set(values).size < values.length) continue
+    const mapping = Object.fromEntries(
+      values.map((value, at) => [value, `#/components/schemas/${options[at]}`]),
+    )
+    return { ...schema, discriminator: { propertyName, mapping } }
+  }
+  return schema
+}
+
+function constantOf(schema: unknown): string | undefined {
+  return isJson(schema) && typeof schema['const'] === 'string' ? schema['const'] : undefined
+}
+
+function reachable(roots: readonly Json[], components: Map<string, Json>): Record<string, Json> {
+  const found = new Map<string, Json>()
+  const pending = roots.flatMap(referencesIn)
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    const schema = components.get(name)
+    if (schema === undefined || found.has(name)) continue
+    found.set(name, schema)
+    pending.push(...referencesIn(schema))
+  }
+  return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
