@@ -24,7 +24,7 @@ describe.each([
     const row = await rowOf(given)
     expect(row).toMatchObject({
       source: 'otlp',
-      contract_version: 'phase9-otlp-v1',
+      contract_version: 'phase9-otlp-v1.1',
       status: 'ok',
       ...given.row,
     })

@@ -55,6 +55,8 @@ const settings: OtlpSettings = {
   requests_per_minute: 0,
 }
 
+const noPrice = () => ({ cost_usd: null, price_version: '' })
+
 /** Starts one. */
 export async function testReceiver(options: TestReceiverOptions = {}): Promise<TestReceiver> {
   const requests: IngestRequest[] = []
@@ -75,7 +77,7 @@ export async function testReceiver(options: TestReceiverOptions = {}): Promise<T
       },
     },
     decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },
-    mapper: createMapper({ contract: currentContract, pricing: () => null, price_version: '' }),
+    mapper: createMapper({ contract: currentContract, pricing: noPrice }),
     ...(options.capture && { capture: options.capture }),
     settings: { ...settings, ...options.settings },
     clock: systemClock,

@@ -13,6 +13,7 @@ export type SpanReading = RowAttributes & { baggage: string }
 export function readSpan(tools: MapperTools, start: GroupStart, span: OtlpSpan): SpanReading {
   const { compiled, state } = tools
   state.words.set(start.words)
+  state.events = span.events
   for (let at = 0; at < start.values.length; at++) state.values[at] = start.values[at]
   const row: SpanReading = {
     attributes: start.attributes.slice(),
@@ -115,7 +116,7 @@ function readEvent({ compiled, state }: MapperTools, event: OtlpEvent | undefine
 
 const noMessage = new Set(['gen_ai.system', 'gen_ai.provider.name', 'event.name'])
 
-/** An event `gen_ai.user.message` is a message of the role `user`. */
+/** An event `gen_ai.user.message` is a message of the role `user`; others tell no role. */
 function takeMessage(into: Gathered, { name, attributes }: OtlpEvent, at: number): void {
   const put = (key: string, value: OtlpValue) => {
     into.places[into.length] = at
@@ -127,8 +128,8 @@ function takeMessage(into: Gathered, { name, attributes }: OtlpEvent, at: number
     if (noMessage.has(key) || key === '__proto__') continue
     put(key === 'gen_ai.event.content' ? 'content' : key, attributes.values[place] ?? null)
   }
-  const role = name.split('.')[1] ?? ''
-  put('role', role === 'choice' ? 'assistant' : role)
+  const [, role = '', kind = 'message'] = name.split('.')
+  if (kind === 'message') put('role', role === 'choice' ? 'assistant' : role)
 }
 
 function settleGathered({ gathers }: CompiledContract, state: SpanState): void {
