@@ -1,39 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  createMapper,
-  currentContract,
-  jsonDecoder,
-} from '../../src/capabilities/observability/otlp/index.ts'
-import { createPricing } from '../../src/capabilities/observability/pricing/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import type { Observation } from '../../src/model/observation.ts'
-import { type DetectionApi, openDetectionApi } from '../support/detection.ts'
-import type { PlainTraces } from '../support/otlp-messages.ts'
-import { storedFrom } from '../support/otlp-spans.ts'
 import {
-  type StrandsStyle,
-  type StrandsTurn,
-  strandsSpans,
-  strandsStyles,
-} from '../support/strands-spans.ts'
+  type AgentTurn,
+  readTask,
+  rowsOfSpans,
+  type ToldToolCall,
+} from '../support/agent-telemetry.ts'
+import { type DetectionApi, openDetectionApi } from '../support/detection.ts'
+import { type StrandsStyle, strandsSpans, strandsStyles } from '../support/strands-spans.ts'
 
-const mapper = createMapper({ contract: currentContract, pricing: createPricing() })
-const decoder = jsonDecoder()
-
-/** The rows of a run, through the decoder and the mapping. */
-function rowsOf(project_id: string, style: StrandsStyle, turns: readonly StrandsTurn[]) {
-  const { scope, spans } = strandsSpans(style, turns, randomBytes(16).toString('hex'))
-  const traces: PlainTraces = {
-    resourceSpans: [{ scopeSpans: [{ scope: { name: scope }, spans }] }],
-  }
-  const request = decoder.traces(Buffer.from(JSON.stringify(traces)))
-  const about = { project_id, environment: '', release: '', received_at_ms: 1_790_000_100_000 }
-  return mapper.traces(request, about).records.observations.map(storedFrom)
+function rowsOf(project_id: string, style: StrandsStyle, turns: readonly AgentTurn[]) {
+  return rowsOfSpans(project_id, strandsSpans(style, turns, randomBytes(16).toString('hex')))
 }
 
 const args = { customer_id: 'C-1042', status: 'open' }
-const turn: StrandsTurn = { name: 'search_orders', input: args, result: '[]' }
+const turn: AgentTurn = { name: 'search_orders', input: args, result: '[]' }
 const sixEqual = Array.from({ length: 6 }, () => turn)
 
 let api: DetectionApi
@@ -43,24 +25,12 @@ beforeAll(async () => {
 })
 afterAll(() => api?.[Symbol.asyncDispose]())
 
-type Call = { name: string; arguments: { text: string }; result: { text: string } }
-
-async function readAs(rows: readonly Observation[], project: string) {
-  await api.bench.bring(rows)
-  await api.bench.untilDetected()
-  const task_id = rows[0]?.task_id ?? ''
-  const calls = await api.get(project, `/tasks/${task_id}/tool-calls`)
-  const loops = await api.get(project, `/tasks/${task_id}/loops`)
-  const task = await api.get(project, `/tasks/${task_id}`)
-  return { calls: calls.body, loops: loops.body, task: task.body }
-}
-
 describe.each(strandsStyles)('an agent of Strands that reports as %s', (style) => {
   test('asks six times for the same: six tool calls, a loop, and what it cost', async () => {
     const project = await api.bench.newProject()
-    const { calls, loops, task } = await readAs(rowsOf(project, style, sixEqual), project)
+    const { calls, loops, task } = await readTask(api, rowsOf(project, style, sixEqual))
     expect(calls).toMatchObject({ total: 6, content: 'full', left_out: [] })
-    for (const call of calls['tool_calls'] as Call[]) {
+    for (const call of calls['tool_calls'] as ToldToolCall[]) {
       expect(call).toMatchObject({
         name: 'search_orders',
         answered: true,
@@ -80,8 +50,8 @@ describe.each(strandsStyles)('an agent of Strands that reports as %s', (style) =
 
   test('a tool that fails each time is a tool failure, with what it said', async () => {
     const project = await api.bench.newProject()
-    const failing: StrandsTurn = { ...turn, result: 'orders database is locked', failed: true }
-    const { calls, task } = await readAs(rowsOf(project, style, [failing, failing]), project)
+    const failing: AgentTurn = { ...turn, result: 'orders database is locked', failed: true }
+    const { calls, task } = await readTask(api, rowsOf(project, style, [failing, failing]))
     expect(calls).toMatchObject({
       total: 2,
       tool_calls: [

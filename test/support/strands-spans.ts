@@ -1,3 +1,4 @@
+import type { AgentSpans, AgentTurn } from './agent-telemetry.ts'
 import { plainAttributes } from './otlp-conventions.ts'
 import type { PlainEvent, PlainSpan } from './otlp-messages.ts'
 
@@ -16,9 +17,6 @@ export const strandsStyles = [
 ] as const
 export type StrandsStyle = (typeof strandsStyles)[number]
 
-/** A tool call of an agent, and what the tool gave back. */
-export type StrandsTurn = { name: string; input: object; result: string; failed?: boolean }
-
 export const strandsModel = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 
 /**
@@ -28,9 +26,9 @@ export const strandsModel = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
  */
 export function strandsSpans(
   style: StrandsStyle,
-  turns: readonly StrandsTurn[],
+  turns: readonly AgentTurn[],
   trace_hex: string,
-): { scope: string; spans: PlainSpan[] } {
+): AgentSpans {
   const agent = spanId(0)
   const history: Message[] = [{ role: 'user', content: [{ text: question }] }]
   const spans: PlainSpan[] = []
@@ -71,12 +69,12 @@ function toolUseId(at: number): string {
   return `tooluse_${at.toString().padStart(4, '0')}AbCdEfGh`
 }
 
-function calling({ name, input }: StrandsTurn, at: number): Block[] {
+function calling({ name, input }: AgentTurn, at: number): Block[] {
   const toolUse = { toolUseId: toolUseId(at), name, input }
   return [{ text: 'Let me look again.' }, { toolUse }]
 }
 
-function resultOf({ result, failed }: StrandsTurn, at: number) {
+function resultOf({ result, failed }: AgentTurn, at: number) {
   const status = failed ? 'error' : 'success'
   return { toolUseId: toolUseId(at), status, content: [{ text: result }] }
 }
@@ -171,7 +169,7 @@ function usageOf(style: StrandsStyle, uncached: number, output: number, cached: 
   }
 }
 
-function toolSpan(style: StrandsStyle, at: number, turn: StrandsTurn) {
+function toolSpan(style: StrandsStyle, at: number, turn: AgentTurn) {
   const { name, input, failed } = turn
   const id = toolUseId(at)
   const { content, status } = resultOf(turn, at)

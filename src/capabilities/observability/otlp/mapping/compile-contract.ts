@@ -172,14 +172,14 @@ function gateOf(draft: Draft, { in_scopes, except_scopes }: Source): number {
   return [...draft.gates.keys()].indexOf(key)
 }
 
-const settledLate: readonly Source['from'][] = ['attributes', 'indexed', 'event', 'events']
+const readLate = new Set<Source['from']>(['attributes', 'indexed', 'span', 'event', 'events'])
 
 /** What a source asks of the span. Throws for one that is read before that is known. */
 function conditionOf(source: Source, field: Placed['field']): Condition | undefined {
   const { of_types, except_types, with_event } = source
   const types = of_types ?? except_types
   if (types === undefined && with_event === undefined) return undefined
-  if (!settledLate.includes(source.from)) {
+  if (!readLate.has(source.from)) {
     throw new Error(`${sourceName(source)}: from "${source.from}" the type is not known yet`)
   }
   const isOf = of_types !== undefined

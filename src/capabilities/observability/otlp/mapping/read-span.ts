@@ -1,5 +1,5 @@
 import type { OtlpEvent, OtlpSpan, OtlpValue } from '../contract.ts'
-import { type CompiledContract, offer, offerGathered } from './compiled-contract.ts'
+import { type CompiledContract, offer, offerGathered, type Target } from './compiled-contract.ts'
 import type { Gathered } from './gathered-messages.ts'
 import type { GatherPlace, KeyPlan } from './key-plans.ts'
 import type { GroupStart, MapperTools } from './request-context.ts'
@@ -48,14 +48,17 @@ function readAttributes({ compiled, plans, state }: MapperTools, span: OtlpSpan,
       addAttribute(row, key, value, limits)
       continue
     }
-    const { targets } = plan
-    for (let n = 0; n < targets.length; n++) {
-      const target = targets[n]
-      if (target !== undefined) offer(state, target, value)
-    }
+    offerAll(state, plan.targets, value)
+    if (plan.gathers.length > 0) takeGathered(state.gathered, plan.gathers, value)
     if (plan.is_kept) addAttribute(row, key, value, limits)
-    else if (plan.is_content) takeGathered(state.gathered, plan.gathers, value)
-    else placeAttribute(row, { key, value, plan }, compiled)
+    else if (!plan.is_content) placeAttribute(row, { key, value, plan }, compiled)
+  }
+}
+
+function offerAll(state: SpanState, targets: readonly Target[], value: OtlpValue): void {
+  for (let at = 0; at < targets.length; at++) {
+    const target = targets[at]
+    if (target !== undefined) offer(state, target, value)
   }
 }
 

@@ -34,30 +34,6 @@ export function toolResultsIn(json: unknown, limits: ToolLimits): ToolResult[] {
   return found
 }
 
-/**
- * The arguments of the one call that messages wrap: one message with one part, as the span of a tool
- * tells what it was asked. Undefined for anything else, such as a history.
- */
-export function argumentsWrappedIn(json: unknown): unknown {
-  const part = onlyPart(json)
-  return part !== undefined && isCall(part, part) ? argumentsOf(part, part) : undefined
-}
-
-/** The result that messages wrap in the same way. */
-export function resultWrappedIn(json: unknown): unknown {
-  const part = onlyPart(json)
-  return part !== undefined && isResultPart(part) ? contentOf(part) : undefined
-}
-
-function onlyPart(json: unknown): JsonObject | undefined {
-  const message = onlyItem(json)
-  return message && onlyItem(message['parts'])
-}
-
-function onlyItem(list: unknown): JsonObject | undefined {
-  return Array.isArray(list) && list.length === 1 ? objectFrom(list[0]) : undefined
-}
-
 type Place = { depth: number; within: string }
 type Visit = (item: JsonObject, within: string) => boolean
 
@@ -110,15 +86,16 @@ function callFrom(item: JsonObject, isListed: boolean, limits: ToolLimits): Tool
   }
 }
 
-function argumentsOf(item: JsonObject, called: JsonObject): unknown {
+/** The arguments in a call, in whatever convention. */
+export function argumentsOf(item: JsonObject, called: JsonObject): unknown {
   const given = called['arguments'] ?? item['args'] ?? called['input'] ?? item['input']
   return given ?? item['parameters'] ?? item['payload']
 }
 
 const callTypes = new Set(['tool_call', 'tool-call', 'tool_use', 'function', 'function_call'])
 
-/** Bedrock's blocks have no type: their one key says what they are. */
-function isCall(item: JsonObject, called: JsonObject): boolean {
+/** Tells whether an item is a call. Bedrock's blocks have no type: their one key says so. */
+export function isCall(item: JsonObject, called: JsonObject): boolean {
   const type = item['type']
   if (typeof type === 'string') return callTypes.has(type)
   return called !== item || 'toolName' in item || 'arguments' in item
@@ -131,7 +108,8 @@ const resultTypes = new Set([
   'function_call_output',
 ])
 
-function isResultPart({ type }: JsonObject): boolean {
+/** Tells by its type whether an item is a result. */
+export function isResultPart({ type }: JsonObject): boolean {
   return typeof type === 'string' && resultTypes.has(type)
 }
 
@@ -153,7 +131,8 @@ function resultFrom(item: JsonObject, limits: ToolLimits): ToolResult | undefine
   }
 }
 
-function contentOf(result: JsonObject): unknown {
+/** What a result holds, in whatever convention. */
+export function contentOf(result: JsonObject): unknown {
   return withoutWrapper(
     result['response'] ??
       result['result'] ??

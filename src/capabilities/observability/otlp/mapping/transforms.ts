@@ -2,7 +2,7 @@ import { jsonText } from '../../../../kernel/json-values.ts'
 import { isStorableInstant } from '../../../../kernel/time.ts'
 import type { OtlpValue } from '../contract.ts'
 import type { TransformName } from './contracts/contract-shape.ts'
-import { argumentsWrappedIn, resultWrappedIn } from './tool-traffic.ts'
+import { argumentsWrappedIn, idWrappedIn, resultWrappedIn } from './tool-wrappers.ts'
 import { jsonIn, stringOf } from './value-text.ts'
 
 export type TransformContext = { json_bytes_max: number }
@@ -48,10 +48,15 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
   messages: (value) => value,
   tool_calls: (value) => value,
   tool_results: (value) => value,
-  call_arguments: (value, _start, { json_bytes_max }) =>
-    contentText(argumentsWrappedIn(jsonIn(value, json_bytes_max))),
-  call_result: (value, _start, { json_bytes_max }) =>
-    contentText(resultWrappedIn(jsonIn(value, json_bytes_max))),
+  call_arguments: (value, _start, about) => contentText(argumentsWrappedIn(wrapper(value, about))),
+  call_result: (value, _start, about) => contentText(resultWrappedIn(wrapper(value, about))),
+  call_id: (value, _start, about) => contentText(idWrappedIn(wrapper(value, about))),
+}
+
+/** The JSON of a text that may wrap a call or a result: each has a key or a type that begins so. */
+function wrapper(value: OtlpValue, { json_bytes_max }: TransformContext): unknown {
+  const isText = typeof value === 'string' || Buffer.isBuffer(value)
+  return isText && !value.includes('"tool_call') ? undefined : jsonIn(value, json_bytes_max)
 }
 
 function contentText(value: unknown): string | undefined {

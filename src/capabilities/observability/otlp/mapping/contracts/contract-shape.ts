@@ -58,8 +58,8 @@ export type Source = SourcePlace & {
   /** Not in spans of a scope with one of these names. */
   except_scopes?: readonly string[]
   /**
-   * Only in spans of one of these types. The type is known once all attributes are read, so that
-   * this and the next two are for sources from `attributes`, `indexed`, `event` and `events`.
+   * Only in spans of one of these types. The type is known once all attributes are read, so that this
+   * and the next two are for sources from `attributes`, `indexed`, `span`, `event` and `events`.
    */
   of_types?: readonly string[]
   /** Not in spans of one of these types. */
@@ -113,6 +113,7 @@ export const transformNames = [
   'tool_results',
   'call_arguments',
   'call_result',
+  'call_id',
 ] as const
 export type TransformName = (typeof transformNames)[number]
 

@@ -1,4 +1,4 @@
-import type { FieldRule, Source, SpanFieldName } from '../contract-shape.ts'
+import type { FieldRule, Source, SpanFieldName, TransformName } from '../contract-shape.ts'
 import { attribute, attributes, rule } from '../sources.ts'
 
 type Name = Extract<
@@ -17,6 +17,9 @@ const empty = { except: ['{}', '"{}"'] }
 /** What OpenInference writes instead of what it is told to hide. */
 const hidden = { except: ['__REDACTED__'] }
 const ofTool = { of_types: ['tool'] }
+/** Attributes of a tool's own span that may wrap the one call or the one result. */
+const ofCall = (transform: TransformName, ...keys: string[]): Source[] =>
+  keys.map((key) => ({ from: 'attributes', keys: [key], transform, ...ofTool }))
 const exceptTool = { except_types: ['tool'] }
 const generation = { of_types: ['generation'] }
 /** Spans around model calls and tools repeat what those say. */
@@ -24,8 +27,8 @@ const notAround = { except_types: ['tool', 'chain', 'agent'] }
 
 /**
  * What went in, what came out, and the tools in between. The span of a tool has the arguments as
- * its input and the result as its output: messages there are looked into for the one call and the
- * one result that they wrap. Strands Agents tells the arguments in the event `gen_ai.tool.message`
+ * its input and the result as its output: messages there, and what LangChain hands to its callbacks,
+ * are looked into for the one call and the one result that they wrap. Strands Agents tells the arguments in the event `gen_ai.tool.message`
  * and the result in `gen_ai.choice`; elsewhere `gen_ai.tool.message` is a result, as the
  * conventions have it.
  */
@@ -33,12 +36,7 @@ export const contentFields: Record<Name, FieldRule> = {
   input: rule(
     'content',
     attributes('langfuse.observation.input'),
-    {
-      from: 'attributes',
-      keys: ['gen_ai.input.messages'],
-      transform: 'call_arguments',
-      ...ofTool,
-    },
+    ofCall('call_arguments', 'gen_ai.input.messages'),
     {
       from: 'attributes',
       keys: ['gen_ai.system_instructions', 'gen_ai.input.messages'],
@@ -50,6 +48,7 @@ export const contentFields: Record<Name, FieldRule> = {
     attributes('ai.prompt.messages', 'ai.prompt', 'ai.toolCall.args'),
     attribute('gcp.vertex.agent.llm_request', empty),
     attribute('gcp.vertex.agent.tool_call_args', empty),
+    ofCall('call_arguments', 'gen_ai.tool.call.arguments'),
     attributes('gen_ai.tool.call.arguments', 'pydantic_ai.all_messages'),
     attribute('all_messages_events', pydantic),
     indexed('gen_ai.prompt'),
@@ -58,17 +57,19 @@ export const contentFields: Record<Name, FieldRule> = {
     { ...event('gen_ai.tool.message', 'content'), ...ofTool, in_scopes: strands },
     { from: 'events', event: 'gen_ai.*.message', transform: 'messages', ...exceptTool },
     event('gen_ai.content.prompt', 'gen_ai.prompt'),
+    ofCall('call_arguments', 'traceloop.entity.input'),
     attributes('mlflow.spanInputs', 'traceloop.entity.input', 'genkit:input'),
     attribute('input.value', hidden),
     indexed('llm.prompts'),
     { ...indexed('embedding.embeddings'), without: ['vector'] } as Source,
     attribute('user_prompt', { except: ['<REDACTED>'] }),
-    attributes('tool_arguments', 'tool_input'),
+    attributes('tool_arguments', 'tool_input', 'gen_ai.task.input'),
   ),
   output: rule(
     'content',
+    ofCall('call_result', 'langfuse.observation.output'),
     attributes('langfuse.observation.output'),
-    { from: 'attributes', keys: ['gen_ai.output.messages'], transform: 'call_result', ...ofTool },
+    ofCall('call_result', 'gen_ai.output.messages'),
     attributes('gen_ai.output.messages'),
     { ...event(details, 'gen_ai.output.messages'), transform: 'call_result', ...ofTool },
     event(details, 'gen_ai.output.messages'),
@@ -77,6 +78,7 @@ export const contentFields: Record<Name, FieldRule> = {
     attributes('ai.result.text', 'ai.result.object', 'ai.result.toolCalls', 'ai.toolCall.result'),
     attribute('gcp.vertex.agent.llm_response', empty),
     attribute('gcp.vertex.agent.tool_response', empty),
+    ofCall('call_result', 'gen_ai.tool.call.result'),
     attributes('gen_ai.tool.call.result', 'pydantic_ai.final_result'),
     attribute('final_result', pydantic),
     indexed('gen_ai.completion'),
@@ -85,20 +87,26 @@ export const contentFields: Record<Name, FieldRule> = {
     { ...event('gen_ai.tool.message', 'content'), ...ofTool, except_scopes: strands },
     { from: 'events', event: 'gen_ai.choice', transform: 'messages', ...exceptTool },
     event('gen_ai.content.completion', 'gen_ai.completion'),
+    ofCall('call_result', 'traceloop.entity.output'),
     attributes('mlflow.spanOutputs', 'traceloop.entity.output', 'genkit:output'),
+    ofCall('call_result', 'output.value'),
     attribute('output.value', hidden),
     indexed('llm.choices'),
     indexed('retrieval.documents'),
     attribute('response.model_output', { in_scopes: ['com.anthropic.claude_code*'] }),
-    attributes('tool_response', 'tool_output'),
+    attributes('tool_response', 'tool_output', 'gen_ai.task.output'),
   ),
   tool_name: rule(
     'text',
     attributes('gen_ai.tool.name', 'tool.name', 'ai.toolCall.name', 'tool_name', 'mcp.tool.name'),
+    { from: 'attributes', keys: ['traceloop.entity.name'], ...ofTool },
+    { from: 'span', key: 'name', in_scopes: ['langfuse*'], ...ofTool },
   ),
   tool_call_id: rule(
     'text',
     attributes('gen_ai.tool.call.id', 'tool.id', 'ai.toolCall.id', 'tool_use_id'),
+    ofCall('call_id', 'langfuse.observation.output', 'gen_ai.tool.call.result'),
+    ofCall('call_id', 'traceloop.entity.output', 'output.value'),
   ),
   tool_calls: rule(
     'tool_calls',
