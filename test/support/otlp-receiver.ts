@@ -1,5 +1,5 @@
 import type { ProjectKey } from '../../src/capabilities/access/index.ts'
-import type { IngestRequest } from '../../src/capabilities/observability/enqueue/index.ts'
+import type { Enqueuer, IngestRequest } from '../../src/capabilities/observability/enqueue/index.ts'
 import {
   type CaptureRecords,
   createMapper,
@@ -44,6 +44,8 @@ export type TestReceiverOptions = {
   /** Requests wait for this in front of the queue. */
   gate?: Promise<void>
   capture?: CaptureRecords
+  /** Takes the requests in place of a queue that the test plays. */
+  enqueuer?: Pick<Enqueuer, 'enqueue'>
 }
 
 const mebibyte_bytes = 1024 * 1024
@@ -73,7 +75,7 @@ export async function testReceiver(options: TestReceiverOptions = {}): Promise<T
           enqueueOptions?.on_refused?.('observations', index, 'too_large')
         })
         requests.push(request)
-        return 1
+        return options.enqueuer?.enqueue(request, enqueueOptions) ?? 1
       },
     },
     decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isStorableInstant } from '../../../../kernel/time.ts'
 import type { EventDraft, LinkDraft, Text } from '../../../../model/ingest-records.ts'
 import type { Observation } from '../../../../model/observation.ts'
 import type { OtlpAttributes, OtlpEvent, OtlpLogRecord, OtlpSpan } from '../contract.ts'
@@ -25,12 +26,13 @@ export function spanEvents(
   return span.events.map((event, at): EventDraft => {
     const isSaid = tools.isGenAiEvent(event.name)
     const { pairs, said } = eventAttributes(tools, event, isSaid)
+    tellTime(pairs, event.time)
     return {
       project_id,
       trace_id: span.trace_id,
       observation_id: span.span_id,
       event_id: `${at}`,
-      time: event.time === 0n ? start_time : event.time,
+      time: isStorableInstant(event.time) ? event.time : start_time,
       name: columnText(event.name, name_chars_max),
       level: event.name === 'exception' ? 'error' : '',
       source: 'otlp',
@@ -47,14 +49,15 @@ export function logEvent(
   record: OtlpLogRecord,
 ): EventDraft {
   const { pairs, said } = eventAttributes(tools, record, true)
+  tellTime(pairs, record.time)
   const body = bodyOf(tools, said, record.body)
-  const sent = record.time > 0n ? record.time : record.observed_time
+  const times = [record.time, record.observed_time]
   return {
     project_id: about.project_id,
     trace_id: record.trace_id,
     observation_id: record.span_id,
     event_id: hashOf([`${record.time}`, about.name, body, ...pairs]),
-    time: sent > 0n ? sent : about.received_at,
+    time: times.find(isStorableInstant) ?? about.received_at,
     name: columnText(about.name, name_chars_max),
     level: levelOf(record.severity_number),
     source: 'otlp',
@@ -104,6 +107,11 @@ function tellDropped({ compiled }: MapperTools, row: RowAttributes, count: numbe
   tellLosses(row)
 }
 
+/** Says which time was sent when it is none that can be stored. */
+function tellTime(pairs: Text[], time: bigint): void {
+  if (time !== 0n && !isStorableInstant(time)) pairs.push('mapping.time', `${time}`)
+}
+
 /** Keys of events that hold what was said, beside those that do so in spans. */
 const saidKeys = new Set([
   'content',
@@ -119,7 +127,7 @@ function eventAttributes(
   tools: MapperTools,
   event: Pick<OtlpEvent, 'attributes' | 'dropped_attributes_count'>,
   isSaid: boolean,
-): { pairs: readonly Text[]; said: OtlpAttributes } {
+): { pairs: Text[]; said: OtlpAttributes } {
   const { keys, values } = event.attributes
   const said: OtlpAttributes = { keys: [], values: [] }
   const rest: OtlpAttributes = { keys: [], values: [] }
