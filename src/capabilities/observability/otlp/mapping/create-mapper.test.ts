@@ -438,6 +438,18 @@ describe('logs', () => {
     expect(other[0]?.event_id).not.toBe(records.events[0]?.event_id)
   })
 
+  test.each([
+    [9, 'fatal', 'default'],
+    [21, '', 'error'],
+    [0, 'WARN', 'warning'],
+    [0, 'Info2', 'default'],
+    [0, 'loud', ''],
+    [0, '', ''],
+  ])('the severity %i "%s" is the level "%s"', (severity_number, severity_text, level) => {
+    const { events } = map([record({ severity_number, severity_text })]).records
+    expect(onlyOne(events).level).toBe(level)
+  })
+
   test('what was said in attributes is the body', () => {
     const event_name = 'gen_ai.client.inference.operation.details'
     const attributes = otlpAttributes({ 'gen_ai.input.messages': '[1]', 'gen_ai.system': 'x' })

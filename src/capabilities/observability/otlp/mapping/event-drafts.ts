@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isStorableInstant } from '../../../../kernel/time.ts'
 import type { EventDraft, LinkDraft, Text } from '../../../../model/ingest-records.ts'
 import type { Observation } from '../../../../model/observation.ts'
+import { levelFromSeverity, levelFromSeverityNumber } from '../../../../model/severity.ts'
 import type { OtlpAttributes, OtlpEvent, OtlpLogRecord, OtlpSpan } from '../contract.ts'
 import type { MapperTools } from './request-context.ts'
 import { addAttribute, drop, type RowAttributes, tellLosses } from './row-attributes.ts'
@@ -59,7 +60,7 @@ export function logEvent(
     event_id: hashOf([`${record.time}`, about.name, body, ...pairs]),
     time: times.find(isStorableInstant) ?? about.received_at,
     name: columnText(about.name, name_chars_max),
-    level: levelOf(record.severity_number),
+    level: levelOf(record),
     source: 'otlp',
     body,
     attributes: pairs,
@@ -165,12 +166,10 @@ function hashOf(parts: readonly Text[]): string {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** Severity numbers as OpenTelemetry's log model has them: 9 is INFO, 13 WARN, 17 ERROR. */
-function levelOf(severity: number): Observation['level'] {
-  if (severity === 0) return ''
-  if (severity < 9) return 'debug'
-  if (severity < 13) return 'default'
-  return severity < 17 ? 'warning' : 'error'
+/** The number counts; its text is what is left without one, such as `WARN` or `INFO2`. */
+function levelOf({ severity_number, severity_text }: OtlpLogRecord): Observation['level'] {
+  if (severity_number !== 0) return levelFromSeverityNumber(severity_number)
+  return levelFromSeverity(severity_text.replace(/[2-4]$/, '')) ?? ''
 }
 
 /** The name of a log record, wherever its version of the protocol puts it. */

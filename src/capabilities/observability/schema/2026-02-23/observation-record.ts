@@ -1,18 +1,13 @@
 import { z } from 'zod'
 import { expected } from '../../../../model/list-query.ts'
-import {
-  levels,
-  observationTypes,
-  outcomes,
-  spanKinds,
-  statuses,
-} from '../../../../model/observation.ts'
+import { observationTypes, outcomes, spanKinds, statuses } from '../../../../model/observation.ts'
 import {
   content,
   count,
   dollars,
   instant,
   labels,
+  level,
   longText,
   observationId,
   optional,
@@ -63,7 +58,7 @@ const fields = z.strictObject({
   service_name: optional(shortText()),
   agent_name: optional(shortText()),
   span_kind: optional(z.enum(spanKinds)),
-  level: optional(z.enum(levels)),
+  level: optional(level),
   input: content,
   output: content,
   content_state: optional(z.enum(['full', 'truncated', 'dropped'])),
