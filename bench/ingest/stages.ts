@@ -10,7 +10,7 @@ import {
   type OtlpMapper,
   protobufDecoder,
 } from '../../src/capabilities/observability/otlp/index.ts'
-import { createPricing, priceVersion } from '../../src/capabilities/observability/pricing/index.ts'
+import { createPricing } from '../../src/capabilities/observability/pricing/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
@@ -74,7 +74,7 @@ type Records = ReturnType<OtlpMapper['traces']>['records']
 
 function mapping(): (decoded: Decoded) => Records {
   const pricing = createPricing()
-  const mapper = createMapper({ contract: currentContract, pricing, price_version: priceVersion })
+  const mapper = createMapper({ contract: currentContract, pricing })
   const about = { project_id, environment: '', release: '' }
   return (decoded) =>
     mapper.traces(decoded, { ...about, received_at_ms: systemClock.now_ms() }).records

@@ -5,6 +5,15 @@ export const systemClock: Clock = { now_ms: () => Date.now() }
 
 const nsPerMs = 1_000_000n
 
+/** End of the instants that are stored: ClickHouse holds nanoseconds up to April 2262. */
+export const instantsEnd_ms = Date.UTC(2262, 0)
+const instantsEnd_ns = BigInt(instantsEnd_ms) * nsPerMs
+
+/** Tells whether an instant can be stored, found and paged by: after 1970 began and before 2262. */
+export function isStorableInstant(instantNs: bigint): boolean {
+  return instantNs > 0n && instantNs < instantsEnd_ns
+}
+
 /** A wall-clock instant in nanoseconds as ISO 8601 UTC, with as many digits as it needs. */
 export function isoFromNs(instantNs: bigint): string {
   const iso = new Date(Number(instantNs / nsPerMs)).toISOString()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { decodeCursor, encodeCursor } from '../kernel/pages.ts'
 import { problem } from '../kernel/problem.ts'
-import { isoFromNs } from '../kernel/time.ts'
+import { instantsEnd_ms, isoFromNs } from '../kernel/time.ts'
 
 /** Items of one page: 1 to 1,000, 50 when the client says nothing. */
 export const limitParameter = integerParameter({
@@ -162,8 +162,6 @@ const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d
 export function nsFromIso(text: string): bigint | undefined {
   const [, seconds, fraction = '', zone] = isoPattern.exec(text) ?? []
   const ms = Date.parse(`${seconds}${zone}`)
-  if (!(ms >= 0 && ms < instant_ms_max)) return undefined
+  if (!(ms >= 0 && ms < instantsEnd_ms)) return undefined
   return BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
 }
-
-const instant_ms_max = Date.UTC(2262, 0)

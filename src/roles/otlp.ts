@@ -9,7 +9,7 @@ import {
   type OtlpReceiver,
   protobufDecoder,
 } from '../capabilities/observability/otlp/index.ts'
-import { createPricing, priceVersion } from '../capabilities/observability/pricing/index.ts'
+import { createPricing } from '../capabilities/observability/pricing/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { AddressUnavailable } from '../platform/http/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
@@ -48,11 +48,7 @@ export async function openOtlp(
     keys,
     enqueuer: intake.enqueuer,
     decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },
-    mapper: createMapper({
-      contract: currentContract,
-      pricing: createPricing(),
-      price_version: priceVersion,
-    }),
+    mapper: createMapper({ contract: currentContract, pricing: createPricing() }),
     capture: (...records) => intake.capture(...records),
     settings: {
       body_bytes_max: config.otlp_body_bytes_max,

@@ -207,7 +207,8 @@ describe('a record that is not valid', () => {
     ['/observations/0', { observations: ['text'] }],
     ['/traces/0/task_id', { traces: [trace({ task_id: 'x'.repeat(257) })] }],
     ['/events/0/name', { events: [event({ name: '' })] }],
-    ['/events/0/level', { events: [event({ level: 'fatal' })] }],
+    ['/events/0/level', { events: [event({ level: 'loud' })] }],
+    ['/observations/0/level', { observations: [observation({ level: 9 })] }],
     ['/links/0/linked_trace_id', { links: [link({ linked_trace_id: 7 })] }],
     [
       '/correlations/0/correlation_type',
@@ -415,6 +416,19 @@ describe('a record as it is stored', () => {
     ],
   ])('counts %j', async (record, expected) => {
     expect(await stored(record)).toMatchObject(expected)
+  })
+
+  test.each([
+    ['', ''],
+    ...['trace', 'debug', 'TRACE', 'DEBUG'].map((level) => [level, 'debug']),
+    ...['info', 'default', 'INFO', 'DEFAULT'].map((level) => [level, 'default']),
+    ...['warn', 'warning', 'WARN', 'WARNING'].map((level) => [level, 'warning']),
+    ...['error', 'fatal', 'ERROR', 'FATAL'].map((level) => [level, 'error']),
+  ])('the level "%s" of an observation or an event is stored as "%s"', async (level, kept) => {
+    expect((await stored({ level }))?.level).toBe(kept)
+    api.enqueued.length = 0
+    await api.post({ events: [event({ level })] })
+    expect(drafts().events.map((draft) => draft.level)).toEqual([kept])
   })
 
   const call = { provider: 'openai', model: 'gpt-4o-mini', input_tokens: 1000, output_tokens: 100 }

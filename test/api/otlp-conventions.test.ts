@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Observation } from '../../src/model/observation.ts'
 import { aiSdkSpans } from '../support/ai-sdk-spans.ts'
 import { conventionSpans } from '../support/convention-spans.ts'
+import { langfuseSpans } from '../support/langfuse-spans.ts'
 import { olderConventionSpans } from '../support/older-convention-spans.ts'
 import { type ConventionSpan, plainAttributes, plainSpanOf } from '../support/otlp-conventions.ts'
 import type { PlainLogs, PlainTraces } from '../support/otlp-messages.ts'
@@ -17,6 +18,7 @@ afterAll(() => receiver?.[Symbol.asyncDispose]())
 
 describe.each([
   ['the AI SDK', aiSdkSpans],
+  ['Langfuse', langfuseSpans],
   ['conventions of today', conventionSpans],
   ['conventions of yesterday', olderConventionSpans],
 ])('%s', (_, spans) => {
@@ -24,7 +26,7 @@ describe.each([
     const row = await rowOf(given)
     expect(row).toMatchObject({
       source: 'otlp',
-      contract_version: 'phase9-otlp-v1',
+      contract_version: 'phase9-otlp-v1.1',
       status: 'ok',
       ...given.row,
     })

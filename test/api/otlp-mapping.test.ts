@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { phase9OtlpV1 } from '../../src/capabilities/observability/otlp/mapping/contracts/phase9-otlp-v1.ts'
+import { currentContract } from '../../src/capabilities/observability/otlp/mapping/contracts/registry.ts'
 import { mappingRoutes } from '../../src/capabilities/observability/otlp/mappings/mapping-routes.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import type { Observation } from '../../src/model/observation.ts'
@@ -45,9 +45,9 @@ describe('the contract', () => {
   test('is served as it is executed, with the values of the specification', async () => {
     const { status, body } = await server.get(contractUrl, keyOf(project_id, 'tasks:read'))
     expect(status).toBe(200)
-    expect(body).toEqual(JSON.parse(JSON.stringify(phase9OtlpV1)))
+    expect(body).toEqual(JSON.parse(JSON.stringify(currentContract)))
     expect(body).toMatchObject({
-      version: 'phase9-otlp-v1',
+      version: 'phase9-otlp-v1.1',
       direction: 'otlp_to_observability',
       w3c_propagation: {
         traceparent: 'obs_correlations.correlation_type=w3c_traceparent',
@@ -83,7 +83,7 @@ describe('the explanation', () => {
       expect(body).toMatchObject({
         trace_id: mapped.trace_id,
         observation_id: mapped.observation_id,
-        contract_version: 'phase9-otlp-v1',
+        contract_version: 'phase9-otlp-v1.1',
       })
       const fields = body['fields'] as Record<string, unknown>[]
       expect(fields.find(({ field }) => field === 'model_requested')).toEqual({

@@ -67,6 +67,19 @@ describe('GET /api/v2/observability/schema', () => {
     })
   })
 
+  test('names the severities that a level may be', async () => {
+    const { body } = await api.get(url)
+    const level = expect.objectContaining({
+      enum: expect.arrayContaining(['debug', 'default', 'warning', 'error', 'info', 'FATAL']),
+    })
+    const properties = { level: { anyOf: [level, { type: 'null' }] } }
+    expect(body).toMatchObject({
+      schema: {
+        properties: { observations: { items: { properties } }, events: { items: { properties } } },
+      },
+    })
+  })
+
   test('a version can be named', async () => {
     expect((await api.get(`${url}?version=2026-02-23`)).body['version']).toBe('2026-02-23')
     const unknown = await api.get(`${url}?version=2025-01-01`)

@@ -1,6 +1,6 @@
 import type { OtlpSpan, OtlpValue } from '../../src/capabilities/observability/otlp/contract.ts'
 import { createMapper, currentContract } from '../../src/capabilities/observability/otlp/index.ts'
-import { createPricing, priceVersion } from '../../src/capabilities/observability/pricing/index.ts'
+import { createPricing } from '../../src/capabilities/observability/pricing/index.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { otlpRequest, otlpSpan, storedFrom } from '../support/otlp-spans.ts'
 import type {
@@ -41,11 +41,7 @@ export function otlpRows(run: RecordedRun, style: OtlpStyle): Observation[] {
   return mapper.traces(request, about).records.observations.map(storedFrom)
 }
 
-const mapper = createMapper({
-  contract: currentContract,
-  pricing: createPricing(),
-  price_version: priceVersion,
-})
+const mapper = createMapper({ contract: currentContract, pricing: createPricing() })
 
 type Attributes = Record<string, OtlpValue>
 

@@ -107,6 +107,46 @@ export const olderConventionSpans: readonly ConventionSpan[] = [
     },
   },
   {
+    convention: 'GenAI conventions 1.28: a tool, whose message is its result',
+    span: 'execute_tool weather',
+    attributes: {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'weather',
+      'gen_ai.tool.call.id': 'call_1',
+    },
+    events: [['gen_ai.tool.message', { id: 'call_1', content: '{"celsius":7}' }]],
+    row: {
+      type: 'tool',
+      input: '',
+      output: '{"celsius":7}',
+      tool_calls: [{ ...called, arguments: '' }],
+      tool_results: [{ tool_call_id: 'call_1', content: '{"celsius":7}' }],
+    },
+  },
+  {
+    convention: 'Strands Agents: a tool without a result, whose message is its arguments',
+    scope: 'strands.telemetry.tracer',
+    span: 'execute_tool weather',
+    attributes: {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.system': 'strands-agents',
+      'gen_ai.tool.name': 'weather',
+      'gen_ai.tool.call.id': 'call_1',
+    },
+    events: [
+      ['gen_ai.tool.message', { role: 'tool', content: called.arguments, id: 'call_1' }],
+      ['exception', { 'exception.type': 'TimeoutError' }],
+    ],
+    row: {
+      type: 'tool',
+      status: 'error',
+      input: called.arguments,
+      output: '',
+      tool_calls: [called],
+      tool_results: [],
+    },
+  },
+  {
     convention: 'OpenInference: a retriever',
     scope: 'openinference.instrumentation.langchain',
     span: 'VectorStoreRetriever',

@@ -1,5 +1,5 @@
 import type { ProjectKey } from '../../src/capabilities/access/index.ts'
-import type { IngestRequest } from '../../src/capabilities/observability/enqueue/index.ts'
+import type { Enqueuer, IngestRequest } from '../../src/capabilities/observability/enqueue/index.ts'
 import {
   type CaptureRecords,
   createMapper,
@@ -44,6 +44,8 @@ export type TestReceiverOptions = {
   /** Requests wait for this in front of the queue. */
   gate?: Promise<void>
   capture?: CaptureRecords
+  /** Takes the requests in place of a queue that the test plays. */
+  enqueuer?: Pick<Enqueuer, 'enqueue'>
 }
 
 const mebibyte_bytes = 1024 * 1024
@@ -54,6 +56,8 @@ const settings: OtlpSettings = {
   body_idle_timeout_ms: 10_000,
   requests_per_minute: 0,
 }
+
+const noPrice = () => ({ cost_usd: null, price_version: '' })
 
 /** Starts one. */
 export async function testReceiver(options: TestReceiverOptions = {}): Promise<TestReceiver> {
@@ -71,11 +75,11 @@ export async function testReceiver(options: TestReceiverOptions = {}): Promise<T
           enqueueOptions?.on_refused?.('observations', index, 'too_large')
         })
         requests.push(request)
-        return 1
+        return options.enqueuer?.enqueue(request, enqueueOptions) ?? 1
       },
     },
     decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },
-    mapper: createMapper({ contract: currentContract, pricing: () => null, price_version: '' }),
+    mapper: createMapper({ contract: currentContract, pricing: noPrice }),
     ...(options.capture && { capture: options.capture }),
     settings: { ...settings, ...options.settings },
     clock: systemClock,

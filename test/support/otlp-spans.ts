@@ -5,7 +5,7 @@ import type {
   OtlpSpan,
   OtlpValue,
 } from '../../src/capabilities/observability/otlp/contract.ts'
-import { phase9OtlpV1 } from '../../src/capabilities/observability/otlp/mapping/contracts/phase9-otlp-v1.ts'
+import { currentContract } from '../../src/capabilities/observability/otlp/mapping/contracts/registry.ts'
 import { createMapper } from '../../src/capabilities/observability/otlp/mapping/create-mapper.ts'
 import type {
   Mapped,
@@ -88,10 +88,10 @@ export function otlpRequest<Item>(
   }
 }
 
-/** A mapper of the first contract that prices nothing, unless a test says otherwise. */
+/** A mapper of the current contract that prices nothing, unless a test says otherwise. */
 export function testMapper(options: Partial<MapperOptions> = {}) {
-  const pricing = () => null
-  return createMapper({ contract: phase9OtlpV1, pricing, price_version: 'test', ...options })
+  const pricing = () => ({ cost_usd: null, price_version: 'test' })
+  return createMapper({ contract: currentContract, pricing, ...options })
 }
 
 const mapper = testMapper()

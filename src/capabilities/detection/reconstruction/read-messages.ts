@@ -94,7 +94,7 @@ function addMessages(told: ToldMessage[], item: unknown, fallback: ToldMessage['
     told.push(finished({ ...noMessage, role: fallback, text }))
     return
   }
-  const message = objectFrom(whole['message']) ?? objectFrom(whole['body']) ?? whole
+  const message = innerMessage(whole) ?? objectFrom(whole['body']) ?? whole
   const role = roleOf(message, whole, fallback)
   const parts = partsOf(message)
   const results = parts.filter(isResultPart)
@@ -104,6 +104,12 @@ function addMessages(told: ToldMessage[], item: unknown, fallback: ToldMessage['
   told.push(
     finished(role === 'tool' ? toolMessage(message, rest) : saidMessage(role, message, rest)),
   )
+}
+
+/** The message that an answer or an event holds: an object, its JSON, or a text. */
+function innerMessage({ message }: JsonObject): JsonObject | undefined {
+  if (typeof message !== 'string') return objectFrom(message)
+  return (message[0] === '{' ? objectFrom(parsedJson(message)) : undefined) ?? { content: message }
 }
 
 function roleOf(
@@ -162,8 +168,26 @@ const partTypes = new Set([
   'reasoning',
 ])
 
+/** Keys that say what a part without a type is: Bedrock's content blocks. */
+const blockKeys = new Set([
+  'text',
+  'toolUse',
+  'toolResult',
+  'reasoningContent',
+  'cachePoint',
+  'image',
+  'document',
+  'video',
+  'guardContent',
+  'citationsContent',
+])
+
 function isKnownPart(part: unknown): boolean {
-  return partTypes.has(String(objectFrom(part)?.['type']))
+  const object = objectFrom(part)
+  if (object === undefined) return false
+  if ('type' in object) return partTypes.has(String(object['type']))
+  const [key = '', ...more] = Object.keys(object)
+  return more.length === 0 && blockKeys.has(key)
 }
 
 function toolMessage(message: JsonObject, parts: readonly unknown[]): Omit<ToldMessage, 'digest'> {
@@ -205,6 +229,7 @@ function textOfPart(part: unknown): string {
   if (object === undefined) return jsonText(part)
   const type = object['type']
   if (type === 'reasoning' || type === 'thinking' || type === 'redacted_thinking') return ''
+  if ('reasoningContent' in object || 'cachePoint' in object) return ''
   const text = object['text'] ?? object['content']
   if (typeof text === 'string' && !isData(object)) return text
   const inner = objectFrom(text)?.['text']

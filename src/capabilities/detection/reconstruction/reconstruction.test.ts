@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type AgentRun, agentRun, type RunSource } from '../../../../test/corpus/agent-run.ts'
+import { observationOf } from '../../../../test/support/observations.ts'
 import type { Observation } from '../../../model/observation.ts'
 import type { TaskRun } from './contract.ts'
 import { createReconstruction, reconstruct } from './reconstruction.ts'
 
 const sources: readonly RunSource[] = ['proxy', 'otlp', 'otlp_openinference', 'otlp_no_content']
 const withContent = sources.slice(0, 3)
+const project_id = '0198c0de-0000-7000-8000-00000000000a'
 
 function toolRun(source: RunSource): AgentRun {
   return agentRun(`tools ${source}`, { tools: ['look', 'write'], source })
@@ -38,6 +40,60 @@ function withoutPlaces(run: TaskRun) {
     breaks: run.breaks.map(({ kind }) => kind),
   }
 }
+
+describe('messages in the blocks of Bedrock, as events of a span tell them', () => {
+  const toolUse = { toolUseId: 'tu_1', name: 'look', input: { q: 'a' } }
+  const answer = [{ text: 'I look.' }, { toolUse }]
+  const asked = { role: 'user', content: '[{"text":"Find a."}]' }
+  const callOf = (input: unknown, output: unknown, given: Partial<Observation>) =>
+    observationOf({
+      ...{ project_id, type: 'generation', source: 'otlp', ...given },
+      ...{ input: JSON.stringify(input), output: JSON.stringify(output) },
+    })
+  const first = callOf([asked], [{ role: 'assistant', message: JSON.stringify(answer) }], {
+    ...{ observation_id: 'aaaaaaaaaaaaaaa1', start_time: 1n, end_time: 2n },
+  })
+  const secondOf = (status: string) =>
+    callOf(
+      [
+        asked,
+        { role: 'assistant', content: JSON.stringify(answer) },
+        {
+          role: 'tool',
+          content: JSON.stringify([
+            { toolResult: { toolUseId: 'tu_1', status, content: [{ text: 'a is here' }] } },
+          ]),
+        },
+      ],
+      [{ role: 'assistant', message: '[{"reasoningContent":{"text":"hm"}},{"text":"Found."}]' }],
+      { observation_id: 'aaaaaaaaaaaaaaa2', start_time: 3n, end_time: 4n },
+    )
+
+  test('are one history: its texts, its call and the result', () => {
+    const run = reconstruct([first, secondOf('success')])
+    expect(run.messages.map(({ role, text }) => [role, text])).toEqual([
+      ['user', 'Find a.'],
+      ['assistant', 'I look.'],
+      ['tool', 'a is here'],
+      ['assistant', 'Found.'],
+    ])
+    const told = { name: 'look', arguments: '{"q":"a"}', result: 'a is here', orphan: null }
+    expect(run.tools).toMatchObject([{ ...told, tool_call_id: 'tu_1', fault: null }])
+    expect(run.breaks).toEqual([])
+  })
+
+  test('say of a result that the tool failed', () => {
+    expect(reconstruct([first, secondOf('error')]).tools).toMatchObject([{ fault: 'error' }])
+  })
+
+  test('an event that holds the JSON of a message, and one that holds a text', () => {
+    const outputs = ['{"content":"7 °C"}', '7 °C', '{"celsius":']
+    for (const [at, message] of outputs.entries()) {
+      const run = reconstruct([callOf([asked], [{ role: 'assistant', message }], {})])
+      expect(run.messages.at(-1)?.text).toBe(at === 2 ? message : '7 °C')
+    }
+  })
+})
 
 describe('a run with tools', () => {
   test.each(withContent)('is the same from %s', (source) => {
@@ -403,6 +459,22 @@ describe('what does not fit', () => {
     ])
     expect(run.tools[1]?.arguments?.length).toBeLessThanOrEqual(16_384)
     expect(run.tools[1]?.result?.length).toBeLessThanOrEqual(16_384)
+  })
+  test('tools of their own spans whose long arguments differ at the end only', () => {
+    const long = 'x'.repeat(5_000)
+    const rows = ['a', 'b', 'a'].map((last, at) => {
+      const input = JSON.stringify({ text: `${long}${last}` })
+      const tool_calls = [{ id: `call_${at}`, name: 'write', arguments: input.slice(0, 4_096) }]
+      const start_time = BigInt(at + 1) * 1_000_000_000n
+      const observation_id = `aaaaaaaaaaaaaaa${at}`
+      const about = { project_id, type: 'tool', source: 'otlp', output: 'written' } as const
+      const times = { start_time, end_time: start_time }
+      return observationOf({ ...about, observation_id, input, tool_calls, ...times })
+    })
+    const sigs = reconstruct(rows).tools.map(({ sig }) => sig)
+    expect(new Set(sigs).size).toBe(2)
+    expect(sigs[0]).toBe(sigs[2])
+    expect(reconstruct(rows).tools.some(({ arguments_broken }) => arguments_broken)).toBe(false)
   })
   test('parents that go in a circle', () => {
     const rows = toolRun('otlp').observations()

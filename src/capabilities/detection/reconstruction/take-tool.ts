@@ -48,7 +48,7 @@ function runOf(row: Observation): ToolRun {
   const [call] = row.tool_calls
   const [told] = row.tool_results
   const name = call?.name || row.attributes['gen_ai.tool.name'] || row.name.replace(prefix, '')
-  const args = call?.arguments || row.input
+  const args = wholeArguments(call?.arguments ?? '', row.input)
   const output = row.output || told?.content || ''
   return {
     id: call?.id || told?.tool_call_id || '',
@@ -56,6 +56,11 @@ function runOf(row: Observation): ToolRun {
     args: args === '' ? null : args,
     result: output === '' ? null : plainResult(output),
   }
+}
+
+/** A call is stored with the beginning of its arguments, the input of a tool's own span with all. */
+function wholeArguments(told: string, input: string): string {
+  return input.startsWith(told) ? input : told
 }
 
 const prefix = /^(?:execute_tool|tools\/call|running tool:?) /

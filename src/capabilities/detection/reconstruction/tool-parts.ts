@@ -26,9 +26,16 @@ export function isCallPart(part: unknown): boolean {
   if (object === undefined) return false
   const type = object['type']
   if (typeof type === 'string') return callTypes.has(type)
-  return (
-    objectFrom(object['functionCall'] ?? object['function_call']) !== undefined && !object['role']
-  )
+  return untypedCall(object) !== undefined && !object['role']
+}
+
+/** Gemini's and Bedrock's parts have no type: a key of theirs says what they are. */
+function untypedCall(part: JsonObject): JsonObject | undefined {
+  return objectFrom(part['functionCall'] ?? part['function_call'] ?? part['toolUse'])
+}
+
+function untypedResult(part: JsonObject): JsonObject | undefined {
+  return objectFrom(part['functionResponse'] ?? part['function_response'] ?? part['toolResult'])
 }
 
 const resultTypes = new Set([
@@ -45,7 +52,7 @@ export function isResultPart(part: unknown): boolean {
   if (object === undefined) return false
   const type = object['type']
   if (typeof type === 'string') return resultTypes.has(type)
-  return objectFrom(object['functionResponse'] ?? object['function_response']) !== undefined
+  return untypedResult(object) !== undefined
 }
 
 /** A call of whatever convention; undefined when it names no tool. */
@@ -53,13 +60,11 @@ export function callIn(part: unknown): ToldCall | undefined {
   const item = objectFrom(part)
   if (item === undefined) return undefined
   const called =
-    objectFrom(item['function']) ??
-    objectFrom(item['custom']) ??
-    objectFrom(item['functionCall'] ?? item['function_call']) ??
-    item
+    objectFrom(item['function']) ?? objectFrom(item['custom']) ?? untypedCall(item) ?? item
   const name = textOf(called['name'] ?? item['toolName'])
   if (name === '') return undefined
-  const id = textOf(item['call_id'] ?? item['id'] ?? item['toolCallId'] ?? called['id'])
+  const own = called['id'] ?? called['toolUseId']
+  const id = textOf(item['call_id'] ?? item['id'] ?? item['toolCallId'] ?? own)
   return toldCall(id, name, argumentsIn(called, item))
 }
 
@@ -116,13 +121,14 @@ export function resultIn(part: unknown): {
   is_error: boolean | undefined
 } {
   const item = objectFrom(part) ?? {}
-  const response = objectFrom(item['functionResponse'] ?? item['function_response'])
+  const response = untypedResult(item)
   const id =
     item['tool_call_id'] ??
     item['toolCallId'] ??
     item['tool_use_id'] ??
     item['call_id'] ??
     response?.['id'] ??
+    response?.['toolUseId'] ??
     item['id']
   const name = item['name'] ?? item['toolName'] ?? item['tool_name'] ?? response?.['name']
   const content =
@@ -130,8 +136,10 @@ export function resultIn(part: unknown): {
     item['result'] ??
     item['output'] ??
     item['content'] ??
-    response?.['response']
-  const failed = item['is_error'] ?? item['isError'] ?? wrappedFailure(content)
+    response?.['response'] ??
+    response?.['content']
+  const failed =
+    item['is_error'] ?? item['isError'] ?? wrappedFailure(content) ?? failedStatus(response)
   return {
     text: resultText(content),
     tool_call_id: textOf(id).slice(0, name_chars_max),
@@ -147,6 +155,12 @@ function wrappedFailure(content: unknown): boolean | undefined {
   if (typeof failed === 'boolean') return failed
   const type = object?.['type']
   return type === 'error-text' || type === 'error-json' ? true : undefined
+}
+
+/** Bedrock says of each result how it ended. */
+function failedStatus(result: JsonObject | undefined): boolean | undefined {
+  const status = result?.['status']
+  return status === 'error' || status === 'success' ? status === 'error' : undefined
 }
 
 /** A result as text: texts of its parts joined, else its JSON. */

@@ -24,6 +24,13 @@ test('what the OTLP mapping reads as content is content', () => {
   expect(mappedKeys.filter((key) => !isContentAttribute(key))).toEqual([])
 })
 
+test.each(['system_prompt', 'gen_ai.agent.input', 'tool.result'])(
+  '%s, which Strands Agents sets, is content',
+  (key) => {
+    expect(isContentAttribute(key)).toBe(true)
+  },
+)
+
 test.each([
   'gen_ai.request.model',
   'gen_ai.usage.input_tokens',

@@ -39,7 +39,8 @@ const contentKeys = new RegExp(
     '(?:exception|error)[._](?:message|stacktrace|stack|description)',
     String.raw`(?:langfuse\.observation\.|otel\.)?status[._](?:message|description)$`,
     String.raw`(?:w3c\.)?baggage(?:\.|$)`,
-    '(?:input|output|prompt|completion|prompts|completions|messages)$',
+    String.raw`(?:gen_ai\.agent\.input|gen_ai\.task\.(?:input|output)|system_prompt)$`,
+    '(?:input|output|prompt|completion|prompts|completions|message|messages)$',
   ].join('|')})`,
 )
 

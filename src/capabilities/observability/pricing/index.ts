@@ -1,5 +1,6 @@
 export {
   createPricing,
+  type Price,
   type PricedCall,
   type Pricing,
   priceVersion,

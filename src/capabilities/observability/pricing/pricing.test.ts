@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { sellerOf } from './closed-models.ts'
 import { createPricing, priceVersion, type TokenBuckets } from './pricing.ts'
 
 const at_ms = Date.parse('2026-03-01T12:00:00Z')
@@ -13,12 +14,13 @@ const used = (values: Partial<TokenBuckets>): TokenBuckets => ({
   reasoning_tokens: 0,
   ...values,
 })
-const priced = (
+const priceOf = (
   provider: string,
   model: string,
   usage: Partial<TokenBuckets>,
   model_requested = model,
 ) => createPricing()({ provider, model, model_requested, at_ms }, used(usage))
+const priced = (...call: Parameters<typeof priceOf>) => priceOf(...call).cost_usd
 
 describe('exact dollars', () => {
   test.each([
@@ -57,16 +59,64 @@ describe('what has no price', () => {
   test.each([
     ['an unknown model', 'openai', 'llama-on-my-own-box'],
     ['another provider’s model', 'openai', 'claude-sonnet-4-5'],
-    ['an unknown provider', 'nobody', 'gpt-4o'],
+    ['an unknown provider of an open model', 'nobody', 'gpt-oss-120b'],
+    ['no provider of an open model', '', 'meta-llama/Llama-3.3-70B-Instruct'],
+    ['a model that runs at home', 'ollama', 'deepseek-r1:8b'],
+    ['a model of no maker', 'strands-agents', 'my-model'],
+    ['weights of a maker that others host', '', 'mistralai/mistral-small-3.2-24b-instruct'],
     ['no model', 'openai', ''],
   ])('%s is null, never 0', (_name, provider, model) => {
-    expect(priced(provider, model, { input_uncached_tokens: 10 })).toBeNull()
+    expect(priceOf(provider, model, { input_uncached_tokens: 10 })).toEqual({
+      cost_usd: null,
+      price_version: priceVersion,
+    })
   })
 
   test('the requested model is the second choice', () => {
     expect(priced('openai', 'ft:custom', { output_visible_tokens: 1_000_000 }, 'gpt-4o-mini')).toBe(
       '0.6',
     )
+  })
+})
+
+describe('a provider that the table lacks, such as a framework or a service of the client', () => {
+  const million = { input_uncached_tokens: 1_000_000 }
+
+  test.each([
+    ['strands-agents', 'gpt-4o', '2.5'],
+    ['order-desk', 'gpt-4o', '2.5'],
+    ['', 'openai/gpt-4o', '2.5'],
+    ['', 'models/gemini-2.5-flash', '0.3'],
+    ['', 'deepseek-chat', '0.135'],
+    ['', 'mistral-large-latest', '2'],
+    ['', 'command-r-08-2024', '0.15'],
+    // Amazon sells a region's own at more than Anthropic does, and a global one at the same.
+    ['strands-agents', 'us.anthropic.claude-sonnet-4-5-20250929-v1:0', '3.3'],
+    ['strands-agents', 'global.anthropic.claude-sonnet-4-5-20250929-v1:0', '3'],
+    ['strands-agents', 'amazon.nova-pro-v1:0', '0.8'],
+    // Resellers of the table have it for less.
+    ['strands-agents', 'claude-haiku-4-5', '1'],
+  ])('"%s" with %s: the price of the model, and it says so', (provider, model, cost_usd) => {
+    expect(priceOf(provider, model, million)).toEqual({
+      cost_usd,
+      price_version: `${priceVersion} by model`,
+    })
+  })
+
+  test('one that the table has is never overruled by the name of the model', () => {
+    expect(priceOf('aws', 'claude-sonnet-4-5-20250929', million)).toMatchObject({
+      cost_usd: '3.3',
+      price_version: priceVersion,
+    })
+  })
+
+  test('each model that is priced so has a seller in the table, with prices for it', () => {
+    const sold = ['openai', 'anthropic', 'google', 'x-ai', 'perplexity', 'voyageai', 'aws'].flatMap(
+      (provider) => findProvider({ providerId: provider })?.models ?? [],
+    )
+    const named = sold.map(({ id }) => sellerOf(id)).filter((seller) => seller !== undefined)
+    expect(named.length).toBeGreaterThan(150)
+    for (const { provider } of named) expect(findProvider({ providerId: provider })).toBeDefined()
   })
 })
 
@@ -101,7 +151,8 @@ test('agrees with the library on every model it knows', () => {
         id,
         { providerId: provider, timestamp },
       )
-      const cost = pricing({ provider, model: id, model_requested: id, at_ms }, counts)
+      const call = { provider, model: id, model_requested: id, at_ms }
+      const { cost_usd: cost } = pricing(call, counts)
       if (cost === null) {
         expect(hasTextPrice(expected?.model_price)).toBe(false)
         return

@@ -1,5 +1,6 @@
-import { calcPrice, type ModelPrice } from '@pydantic/genai-prices'
+import { calcPrice, findProvider, type ModelPrice } from '@pydantic/genai-prices'
 import { dollarsFrom } from '../../../kernel/dollars.ts'
+import { sellerOf } from './closed-models.ts'
 
 /** The price table that costs are made with; stored beside each, so that one can be redone. */
 export const priceVersion = 'genai-prices 0.1.8'
@@ -15,6 +16,7 @@ export type TokenBuckets = {
 
 /** What a call is priced by. */
 export type PricedCall = {
+  /** When the table lacks it, a closed model is priced by its name alone. */
   provider: string
   /** As answered; when the table lacks it, `model_requested` is looked up. */
   model: string
@@ -24,10 +26,14 @@ export type PricedCall = {
 }
 
 /**
- * The exact US dollars of a call as decimal text with at most 9 digits after the point (half a
- * nano-dollar rounds up); null when the table has no price. Nothing is fetched over the network.
+ * `cost_usd`: the exact US dollars as decimal text with at most 9 digits after the point (half a
+ * nano-dollar rounds up); null when the table has no price. `price_version`: the table that was
+ * asked, with ` by model` after it when the price follows from the model's name alone.
  */
-export type Pricing = (call: PricedCall, usage: TokenBuckets) => string | null
+export type Price = { cost_usd: string | null; price_version: string }
+
+/** Prices a call. Nothing is fetched over the network. */
+export type Pricing = (call: PricedCall, usage: TokenBuckets) => Price
 
 /** Look-ups kept in memory, at most; then all are forgotten. A look-up costs 25 µs. */
 const lookups_max = 2_000
@@ -35,33 +41,48 @@ const day_ms = 86_400_000
 
 /** Makes a pricing that remembers the prices of each provider, model and day. */
 export function createPricing(): Pricing {
-  const known = new Map<string, Rates | null>()
-  const ratesOf = (provider: string, model: string, at_ms: number): Rates | null => {
+  const known = new Map<string, Found | null>()
+  const findRates = (provider: string, model: string, at_ms: number): Found | null => {
     if (model === '') return null
     const day = Math.floor(at_ms / day_ms)
     const key = `${day} ${provider} ${model}`
     const remembered = known.get(key)
     if (remembered !== undefined) return remembered
     if (known.size >= lookups_max) known.clear()
-    const rates = lookUp(provider, model, day * day_ms)
-    known.set(key, rates)
-    return rates
+    const found = lookUp(provider, model, day * day_ms)
+    known.set(key, found)
+    return found
   }
   return ({ provider, model, model_requested, at_ms }, usage) => {
-    const rates =
-      ratesOf(provider, model, at_ms) ??
-      (model_requested === model ? null : ratesOf(provider, model_requested, at_ms))
-    return rates && dollars(rates, usage)
+    const found =
+      findRates(provider, model, at_ms) ??
+      (model_requested === model ? null : findRates(provider, model_requested, at_ms))
+    const cost_usd = found && dollars(found.rates, usage)
+    const is_by_model = cost_usd !== null && found?.is_by_model === true
+    return { cost_usd, price_version: is_by_model ? `${priceVersion} by model` : priceVersion }
   }
+}
+
+/** Rates of a model, and whether its name alone says whose they are. */
+type Found = { rates: Rates; is_by_model: boolean }
+
+function lookUp(provider: string, model: string, day_ms: number): Found | null {
+  const is_by_model = provider === '' || findProvider({ providerId: provider }) === undefined
+  const sold = is_by_model ? sellerOf(model) : { provider, model: withoutPath(model) }
+  const rates = sold && ratesOf(sold.provider, sold.model, day_ms)
+  return rates ? { rates, is_by_model } : null
+}
+
+function withoutPath(model: string): string {
+  return model.startsWith('models/') ? model.slice('models/'.length) : model
 }
 
 /** Nano-dollars a million tokens; above `start` tokens of input the rate of that step holds. */
 type Rate = { base: bigint; steps: { start: number; rate: bigint }[] }
 type Rates = { input: Rate; output: Rate | undefined; cache_read: Rate; cache_write: Rate }
 
-function lookUp(provider: string, model: string, day_ms: number): Rates | null {
-  const name = model.startsWith('models/') ? model.slice('models/'.length) : model
-  const prices = pricesOf(provider, name, new Date(day_ms))
+function ratesOf(provider: string, model: string, day_ms: number): Rates | null {
+  const prices = pricesOf(provider, model, new Date(day_ms))
   const input = prices && rateFrom(prices['input_mtok'])
   if (!prices || !input) return null
   return {

@@ -1,5 +1,5 @@
 import type { Observation } from '../../../model/observation.ts'
-import { priceVersion, type TokenBuckets } from '../pricing/index.ts'
+import type { TokenBuckets } from '../pricing/index.ts'
 import type { ObservationRecord } from '../schema/index.ts'
 import type { DraftContext } from './draft-context.ts'
 
@@ -18,8 +18,7 @@ export function usageColumns(record: ObservationRecord, { pricing }: DraftContex
   }
   if (record.cost_usd != null) columns.cost_usd = dollarText(record.cost_usd)
   else if (isKnown && (record.model || record.model_requested)) {
-    columns.cost_usd = pricing(pricedCall(record), bucketsOf(columns))
-    columns.price_version = priceVersion
+    Object.assign(columns, pricing(pricedCall(record), bucketsOf(columns)))
   }
   return columns
 }

@@ -29,7 +29,10 @@ export type CanonicalRecords = {
   correlations: CorrelationRecord
 }
 
-/** One version of the canonical schema. A version that is out is never changed; a new one is new. */
+/**
+ * One version of the canonical schema. A version that is out may take more values, never fewer or
+ * with another meaning: that is a new version.
+ */
 export type SchemaVersion = {
   /** In the form of a date. */
   version: string

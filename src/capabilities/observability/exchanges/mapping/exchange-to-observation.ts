@@ -2,7 +2,7 @@ import { conversationIdFrom } from '../../../../kernel/ids.ts'
 import { isForbiddenKey } from '../../../../kernel/json-values.ts'
 import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Observation } from '../../../../model/observation.ts'
-import { type Pricing, priceVersion } from '../../pricing/index.ts'
+import type { Pricing } from '../../pricing/index.ts'
 import { columnText, cutText } from '../answer/body-text.ts'
 import { outputOf, type ReadAnswer, readAnswer, toolCallsOf } from '../answer/read-answer.ts'
 import { type CallUsage, callUsage } from '../usage/call-usage.ts'
@@ -145,7 +145,7 @@ function costColumns(
   call: Parameters<Pricing>[0] & { pricing: Pricing },
 ): Pick<Observation, 'cost_usd' | 'price_version'> {
   if (buckets === undefined) return { cost_usd: null, price_version: '' }
-  return { cost_usd: call.pricing(call, buckets), price_version: priceVersion }
+  return call.pricing(call, buckets)
 }
 
 const factAttributes_max = 64

@@ -3,12 +3,21 @@ import type {
   CompiledField,
   CompiledGather,
   CompiledSource,
+  Condition,
   Target,
 } from './compiled-contract.ts'
-import type { FieldName, FieldRule, MappingContract, Source } from './contracts/contract-shape.ts'
+import {
+  type AnyMappingContract,
+  type FieldName,
+  type FieldRule,
+  type Source,
+  spanFieldNames,
+  traceFieldNames,
+} from './contracts/contract-shape.ts'
 import { type ReaderContext, readerOf } from './field-readers.ts'
 import { gatherReader } from './gather-readers.ts'
 import { sourceName } from './source-name.ts'
+import { textIn } from './span-state.ts'
 import { compileTable, globPattern } from './value-table.ts'
 
 type Draft = {
@@ -26,11 +35,8 @@ type Draft = {
 }
 
 /** Makes a contract executable; nothing but the contract decides what is mapped how. */
-export function compileContract(contract: MappingContract): CompiledContract {
-  const rules = Object.entries({
-    ...contract.trace_level.fields,
-    ...contract.span_level.fields,
-  }) as [FieldName, FieldRule][]
+export function compileContract(contract: AnyMappingContract): CompiledContract {
+  const rules = rulesOf(contract)
   const numbers = Object.fromEntries(rules.map(([name], at) => [name, at]))
   const field = numbers as Record<FieldName, number>
   const tables = new Map(
@@ -69,6 +75,19 @@ export function compileContract(contract: MappingContract): CompiledContract {
   }
   return { contract, shape, fields, field, ...rest, gates: [...gates.values()] }
 }
+
+/** The rule of every field, in one order; a field that the contract lacks has no sources. */
+function rulesOf({ trace_level, span_level }: AnyMappingContract): [FieldName, FieldRule][] {
+  const rules: Partial<Record<FieldName, FieldRule>> = {
+    ...trace_level.fields,
+    ...span_level.fields,
+  }
+  const missing = [...traceFieldNames, ...spanFieldNames].filter((name) => !(name in rules))
+  const entries = Object.entries(rules) as [FieldName, FieldRule][]
+  return [...entries, ...missing.map((name) => [name, noSources] as [FieldName, FieldRule])]
+}
+
+const noSources: FieldRule = { reads: 'text', sources: [] }
 
 /** Whether a source that was there and did not give the field is worth telling. */
 function isTold(source: Source, rule: FieldRule): boolean {
@@ -135,19 +154,39 @@ function targetOf(draft: Draft, { source, rule, rank, hit, ...about }: Placed): 
     rank,
     hit_word: about.first_hit_word + (hit === -1 ? 0 : hit >> 5),
     hit_bit: hit === -1 ? 0 : 1 << (hit & 31),
-    gate: gateOf(draft, source.in_scopes),
+    gate: gateOf(draft, source),
+    condition: conditionOf(source, about.field),
     read: readerOf(source, rule, about.context),
   }
 }
 
-function gateOf(draft: Draft, scopes: readonly string[] | undefined): number {
+function gateOf(draft: Draft, { in_scopes, except_scopes }: Source): number {
+  const scopes = in_scopes ?? except_scopes
   if (scopes === undefined) return -1
-  const key = JSON.stringify(scopes)
+  const isIn = in_scopes !== undefined
+  const key = JSON.stringify([isIn, scopes])
   if (!draft.gates.has(key)) {
     const patterns = scopes.map(globPattern)
-    draft.gates.set(key, (scope) => patterns.some((one) => one.test(scope.toLowerCase())))
+    draft.gates.set(key, (scope) => patterns.some((one) => one.test(scope.toLowerCase())) === isIn)
   }
   return [...draft.gates.keys()].indexOf(key)
+}
+
+const readLate = new Set<Source['from']>(['attributes', 'indexed', 'span', 'event', 'events'])
+
+/** What a source asks of the span. Throws for one that is read before that is known. */
+function conditionOf(source: Source, field: Placed['field']): Condition | undefined {
+  const { of_types, except_types, with_event } = source
+  const types = of_types ?? except_types
+  if (types === undefined && with_event === undefined) return undefined
+  if (!readLate.has(source.from)) {
+    throw new Error(`${sourceName(source)}: from "${source.from}" the type is not known yet`)
+  }
+  const isOf = of_types !== undefined
+  return (state) => {
+    if (types !== undefined && types.includes(textIn(state, field.type)) !== isOf) return false
+    return with_event === undefined || state.events.some(({ name }) => name === with_event)
+  }
 }
 
 function placeGather(
@@ -174,7 +213,7 @@ function placeGather(
     gather = { kind: source.from, keys, without, matches, targets: [] }
     draft.gathers.push(gather)
   }
-  gather.targets.push({ ...target, read: gatherReader(source, about.rule, about.context.contract) })
+  gather.targets.push({ ...target, read: gatherReader(source, about.rule, about.context) })
 }
 
 function listIn<Item>(map: Map<string, Item[]>, key: string): Item[] {

@@ -1,4 +1,4 @@
-import type { FieldName, MappingContract } from './contracts/contract-shape.ts'
+import type { AnyMappingContract, FieldName } from './contracts/contract-shape.ts'
 import type { Reader } from './field-readers.ts'
 import type { Gathered } from './gathered-messages.ts'
 import { type FieldValue, noSource, type SpanState, type StateShape } from './span-state.ts'
@@ -14,12 +14,17 @@ export type Target = {
   readonly hit_bit: number
   /** The gate that has to be open, -1 for none. */
   readonly gate: number
+  /** What else has to hold of the span; undefined when nothing. */
+  readonly condition: Condition | undefined
   readonly read: Reader
 }
 
+/** Tells of the span whose attributes were read whether a source counts in it. */
+export type Condition = (state: SpanState) => boolean
+
 /** A source that reads gathered attributes. */
 export type GatherTarget = Omit<Target, 'read'> & {
-  readonly read: (gathered: Gathered) => FieldValue | undefined
+  readonly read: (gathered: Gathered, state: SpanState) => FieldValue | undefined
 }
 
 export type CompiledField = { name: FieldName; sources: readonly CompiledSource[] }
@@ -28,7 +33,7 @@ export type CompiledSource = { name: string; hit: number; is_default: boolean }
 
 /** A contract, ready to be executed. */
 export type CompiledContract = {
-  contract: MappingContract
+  contract: AnyMappingContract
   shape: StateShape
   fields: readonly CompiledField[]
   field: Readonly<Record<FieldName, number>>
@@ -63,13 +68,15 @@ export function offer(state: SpanState, target: Target, value: Parameters<Reader
 
 /** The same for gathered attributes. */
 export function offerGathered(state: SpanState, target: GatherTarget, gathered: Gathered): void {
-  if (isWanted(state, target)) take(state, target, target.read(gathered))
+  if (isWanted(state, target)) take(state, target, target.read(gathered, state))
 }
 
 type AnyTarget = Omit<Target, 'read'>
 
-function isWanted({ gates, words }: SpanState, target: AnyTarget): boolean {
+function isWanted(state: SpanState, target: AnyTarget): boolean {
+  const { gates, words } = state
   if (target.gate >= 0 && gates[target.gate] === 0) return false
+  if (target.condition !== undefined && !target.condition(state)) return false
   if (target.hit_bit !== 0) {
     words[target.hit_word] = (words[target.hit_word] ?? 0) | target.hit_bit
   }

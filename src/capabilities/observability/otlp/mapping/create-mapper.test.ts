@@ -18,7 +18,7 @@ import {
 } from '../../../../../test/support/otlp-spans.ts'
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
 import type { OtlpLogRecord, OtlpValue } from '../contract.ts'
-import { phase9OtlpV1 } from './contracts/phase9-otlp-v1.ts'
+import { currentContract } from './contracts/registry.ts'
 
 const long = 'ü'.repeat(40_000)
 
@@ -109,7 +109,7 @@ describe('a span of the current conventions', () => {
     const mapper = testMapper({
       pricing: (call, usage) => {
         asked.push([call, usage.input_uncached_tokens])
-        return '0.5'
+        return { cost_usd: '0.5', price_version: 'test' }
       },
     })
     const map = (more: Record<string, OtlpValue>) =>
@@ -438,6 +438,18 @@ describe('logs', () => {
     expect(other[0]?.event_id).not.toBe(records.events[0]?.event_id)
   })
 
+  test.each([
+    [9, 'fatal', 'default'],
+    [21, '', 'error'],
+    [0, 'WARN', 'warning'],
+    [0, 'Info2', 'default'],
+    [0, 'loud', ''],
+    [0, '', ''],
+  ])('the severity %i "%s" is the level "%s"', (severity_number, severity_text, level) => {
+    const { events } = map([record({ severity_number, severity_text })]).records
+    expect(onlyOne(events).level).toBe(level)
+  })
+
   test('what was said in attributes is the body', () => {
     const event_name = 'gen_ai.client.inference.operation.details'
     const attributes = otlpAttributes({ 'gen_ai.input.messages': '[1]', 'gen_ai.system': 'x' })
@@ -463,8 +475,8 @@ describe('logs', () => {
 })
 
 test('the mapping executes the structure that it is given: a changed copy maps otherwise', () => {
-  const contract = structuredClone(phase9OtlpV1)
-  expect(JSON.parse(JSON.stringify(contract))).toEqual(phase9OtlpV1)
+  const contract = structuredClone(currentContract)
+  expect(JSON.parse(JSON.stringify(contract))).toEqual(currentContract)
   const changed = {
     ...contract,
     version: 'test-v2',
@@ -488,6 +500,35 @@ test('the mapping executes the structure that it is given: a changed copy maps o
   expect(records.correlations[0]?.correlation_type).toBe('other_parent')
 })
 
+test('a source that asks for the type of a span must be read after its attributes', () => {
+  const key = 'gen_ai.tool.call.arguments'
+  const input = {
+    reads: 'content' as const,
+    sources: [{ from: 'attribute' as const, key, of_types: ['tool'] }],
+  }
+  const { span_level } = currentContract
+  const fields = { ...span_level.fields, input }
+  const contract = { ...currentContract, span_level: { ...span_level, fields } }
+  expect(() => testMapper({ contract })).toThrow(`${key}@tool: from "attribute"`)
+})
+
+test('arguments of any depth are kept or left out, and never thrown over', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const part = `{"type":"tool_call","id":"c","name":"t","arguments":${deep}}`
+  const messages = `[{"role":"tool","parts":[${part}]}]`
+  const chat = mapAttributes({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.output.messages': Buffer.from(messages),
+  })
+  expect(chat.tool_calls).toMatchObject([{ id: 'c', name: 't' }])
+  const tool = mapAttributes({
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': 't',
+    'gen_ai.input.messages': Buffer.from(messages),
+  })
+  expect(tool.tool_calls).toMatchObject([{ name: 't' }])
+})
+
 const anyText = fc.oneof(fc.string(), fc.constantFrom('', '[', '{"a":', '[{"type":"tool_call"}]'))
 const { value: anyValue } = fc.letrec<{ value: OtlpValue }>((tie) => ({
   value: fc.oneof(
@@ -509,7 +550,7 @@ const { value: anyValue } = fc.letrec<{ value: OtlpValue }>((tie) => ({
       })),
   ),
 }))
-const everyKey = [phase9OtlpV1.trace_level, phase9OtlpV1.span_level]
+const everyKey = [currentContract.trace_level, currentContract.span_level]
   .flatMap(({ fields }) => Object.values(fields))
   .flatMap(({ sources }) => sources)
   .flatMap((source) => {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { isStorableInstant } from '../../../../kernel/time.ts'
 import type { EventDraft, LinkDraft, Text } from '../../../../model/ingest-records.ts'
 import type { Observation } from '../../../../model/observation.ts'
+import { levelFromSeverity, levelFromSeverityNumber } from '../../../../model/severity.ts'
 import type { OtlpAttributes, OtlpEvent, OtlpLogRecord, OtlpSpan } from '../contract.ts'
 import type { MapperTools } from './request-context.ts'
 import { addAttribute, drop, type RowAttributes, tellLosses } from './row-attributes.ts'
@@ -25,12 +27,13 @@ export function spanEvents(
   return span.events.map((event, at): EventDraft => {
     const isSaid = tools.isGenAiEvent(event.name)
     const { pairs, said } = eventAttributes(tools, event, isSaid)
+    tellTime(pairs, event.time)
     return {
       project_id,
       trace_id: span.trace_id,
       observation_id: span.span_id,
       event_id: `${at}`,
-      time: event.time === 0n ? start_time : event.time,
+      time: isStorableInstant(event.time) ? event.time : start_time,
       name: columnText(event.name, name_chars_max),
       level: event.name === 'exception' ? 'error' : '',
       source: 'otlp',
@@ -47,16 +50,17 @@ export function logEvent(
   record: OtlpLogRecord,
 ): EventDraft {
   const { pairs, said } = eventAttributes(tools, record, true)
+  tellTime(pairs, record.time)
   const body = bodyOf(tools, said, record.body)
-  const sent = record.time > 0n ? record.time : record.observed_time
+  const times = [record.time, record.observed_time]
   return {
     project_id: about.project_id,
     trace_id: record.trace_id,
     observation_id: record.span_id,
     event_id: hashOf([`${record.time}`, about.name, body, ...pairs]),
-    time: sent > 0n ? sent : about.received_at,
+    time: times.find(isStorableInstant) ?? about.received_at,
     name: columnText(about.name, name_chars_max),
-    level: levelOf(record.severity_number),
+    level: levelOf(record),
     source: 'otlp',
     body,
     attributes: pairs,
@@ -104,6 +108,11 @@ function tellDropped({ compiled }: MapperTools, row: RowAttributes, count: numbe
   tellLosses(row)
 }
 
+/** Says which time was sent when it is none that can be stored. */
+function tellTime(pairs: Text[], time: bigint): void {
+  if (time !== 0n && !isStorableInstant(time)) pairs.push('mapping.time', `${time}`)
+}
+
 /** Keys of events that hold what was said, beside those that do so in spans. */
 const saidKeys = new Set([
   'content',
@@ -119,7 +128,7 @@ function eventAttributes(
   tools: MapperTools,
   event: Pick<OtlpEvent, 'attributes' | 'dropped_attributes_count'>,
   isSaid: boolean,
-): { pairs: readonly Text[]; said: OtlpAttributes } {
+): { pairs: Text[]; said: OtlpAttributes } {
   const { keys, values } = event.attributes
   const said: OtlpAttributes = { keys: [], values: [] }
   const rest: OtlpAttributes = { keys: [], values: [] }
@@ -157,12 +166,10 @@ function hashOf(parts: readonly Text[]): string {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** Severity numbers as OpenTelemetry's log model has them: 9 is INFO, 13 WARN, 17 ERROR. */
-function levelOf(severity: number): Observation['level'] {
-  if (severity === 0) return ''
-  if (severity < 9) return 'debug'
-  if (severity < 13) return 'default'
-  return severity < 17 ? 'warning' : 'error'
+/** The number counts; its text is what is left without one, such as `WARN` or `INFO2`. */
+function levelOf({ severity_number, severity_text }: OtlpLogRecord): Observation['level'] {
+  if (severity_number !== 0) return levelFromSeverityNumber(severity_number)
+  return levelFromSeverity(severity_text.replace(/[2-4]$/, '')) ?? ''
 }
 
 /** The name of a log record, wherever its version of the protocol puts it. */

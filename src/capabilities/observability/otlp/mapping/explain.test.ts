@@ -57,7 +57,7 @@ test('a field has its value, source, place and what lost, with the reason', () =
       { key: 'ai.response.model', place: 4, reason: 'lower_priority' },
     ],
   })
-  expect(fieldOf(explained, 'input_tokens')).toMatchObject({ value: '10', place: 1, lost: [] })
+  expect(fieldOf(explained, 'input_tokens')).toMatchObject({ value: '10', place: 4, lost: [] })
 })
 
 test('defaults, nothing, and words of other spans are told apart', () => {
@@ -80,13 +80,26 @@ test('defaults, nothing, and words of other spans are told apart', () => {
 
 test('dropped content, defaults and refused keys are named', () => {
   expect(explained).toMatchObject({
-    contract_version: 'phase9-otlp-v1',
+    contract_version: 'phase9-otlp-v1.1',
     is_contract_known: true,
     dropped_content_keys: ['input.value'],
     defaults: ['end_time'],
     cut: [],
     attributes: { cut: 0, dropped: 1, dropped_keys: ['gen_ai.prompt.5000.content'] },
   })
+})
+
+test('the prices that a cost was made with are named', () => {
+  const row = { ...storedFrom(draft), cost_usd: '0.5', price_version: 'a table by model' }
+  expect(explain(row).price_version).toBe('a table by model')
+})
+
+test('a row of an earlier contract is explained by that', () => {
+  const row = { ...storedFrom(draft), contract_version: 'phase9-otlp-v1' }
+  const found = explain(row)
+  expect(found.is_contract_known).toBe(true)
+  expect(fieldOf(found, 'input_tokens')).toMatchObject({ value: '10', place: 1, lost: [] })
+  expect(found.fields.map(({ field }) => field)).not.toContain('total_tokens')
 })
 
 test('a row of a contract that this build lacks says what it can', () => {

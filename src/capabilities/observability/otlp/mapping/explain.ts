@@ -2,7 +2,7 @@ import { problem } from '../../../../kernel/problem.ts'
 import type { Observation } from '../../../../model/observation.ts'
 import { compileContract } from './compile-contract.ts'
 import type { CompiledContract, CompiledField } from './compiled-contract.ts'
-import { type FieldName, traceFieldNames } from './contracts/contract-shape.ts'
+import { type FieldRule, traceFieldNames } from './contracts/contract-shape.ts'
 import { contractOf } from './contracts/registry.ts'
 import { type ReadMappedFrom, readMappedFrom } from './mapped-from.ts'
 import { implicitTask, shownValues } from './shown-values.ts'
@@ -21,6 +21,8 @@ export type Explanation = {
   cut: string[]
   /** Fields of which the values themselves told more than the contract. */
   implied: string[]
+  /** The prices that `cost_usd` was made with; '' when there is no cost. */
+  price_version: string
   attributes: { cut: number; dropped: number; dropped_keys: string[] }
 }
 
@@ -66,7 +68,9 @@ function explanation(row: Observation, compiled: CompiledContract | undefined): 
   const from = readMappedFrom(row.mapped_from)
   const values = shownValues(row)
   const fields = compiled
-    ? compiled.fields.map((field) => explained(field, from, values[field.name]))
+    ? compiled.fields
+        .filter(({ sources }) => sources.length > 0)
+        .map((field) => explained(field, from, values[field.name]))
     : [...from.given].map(([field, source]) => unplaced(field, source, values))
   return {
     contract_version: row.contract_version,
@@ -76,6 +80,7 @@ function explanation(row: Observation, compiled: CompiledContract | undefined): 
     defaults: from.defaults,
     cut: from.cut,
     implied: from.implied,
+    price_version: row.price_version,
     attributes: {
       cut: Number(row.attributes['mapping.cut'] ?? 0),
       dropped: Number(row.attributes['mapping.dropped'] ?? 0),
@@ -141,10 +146,19 @@ function shown(value: string): string | null {
 
 /** Lost keys of fields that hold content, but those that gave another field. */
 function droppedContent({ contract }: CompiledContract, fields: readonly ExplainedField[]) {
-  const rules = { ...contract.trace_level.fields, ...contract.span_level.fields }
-  const used = new Set(fields.map(({ source }) => source))
+  const rules: Partial<Record<string, FieldRule>> = {
+    ...contract.trace_level.fields,
+    ...contract.span_level.fields,
+  }
+  const used = new Set(fields.map(({ source }) => keyOf(source ?? '')))
   const lost = fields
-    .filter(({ field }) => rules[field as FieldName].reads === 'content')
+    .filter(({ field }) => rules[field]?.reads === 'content')
     .flatMap((field) => field.lost.map(({ key }) => key))
-  return [...new Set(lost)].filter((key) => !used.has(key))
+  return [...new Set(lost)].filter((key) => !used.has(keyOf(key)))
+}
+
+/** A source's name without the type of spans that it is for. */
+function keyOf(source: string): string {
+  const at = source.indexOf('@')
+  return at === -1 ? source : source.slice(0, at)
 }

@@ -1,5 +1,5 @@
 import type { OtlpValue } from '../contract.ts'
-import type { FieldRule, MappingContract, Source } from './contracts/contract-shape.ts'
+import type { AnyMappingContract, FieldRule, Source } from './contracts/contract-shape.ts'
 import type { FieldValue, SpanState } from './span-state.ts'
 import { toolCallsIn, toolResultsIn } from './tool-traffic.ts'
 import { type TransformContext, transforms } from './transforms.ts'
@@ -10,7 +10,7 @@ import { columnText, isMap, jsonIn, stringOf, textOf } from './value-text.ts'
 export type Reader = (value: OtlpValue, state: SpanState) => FieldValue | undefined
 
 export type ReaderContext = {
-  contract: MappingContract
+  contract: AnyMappingContract
   tables: ReadonlyMap<string, TableLookup>
 }
 
@@ -125,11 +125,12 @@ function kindReader(
 
 /**
  * Spares the parsing of texts in which there is nothing to find: in JSON a call or a result has a
- * key or a type that begins so. The search begins with a quote, which content has few of: searches
+ * key or a type that begins so. The searches begin with a quote, which content has few of: searches
  * for `tool` stop at every t and take eight times longer.
  */
 function mayHoldTools(value: OtlpValue): boolean {
-  return typeof value === 'string' || Buffer.isBuffer(value) ? value.includes('"tool') : true
+  if (typeof value !== 'string' && !Buffer.isBuffer(value)) return true
+  return value.includes('"tool') || value.includes('"function_call')
 }
 
 function textField(value: OtlpValue, chars_max: number): string | undefined {

@@ -1,5 +1,6 @@
 import type { GatherTarget } from './compiled-contract.ts'
-import type { FieldRule, MappingContract, Source } from './contracts/contract-shape.ts'
+import type { FieldRule, Source } from './contracts/contract-shape.ts'
+import { type ReaderContext, readerOf } from './field-readers.ts'
 import { type Gathered, messagesOf } from './gathered-messages.ts'
 import { toolCallsIn, toolResultsIn } from './tool-traffic.ts'
 import { decoded, plainOf, textOf } from './value-text.ts'
@@ -8,15 +9,20 @@ import { decoded, plainOf, textOf } from './value-text.ts'
 export function gatherReader(
   source: Source,
   rule: FieldRule,
-  { limits }: MappingContract,
+  context: ReaderContext,
 ): GatherTarget['read'] {
+  if (source.transform === 'system_then_messages') return systemThenMessages
+  if (source.from === 'attributes') {
+    const read = readerOf(source, rule, context)
+    return ({ values }, state) => read(values[0] ?? null, state)
+  }
+  const { limits } = context.contract
   if (rule.reads === 'tool_calls') {
     return (gathered) => unlessEmpty(toolCallsIn(messagesOf(gathered), limits))
   }
   if (rule.reads === 'tool_results') {
     return (gathered) => unlessEmpty(toolResultsIn(messagesOf(gathered), limits))
   }
-  if (source.transform === 'system_then_messages') return systemThenMessages
   return (gathered) => {
     const list = messagesOf(gathered)
     return list.length === 0 ? undefined : JSON.stringify(list)
@@ -27,19 +33,20 @@ function unlessEmpty<Item>(list: readonly Item[]): readonly Item[] | undefined {
   return list.length === 0 ? undefined : list
 }
 
-const system = 0
+const system = 'gen_ai.system_instructions'
+const asked = 'gen_ai.input.messages'
 
 /**
  * The messages as they came; system instructions become a first message. Both are JSON texts, so
- * they are joined as bytes.
+ * they are joined as bytes. Of several events that tell either the first holds.
  */
 function systemThenMessages(gathered: Gathered): Uint8Array | string | undefined {
   let instructions: string | Uint8Array = ''
   let messages: string | Uint8Array = ''
   for (let at = 0; at < gathered.length; at++) {
-    const text = textOf(gathered.values[at])
-    if (gathered.places[at] === system) instructions = text
-    else messages = text
+    const key = keyAt(gathered, at)
+    if (key === system && instructions.length === 0) instructions = textOf(gathered.values[at])
+    if (key === asked && messages.length === 0) messages = textOf(gathered.values[at])
   }
   if (instructions.length === 0) {
     if (messages.length === 0) return undefined
@@ -66,6 +73,12 @@ function systemThenMessages(gathered: Gathered): Uint8Array | string | undefined
   const rest = bytesOf(messages).subarray(1)
   const comma = rest.toString('latin1', 0, 64).trimStart()[0] === ']' ? '' : ','
   return Buffer.concat([head, Buffer.from(comma), rest])
+}
+
+/** Attributes are gathered by the places of their keys, events by the keys themselves. */
+function keyAt({ paths, places }: Gathered, at: number): string | number | undefined {
+  const [key] = paths[at] ?? []
+  return key ?? (places[at] === 0 ? system : asked)
 }
 
 function isJsonList(text: string | Uint8Array): boolean {

@@ -1,3 +1,4 @@
+import { isStorableInstant } from '../../../../kernel/time.ts'
 import type { ObservationDraft, Text } from '../../../../model/ingest-records.ts'
 import {
   levels,
@@ -9,18 +10,11 @@ import {
 } from '../../../../model/observation.ts'
 import type { OtlpSpan } from '../contract.ts'
 import type { FieldName } from './contracts/contract-shape.ts'
+import type { MappedPrice } from './mapper-contract.ts'
 import { readSpan, type SpanReading } from './read-span.ts'
 import type { GroupStart, MapperTools, RequestContext } from './request-context.ts'
 import { addAttribute, tellLosses } from './row-attributes.ts'
-import {
-  contentIn,
-  isPresent,
-  noteIn,
-  notes,
-  numberIn,
-  type SpanState,
-  textIn,
-} from './span-state.ts'
+import { contentIn, noteIn, notes, numberIn, type SpanState, textIn } from './span-state.ts'
 import { type DisjointUsage, disjointUsage } from './usage-buckets.ts'
 import { columnText, cutText, decoded, name_chars_max } from './value-text.ts'
 
@@ -28,9 +22,6 @@ type Fields = Readonly<Record<FieldName, number>>
 
 /** What a span became; the state still holds what it said. */
 export type MappedSpan = { draft: ObservationDraft; reading: SpanReading }
-
-/** Beyond this a DateTime64(9) has no day. */
-const time_end = 9_223_372_036_854_775_807n
 
 /** Makes the observation of one span. */
 export function mapSpan(
@@ -40,9 +31,9 @@ export function mapSpan(
   span: OtlpSpan,
 ): MappedSpan {
   const { state, compiled } = tools
-  const isTimed = isTime(span.start_time)
+  const isTimed = isStorableInstant(span.start_time)
   const start_time = isTimed ? span.start_time : standInStart(span, context)
-  const isEnded = span.end_time >= start_time && span.end_time < time_end
+  const isEnded = span.end_time >= start_time && isStorableInstant(span.end_time)
   state.start_time = start_time
   const reading = readSpan(tools, start, span)
   if (!isTimed) noteIn(state, notes.start_time)
@@ -54,16 +45,12 @@ export function mapSpan(
   return { draft, reading }
 }
 
-function isTime(time: bigint): boolean {
-  return time > 0n && time < time_end
-}
-
 /**
  * A start for a span that tells none. It is a part of what the observation is known by, so that a
  * span that is sent again should get the same: its end, and only without that its arrival.
  */
 function standInStart(span: OtlpSpan, context: RequestContext): bigint {
-  return isTime(span.end_time) ? span.end_time : context.received_at
+  return isStorableInstant(span.end_time) ? span.end_time : context.received_at
 }
 
 type About = {
@@ -83,7 +70,7 @@ function observationOf(tools: MapperTools, about: About): ObservationDraft {
   const type = oneOf(observationTypes, textIn(state, f.type), 'span')
   const usage = usageOf(state, f)
   if (usage?.is_implied) noteIn(state, notes.usage_semantics)
-  const cost_usd = costOf(tools, { type, usage, start_time: times.start_time })
+  const price = priceOf(tools, { type, usage, start_time: times.start_time })
   const conversation = tools.conversationOf(project_id, textIn(state, f.conversation_id))
   const task_id = textIn(state, f.task_id)
   return {
@@ -132,8 +119,8 @@ function observationOf(tools: MapperTools, about: About): ObservationDraft {
     reasoning_tokens: usage?.has_output ? usage.buckets.reasoning_tokens : null,
     usage_source: usage === undefined ? 'none' : 'provider',
     usage_semantics: usage === undefined ? '' : usage.usage_semantics,
-    cost_usd,
-    price_version: priceVersionOf(tools, cost_usd),
+    cost_usd: price.cost_usd,
+    price_version: price.cost_usd === null ? '' : price.price_version,
     time_to_first_token_ms: numberIn(state, f.time_to_first_token_ms) ?? null,
     request_bytes: 0,
     response_bytes: 0,
@@ -182,25 +169,29 @@ function usageOf(state: SpanState, f: Fields): DisjointUsage | undefined {
     cache_read: numberIn(state, f.cache_read_tokens),
     cache_write: numberIn(state, f.cache_write_tokens),
     reasoning: numberIn(state, f.reasoning_tokens),
+    total: numberIn(state, f.total_tokens),
   }
-  const semantics = textIn(state, f.usage_semantics)
-  return disjointUsage(reported, semantics === 'exclusive' ? 'exclusive' : 'inclusive')
+  const semantics = oneOf(semanticsWords, textIn(state, f.usage_semantics), 'inclusive')
+  const ofOutput = oneOf(semanticsWords, textIn(state, f.output_semantics), 'inclusive')
+  return disjointUsage(reported, semantics, ofOutput)
 }
 
+const semanticsWords = ['inclusive', 'exclusive'] as const
+
 /** Reported, else computed for calls of models: what agents and chains report repeats those. */
-function costOf(
+function priceOf(
   { state, compiled, options }: MapperTools,
   about: {
     type: Observation['type']
     usage: DisjointUsage | undefined
     start_time: bigint
   },
-): string | null {
+): MappedPrice {
   const f = compiled.field
-  const reported = textIn(state, f.cost_usd)
-  if (reported !== '') return reported
+  const cost_usd = textIn(state, f.cost_usd)
+  if (cost_usd !== '') return { cost_usd, price_version: 'reported' }
   const { type, usage } = about
-  if (usage === undefined || (type !== 'generation' && type !== 'embedding')) return null
+  if (usage === undefined || (type !== 'generation' && type !== 'embedding')) return noPrice
   const call = {
     provider: textIn(state, f.provider),
     model: textIn(state, f.model) || textIn(state, f.model_requested),
@@ -210,10 +201,7 @@ function costOf(
   return options.pricing(call, usage.buckets)
 }
 
-function priceVersionOf({ state, compiled, options }: MapperTools, cost: string | null): string {
-  if (cost === null) return ''
-  return isPresent(state, compiled.field.cost_usd) ? 'reported' : options.price_version
-}
+const noPrice: MappedPrice = { cost_usd: null, price_version: '' }
 
 const none: readonly never[] = []
 
@@ -224,12 +212,13 @@ function toolCallsOf(
   input: Text,
 ): ToolCall[] {
   const f = compiled.field
-  const found = state.values[f.tool_calls]
-  if (Array.isArray(found)) return found as ToolCall[]
   const id = textIn(state, f.tool_call_id)
   const name = textIn(state, f.tool_name)
-  if (type !== 'tool' || (id === '' && name === '')) return none as unknown as ToolCall[]
-  return [{ id, name, arguments: shortContent(compiled.contract.limits.tool_bytes_max, input) }]
+  if (type === 'tool' && (id !== '' || name !== '')) {
+    return [{ id, name, arguments: shortContent(compiled.contract.limits.tool_bytes_max, input) }]
+  }
+  const found = state.values[f.tool_calls]
+  return (Array.isArray(found) ? found : none) as ToolCall[]
 }
 
 function toolResultsOf(
@@ -238,12 +227,13 @@ function toolResultsOf(
   output: Text,
 ): ToolResult[] {
   const f = compiled.field
+  if (type === 'tool' && output.length > 0) {
+    const tool_call_id = textIn(state, f.tool_call_id)
+    const { tool_bytes_max } = compiled.contract.limits
+    return [{ tool_call_id, content: shortContent(tool_bytes_max, output) }]
+  }
   const found = state.values[f.tool_results]
-  if (Array.isArray(found)) return found as ToolResult[]
-  const tool_call_id = textIn(state, f.tool_call_id)
-  if (type !== 'tool' || output.length === 0) return none as unknown as ToolResult[]
-  const { tool_bytes_max } = compiled.contract.limits
-  return [{ tool_call_id, content: shortContent(tool_bytes_max, output) }]
+  return (Array.isArray(found) ? found : none) as ToolResult[]
 }
 
 function shortContent(bytes_max: number, content: Text): string {

@@ -1,6 +1,6 @@
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { OtlpLogRecord, OtlpRequest, OtlpSpan } from '../contract.ts'
-import type { MappingContract } from './contracts/contract-shape.ts'
+import type { AnyMappingContract } from './contracts/contract-shape.ts'
 
 /** Tokens of one call in disjoint buckets. */
 export type MappedBuckets = {
@@ -11,17 +11,16 @@ export type MappedBuckets = {
   reasoning_tokens: number
 }
 
-/** The exact US dollars of a call as decimal text; null when there is no price. */
+/** The exact US dollars of a call as decimal text, null when there is no price; and by what prices. */
 export type MappedPricing = (
   call: { provider: string; model: string; model_requested: string; at_ms: number },
   usage: MappedBuckets,
-) => string | null
+) => MappedPrice
+export type MappedPrice = { cost_usd: string | null; price_version: string }
 
 export type MapperOptions = {
-  contract: MappingContract
+  contract: AnyMappingContract
   pricing: MappedPricing
-  /** Stored beside each computed cost. */
-  price_version: string
   /** Longer input and output is cut. Left out, 1 MiB. */
   content_bytes_max?: number
 }

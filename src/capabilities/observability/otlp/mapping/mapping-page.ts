@@ -34,7 +34,11 @@ function level(title: string, fields: Readonly<Record<string, FieldRule>>): stri
 function sourceCell(source: Source): string {
   if (source.from === 'constant') return `else \`${source.gives ?? ''}\``
   const notes = [
+    source.of_types && `in ${source.of_types.map(code).join(', ')}`,
+    source.except_types && `not in ${source.except_types.map(code).join(', ')}`,
     source.in_scopes && `in scope ${source.in_scopes.map(code).join(', ')}`,
+    source.except_scopes && `not in scope ${source.except_scopes.map(code).join(', ')}`,
+    source.with_event && `with event ${code(source.with_event)}`,
     source.transform?.replaceAll('_', ' '),
     source.table && `by ${source.table}`,
     source.only && `if ${source.only.map(code).join(', ')}`,

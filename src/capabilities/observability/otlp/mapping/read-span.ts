@@ -1,5 +1,5 @@
 import type { OtlpEvent, OtlpSpan, OtlpValue } from '../contract.ts'
-import { type CompiledContract, offer, offerGathered } from './compiled-contract.ts'
+import { type CompiledContract, offer, offerGathered, type Target } from './compiled-contract.ts'
 import type { Gathered } from './gathered-messages.ts'
 import type { GatherPlace, KeyPlan } from './key-plans.ts'
 import type { GroupStart, MapperTools } from './request-context.ts'
@@ -13,6 +13,7 @@ export type SpanReading = RowAttributes & { baggage: string }
 export function readSpan(tools: MapperTools, start: GroupStart, span: OtlpSpan): SpanReading {
   const { compiled, state } = tools
   state.words.set(start.words)
+  state.events = span.events
   for (let at = 0; at < start.values.length; at++) state.values[at] = start.values[at]
   const row: SpanReading = {
     attributes: start.attributes.slice(),
@@ -47,14 +48,17 @@ function readAttributes({ compiled, plans, state }: MapperTools, span: OtlpSpan,
       addAttribute(row, key, value, limits)
       continue
     }
-    const { targets } = plan
-    for (let n = 0; n < targets.length; n++) {
-      const target = targets[n]
-      if (target !== undefined) offer(state, target, value)
-    }
+    offerAll(state, plan.targets, value)
+    if (plan.gathers.length > 0) takeGathered(state.gathered, plan.gathers, value)
     if (plan.is_kept) addAttribute(row, key, value, limits)
-    else if (plan.is_content) takeGathered(state.gathered, plan.gathers, value)
-    else placeAttribute(row, { key, value, plan }, compiled)
+    else if (!plan.is_content) placeAttribute(row, { key, value, plan }, compiled)
+  }
+}
+
+function offerAll(state: SpanState, targets: readonly Target[], value: OtlpValue): void {
+  for (let at = 0; at < targets.length; at++) {
+    const target = targets[at]
+    if (target !== undefined) offer(state, target, value)
   }
 }
 
@@ -115,7 +119,7 @@ function readEvent({ compiled, state }: MapperTools, event: OtlpEvent | undefine
 
 const noMessage = new Set(['gen_ai.system', 'gen_ai.provider.name', 'event.name'])
 
-/** An event `gen_ai.user.message` is a message of the role `user`. */
+/** An event `gen_ai.user.message` is a message of the role `user`; others tell no role. */
 function takeMessage(into: Gathered, { name, attributes }: OtlpEvent, at: number): void {
   const put = (key: string, value: OtlpValue) => {
     into.places[into.length] = at
@@ -127,8 +131,8 @@ function takeMessage(into: Gathered, { name, attributes }: OtlpEvent, at: number
     if (noMessage.has(key) || key === '__proto__') continue
     put(key === 'gen_ai.event.content' ? 'content' : key, attributes.values[place] ?? null)
   }
-  const role = name.split('.')[1] ?? ''
-  put('role', role === 'choice' ? 'assistant' : role)
+  const [, role = '', kind = 'message'] = name.split('.')
+  if (kind === 'message') put('role', role === 'choice' ? 'assistant' : role)
 }
 
 function settleGathered({ gathers }: CompiledContract, state: SpanState): void {

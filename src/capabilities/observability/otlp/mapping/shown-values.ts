@@ -42,7 +42,9 @@ function usageValues(row: Observation) {
     cache_read_tokens: shown(row.cache_read_tokens),
     cache_write_tokens: shown(row.cache_write_tokens),
     reasoning_tokens: shown(row.reasoning_tokens),
+    total_tokens: '',
     usage_semantics: row.usage_semantics,
+    output_semantics: '',
     cost_usd: row.cost_usd ?? '',
   }
 }

@@ -2,7 +2,10 @@ import type { Source } from './contracts/contract-shape.ts'
 
 /** How `mapped_from` and explanations name a source; unique within its field. */
 export function sourceName(source: Source): string {
-  return `${placeName(source)}${source.path === undefined ? '' : `#${source.path.join('.')}`}`
+  const { path, of_types, with_event } = source
+  const step = path === undefined ? '' : `#${path.join('.')}`
+  const type = of_types === undefined ? '' : `@${of_types.join('+')}`
+  return `${placeName(source)}${step}${type}${with_event === undefined ? '' : `+${with_event}`}`
 }
 
 function placeName(source: Source): string {

@@ -1,4 +1,5 @@
 import type { ToolCall, ToolResult } from '../../../../model/observation.ts'
+import type { OtlpEvent } from '../contract.ts'
 import { emptyGathered, type Gathered } from './gathered-messages.ts'
 
 /** What a field can hold. */
@@ -28,6 +29,7 @@ export type SpanState = {
   /** Which gates the scope at hand opens. */
   readonly gates: Uint8Array
   start_time: bigint
+  events: readonly OtlpEvent[]
 }
 
 export type StateShape = { fields: number; sources: number; gathers: number; gates: number }
@@ -41,6 +43,7 @@ export function createState(shape: StateShape): SpanState {
     gathered: Array.from({ length: shape.gathers }, emptyGathered),
     gates: new Uint8Array(shape.gates),
     start_time: 0n,
+    events: [],
   }
 }
 

@@ -1,3 +1,4 @@
+import { type JsonObject, jsonText, objectFrom } from '../../../../kernel/json-values.ts'
 import type { ToolCall, ToolResult } from '../../../../model/observation.ts'
 import { columnText, cutText, decoded } from './value-text.ts'
 
@@ -5,8 +6,6 @@ export type ToolLimits = { tool_calls_max: number; tool_bytes_max: number; text_
 
 /** Where a walk ends; messages, their parts and their calls are no deeper than this. */
 const depth_max = 7
-
-type JsonObject = Record<string, unknown>
 
 /**
  * The tool calls in messages of any convention: parts of type tool_call, tool-call or tool_use,
@@ -48,10 +47,21 @@ function walk(json: unknown, place: Place, visit: Visit): void {
   }
   const object = json as JsonObject
   if (visit(object, place.within)) return
-  for (const key of ['messages', 'message', 'parts', 'content', 'tool_calls', 'body']) {
+  for (const key of innerKeys) {
     walk(fromText(object[key]), { depth, within: key }, visit)
   }
 }
+
+const innerKeys = [
+  'choices',
+  'messages',
+  'message',
+  'parts',
+  'content',
+  'tool_calls',
+  'function_call',
+  'body',
+] as const
 
 /** Instrumentations put lists into texts. */
 function fromText(value: unknown): unknown {
@@ -64,40 +74,72 @@ function fromText(value: unknown): unknown {
 }
 
 function callFrom(item: JsonObject, isListed: boolean, limits: ToolLimits): ToolCall | undefined {
-  const inner = item['function']
-  const called = typeof inner === 'object' && inner !== null ? (inner as JsonObject) : item
+  const called = objectFrom(item['function']) ?? objectFrom(item['toolUse']) ?? item
   const name = called['name'] ?? item['toolName']
   if (typeof name !== 'string' || name === '') return undefined
   if (!isListed && !isCall(item, called)) return undefined
-  const given =
-    called['arguments'] ?? item['args'] ?? item['input'] ?? item['parameters'] ?? item['payload']
+  const id = item['call_id'] ?? item['id'] ?? item['toolCallId'] ?? called['toolUseId']
   return {
-    id: columnText(idOf(item['id'] ?? item['toolCallId']), limits.text_chars_max),
+    id: columnText(idOf(id), limits.text_chars_max),
     name: columnText(name, limits.text_chars_max),
-    arguments: cut(given, limits),
+    arguments: cut(argumentsOf(item, called), limits),
   }
 }
 
-const callTypes = new Set(['tool_call', 'tool-call', 'tool_use', 'function'])
+/** The arguments in a call, in whatever convention. */
+export function argumentsOf(item: JsonObject, called: JsonObject): unknown {
+  const given = called['arguments'] ?? item['args'] ?? called['input'] ?? item['input']
+  return given ?? item['parameters'] ?? item['payload']
+}
 
-function isCall(item: JsonObject, called: JsonObject): boolean {
+const callTypes = new Set(['tool_call', 'tool-call', 'tool_use', 'function', 'function_call'])
+
+/** Tells whether an item is a call. Bedrock's blocks have no type: their one key says so. */
+export function isCall(item: JsonObject, called: JsonObject): boolean {
   const type = item['type']
   if (typeof type === 'string') return callTypes.has(type)
   return called !== item || 'toolName' in item || 'arguments' in item
 }
 
-const resultTypes = new Set(['tool_call_response', 'tool-result', 'tool_result'])
+const resultTypes = new Set([
+  'tool_call_response',
+  'tool-result',
+  'tool_result',
+  'function_call_output',
+])
+
+/** Tells by its type whether an item is a result. */
+export function isResultPart({ type }: JsonObject): boolean {
+  return typeof type === 'string' && resultTypes.has(type)
+}
 
 function resultFrom(item: JsonObject, limits: ToolLimits): ToolResult | undefined {
-  const isPart = typeof item['type'] === 'string' && resultTypes.has(item['type'])
-  const id = idOf(item['tool_call_id'] ?? item['toolCallId'] ?? item['tool_use_id'] ?? item['id'])
+  const result = objectFrom(item['toolResult']) ?? item
+  const id = idOf(
+    result['tool_call_id'] ??
+      result['toolCallId'] ??
+      result['tool_use_id'] ??
+      result['toolUseId'] ??
+      result['call_id'] ??
+      result['id'],
+  )
+  const isPart = isResultPart(item) || result !== item
   if (!isPart && (item['role'] !== 'tool' || id === '')) return undefined
-  const content =
-    item['response'] ?? item['result'] ?? item['output'] ?? item['content'] ?? item['body']
   return {
     tool_call_id: columnText(id, limits.text_chars_max),
-    content: cut(withoutWrapper(content), limits),
+    content: cut(contentOf(result), limits),
   }
+}
+
+/** What a result holds, in whatever convention. */
+export function contentOf(result: JsonObject): unknown {
+  return withoutWrapper(
+    result['response'] ??
+      result['result'] ??
+      result['output'] ??
+      result['content'] ??
+      result['body'],
+  )
 }
 
 /** The AI SDK says of each result what it is: `{"type":"json","value":…}`. */
@@ -114,6 +156,6 @@ function idOf(value: unknown): string {
 
 function cut(value: unknown, { tool_bytes_max }: ToolLimits): string {
   if (value === undefined || value === null) return ''
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : jsonText(value)
   return decoded(cutText(text, tool_bytes_max))
 }

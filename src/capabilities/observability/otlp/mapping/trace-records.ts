@@ -4,7 +4,7 @@ import type {
   TraceDraft,
 } from '../../../../model/ingest-records.ts'
 import type { OtlpSpan } from '../contract.ts'
-import type { MappingContract } from './contracts/contract-shape.ts'
+import type { AnyMappingContract } from './contracts/contract-shape.ts'
 import type { MappedSpan } from './map-span.ts'
 import type { MapperTools, RequestContext } from './request-context.ts'
 import { contentIn, isPresent, textIn } from './span-state.ts'
@@ -55,7 +55,7 @@ const value_chars_max = 2_048
 
 /** The names under which others know a trace: one of each kind. */
 export function traceCorrelations(
-  { w3c_propagation }: MappingContract,
+  { w3c_propagation }: AnyMappingContract,
   trace: TraceOnItsWay,
   baggage: string,
 ): CorrelationDraft[] {

@@ -1,5 +1,8 @@
+import { jsonText } from '../../../../kernel/json-values.ts'
+import { isStorableInstant } from '../../../../kernel/time.ts'
 import type { OtlpValue } from '../contract.ts'
 import type { TransformName } from './contracts/contract-shape.ts'
+import { argumentsWrappedIn, idWrappedIn, resultWrappedIn } from './tool-wrappers.ts'
 import { jsonIn, stringOf } from './value-text.ts'
 
 export type TransformContext = { json_bytes_max: number }
@@ -19,7 +22,7 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
   },
   ms_since_start: (value, start_time) => {
     const at = typeof value === 'bigint' ? value : instantFrom(stringOf(value))
-    if (at === undefined || at < start_time) return undefined
+    if (at === undefined || at < start_time || !isStorableInstant(at)) return undefined
     return Number(at - start_time) / 1e6
   },
   first_of_list: (value, _start, { json_bytes_max }) => {
@@ -45,6 +48,20 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
   messages: (value) => value,
   tool_calls: (value) => value,
   tool_results: (value) => value,
+  call_arguments: (value, _start, about) => contentText(argumentsWrappedIn(wrapper(value, about))),
+  call_result: (value, _start, about) => contentText(resultWrappedIn(wrapper(value, about))),
+  call_id: (value, _start, about) => contentText(idWrappedIn(wrapper(value, about))),
+}
+
+/** The JSON of a text that may wrap a call or a result: each has a key or a type that begins so. */
+function wrapper(value: OtlpValue, { json_bytes_max }: TransformContext): unknown {
+  const isText = typeof value === 'string' || Buffer.isBuffer(value)
+  return isText && !value.includes('"tool_call') ? undefined : jsonIn(value, json_bytes_max)
+}
+
+function contentText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
+  return typeof value === 'string' ? value : jsonText(value)
 }
 
 /** ISO 8601, also where it came as a JSON text, in nanoseconds since 1970. */

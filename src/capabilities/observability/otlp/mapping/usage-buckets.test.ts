@@ -51,6 +51,42 @@ test('exclusive buckets sum to the input and what was cached on top', () => {
   )
 })
 
+test('a total that has the cached tokens on top makes the input count exclusive', () => {
+  const counts = fc.tuple(tokens, fc.integer({ min: 1, max: 100_000 }), tokens, tokens)
+  fc.assert(
+    fc.property(counts, ([input, read, write, output]) => {
+      const usage = { input, output, cache_read: read, cache_write: write, reasoning: undefined }
+      const total = input + read + write + output
+      expect(disjointUsage({ ...usage, total }, 'inclusive')).toMatchObject({
+        buckets: { input_uncached_tokens: input, cache_read_tokens: read },
+        usage_semantics: 'exclusive',
+        is_implied: true,
+      })
+      const held = { ...usage, input: input + read + write, total }
+      expect(disjointUsage(held, 'inclusive')).toMatchObject({
+        buckets: { input_uncached_tokens: input, cache_read_tokens: read },
+        usage_semantics: 'inclusive',
+        is_implied: false,
+      })
+    }),
+  )
+})
+
+test('a total that reasoning on top explains says nothing of the cache', () => {
+  const usage = { input: 100, output: 20, cache_read: 40, cache_write: 0, reasoning: 40 }
+  expect(disjointUsage({ ...usage, total: 160 }, 'inclusive')).toMatchObject({
+    buckets: { input_uncached_tokens: 60, output_visible_tokens: 20, reasoning_tokens: 40 },
+    usage_semantics: 'inclusive',
+  })
+})
+
+test('reasoning that stands beside the output is not taken out of it', () => {
+  const usage = { input: 10, output: 100, cache_read: 0, cache_write: 0, reasoning: 60 }
+  const visibleOf = (semantics: 'inclusive' | 'exclusive') =>
+    disjointUsage(usage, 'inclusive', semantics)?.buckets.output_visible_tokens
+  expect([visibleOf('inclusive'), visibleOf('exclusive')]).toEqual([40, 100])
+})
+
 test('whatever is reported, no bucket is negative and no reported count is lost', () => {
   fc.assert(
     fc.property(anyUsage, fc.constantFrom('inclusive', 'exclusive'), (usage, semantics) => {

@@ -8,7 +8,11 @@ export type ReportedUsage = {
   cache_read: number | undefined
   cache_write: number | undefined
   reasoning: number | undefined
+  /** All tokens of the call. */
+  total?: number | undefined
 }
+
+type Semantics = Observation['usage_semantics']
 
 export type DisjointUsage = {
   buckets: MappedBuckets
@@ -23,30 +27,27 @@ export type DisjointUsage = {
 /**
  * Brings reported counts to disjoint buckets. `inclusive`: the input count holds the cached tokens,
  * so they are taken out of it; `exclusive`: they come on top. Counts that can not be inclusive,
- * because more was cached than went in, are exclusive whatever was said. Reasoning is a part of the
- * output count unless it exceeds it (Gemini's thoughts come on top). Undefined: nothing reported.
+ * because more was cached than went in or because the total has the cached tokens on top, are
+ * exclusive whatever was said. Reasoning is a part of the output count unless that is `exclusive` or
+ * smaller (Gemini's thoughts come on top). Returns undefined when nothing was reported.
  */
 export function disjointUsage(
   usage: ReportedUsage,
-  semantics: Observation['usage_semantics'],
+  semantics: Semantics,
+  outputSemantics: Semantics = 'inclusive',
 ): DisjointUsage | undefined {
-  const { input, output } = usage
-  const cacheRead = usage.cache_read ?? 0
-  const cacheWrite = usage.cache_write ?? 0
-  const reasoning = usage.reasoning ?? 0
+  const { input, output, cache_read = 0, cache_write = 0, reasoning = 0 } = usage
+  const cached = cache_read + cache_write
   const isNothing = input === undefined && output === undefined
-  if (isNothing && cacheRead + cacheWrite + reasoning === 0) return undefined
-  const reported = input ?? 0
-  const cached = cacheRead + cacheWrite
-  const cannotHold = cached > reported
+  if (isNothing && cached + reasoning === 0) return undefined
+  const cannotHold = cached > (input ?? 0) || isOnTop(usage, cached)
   const isInclusive = semantics !== 'exclusive' && !cannotHold
-  const written = output ?? 0
   return {
     buckets: {
-      input_uncached_tokens: isInclusive ? reported - cached : reported,
-      cache_read_tokens: cacheRead,
-      cache_write_tokens: cacheWrite,
-      output_visible_tokens: reasoning > written ? written : written - reasoning,
+      input_uncached_tokens: isInclusive ? (input ?? 0) - cached : (input ?? 0),
+      cache_read_tokens: cache_read,
+      cache_write_tokens: cache_write,
+      output_visible_tokens: visibleOf(output ?? 0, reasoning, outputSemantics),
       reasoning_tokens: reasoning,
     },
     has_input: input !== undefined || cached > 0,
@@ -54,4 +55,15 @@ export function disjointUsage(
     usage_semantics: isInclusive ? 'inclusive' : 'exclusive',
     is_implied: cannotHold && semantics !== 'exclusive',
   }
+}
+
+function visibleOf(written: number, reasoning: number, semantics: Semantics): number {
+  return semantics === 'exclusive' || reasoning > written ? written : written - reasoning
+}
+
+/** Whether the total is the sum of what was counted only when the cached tokens are added. */
+function isOnTop({ input, output, reasoning, total }: ReportedUsage, cached: number): boolean {
+  if (total === undefined || cached === 0) return false
+  const counted = (input ?? 0) + (output ?? 0)
+  return total === counted + cached && total !== counted + (reasoning ?? 0)
 }

@@ -53,6 +53,12 @@ const replySchema = z
     defaults: z.array(z.string()),
     cut: z.array(z.string()),
     implied: z.array(z.string()),
+    price_version: z
+      .string()
+      .describe(
+        'What gave `cost_usd`: `reported`, or the name of a price table; it ends in ` by model` when ' +
+          'the span names no provider of the table. Empty when there is no cost.',
+      ),
     attributes: z
       .object({
         cut: z.int(),

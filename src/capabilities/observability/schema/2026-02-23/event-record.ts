@@ -1,6 +1,14 @@
 import { z } from 'zod'
-import { levels } from '../../../../model/observation.ts'
-import { content, instant, labels, observationId, optional, shortText, traceId } from './fields.ts'
+import {
+  content,
+  instant,
+  labels,
+  level,
+  observationId,
+  optional,
+  shortText,
+  traceId,
+} from './fields.ts'
 
 /** Something that happened at one moment of a trace or an observation. */
 export const eventRecord = z.strictObject({
@@ -11,7 +19,7 @@ export const eventRecord = z.strictObject({
   ),
   time: instant,
   name: shortText(1024).min(1),
-  level: optional(z.enum(levels)),
+  level: optional(level),
   body: content,
   attributes: optional(labels),
 })

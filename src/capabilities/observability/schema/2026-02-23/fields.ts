@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { anyTraceIdPattern, traceparentPattern } from '../../../../kernel/ids.ts'
 import { expected, isStorable, nsFromIso } from '../../../../model/list-query.ts'
+import { levelFromSeverity, severityNames } from '../../../../model/severity.ts'
 
 /** A field that may be left out; null says the same. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
@@ -17,6 +18,15 @@ export function shortText(length_max = 256) {
 
 /** Text of any length. */
 export const longText = z.string()
+
+/** How grave something is: a severity's name in lower or upper case, read as the stored level. */
+export const level = z
+  .enum(['', ...severityNames, ...severityNames.map((name) => name.toUpperCase())])
+  .transform((name) => levelFromSeverity(name) ?? '')
+  .describe(
+    'A severity of OpenTelemetry or a level of Langfuse, stored as one of four: `trace` as `debug`, ' +
+      '`info` as `default`, `warn` as `warning`, `fatal` as `error`.',
+  )
 
 /** Any JSON: text stays the text it is, anything else is stored as JSON text. */
 export const content = z.unknown().optional()

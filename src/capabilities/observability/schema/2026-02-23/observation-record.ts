@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { expected } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import {
-  levels,
   observationTypes,
   outcomes,
   spanKinds,
@@ -15,6 +14,7 @@ import {
   dollars,
   instant,
   labels,
+  level,
   longText,
   observationId,
   optional,
@@ -65,7 +65,7 @@ const fields = z.strictObject({
   service_name: optional(shortText()),
   agent_name: optional(shortText()),
   span_kind: optional(z.enum(spanKinds)),
-  level: optional(z.enum(levels)),
+  level: optional(level),
   input: content,
   output: content,
   content_state: optional(z.enum(['full', 'truncated', 'dropped'])),

@@ -2,14 +2,14 @@
  * A mapping contract: plain JSON, served as it is and executed as it is. Lists of sources are
  * ordered; the first source that is present and usable gives the field.
  */
-export type MappingContract = {
+export type MappingContract<SpanField extends SpanFieldName = SpanFieldName> = {
   /** Stored on every row that it made. */
   version: string
   direction: 'otlp_to_observability'
   /** What a span says of its whole trace. */
   trace_level: MappingLevel<TraceFieldName>
   /** What a span says of itself. */
-  span_level: MappingLevel<SpanFieldName> & {
+  span_level: MappingLevel<SpanField> & {
     /** Attributes whose keys begin so are labels of the client's own; the rest of a key names one. */
     metadata_prefixes: readonly string[]
     /** Further attributes that hold what was said and so leave the attributes, used or not. */
@@ -24,6 +24,9 @@ export type MappingContract = {
   limits: MappingLimits
   w3c_propagation: { traceparent: string; tracestate: string; baggage: string }
 }
+
+/** A contract of any version: earlier ones lack the fields that were added later. */
+export type AnyMappingContract = MappingContract<FirstSpanFieldName> | MappingContract
 
 export type MappingLevel<Name extends string> = { fields: Readonly<Record<Name, FieldRule>> }
 
@@ -52,6 +55,17 @@ export type ValueKind =
 export type Source = SourcePlace & {
   /** Only in spans of a scope with one of these names; `*` stands for any text. */
   in_scopes?: readonly string[]
+  /** Not in spans of a scope with one of these names. */
+  except_scopes?: readonly string[]
+  /**
+   * Only in spans of one of these types. The type is known once all attributes are read, so that this
+   * and the next two are for sources from `attributes`, `indexed`, `span`, `event` and `events`.
+   */
+  of_types?: readonly string[]
+  /** Not in spans of one of these types. */
+  except_types?: readonly string[]
+  /** Only in spans that have an event of this name. */
+  with_event?: string
   /** Steps into JSON that the value is. */
   path?: readonly string[]
   transform?: TransformName
@@ -97,6 +111,9 @@ export const transformNames = [
   'messages',
   'tool_calls',
   'tool_results',
+  'call_arguments',
+  'call_result',
+  'call_id',
 ] as const
 export type TransformName = (typeof transformNames)[number]
 
@@ -159,7 +176,9 @@ export const spanFieldNames = [
   'cache_read_tokens',
   'cache_write_tokens',
   'reasoning_tokens',
+  'total_tokens',
   'usage_semantics',
+  'output_semantics',
   'cost_usd',
   'finish_reason',
   'streamed',
@@ -173,4 +192,6 @@ export const spanFieldNames = [
   'service_name',
 ] as const
 export type SpanFieldName = (typeof spanFieldNames)[number]
+/** The fields of the first contract. */
+export type FirstSpanFieldName = Exclude<SpanFieldName, 'total_tokens' | 'output_semantics'>
 export type FieldName = TraceFieldName | SpanFieldName

@@ -1,4 +1,4 @@
-import type { MappingContract } from './contract-shape.ts'
+import type { FirstSpanFieldName, MappingContract } from './contract-shape.ts'
 import { callFields } from './phase9/call-fields.ts'
 import { contentFields } from './phase9/content-fields.ts'
 import { endingFields } from './phase9/ending-fields.ts'
@@ -7,7 +7,7 @@ import { usageFields } from './phase9/usage-fields.ts'
 import { valueTables } from './phase9/value-tables.ts'
 
 /** The first contract. Rows name it, so it never changes what a source means: add a version. */
-export const phase9OtlpV1: MappingContract = {
+export const phase9OtlpV1: MappingContract<FirstSpanFieldName> = {
   version: 'phase9-otlp-v1',
   direction: 'otlp_to_observability',
   trace_level: { fields: traceFields },

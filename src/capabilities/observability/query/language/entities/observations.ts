@@ -73,7 +73,7 @@ const fields: readonly Field[] = [
   text('service_name', 'The service that reported it.'),
   text('agent_name', 'The agent.'),
   text('span_kind', 'The kind of the OpenTelemetry span.'),
-  text('level', 'How much it matters.'),
+  text('level', 'How much it matters: debug, default, warning or error.'),
   { name: 'input', type: 'text', about: 'What went in.', content: true },
   { name: 'output', type: 'text', about: 'What came out.', content: true },
   text('content_state', 'full, truncated, dropped or expired.'),

@@ -21,7 +21,7 @@ export const events: Entity = {
     ...ofObservation,
     text('event_id', 'Unique in its observation.'),
     text('name', 'What happened.'),
-    text('level', 'How much it matters.'),
+    text('level', 'How much it matters: debug, default, warning or error.'),
     {
       name: 'has_error',
       type: 'bool',

@@ -1,0 +1,35 @@
+/** Who sells a model, and the model's name in the seller's price list. */
+export type Sold = { provider: string; model: string }
+
+/**
+ * Names of models that only their maker, and clouds at the maker's price, sell; and names that only
+ * the maker's own API has. Models with open weights are missing on purpose: many hosts sell them at
+ * many prices, and whoever runs one at home pays nothing.
+ */
+const makers: readonly (readonly [provider: string, name: RegExp])[] = [
+  ['openai', /^(?:gpt-(?!oss)|chatgpt-|o\d(?:-|$)|codex-|computer-use-|text-embedding-(?:3|ada))/],
+  ['anthropic', /^claude-/],
+  ['google', /^gemini-/],
+  ['x-ai', /^grok-/],
+  ['mistral', /^(?:mistral|magistral|ministral|codestral|devstral|pixtral)-(?:[a-z0-9]+-)?latest$/],
+  ['deepseek', /^deepseek-(?:chat|reasoner)$/],
+  ['cohere', /^command-[a-z-]+\d\d-20\d\d$/],
+  ['perplexity', /^sonar(?:-|$)/],
+  ['voyageai', /^voyage-/],
+]
+
+/** Ids of Amazon Bedrock: a region or none, a vendor, the vendor's model. */
+const bedrockId =
+  /^(?:[a-z]{2,6}(?:-gov)?\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\./
+
+/**
+ * The seller of a model that is known by its name alone: Bedrock's ids are Amazon's, a closed model
+ * has its maker's list price, whoever resells it. A path before the name, as LiteLLM and OpenRouter
+ * write it, says no more. Undefined for names that several may sell at prices of their own.
+ */
+export function sellerOf(model: string): Sold | undefined {
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
+  if (bedrockId.test(name)) return { provider: 'aws', model: name }
+  const maker = makers.find(([, pattern]) => pattern.test(name))
+  return maker && { provider: maker[0], model: name }
+}
