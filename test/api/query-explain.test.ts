@@ -85,6 +85,8 @@ test('what would be refused, or slow, is warned of', async () => {
   const wide = { entity: 'observations', window: { from: '2026-08-01T00:00:00Z', to: window.to } }
   expect(await codes(wide)).toEqual(['wide_window'])
   expect(await codes({ ...observations, order_by: [{ field: 'duration_ms' }] })).toEqual(['sorted'])
+  const empty = { not: { field: 'user_id', op: 'in', value: ['', 'u-1'] } }
+  expect(await codes({ ...observations, where: empty })).toEqual(['no_index', 'empty_text'])
   const key = { field: 'attributes.tenant', op: 'eq', value: 'acme' }
   expect(await codes({ ...observations, where: key })).toEqual(['no_index', 'map_keys'])
   expect(await codes({ ...observations, where: byTrace() })).toEqual([])

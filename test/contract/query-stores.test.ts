@@ -12,22 +12,30 @@ import { openClickHouseRecordStore } from '../../src/capabilities/observability/
 import { newId } from '../../src/kernel/ids.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'
-import { expectedPage, expectedSums } from '../support/query-evaluation.ts'
+import { expectedGroups, expectedPage, expectedSums } from '../support/query-evaluation.ts'
 import {
   anyFilter,
+  anyGroups,
   anyOrder,
   latestOf,
   observationVersions,
+  plainObservation,
   queryStart,
 } from '../support/query-records.ts'
 import { type QueryStore, queryStores } from '../support/query-stores.ts'
 import { correlationOf, rowsOf, traceOf } from '../support/records.ts'
 
+/** Raise it to look for more: `QUERY_RUNS=2000 vitest run test/contract/query-stores.test.ts`. */
+const runs = (committed: number) => Number(process.env['QUERY_RUNS'] ?? committed)
 const project_id = newId()
 const versions = observationVersions(project_id)
 const latest = latestOf(versions)
+const plain = latest.map(plainObservation)
 const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }
-const select = ['observation_id', 'name', 'status', 'cost_usd', 'total_tokens', 'attributes.n']
+const select = [
+  ...['observation_id', 'name', 'status', 'cost_usd', 'total_tokens', 'user_id', 'environment'],
+  ...['attributes.n', 'metadata.tenant'],
+]
 
 describe.each(Object.entries(queryStores))('%s', (_name, open) => {
   let store: QueryStore
@@ -65,9 +73,11 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
         fc.asyncProperty(anyFilter, anyOrder, fc.integer({ min: 1, max: 40 }), async (...given) => {
           const [where, order_by, limit] = given
           const { rows } = await page({ entity: 'observations', where, order_by, limit, select })
-          expect(rows).toEqual(expectedPage(latest, { where, order_by, limit, select }))
+          expect(rows).toEqual(
+            expectedPage('observations', plain, { where, order_by, limit, select }),
+          )
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       )
     })
 
@@ -82,9 +92,11 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
             all.push(...rows)
             after = next
           } while (after && all.length < 1_000)
-          expect(all).toEqual(expectedPage(latest, { where, order_by, limit: 1_000, select }))
+          expect(all).toEqual(
+            expectedPage('observations', plain, { where, order_by, limit: 1_000, select }),
+          )
         }),
-        { numRuns: 12 },
+        { numRuns: runs(12) },
       )
     })
 
@@ -92,7 +104,8 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
       const own = newId()
       const few = latest.slice(0, 9).map((each) => ({ ...each, project_id: own }))
       await store.insert(few)
-      const expected = expectedPage(few, { where: { and: [] }, order_by: [], limit: 9, select })
+      const all = { where: { and: [] }, order_by: [], limit: 9, select }
+      const expected = expectedPage('observations', few.map(plainObservation), all)
       const newest = few.filter((each) => each.observation_id === expected[0]?.['observation_id'])
       // More often than a page's bound allows for.
       for (let times = 0; times < 60; times += 1) await store.insert(newest)
@@ -150,12 +163,39 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
           ]
           const group_by = ['model', { time_bucket: '7m' }]
           const body = { entity: 'observations', where, measures, group_by, limit: 1_000 }
-          const expected = expectedSums(latest, where)
+          const expected = expectedSums(plain, where)
           expect(await groups(body)).toEqual(
             expected.map((sums) => ({ ...sums, p90: expect.closeTo(sums.p90, 6) })),
           )
         }),
-        { numRuns: 30 },
+        { numRuns: runs(30) },
+      )
+    })
+
+    test('of random groups are those of a plain evaluation, in the same order', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyGroups, async (asked) => {
+          const expected = expectedGroups('observations', plain, asked)
+          const rows = await groups({ entity: 'observations', ...asked })
+          expect(rows.slice(0, asked.limit)).toEqual(expected)
+        }),
+        { numRuns: runs(30) },
+      )
+    })
+
+    test('of the top groups are the first of all, in the same order', async () => {
+      const field = fc.constantFrom('user_id', 'model', 'trace_id', 'metadata.tenant')
+      await fc.assert(
+        fc.asyncProperty(anyFilter, field, fc.integer({ min: 1, max: 4 }), async (...given) => {
+          const [where, name, n] = given
+          const measures = [{ fn: 'count', as: 'n' }]
+          const asked = { where, measures, group_by: [name], order_by: [], limit: n }
+          const top_n = { n, by: 'n', other: false }
+          const rows = await groups({ entity: 'observations', ...asked, top_n })
+          const expected = expectedGroups('observations', plain, asked)
+          expect(rows).toEqual(expected.map((row) => ({ ...row, other: false })))
+        }),
+        { numRuns: runs(15) },
       )
     })
 
@@ -307,7 +347,7 @@ test("a page's position holds in both stores", async () => {
       const [third, theirs] = [await pageOf(one, body, back), await pageOf(other, body, back)]
       expect(third.rows).toEqual(theirs.rows)
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
   await Promise.all([one.close(), other.close()])
 })

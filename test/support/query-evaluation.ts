@@ -1,188 +1,257 @@
+import {
+  catalogue,
+  type EntityName,
+} from '../../src/capabilities/observability/query/language/catalogue.ts'
+import type { FieldType } from '../../src/capabilities/observability/query/language/field.ts'
 import { dollarsFrom, nanoDollarsFrom } from '../../src/kernel/dollars.ts'
 import { traceIdFrom } from '../../src/kernel/ids.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'
 import { nsFromIso } from '../../src/model/list-query.ts'
-import type { Observation } from '../../src/model/observation.ts'
 
-type Value = string | number | bigint | boolean | null
-type Order = readonly { field: string; direction: 'asc' | 'desc' }[]
-type Page = { where: object; order_by: Order; limit: number; select: readonly string[] }
+/**
+ * A record as answers show it: an unknown value is null, times are ISO 8601, money is text. A map
+ * is an object of texts.
+ */
+export type PlainRecord = Readonly<Record<string, unknown>>
+export type Order = readonly { field: string; direction: 'asc' | 'desc' }[]
+export type Page = { where: object; order_by: Order; limit: number; select: readonly string[] }
+export type Groups = {
+  where: object
+  group_by: readonly string[]
+  measures: readonly { fn: string; field?: string; as: string }[]
+  having?: object
+  order_by: Order
+  limit: number
+}
 
-/** What a page must hold: every condition asked of every record, in JavaScript. */
-export function expectedPage(records: readonly Observation[], page: Page) {
-  const order = fullOrder(page.order_by)
+type Known = string | number | bigint | boolean | readonly string[]
+type Node = { and?: Node[]; or?: Node[]; not?: Node; field?: string; op?: string; value?: unknown }
+
+/** Returns the rows of a page, found by asking every condition of every record in JavaScript. */
+export function expectedPage(entity: EntityName, records: readonly PlainRecord[], page: Page) {
+  const order = fullOrder(entity, page.order_by)
   return records
-    .filter((record) => holds(page.where, record))
-    .toSorted((a, b) => compared(a, b, order))
+    .filter((record) => holds(entity, page.where as Node, record))
+    .toSorted((a, b) => compareRecords(order, a, b, (name) => typeOf(entity, name)))
     .slice(0, page.limit)
-    .map((record) =>
-      Object.fromEntries(page.select.map((name) => [name, shown(name, fieldOf(record, name))])),
-    )
+    .map((record) => Object.fromEntries(page.select.map((name) => [name, fieldOf(record, name)])))
 }
 
-function fullOrder(given: Order): Order {
-  const order = given.length > 0 ? given : [{ field: 'start_time', direction: 'desc' as const }]
-  const last = order.at(-1)?.direction ?? 'desc'
-  const identity = ['start_time', 'trace_id', 'observation_id']
-  return [...order, ...identity.map((field) => ({ field, direction: last }))]
+/** Returns the records for which a filter holds. */
+export function matching(entity: EntityName, records: readonly PlainRecord[], where: object) {
+  return records.filter((record) => holds(entity, where as Node, record))
 }
 
-function compared(a: Observation, b: Observation, order: Order): number {
-  const seen = new Set<string>()
+/** Returns the rows of an aggregate without buckets: counts, sums, bounds and distinct values. */
+export function expectedGroups(
+  entity: EntityName,
+  records: readonly PlainRecord[],
+  { where, group_by, measures, having, order_by, limit }: Groups,
+) {
+  const found = matching(entity, records, where)
+  const keyOf = (record: PlainRecord) => JSON.stringify(group_by.map((f) => fieldOf(record, f)))
+  const groups = [...Map.groupBy(found, keyOf).values()]
+  if (group_by.length === 0 && groups.length === 0) groups.push([])
+  const types = new Map<string, FieldType>([
+    ...group_by.map((name) => [name, typeOf(entity, name)] as const),
+    ...measures.map(({ fn, field = '', as }) => [as, measuredType(entity, fn, field)] as const),
+  ])
+  const type = (name: string) => types.get(name) ?? 'text'
+  const rows = groups.map(
+    (group): PlainRecord => ({
+      ...Object.fromEntries(group_by.map((name) => [name, fieldOf(group[0] ?? {}, name)])),
+      ...Object.fromEntries(measures.map((each) => [each.as, measured(entity, group, each)])),
+    }),
+  )
+  const [first] = measures
+  const given = order_by.length > 0 || !first ? order_by : [desc(first.as)]
+  const order = [...given, ...group_by.map((field) => ({ field, direction: 'asc' as const }))]
+  return rows
+    .filter((row) => having === undefined || holdsOf(type, having as Node, row))
+    .toSorted((a, b) => compareRecords(order, a, b, type))
+    .slice(0, limit)
+}
+
+function desc(field: string) {
+  return { field, direction: 'desc' as const }
+}
+
+function fullOrder(entity: EntityName, given: Order): Order {
+  const { time, identity } = catalogue[entity]
+  const order = given.length > 0 ? given : [desc(time)]
+  const direction = order.at(-1)?.direction ?? 'desc'
+  return [...order, ...identity.map((field) => ({ field, direction }))]
+}
+
+/** Compares two records; an unknown value comes last in either direction. */
+function compareRecords(
+  order: Order,
+  a: PlainRecord,
+  b: PlainRecord,
+  type: (name: string) => FieldType,
+): number {
   for (const { field, direction } of order) {
-    if (seen.has(field)) continue
-    seen.add(field)
-    const [left, right] = [sortValue(a, field), sortValue(b, field)]
+    const [left, right] = [a, b].map((record) => sortValue(type(field), fieldOf(record, field)))
+    if (left === null && right === null) continue
+    if (left == null) return 1
+    if (right == null) return -1
     if (left === right) continue
-    if (left === null) return 1
-    if (right === null) return -1
-    return (smaller(left, right) ? -1 : 1) * (direction === 'asc' ? 1 : -1)
+    return (isSmaller(left, right) ? -1 : 1) * (direction === 'asc' ? 1 : -1)
   }
   return 0
 }
 
-function sortValue(record: Observation, field: string): Value {
-  const value = fieldOf(record, field)
-  if (field === 'trace_id') return `${String(value).slice(19)} ${value}`
-  return field === 'cost_usd' && value !== null ? nanoDollarsFrom(String(value)) : value
+/** ClickHouse compares the last eight bytes of a UUID first, and PostgreSQL follows it. */
+function sortValue(type: FieldType, value: unknown): Known | null {
+  if (value !== null && type === 'uuid') return `${String(value).slice(19)} ${value}`
+  return comparable(type, value)
 }
 
-/** Text by its bytes. */
-function smaller(a: NonNullable<Value>, b: NonNullable<Value>): boolean {
-  if (typeof a !== 'string' || typeof b !== 'string') return a < b
-  return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0
+function comparable(type: FieldType, value: unknown): Known | null {
+  if (value === null || value === undefined) return null
+  if (type === 'decimal') return nanoDollarsFrom(String(value))
+  if (type === 'time') return nsFromIso(String(value)) ?? 0n
+  if (type === 'uuid') return traceIdFrom(String(value)) ?? ''
+  return value as Known
 }
 
-function fieldOf(record: Observation, name: string): Value {
-  const { start_time, end_time, status } = record
-  const buckets = [record.input_uncached_tokens, record.output_visible_tokens]
-  switch (name) {
-    case 'duration_ms':
-      return Number(end_time - start_time) / 1_000_000
-    case 'has_error':
-      return status === 'error'
-    case 'total_tokens':
-      return buckets.every((tokens) => tokens === null)
-        ? null
-        : buckets.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0)
-    case 'attributes.n':
-      return record.attributes['n'] ?? ''
-    default:
-      return record[name as keyof Observation] as Value
-  }
+function isSmaller(a: Known, b: Known): boolean {
+  return typeof a === 'string' && typeof b === 'string' ? compareText(a, b) < 0 : a < b
 }
 
-function shown(name: string, value: Value): Value {
-  if (value === '') return null
-  return name === 'cost_usd' && value !== null ? dollarsFrom(nanoDollarsFrom(String(value))) : value
+/** Compares text by its bytes. */
+export function compareText(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
-type Node = { and?: Node[]; or?: Node[]; not?: Node; field?: string; op?: string; value?: unknown }
+/** Returns a field, or a key of a map: `attributes.<key>`. Text that is empty is unknown. */
+export function fieldOf(record: PlainRecord, name: string): unknown {
+  const [map = '', key = ''] = name.split('.', 2)
+  const labels = record[map] as Record<string, string> | undefined
+  const value = Object.hasOwn(record, name) ? record[name] : labels?.[key]
+  return value === undefined || value === '' ? null : value
+}
 
-function holds(node: Node, record: Observation): boolean {
-  if (node.and) return node.and.every((each) => holds(each, record))
-  if (node.or) return node.or.some((each) => holds(each, record))
-  if (node.not) return !holds(node.not, record)
+function typeOf(entity: EntityName, name: string): FieldType {
+  return catalogue[entity].fields[name]?.type ?? 'text'
+}
+
+function holds(entity: EntityName, node: Node, record: PlainRecord): boolean {
+  return holdsOf((name) => typeOf(entity, name), node, record)
+}
+
+/** Every test is true or false, so that `not` swaps the two. */
+function holdsOf(type: (name: string) => FieldType, node: Node, record: PlainRecord): boolean {
+  if (node.and) return node.and.every((each) => holdsOf(type, each, record))
+  if (node.or) return node.or.some((each) => holdsOf(type, each, record))
+  if (node.not) return !holdsOf(type, node.not, record)
   const { field = '', op = '', value } = node
-  const actual = fieldOf(record, field)
+  const test = { type: type(field), actual: fieldOf(record, field), isKey: field.includes('.') }
   switch (op) {
     case 'ne':
-      return !matches('eq', actual, wanted(field, value))
-    case 'not_in':
-      return !(value as unknown[]).some((each) => matches('eq', actual, wanted(field, each)))
+      return !matches('eq', test, value)
     case 'in':
-      return (value as unknown[]).some((each) => matches('eq', actual, wanted(field, each)))
+      return (value as unknown[]).some((each) => matches('eq', test, each))
+    case 'not_in':
+      return !(value as unknown[]).some((each) => matches('eq', test, each))
     case 'exists':
-      return (actual !== null && actual !== '') === value
+      return isKnown(test.actual) === value
     default:
-      return compareAs(field, op, { actual, value })
+      return matches(op, test, value)
   }
 }
 
-function compareAs(
-  field: string,
-  op: string,
-  { actual, value }: { actual: Value; value: unknown },
-) {
-  if (field === 'attributes.n' && typeof value === 'number') {
-    const text = String(actual)
-    return matches(op, /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : null, value)
-  }
-  if (field === 'cost_usd' && actual !== null) {
-    return matches(op, nanoDollarsFrom(String(actual)), nanoDollarsFrom(String(value)))
-  }
-  return matches(op, actual, wanted(field, value))
+function isKnown(actual: unknown): boolean {
+  return actual !== null && !(Array.isArray(actual) && actual.length === 0)
 }
 
-function wanted(field: string, value: unknown): NonNullable<Value> {
-  if (field === 'trace_id') return traceIdFrom(String(value)) ?? ''
-  if (field === 'start_time') return nsFromIso(String(value)) ?? 0n
-  return value as NonNullable<Value>
-}
+type Tested = { type: FieldType; actual: unknown; isKey: boolean }
 
-function matches(op: string, actual: Value, value: NonNullable<Value>): boolean {
-  if (actual === null) return false
+function matches(op: string, { type, actual, isKey }: Tested, value: unknown): boolean {
+  const known = isKey && typeof value === 'number' ? numberIn(actual) : comparable(type, actual)
+  if (known === null) return false
+  const wanted = comparable(type, value) ?? ''
   switch (op) {
     case 'eq':
-      return (
-        actual === value ||
-        (typeof actual === 'string' && Number(actual) === Number(value) && actual === String(value))
-      )
+      return known === wanted
     case 'gt':
-      return smaller(value, actual)
+      return isSmaller(wanted, known)
     case 'gte':
-      return !smaller(actual, value)
+      return !isSmaller(known, wanted)
     case 'lt':
-      return smaller(actual, value)
+      return isSmaller(known, wanted)
     case 'lte':
-      return !smaller(value, actual)
+      return !isSmaller(wanted, known)
     case 'contains':
-      return String(actual).includes(String(value))
+      return (known as string).includes(String(wanted))
     case 'starts_with':
-      return String(actual).startsWith(String(value))
+      return String(known).startsWith(String(wanted))
     default:
       throw new Error(`no operator ${op}`)
   }
 }
 
-const width_ns = 420_000_000_000n
-
-/** The sums of `query-clickhouse.test.ts`, by model and buckets of 7 minutes. */
-export function expectedSums(records: readonly Observation[], where: object) {
-  const groups = new Map<string, Observation[]>()
-  for (const record of records.filter((each) => holds(where, each))) {
-    const bucket = (record.start_time / width_ns) * width_ns
-    const key = `${String(bucket).padStart(24, '0')} ${record.model}`
-    groups.set(key, [...(groups.get(key) ?? []), record])
-  }
-  return [...groups.entries()]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, group]) => ({ time_bucket: isoFromNs(BigInt(key.slice(0, 24))), ...sums(group) }))
+function numberIn(actual: unknown): number | null {
+  return /^-?\d{1,18}(\.\d{1,18})?$/.test(String(actual)) ? Number(actual) : null
 }
 
-function sums(group: readonly Observation[]) {
-  const cost = group.reduce((sum, { cost_usd }) => sum + nanoDollarsFrom(cost_usd ?? '0'), 0n)
-  const known = group.map((each) => fieldOf(each, 'total_tokens'))
-  const numbers = group
-    .map(({ attributes }) => attributes['n'] ?? '')
-    .filter((text) => /^\d+$/.test(text))
-    .map(Number)
+function measuredType(entity: EntityName, fn: string, field: string): FieldType {
+  return fn === 'count' || fn === 'count_distinct' ? 'integer' : typeOf(entity, field)
+}
+
+type Measured = { fn: string; field?: string }
+
+function measured(entity: EntityName, group: readonly PlainRecord[], { fn, field = '' }: Measured) {
+  if (fn === 'count') return group.length
+  const known = group.map((record) => fieldOf(record, field)).filter((value) => value !== null)
+  if (fn === 'count_distinct') return new Set(known).size
+  const type = typeOf(entity, field)
+  if (fn === 'sum' && type === 'decimal') {
+    return dollarsFrom(known.reduce<bigint>((sum, each) => sum + nanoDollarsFrom(`${each}`), 0n))
+  }
+  if (fn === 'sum') return known.reduce<number>((sum, each) => sum + Number(each), 0)
+  const sorted = known.toSorted((a, b) => {
+    const [left, right] = [comparable(type, a) ?? '', comparable(type, b) ?? '']
+    return isSmaller(left, right) ? -1 : 1
+  })
+  return (fn === 'min' ? sorted[0] : sorted.at(-1)) ?? null
+}
+
+const width_ns = 420_000_000_000n
+
+/** Returns sums by model and buckets of 7 minutes; see `query-stores.test.ts`. */
+export function expectedSums(records: readonly PlainRecord[], where: object) {
+  const bucketOf = ({ start_time }: PlainRecord) => (nsFromIso(String(start_time)) ?? 0n) / width_ns
+  const keyOf = (record: PlainRecord) =>
+    `${String(bucketOf(record)).padStart(24, '0')} ${fieldOf(record, 'model') ?? '\u{10ffff}'}`
+  return [...Map.groupBy(matching('observations', records, where), keyOf)]
+    .toSorted(([a], [b]) => (isSmaller(a, b) ? -1 : 1))
+    .map(([key, group]) => ({
+      time_bucket: isoFromNs(BigInt(key.slice(0, 24)) * width_ns),
+      ...sums(group),
+    }))
+}
+
+function sums(group: readonly PlainRecord[]) {
+  const of = (fn: string, field?: string) =>
+    measured('observations', group, { fn, ...(field !== undefined && { field }) })
+  const numbers = group.flatMap((record) => numberIn(fieldOf(record, 'attributes.n')) ?? [])
   return {
-    model: group[0]?.model || null,
+    model: fieldOf(group[0] ?? {}, 'model'),
     n: group.length,
-    cost: dollarsFrom(cost),
-    tokens: known.reduce<number>((sum, tokens) => sum + Number(tokens ?? 0), 0),
+    cost: of('sum', 'cost_usd'),
+    tokens: of('sum', 'total_tokens'),
     errors: group.filter(({ status }) => status === 'error').length / group.length,
-    traces: new Set(group.map(({ trace_id }) => trace_id)).size,
-    p90: percentile(group.map((each) => Number(fieldOf(each, 'duration_ms')))),
+    traces: of('count_distinct', 'trace_id'),
+    p90: percentile(group.map(({ duration_ms }) => Number(duration_ms))),
     largest: numbers.length > 0 ? Math.max(...numbers) : null,
   }
 }
 
-/** Between the two neighbours, as percentile_cont does; the last binary digit may differ. */
+/** Interpolates between the two neighbours, as percentile_cont does. */
 function percentile(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
-  const place = 0.9 * (sorted.length - 1)
-  const [low = 0, high = 0] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]]
-  return low + (high - low) * (place - Math.floor(place))
+  const rank = 0.9 * (sorted.length - 1)
+  const [low = 0, high = 0] = [sorted[Math.floor(rank)], sorted[Math.ceil(rank)]]
+  return low + (high - low) * (rank - Math.floor(rank))
 }

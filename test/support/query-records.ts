@@ -1,6 +1,9 @@
-import fc from 'fast-check'
+import { dollarsFrom, nanoDollarsFrom } from '../../src/kernel/dollars.ts'
+import { isoFromNs } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { observationOf } from './observations.ts'
+import type { PlainRecord } from './query-evaluation.ts'
+import { filtersOver, groupsOver, ordersOver } from './query-filters.ts'
 
 /** 2026-09-21T14:00:00Z, give or take: when the records of query tests begin. */
 export const queryStart = 1_790_000_400_000_000_000n
@@ -8,6 +11,9 @@ export const queryStart = 1_790_000_400_000_000_000n
 const second = 1_000_000_000n
 const names = ['chat', 'plan', 'search', "it's", 'ü\\n']
 const models = ['m-1', 'm-2', '']
+/** Most are unknown, as they are where clients do not say who their users are. */
+const users = ['', 'ana', '', 'Ben', '', 'zoë', '']
+const environments = ['prod', '', 'staging', 'Prod', '']
 const statuses = ['ok', 'error', 'cancelled'] as const
 const costs = [null, '0.5', '0.000000001', '12.25', '0.1']
 
@@ -42,71 +48,108 @@ function anObservation(project_id: string, at: number, seed: number): Observatio
     project_id,
     trace_id: traceIds[at % 25] ?? '',
     observation_id: `obs-${id}`,
+    parent_observation_id: at < 25 || seed % 5 === 0 ? '' : 'obs-0000',
     start_time,
     end_time: start_time + BigInt(seed % 17) * 250_000_000n,
-    name: names[seed % 5] ?? '',
-    model: models[seed % 3] ?? '',
-    task_id: `task-${seed % 4}`,
+    ...wordsOf(seed),
     status: statuses[seed % 4] ?? 'ok',
     type: seed % 6 === 0 ? 'tool' : 'generation',
     cost_usd: costs[seed % 5] ?? null,
+    ...tokensOf(seed),
+    input: `input of obs-${id}`,
+    output: seed % 4 === 0 ? '' : `output of obs-${id}`,
+    attributes: labelsOf('n', seed % 3 === 0 ? String(seed % 10) : 'x', seed % 4),
+    metadata: labelsOf('tenant', seed % 2 === 0 ? 'acme' : 'Zeta', seed % 5),
+  })
+}
+
+function wordsOf(seed: number) {
+  return {
+    name: names[seed % 5] ?? '',
+    model: models[seed % 3] ?? '',
+    user_id: users[seed % 7] ?? '',
+    environment: environments[seed % 5] ?? '',
+    task_id: seed % 8 === 7 ? '' : `task-${seed % 4}`,
+  }
+}
+
+function tokensOf(seed: number) {
+  return {
     input_uncached_tokens: seed % 7 === 0 ? null : seed,
     cache_read_tokens: null,
     cache_write_tokens: null,
     output_visible_tokens: seed % 7 === 0 ? null : 5,
     reasoning_tokens: null,
-    input: `input of obs-${id}`,
-    attributes: seed % 3 === 0 ? { n: String(seed % 10) } : seed % 3 === 1 ? { n: 'x' } : {},
-  })
+  }
 }
 
-const leaf = fc.oneof(
-  test('name', ['eq', 'ne', 'gt', 'lte', 'contains', 'starts_with'], fc.constantFrom(...names)),
-  test('name', ['in', 'not_in'], fc.subarray(names, { minLength: 1 })),
-  test('model', ['exists'], fc.boolean()),
-  test('cost_usd', ['exists'], fc.boolean()),
-  test('cost_usd', ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'], fc.constantFrom('0.5', '0.1', '12.25')),
-  test('total_tokens', ['eq', 'ne', 'gt', 'lt'], fc.integer({ min: 0, max: 150 })),
-  test('duration_ms', ['eq', 'gte', 'lt'], fc.constantFrom(0, 250, 1000, 2500)),
-  test('has_error', ['eq', 'ne'], fc.boolean()),
-  test('task_id', ['eq', 'ne'], fc.constantFrom('task-1', 'task-2')),
-  test('task_id', ['in'], fc.constantFrom(['task-0', 'task-3'])),
-  test('trace_id', ['eq', 'ne'], fc.constantFrom(...traceIds)),
-  test('start_time', ['lt', 'gte'], fc.constantFrom('2026-09-21T14:30:00Z')),
-  test('attributes.n', ['gt', 'eq', 'lte'], fc.integer({ min: 0, max: 9 })),
-  test('attributes.n', ['eq', 'exists'], fc.constant(true)),
-)
-
-type Leaf = { field: string; op: string; value: unknown }
-
-function test(field: string, ops: string[], value: fc.Arbitrary<unknown>): fc.Arbitrary<Leaf> {
-  return fc
-    .record({ field: fc.constant(field), op: fc.constantFrom(...ops), value })
-    .map((given) =>
-      given.value === true && given.op === 'eq' && field !== 'has_error'
-        ? { ...given, value: 'x' }
-        : given,
-    )
+/** A key that is there, empty, or missing. */
+function labelsOf(key: string, value: string, seed: number): Record<string, string> {
+  if (seed === 1) return {}
+  return { [key]: seed === 2 ? '' : value }
 }
 
-/** Filters over fields of observations, in JSON. */
-export const anyFilter: fc.Arbitrary<object> = fc.letrec<{ node: object }>((tie) => ({
-  node: fc.oneof(
-    { maxDepth: 3, depthSize: 'small' },
-    leaf,
-    fc.array(tie('node'), { minLength: 1, maxLength: 3 }).map((and) => ({ and })),
-    fc.array(tie('node'), { minLength: 1, maxLength: 3 }).map((or) => ({ or })),
-    tie('node').map((not) => ({ not })),
-  ),
-})).node
+/** The observation as answers show it. */
+export function plainObservation(observation: Observation): PlainRecord {
+  const { start_time, end_time, cost_usd, status, type } = observation
+  const { input_uncached_tokens: input, output_visible_tokens: output } = observation
+  const tokens = { input_tokens: input, output_tokens: output }
+  return {
+    ...observation,
+    ...tokens,
+    total_tokens: input === null && output === null ? null : (input ?? 0) + (output ?? 0),
+    start_time: isoFromNs(start_time),
+    end_time: isoFromNs(end_time),
+    duration_ms: Number(end_time - start_time) / 1_000_000,
+    has_error: status === 'error',
+    is_call: type === 'generation' || type === 'embedding',
+    cost_usd: cost_usd === null ? null : dollarsFrom(nanoDollarsFrom(cost_usd)),
+  }
+}
+
+/** Filters over observations, in JSON. */
+export const anyFilter = filtersOver('observations', {
+  name: names,
+  model: models,
+  user_id: ['ana', 'b', 'Ben', 'zoë', 'zz'],
+  environment: ['prod', 'Q', 'staging'],
+  parent_observation_id: ['obs-0000', 'p'],
+  output: ['output of obs-0007', 'p', 'of'],
+  cost_usd: ['0.5', '0.1', '12.25'],
+  total_tokens: [0, 15, 60, 150],
+  duration_ms: [0, 250, 1000, 2500],
+  has_error: [true, false],
+  task_id: ['task-0', 'task-1', 'task-2', 'task-3'],
+  trace_id: traceIds,
+  start_time: ['2026-09-21T14:30:00Z'],
+  observation_id: ['obs-0007', 'obs-0100'],
+  'attributes.n': [0, 3, 9, '5', 'x', 'w'],
+  'metadata.tenant': ['acme', 'b', 'Zeta'],
+})
 
 const sortable = ['start_time', 'name', 'cost_usd', 'total_tokens', 'duration_ms', 'status']
+const sometimesUnknown = ['user_id', 'environment', 'model', 'task_id', 'parent_observation_id']
 
 /** Orders of pages, in JSON. */
-export const anyOrder = fc.uniqueArray(
-  fc.record({
-    field: fc.constantFrom(...sortable, 'attributes.n'),
-    direction: fc.constantFrom('asc' as const, 'desc' as const),
-  }),
-  { maxLength: 3, selector: ({ field }) => field },
-)
+export const anyOrder = ordersOver([
+  ...sortable,
+  ...sometimesUnknown,
+  'observation_id',
+  'attributes.n',
+  'metadata.tenant',
+])
+
+/** Aggregates without buckets, in JSON. */
+export const anyGroups = groupsOver(anyFilter, {
+  groups: [
+    'user_id',
+    'model',
+    'trace_id',
+    'has_error',
+    'status',
+    'attributes.n',
+    'metadata.tenant',
+  ],
+  counted: [...sometimesUnknown, 'trace_id', 'attributes.n', 'metadata.tenant', 'output'],
+  measured: ['duration_ms', 'cost_usd', 'total_tokens', 'start_time'],
+})

@@ -101,12 +101,14 @@ function topGroupsOf(aggregate: Aggregate, records: Records, columns: Expression
   const { top_n, groups } = aggregate
   if (top_n === undefined) return { columns, from: text, where }
   const fields = groups.filter(({ kind }) => kind === 'field').map(({ name }) => name)
-  const keys = fields.map((name) => columns.get(name)?.sql ?? '').join(', ')
+  const ranking = fields.flatMap((name) => columns.get(name) ?? [])
+  const keys = ranking.map(({ sql }) => sql).join(', ')
+  const ties = ranking.map((each) => scope.dialect.groupOrder(each, 'asc')).join(', ')
   const ranked = aggregate.measures.find(({ name }) => name === top_n.by)
   if (ranked === undefined) throw new RangeError(`no measure is named ${top_n.by}`)
   const { sql: rank } = measureExpression(ranked, { scope, aggregate, bucket: undefined })
   const top = `SELECT ${keys} FROM (${text}) AS record${whereText(where)}
-    GROUP BY ${keys} ORDER BY ${rank} DESC NULLS LAST, ${keys}
+    GROUP BY ${keys} ORDER BY ${rank} DESC NULLS LAST, ${ties}
     LIMIT ${scope.dialect.integer(scope.params, top_n.n)}`
   const from = `SELECT *, (${keys}) ${scope.dialect.in_subquery} (${top}) AS in_top
   FROM (${text}) AS record${whereText(where)}`
@@ -156,10 +158,9 @@ function orderOf(aggregate: Aggregate, columns: Expressions, dialect: Dialect): 
     if (!keys.has(name)) keys.set(name, 'asc')
   }
   return [...keys]
-    .map(([name, direction]) => {
-      const { sql = '', type } = columns.get(name) ?? {}
-      const order = type === 'text' ? dialect.text_order : ''
-      return `${sql}${order} ${direction.toUpperCase()} NULLS LAST`
+    .flatMap(([name, direction]) => {
+      const expression = columns.get(name)
+      return expression === undefined ? [] : dialect.groupOrder(expression, direction)
     })
     .join(', ')
 }

@@ -28,7 +28,8 @@ export function compileQuery(
   const dialect = about.dialect.of(sourceOf(query.entity, about.dialect))
   const params = dialect.params()
   const order = fullOrder(query)
-  const window = after ? narrowedWindow(query, order, after) : query.window
+  const { tick_ns } = dialect
+  const window = after ? narrowedWindow(query, order, { after, tick_ns }) : query.window
   const { entity, slices = [] } = query
   const frame: Frame = { dialect, params, project_id, entity, window, slices }
   const { inside, late } = splitFilter(query)

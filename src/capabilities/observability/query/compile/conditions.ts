@@ -1,7 +1,7 @@
 import type { Filter, Test } from '../language/filter.ts'
 import type { Reference } from '../language/reference.ts'
 import type { Scalar } from '../language/values.ts'
-import type { Dialect, Expression } from './dialect.ts'
+import { type Dialect, type Expression, nextTick } from './dialect.ts'
 import type { Params } from './statement.ts'
 
 /** What turns conditions into text: a dialect, the parameters, and where each field is. */
@@ -42,18 +42,56 @@ function testOf(test: Test, scope: Scope): string {
   const expression = scope.expression(test.reference)
   if (test.op === 'exists') return existence(expression, test.value === true, scope.dialect)
   if (test.numeric) return numericTest(test, expression, scope)
-  const sql = comparison(test, expression, scope)
+  if (expression.type === 'text') return textTest(test, expression, scope)
+  const rounded = expression.type === 'time' ? onTick(test, scope.dialect) : test
+  const sql = rounded === undefined ? never : comparison(rounded, expression, scope)
   return expression.nullable ? `coalesce(${sql}, false)` : sql
 }
 
 function existence(expression: Expression, wanted: boolean, dialect: Dialect): string {
+  const known = isKnown(expression, dialect)
+  return wanted ? `(${known})` : `NOT (${known})`
+}
+
+function isKnown(expression: Expression, dialect: Dialect): string {
   const { sql, type, nullable } = expression
-  const known = () => {
-    if (nullable) return `${sql} IS NOT NULL`
-    if (type === 'text') return `${sql} != ''`
-    return type === 'list' || type === 'json' ? dialect.hasElements(expression) : '1 = 1'
+  if (nullable) return `${sql} IS NOT NULL`
+  if (type === 'text') return `${sql} != ''`
+  return type === 'list' || type === 'json' ? dialect.hasElements(expression) : '1 = 1'
+}
+
+/**
+ * Tests text. Unknown text is stored as the empty text and must match nothing. Only `lt`, `lte` and
+ * comparisons with the empty text itself have to say so; all others stay plain, for the indexes.
+ */
+function textTest(test: Test, expression: Expression, scope: Scope): string {
+  const { op, value } = test
+  if (op === 'in') {
+    const known = (value as readonly string[]).filter((each) => each !== '')
+    return known.length === 0 ? never : scope.dialect.among(scope.params, expression, known)
   }
-  return wanted ? `(${known()})` : `NOT (${known()})`
+  const isBelow = op === 'lt' || op === 'lte'
+  if (value === '') {
+    return isBelow || op === 'eq' ? never : `(${isKnown(expression, scope.dialect)})`
+  }
+  const sql = comparison(test, expression, scope)
+  if (!isBelow || expression.required) return sql
+  return `(${sql} AND ${isKnown(expression, scope.dialect)})`
+}
+
+const never = '1 = 0'
+
+/**
+ * Rounds an instant to what the store tells apart, so that the test holds for the same times: the
+ * store itself would round to the nearest. Undefined when no time can be equal to it.
+ */
+function onTick(test: Test, dialect: Dialect): Test | undefined {
+  const instant = BigInt(test.value as bigint)
+  const next = nextTick(instant, dialect)
+  if (next === instant) return test
+  if (test.op === 'eq') return undefined
+  const isUpper = test.op === 'lt' || test.op === 'gte'
+  return { ...test, value: isUpper ? next : next - dialect.tick_ns }
 }
 
 const signs = { eq: '=', gt: '>', gte: '>=', lt: '<', lte: '<=' } as const

@@ -5,14 +5,16 @@ import type { MeasureFunction } from '../language/query-body.ts'
 import type { Scalar } from '../language/values.ts'
 import type { KeyKind, Params } from './statement.ts'
 
-/** An expression of a statement and what it yields. */
-export type Expression = { sql: string; type: FieldType; nullable?: boolean }
+/** An expression of a statement and what it yields. `required`: text that is never unknown. */
+export type Expression = { sql: string; type: FieldType; nullable?: boolean; required?: boolean }
 
 /** What one store writes otherwise than another. Everything in the text is ours, nothing given. */
 export type Dialect = {
   store: StoreName
   /** This dialect, for what lies in that table. */
   of: (source: Source) => Dialect
+  /** The smallest difference between two times that the store tells apart. */
+  tick_ns: bigint
   /** Parameters of one statement. */
   params: () => Params
   /** What the statement calls the parameter at that place, from 0 on. */
@@ -47,11 +49,10 @@ export type Dialect = {
   numberFrom: (sql: string) => string
   /** How an expression is shown; see `Column`. */
   shown: (expression: Expression) => string
-  /**
-   * Expressions to sort by instead, never null: what is unknown comes last. Text sorts by its first
-   * 256 characters, so that a cursor stays small, but for what tells records apart (`whole`).
-   */
-  sortKeys: (expression: Expression, whole: boolean) => readonly SortExpression[]
+  /** Expressions to sort records by instead, never null: what is unknown comes last. */
+  sortKeys: (expression: Expression, how: SortedHow) => readonly SortExpression[]
+  /** A sort key of groups, with its direction: what is unknown comes last. */
+  groupOrder: (expression: Expression, direction: Direction) => string
   /** The placeholder of a position's part. */
   position: (params: Params, kind: KeyKind, value: string) => string
   /** A measure of a group; see `measureFunctions`. */
@@ -66,9 +67,25 @@ export type Dialect = {
   quotient: (dividend: string, divisor: string) => string
 }
 
+/** Returns the first time at or after an instant that the store tells apart. */
+export function nextTick(instant: bigint, { tick_ns }: Pick<Dialect, 'tick_ns'>): bigint {
+  const past = instant % tick_ns
+  return past === 0n ? instant : instant - past + tick_ns
+}
+
 export type LatestRows = { columns: string; table: string; where: readonly string[]; by: string }
 export type TextOperator = Extract<Operator, 'contains' | 'starts_with'>
 export type PlainMeasure = Exclude<MeasureFunction, 'count' | 'rate' | 'error_rate'>
 
+export type Direction = 'asc' | 'desc'
+
+/** Text sorts by its first 256 characters, so that a cursor stays small, unless `whole` is set. */
+export type SortedHow = { whole: boolean; direction: Direction }
+
 /** `read` is how the value goes into a cursor. */
 export type SortExpression = { sql: string; read: string; kind: KeyKind; unknown_last?: true }
+
+/** True where unknown text, which is stored as the empty text, would come before all other text. */
+export function isSortedFirst({ type, required }: Expression, direction: Direction): boolean {
+  return type === 'text' && direction === 'asc' && required !== true
+}

@@ -26,17 +26,21 @@ function keyOf(entity: Query['entity'], name: string, direction: 'asc' | 'desc')
   return { reference: { name, field }, direction }
 }
 
-/** What of the window is left behind a position, when the time comes first and never changes. */
+/**
+ * Returns what of the window is left behind a position, when the time comes first and never changes.
+ * It keeps the instant of the position itself, which further records may have.
+ */
 export function narrowedWindow(
   { entity, window }: Query,
   order: readonly SortKey[],
-  [first]: Position,
+  { after: [first], tick_ns }: { after: Position; tick_ns: bigint },
 ): QueryWindow {
   const [key] = order
   if (entity.time_moves || key?.reference.name !== entity.time || first === undefined) return window
   const at = BigInt(first)
   if (key.direction === 'asc') return { ...window, from: at > window.from ? at : window.from }
-  return { ...window, to: at + 1n < window.to ? at + 1n : window.to }
+  const to = at + tick_ns
+  return { ...window, to: to < window.to ? to : window.to }
 }
 
 type SortedExpression = SortExpression & { direction: 'asc' | 'desc' }
@@ -47,11 +51,13 @@ export function sortedBy(
   { identity }: Query['entity'],
   scope: Scope,
 ): readonly SortedExpression[] {
-  return order.flatMap(({ reference, direction }) =>
-    scope.dialect
-      .sortKeys(scope.expression(reference), identity.includes(reference.name))
-      .map((key) => ({ ...key, direction: key.unknown_last ? 'asc' : direction })),
-  )
+  return order.flatMap(({ reference, direction }) => {
+    // What tells records apart must not be cut.
+    const whole = identity.includes(reference.name)
+    return scope.dialect
+      .sortKeys(scope.expression(reference), { whole, direction })
+      .map((key) => ({ ...key, direction: key.unknown_last ? ('asc' as const) : direction }))
+  })
 }
 
 /** True for rows behind the position. Throws `invalid_cursor` when it is none of this order. */

@@ -4,7 +4,7 @@ import type { Entity, Field, Source } from '../language/field.ts'
 import type { Filter } from '../language/filter.ts'
 import type { Reference } from '../language/reference.ts'
 import { conditionOf, type Scope } from './conditions.ts'
-import type { Dialect, Expression } from './dialect.ts'
+import { type Dialect, type Expression, nextTick } from './dialect.ts'
 import { restoredIn, rowsWithRestored, type SourceColumn } from './restored-rows.ts'
 import type { Params } from './statement.ts'
 
@@ -86,8 +86,8 @@ export function columnScope({ dialect, params }: Frame): Scope {
 export function windowConditions({ dialect, params, entity, window }: Frame): string[] {
   const { time } = entity
   if (entity.time_moves) return dialect.months(params, time, window)
-  const from = dialect.value(params, 'time', window.from)
-  const to = dialect.value(params, 'time', window.to)
+  const from = dialect.value(params, 'time', nextTick(window.from, dialect))
+  const to = dialect.value(params, 'time', nextTick(window.to, dialect))
   return [`${time} >= ${from}`, `${time} < ${to}`]
 }
 
@@ -125,8 +125,8 @@ function columnsOf(references: readonly Reference[], frame: Frame): Map<string, 
 }
 
 /** A field whose values are the SQL's. */
-export function expressionOf({ type, nullable }: Field, sql: string): Expression {
-  return { sql, type, ...(nullable && { nullable }) }
+export function expressionOf({ type, nullable, required }: Field, sql: string): Expression {
+  return { sql, type, ...(nullable && { nullable }), ...(required && { required }) }
 }
 
 function scopeOf({ dialect, params }: Frame, columns: Map<string, SourceColumn>): Scope {

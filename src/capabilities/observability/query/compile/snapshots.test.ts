@@ -36,6 +36,20 @@ const queries = {
     },
     order_by: [{ field: 'cost_usd', direction: 'desc' }],
   },
+  'below-some-text': {
+    entity: 'observations',
+    select: ['observation_id', 'user_id'],
+    where: {
+      and: [
+        { field: 'user_id', op: 'lt', value: 'm' },
+        { field: 'environment', op: 'gte', value: 'prod' },
+        { not: { field: 'environment', op: 'in', value: ['', 'prod'] } },
+        { field: 'metadata.tenant', op: 'contains', value: '' },
+        { not: { field: 'release', op: 'eq', value: '' } },
+      ],
+    },
+    order_by: [{ field: 'user_id', direction: 'asc' }],
+  },
   'slow-traces': {
     entity: 'traces',
     select: ['trace_id', 'name', 'duration_ms', 'cost_usd', 'metadata.tenant'],

@@ -25,6 +25,8 @@ export type Field = {
   type: FieldType
   about: string
   nullable?: true
+  /** Text that every record has: ingestion refuses a record without it. */
+  required?: true
   /** It may be large: read for the rows of a page only, where the store can do so. */
   content?: true
   /** Its column has an index that finds few rows among many. */

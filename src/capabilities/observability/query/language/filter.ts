@@ -12,8 +12,8 @@ export type Filter =
   | Test
 
 /**
- * One condition. Unknown values (null, and the empty text for `exists`) match no condition but
- * `ne`, `not_in` and `exists: false`: each operator and its opposite share out all records.
+ * One condition. An unknown value (null, or the empty text) matches no condition but `ne`, `not_in`
+ * and `exists: false`: each operator and its opposite share out all records.
  */
 export type Test = {
   kind: 'test'

@@ -56,12 +56,21 @@ function filterWarnings({ entity, where }: Query | Aggregate, tests: readonly Te
       'no index finds these',
     )
   }
+  add('empty_text', names(tests.filter(isWithEmptyText)), emptyText)
   const contents = tests.filter(({ reference }) => reference.field.content)
   const searched = contents.filter(({ op }) => op === 'contains' || op === 'starts_with')
   add('contains_on_content', names(searched), 'the whole text of each record is read')
   const keys = tests.filter(({ reference }) => reference.map_key !== undefined)
   add('map_keys', names(keys), 'the whole map of each record is read')
   return warnings
+}
+
+const emptyText = 'no value is the empty text; use exists to find unknown values'
+
+function isWithEmptyText({ reference, op, value }: Test): boolean {
+  if (reference.field.type !== 'text') return false
+  if (op === 'in') return Array.isArray(value) && value.includes('')
+  return value === '' && (op === 'eq' || op === 'lt' || op === 'lte')
 }
 
 function names(tests: readonly Test[]): string[] {

@@ -1,12 +1,21 @@
 import type { FieldType } from '../../language/field.ts'
 import type { Scalar } from '../../language/values.ts'
-import type { Dialect, Expression, PlainMeasure, SortExpression } from '../dialect.ts'
+import {
+  type Dialect,
+  type Direction,
+  type Expression,
+  isSortedFirst,
+  type PlainMeasure,
+  type SortExpression,
+  type SortedHow,
+} from '../dialect.ts'
 import { collectParams, type Params } from '../statement.ts'
 
 /** How ClickHouse writes it. Parameters are `{p0: Type}`. */
 export const clickhouse: Dialect = {
   store: 'clickhouse',
   of: () => clickhouse,
+  tick_ns: 1n,
   param_name: (at) => `p${at}`,
   params: () => collectParams((at, type) => `{p${at}:${type}}`),
   project: (params, project_id) => params.add(project_id, 'UUID'),
@@ -37,6 +46,7 @@ export const clickhouse: Dialect = {
     `if(match(${sql}, '^-?[0-9]{1,18}([.][0-9]{1,18})?$'), toFloat64OrNull(${sql}), NULL)`,
   shown,
   sortKeys,
+  groupOrder,
   position: (params, kind, text) => {
     if (kind === 'null_flag') return params.add(text, 'UInt8')
     // The bits, since a number in text may be read as its neighbour.
@@ -88,13 +98,23 @@ const nothing: Readonly<Partial<Record<FieldType, string>>> = {
   time: "toDateTime64(0, 9, 'UTC')",
 }
 
-function sortKeys({ sql, type, nullable }: Expression, whole: boolean): SortExpression[] {
+function sortKeys(expression: Expression, { whole, direction }: SortedHow): SortExpression[] {
+  const { sql, type, nullable } = expression
   const known = nullable ? `ifNull(${sql}, ${nothing[type]})` : sql
   const key = type === 'text' && !whole ? `substringUTF8(${sql}, 1, 256)` : known
   const sort: SortExpression = { sql: key, read: keyRead(key, type), kind: type }
-  if (!nullable) return [sort]
-  const flag = `isNull(${sql})`
-  return [{ sql: flag, read: flag, kind: 'null_flag', unknown_last: true }, sort]
+  if (nullable) return [unknownLast(`isNull(${sql})`), sort]
+  return isSortedFirst(expression, direction) ? [unknownLast(`empty(${sql})`), sort] : [sort]
+}
+
+function unknownLast(flag: string): SortExpression {
+  return { sql: flag, read: flag, kind: 'null_flag', unknown_last: true }
+}
+
+function groupOrder(expression: Expression, direction: Direction): string {
+  const { sql } = expression
+  const key = isSortedFirst(expression, direction) ? `nullIf(${sql}, '')` : sql
+  return `${key} ${direction.toUpperCase()} NULLS LAST`
 }
 
 function keyRead(sql: string, type: FieldType): string {

@@ -1,7 +1,15 @@
 import { isoFromNs } from '../../../../../kernel/time.ts'
 import type { FieldType } from '../../language/field.ts'
 import type { Scalar } from '../../language/values.ts'
-import type { Dialect, Expression, PlainMeasure, SortExpression } from '../dialect.ts'
+import {
+  type Dialect,
+  type Direction,
+  type Expression,
+  isSortedFirst,
+  type PlainMeasure,
+  type SortExpression,
+  type SortedHow,
+} from '../dialect.ts'
 import { collectParams, type KeyKind, type Params } from '../statement.ts'
 import { floatFrom, monthsAround } from './postgres-values.ts'
 
@@ -11,6 +19,7 @@ import { floatFrom, monthsAround } from './postgres-values.ts'
  */
 export const postgres: Dialect = dialectWith({
   type: 'timestamptz',
+  tick_ns: 1_000n,
   epoch: "'epoch'::timestamptz",
   param: (ns) => isoFromNs(ns),
   nanoseconds: (sql) => `((extract(epoch from ${sql}) * 1000000)::bigint * 1000)`,
@@ -19,6 +28,7 @@ export const postgres: Dialect = dialectWith({
 /** How times are held. */
 type Times = {
   type: string
+  tick_ns: bigint
   epoch: string
   param: (ns: bigint) => Scalar
   nanoseconds: (sql: string) => string
@@ -26,6 +36,7 @@ type Times = {
 
 const inNanoseconds: Times = {
   type: 'bigint',
+  tick_ns: 1n,
   epoch: '0',
   param: (ns) => ns,
   nanoseconds: (sql) => `(${sql})`,
@@ -40,18 +51,27 @@ function dialectWith(times: Times): Dialect {
     ...timeless(),
     of: ({ times_in_ns }) => (times_in_ns ? dialectWith(inNanoseconds) : postgres),
     value,
+    tick_ns: times.tick_ns,
     months: (params, time, window) => {
       const { from, to } = monthsAround(window)
       return [`${time} >= ${value(params, 'time', from)}`, `${time} < ${value(params, 'time', to)}`]
     },
     shown: (expression) => shown(expression, times),
-    sortKeys: (expression, whole) => sortKeys(expression, whole, times),
+    sortKeys: (expression, how) => sortKeys(expression, how, times),
     position: (params, kind, text) => position(params, kind, text, value),
     nanoseconds: times.nanoseconds,
   }
 }
 
-type Timely = 'of' | 'value' | 'months' | 'shown' | 'sortKeys' | 'position' | 'nanoseconds'
+type Timely =
+  | 'of'
+  | 'value'
+  | 'tick_ns'
+  | 'months'
+  | 'shown'
+  | 'sortKeys'
+  | 'position'
+  | 'nanoseconds'
 
 function timeless(): Omit<Dialect, Timely> {
   return {
@@ -81,6 +101,7 @@ function timeless(): Omit<Dialect, Timely> {
     firstKnown: (first, second) => `coalesce(nullif(${first}, ''), ${second})`,
     in_subquery: 'IN',
     text_order: ' collate "C"',
+    groupOrder,
     mapText: (map, key) => `coalesce(${map} ->> ${key}, '')`,
     numberFrom: (sql) =>
       `case when ${sql} ~ '^-?[0-9]{1,18}([.][0-9]{1,18})?$' then (${sql})::float8 end`,
@@ -114,16 +135,27 @@ function nothing(type: FieldType, times: Times): string {
 }
 
 function sortKeys(
-  { sql, type, nullable }: Expression,
-  whole: boolean,
+  expression: Expression,
+  { whole, direction }: SortedHow,
   times: Times,
 ): SortExpression[] {
+  const { sql, type, nullable } = expression
   const known = nullable ? `coalesce(${sql}, ${nothing(type, times)})` : sql
   const key = sortKey(known, type, whole)
   const sort: SortExpression = { sql: key, read: keyRead(known, key, { type, times }), kind: type }
-  if (!nullable) return [sort]
-  const flag = `(${sql} is null)::integer`
-  return [{ sql: flag, read: `${flag}::text`, kind: 'null_flag', unknown_last: true }, sort]
+  if (nullable) return [unknownLast(`(${sql} is null)`), sort]
+  return isSortedFirst(expression, direction) ? [unknownLast(`(${sql} = '')`), sort] : [sort]
+}
+
+function unknownLast(condition: string): SortExpression {
+  const flag = `${condition}::integer`
+  return { sql: flag, read: `${flag}::text`, kind: 'null_flag', unknown_last: true }
+}
+
+function groupOrder(expression: Expression, direction: Direction): string {
+  const { sql, type } = expression
+  const key = isSortedFirst(expression, direction) ? `nullif(${sql}, '')` : sql
+  return `${sortKey(key, type, true)} ${direction.toUpperCase()} NULLS LAST`
 }
 
 function sortKey(sql: string, type: FieldType, whole: boolean): string {

@@ -10,7 +10,7 @@ FROM (
 ) AS record
 WHERE is_call = {p3:Bool}
 GROUP BY model, (intDiv(toUnixTimestamp64Nano(start_time) - {p5:Int64}, {p4:Int64}) * {p4:Int64} + {p5:Int64})
-ORDER BY (intDiv(toUnixTimestamp64Nano(start_time) - {p5:Int64}, {p4:Int64}) * {p4:Int64} + {p5:Int64}) ASC NULLS LAST, model ASC NULLS LAST
+ORDER BY (intDiv(toUnixTimestamp64Nano(start_time) - {p5:Int64}, {p4:Int64}) * {p4:Int64} + {p5:Int64}) ASC NULLS LAST, nullIf(model, '') ASC NULLS LAST
 LIMIT {p6:Int64}
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"

@@ -10,7 +10,7 @@ FROM (
 ) AS record
 WHERE is_call = $4::boolean
 GROUP BY model, (((start_time) - $6::bigint) / $5::bigint * $5::bigint + $6::bigint)
-ORDER BY (((start_time) - $6::bigint) / $5::bigint * $5::bigint + $6::bigint) ASC NULLS LAST, model collate "C" ASC NULLS LAST
+ORDER BY (((start_time) - $6::bigint) / $5::bigint * $5::bigint + $6::bigint) ASC NULLS LAST, nullif(model, '') collate "C" ASC NULLS LAST
 LIMIT $7::bigint
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"

@@ -11,7 +11,7 @@ FROM (
     AND started_at < $3::timestamptz
 ) AS record
 GROUP BY ((((extract(epoch from started_at) * 1000000)::bigint * 1000) - $5::bigint) / $4::bigint * $4::bigint + $5::bigint), environment
-ORDER BY ((((extract(epoch from started_at) * 1000000)::bigint * 1000) - $5::bigint) / $4::bigint * $4::bigint + $5::bigint) ASC NULLS LAST, environment collate "C" ASC NULLS LAST
+ORDER BY ((((extract(epoch from started_at) * 1000000)::bigint * 1000) - $5::bigint) / $4::bigint * $4::bigint + $5::bigint) ASC NULLS LAST, nullif(environment, '') collate "C" ASC NULLS LAST
 LIMIT $6::bigint
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "2026-11-01T00:00:00.000Z"

@@ -13,7 +13,7 @@ FROM (
 WHERE is_call = $4::boolean
 GROUP BY user_id
 HAVING coalesce(coalesce(sum(cost_usd), 0) > $5::numeric, false)
-ORDER BY (coalesce(sum(input_uncached_tokens), 0) + coalesce(sum(cache_read_tokens), 0) + coalesce(sum(cache_write_tokens), 0) + coalesce(sum(output_visible_tokens), 0) + coalesce(sum(reasoning_tokens), 0)) DESC NULLS LAST, user_id collate "C" ASC NULLS LAST
+ORDER BY (coalesce(sum(input_uncached_tokens), 0) + coalesce(sum(cache_read_tokens), 0) + coalesce(sum(cache_write_tokens), 0) + coalesce(sum(output_visible_tokens), 0) + coalesce(sum(reasoning_tokens), 0)) DESC NULLS LAST, nullif(user_id, '') collate "C" ASC NULLS LAST
 LIMIT $6::bigint
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"

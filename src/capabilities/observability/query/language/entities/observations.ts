@@ -24,7 +24,10 @@ const tokens = (name: string, about: string): Field => ({
 
 const fields: readonly Field[] = [
   { name: 'trace_id', type: 'uuid', about: 'The trace.', indexed: true },
-  text('observation_id', 'The observation, unique in its trace.'),
+  {
+    ...text('observation_id', 'The observation, unique in its trace.'),
+    required: true,
+  },
   text('parent_observation_id', 'Its parent; unknown for a root.'),
   text('type', 'generation, tool, agent, chain, retriever, embedding, and so on.'),
   text('name', 'What the client calls it.'),

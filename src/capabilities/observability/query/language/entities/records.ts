@@ -59,8 +59,8 @@ export const correlations: Entity = {
   maps: ['metadata'],
   fields: fieldsOf([
     ...ofObservation,
-    text('correlation_type', 'What kind of name it is.'),
-    text('correlation_value', 'The name.'),
+    { ...text('correlation_type', 'What kind of name it is.'), required: true },
+    { ...text('correlation_value', 'The name.'), required: true },
   ]),
   stores: {
     clickhouse: { table: 'correlations', versioned: true, restored: 'restored_correlations' },

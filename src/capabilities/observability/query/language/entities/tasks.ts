@@ -17,7 +17,7 @@ export const tasks: Entity = {
   maps: [],
   error_field: 'has_error',
   fields: fieldsOf([
-    text('task_id', 'The task.'),
+    { ...text('task_id', 'The task.'), required: true },
     text('name', 'What the client calls it.'),
     textOrNull('user_id', 'The user that it was done for.'),
     textOrNull('conversation_id', 'Its conversation, a UUID.'),
