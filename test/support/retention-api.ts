@@ -69,6 +69,7 @@ export type Seed = {
 
 /** The routes of retention on a server, over both stores, and workers to run its jobs. */
 export type RetentionApi = AsyncDisposable & {
+  routes: ReturnType<typeof retentionRoutes>
   db: RetentionDb
   columnar: Columnar
   records: RecordStore
@@ -110,9 +111,10 @@ export async function openRetentionApi(): Promise<RetentionApi> {
   const store = openClickHouseRetentionStore({ columnar })
   const organization_id = newId()
   await db.insertInto('organizations').values({ id: organization_id, name: 'tests' }).execute()
-  const server = await serve(
-    retentionRoutes({ db, clock, retention: store, hour: 3, archives_configured: true }),
-  )
+  const routes = retentionRoutes({
+    ...{ db, clock, retention: store, hour: 3, archives_configured: true },
+  })
+  const server = await serve(routes)
   const call: RetentionApi['call'] = async (method, path, project_id, about = {}) => {
     const headers = about.headers ?? keyOf(project_id, 'retention:write')
     const payload = about.body === undefined ? {} : { payload: about.body as object }
@@ -120,6 +122,7 @@ export async function openRetentionApi(): Promise<RetentionApi> {
     return { status: reply.statusCode, body: reply.json(), etag: reply.headers.etag as string }
   }
   const api: RetentionApi = {
+    routes,
     db,
     columnar,
     records,

@@ -5,6 +5,7 @@ import {
   defineRoute,
   type HeaderDocs,
   letsOperatorIn,
+  type OtherReply,
   type RawErrorFormat,
   type RawRoute,
   type Route,
@@ -206,15 +207,9 @@ function parametersOf(place: 'path' | 'query', schema: z.ZodType | undefined): J
 }
 
 function responsesOf(route: Route | RawRoute): Json {
-  const success = String(route.status ?? 200)
-  const responses: Record<string, Json> = {
-    [success]: {
-      description: 'Success',
-      ...(success !== '204' && {
-        content: { 'application/json': { schema: schemaOf(route.reply, 'output') } },
-      }),
-    },
-  }
+  const { status = 200, reply } = route
+  const responses: Record<string, Json> = successOf({ status, description: 'Success', reply })
+  if (route.kind === 'api' && route.also) Object.assign(responses, successOf(route.also))
   const byStatus = Map.groupBy(errorsOf(route), (code) => problemCatalogue[code].status)
   for (const [status, codes] of [...byStatus].toSorted(([a], [b]) => a - b)) {
     responses[String(status)] = {
@@ -226,6 +221,11 @@ function responsesOf(route: Route | RawRoute): Json {
     }
   }
   return responses
+}
+
+function successOf({ status, description, reply }: OtherReply): Record<string, Json> {
+  const content = { 'application/json': { schema: schemaOf(reply, 'output') } }
+  return { [status]: { description, ...(status !== 204 && { content }) } }
 }
 
 function schemaNamed(name: RawErrorFormat | 'Problem'): Json {

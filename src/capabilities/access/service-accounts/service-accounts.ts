@@ -57,6 +57,11 @@ export function createServiceAccount({ db, clock }: Access): Route {
     idempotent: true,
     body: z.strictObject({ name: nameField, scopes: scopesField, managed_by: declaredBy }),
     reply: accountSchema,
+    also: {
+      status: 200,
+      description: 'The resource declares the account already; the answer is that account.',
+      reply: accountSchema,
+    },
     errors: ['name_taken'],
     handle: async ({ body, caller }) => {
       const { name, scopes } = body

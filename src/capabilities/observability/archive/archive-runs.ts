@@ -13,7 +13,7 @@ export const archiveRunSchema = z.strictObject({
   ...jobFields,
   window: z.strictObject({ from: z.string(), to: z.string() }),
   kinds: z.array(z.enum(kindNames)),
-  where: z.unknown().meta({ type: 'object' }).describe('The filter; null without one.'),
+  where: z.looseObject({}).nullable().describe('The filter; null without one.'),
   reason: z.string().nullable(),
   progress: z
     .strictObject({
@@ -45,13 +45,14 @@ export function shownArchiveRun(job: Job): z.input<typeof archiveRunSchema> {
     ...shownJob(job),
     window: { from, to },
     kinds: kinds ?? [...kindNames],
-    where: where ?? null,
+    where: filterSchema.parse(where ?? null),
     reason: reason ?? null,
     progress: job.progress && progressSchema.parse(job.progress),
     result: job.result && resultSchema.parse(job.result),
   }
 }
 
+const filterSchema = archiveRunSchema.shape.where
 const progressSchema = z.object({
   kind: z.enum(kindNames).nullable().default(null),
   day: z.string().nullable().default(null),

@@ -60,7 +60,8 @@ export function addMember({ db, clock, passwords, roles }: Access): Route {
     idempotent: true,
     params: paramsSchema,
     body: bodySchema,
-    reply: memberSchema.extend({ user_created: z.boolean() }),
+    reply: addedSchema,
+    also: { status: 200, description: 'The role of a member was changed.', reply: addedSchema },
     errors: ['organization_not_found', 'last_owner'],
     handle: async ({ params, body, caller }) => {
       const { email, role, initial_password: password, display_name = email } = body
@@ -100,3 +101,5 @@ const memberSchema = z.strictObject({
   role: organizationRoleField,
   created_at: instantField.describe('When the person became a member.'),
 })
+
+const addedSchema = memberSchema.extend({ user_created: z.boolean() })

@@ -90,6 +90,11 @@ export function postLegalHold({ db, clock }: RetentionDeps): Route {
     scope: { level: 'project', role: 'admin', key: 'retention:write' },
     body: holdBody,
     reply: holdSchema,
+    also: {
+      status: 200,
+      description: 'The hold exists already; the answer is that hold, unchanged.',
+      reply: holdSchema,
+    },
     errors: ['too_many_holds', 'store_unavailable'],
     handle: async ({ body, caller }) => {
       const { project_id } = caller

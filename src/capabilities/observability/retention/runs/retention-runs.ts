@@ -68,7 +68,12 @@ export function runRetention(deps: RetentionDeps): Route {
     query: z.strictObject({
       dry_run: flagParameter('`true`: 200 with what a run would do; nothing is deleted.'),
     }),
-    reply: z.union([runSchema, z.strictObject({ dry_run: dryRunSchema })]),
+    reply: runSchema,
+    also: {
+      status: 200,
+      description: 'With `dry_run=true`: what a run would do now.',
+      reply: z.strictObject({ dry_run: dryRunSchema }),
+    },
     errors: ['job_running', 'store_unavailable'],
     handle: async ({ query: { dry_run }, caller }) => {
       const { db, clock } = deps
