@@ -1,5 +1,6 @@
 import type { Job, JobHandler } from '../../src/capabilities/observability/jobs/index.ts'
 import {
+  dryRunHandler,
   type ErasureJobOptions,
   erasureHandler,
   type RetentionDb,
@@ -54,7 +55,12 @@ export function dateAgo(days: number): string {
   return new Date(retentionNow_ms - days * day_ms).toISOString().slice(0, 10)
 }
 
-export type Reply = { status: number; body: Record<string, unknown>; etag: string | undefined }
+export type Reply = {
+  status: number
+  body: Record<string, unknown>
+  etag: string | undefined
+  location?: string
+}
 type Call = { headers?: Record<string, string>; body?: unknown }
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
@@ -65,6 +71,12 @@ export type Seed = {
   events?: Partial<EventDraft>[]
   links?: Partial<LinkDraft>[]
   correlations?: Partial<CorrelationDraft>[]
+}
+
+export type DryRunWay = { method: Method; path: string; body?: unknown }
+export type DryRunRecord = Record<string, unknown> & {
+  result: Record<string, unknown>
+  buckets: Record<string, unknown>[]
 }
 
 /** The routes of retention on a server, over both stores, and workers to run its jobs. */
@@ -85,6 +97,8 @@ export type RetentionApi = AsyncDisposable & {
   done(job_id: string, handler?: JobHandler): Promise<Job>
   /** Enqueues a run, has it done, and answers its record with all buckets. */
   run(project_id: string, handler?: JobHandler): Promise<Record<string, unknown>>
+  /** Has a dry run done, asked for by POST unless another way is named, and answers its record. */
+  dryRun(project_id: string, way?: DryRunWay): Promise<DryRunRecord>
   /** What a SELECT answers. */
   ask<Row>(sql: string, params?: Record<string, string>): Promise<Row[]>
   /** Rows that reads see, by kind. */
@@ -92,6 +106,7 @@ export type RetentionApi = AsyncDisposable & {
 }
 
 const base = '/api/v2/observability'
+const byPost: DryRunWay = { method: 'POST', path: '/retention/run?dry_run=true' }
 const logger = createLogger({ role: 'test', level: 'silent' })
 const clock = { now_ms: () => retentionNow_ms }
 
@@ -119,7 +134,11 @@ export async function openRetentionApi(): Promise<RetentionApi> {
     const headers = about.headers ?? keyOf(project_id, 'retention:write')
     const payload = about.body === undefined ? {} : { payload: about.body as object }
     const reply = await server.inject({ method, url: `${base}${path}`, headers, ...payload })
-    return { status: reply.statusCode, body: reply.json(), etag: reply.headers.etag as string }
+    const { etag, location } = reply.headers
+    return {
+      ...{ status: reply.statusCode, body: reply.json(), etag: etag as string },
+      ...(typeof location === 'string' && { location }),
+    }
   }
   const api: RetentionApi = {
     routes,
@@ -168,6 +187,15 @@ export async function openRetentionApi(): Promise<RetentionApi> {
       if (job.state !== 'succeeded') throw new Error(`the run failed: ${job.error}`)
       const read = await call('GET', `/retention/runs/${job_id}?limit=1000`, project_id)
       return read.body
+    },
+    dryRun: async (project_id, { method, path, body } = byPost) => {
+      const asked = await call(method, path, project_id, { body })
+      if (asked.status !== 202) throw new Error(`the dry run was refused: ${asked.status}`)
+      const job_id = String(asked.body['job_id'])
+      const job = await api.done(job_id, dryRunHandler({ db, store }))
+      if (job.state !== 'succeeded') throw new Error(`the dry run failed: ${job.error}`)
+      const read = await call('GET', `/retention/runs/${job_id}?limit=1000`, project_id)
+      return read.body as DryRunRecord
     },
     ask: (sql, params = {}) => columnar.query(sql, params),
     rows: async (project_id) => {

@@ -68,6 +68,7 @@ interface RetentionBucketsTable {
   kind: string
   environment: string
   action: 'mask' | 'delete' | 'keep'
+  /** `kept`: the rows stay. Also of all that a dry run counted, whatever its `action`. */
   state: 'begun' | 'done' | 'kept'
   reason: OrNull<string>
   row_count: CountByDefault

@@ -3,7 +3,6 @@ import { Answer, etagOf } from '../../../../platform/http/index.ts'
 import { kinds } from '../holds/hold-fields.ts'
 import { managedHolds } from '../holds/managed-store.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
-import { dryRunSchema } from '../runs/dry-run.ts'
 import { retentionKind } from '../runs/retention-kind.ts'
 import { nextTick } from '../schedule/cron.ts'
 import { retentionFields } from './policy-schema.ts'
@@ -48,7 +47,6 @@ export const retentionReply = z.strictObject({
     .nullable()
     .describe('When the schedule of `archive` comes next; null without one.'),
   held_count: count.describe('What is held in the project, each once however many hold it.'),
-  dry_run: dryRunSchema.optional(),
 })
 
 /** What is shown of a policy that may be none. */
@@ -69,7 +67,6 @@ const noChange = { version: 0, updated_at: null, updated_by: null, managed_by: n
 export async function retentionAnswer(
   { db, clock, hour }: Pick<RetentionDeps, 'db' | 'clock' | 'hour'>,
   policy: ShownPolicy,
-  dry_run?: z.input<typeof dryRunSchema>,
 ) {
   const { project_id, days, environments, archive_before_delete, archive } = policy
   const { version, updated_at, updated_by, managed_by } = policy
@@ -87,7 +84,6 @@ export async function retentionAnswer(
       })),
       next_run_at: version === 0 ? null : isoOf(nextDaily(now_ms, hour)),
       next_archive_at: archive?.enabled ? isoOf(nextTick(archive.schedule, now_ms)) : null,
-      ...(dry_run !== undefined && { dry_run }),
     },
     { headers: { etag: etagOf(version) } },
   )
