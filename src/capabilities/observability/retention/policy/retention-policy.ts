@@ -15,6 +15,7 @@ import { requesterOf } from '../../jobs/index.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
 import { runSchema } from '../runs/run-schema.ts'
 import { startDryRun, waitParameter } from '../runs/start-run.ts'
+import { nextSlot } from '../schedule/daily-slots.ts'
 import { type RetentionBody, retentionBody } from './policy-schema.ts'
 import { retentionAnswer, retentionReply, shownPolicy } from './retention-reply.ts'
 import { findRetention, type StoredRetention, writeRetention } from './store.ts'
@@ -103,10 +104,12 @@ export function putRetentionPolicy(deps: RetentionDeps): Route {
 }
 
 /** What a request is to change, and as whom. */
-export function changeOf({ clock }: RetentionDeps, caller: Caller, headers: RequestHeaders) {
+export function changeOf({ clock, hour }: RetentionDeps, caller: Caller, headers: RequestHeaders) {
+  const now_ms = clock.now_ms()
   return {
     project_id: caller.project_id,
-    at: new Date(clock.now_ms()),
+    at: new Date(now_ms),
+    next_run_at: new Date(nextSlot(now_ms, hour)),
     by: requesterOf(caller),
     version: versionToReplace(headers),
   }

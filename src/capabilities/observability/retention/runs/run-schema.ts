@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Job, jobFields, shownJob } from '../../jobs/index.ts'
 import { retentionRulesSchema } from '../policy/rules.ts'
+import { late_ms_min } from '../schedule/daily-slots.ts'
 import { bucketSchema, dateOf, type ShownBucket } from './bucket-schema.ts'
 import type { RunBucket } from './bucket-store.ts'
 import { dryRunKind } from './retention-kind.ts'
@@ -14,6 +15,15 @@ export const runFields = {
   rules: retentionRulesSchema
     .nullable()
     .describe('The rules of a dry run. null: a run reads the policy before each of its steps.'),
+  scheduled_for: z.iso
+    .datetime()
+    .nullable()
+    .describe('The slot of a daily run; null of a run that somebody asked for.'),
+  is_late: z
+    .boolean()
+    .describe(
+      'True: the slot had passed by more than 10 minutes when the run was asked for, for want of a worker or behind another run.',
+    ),
   progress: z
     .strictObject({
       steps: count.describe('Days and kinds that are done.'),
@@ -52,12 +62,20 @@ export function shownRun(job: Job): z.input<typeof runSchema> {
     ...shownJob(job),
     dry_run: kind === dryRunKind,
     rules: retentionRulesSchema.safeParse(params['rules']).data ?? null,
+    ...slotOf(job),
     progress:
       progress === null
         ? null
         : { steps: Number(progress['steps']), day: dateOf(Number(progress['day'])) },
     result: result as z.input<typeof runSchema>['result'],
   }
+}
+
+function slotOf({ params, created_at }: Job) {
+  const { scheduled_for } = params
+  if (typeof scheduled_for !== 'string') return { scheduled_for: null, is_late: false }
+  const late_ms = Date.parse(created_at) - Date.parse(scheduled_for)
+  return { scheduled_for, is_late: late_ms > late_ms_min }
 }
 
 /** Shapes a bucket. */
