@@ -2,6 +2,7 @@ import { openFindingsRetention } from '../capabilities/detection/index.ts'
 import { type Chore, type JobHandler, startJobs } from '../capabilities/observability/jobs/index.ts'
 import {
   archiveScheduleHandler,
+  dryRunHandler,
   type EraseElsewhere,
   erasureHandler,
   retentionChores,
@@ -46,6 +47,7 @@ export function openJobs(
     db,
     handlers: [
       retentionHandler({ ...context, db, store: retention, targets }),
+      dryRunHandler({ db, store: retention }),
       archiveScheduleHandler({ ...context, db, store: retention }),
       erasureHandler({ ...context, db, store: retention, targets, elsewhere }),
       ...others.flatMap(({ handlers }) => handlers),

@@ -14,6 +14,7 @@ import {
   openArchiveDesk,
   writeRecords,
 } from '../support/archives.ts'
+import { documentedBy } from '../support/documented.ts'
 import { eventually } from '../support/eventually.ts'
 import { testPostgres } from '../support/postgres.ts'
 
@@ -149,6 +150,23 @@ describe('archive runs', () => {
       },
     })
     expect(maps).toMatchObject({ state: 'succeeded', result: { rows: 1 } })
+  })
+
+  test('what is answered is what the OpenAPI document says, with a filter and without', async () => {
+    const routes = archiveRoutes({
+      ...{ db: desk.db, restored: desk.restored, clock: app.clock, is_configured: true },
+    })
+    const fault = documentedBy(routes)
+    const where = { field: 'source', op: 'eq', value: 'otlp' }
+    for (const body of [{ window: daysFrom(1) }, { window: daysFrom(1), where }]) {
+      const asked = await post('/archive/run', body)
+      expect(asked.body.where).toEqual('where' in body ? where : null)
+      expect(fault('runArchive', asked)).toBeUndefined()
+      await ended('/archive/runs', asked.body.job_id)
+      const read = await get(`/archive/runs/${asked.body.job_id}`)
+      expect(fault('getArchiveRun', read)).toBeUndefined()
+    }
+    expect(fault('listArchiveRuns', await get('/archive/runs'))).toBeUndefined()
   })
 
   test('the same Idempotency-Key makes one run', async () => {

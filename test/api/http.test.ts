@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { problem } from '../../src/kernel/problem.ts'
 import {
+  Answer,
   createHttpServer,
   defineRawRoute,
   defineRoute,
@@ -324,5 +325,52 @@ test('the document names parameters, replies and errors', () => {
         },
       },
     },
+  })
+})
+
+describe('a second status of success', () => {
+  const made = z.strictObject({ id: z.string() })
+  const makeThing = (answer: () => Answer<{ id: string } | { job: string }>) =>
+    defineRoute({
+      ...publicly,
+      method: 'POST',
+      url: '/api/v1/things',
+      id: 'makeThing',
+      summary: 'Makes a thing',
+      status: 201,
+      reply: made,
+      also: {
+        status: 202,
+        description: 'A worker makes it.',
+        reply: z.strictObject({ job: z.string() }),
+      },
+      handle: async () => answer(),
+    })
+  const post = async (answer: Answer<{ id: string } | { job: string }>) => {
+    const app = await serve([makeThing(() => answer)])
+    return (await app.inject({ method: 'POST', url: '/api/v1/things' })).statusCode
+  }
+
+  test('is in the document with its own shape', () => {
+    const route = makeThing(() => new Answer({ id: 'x' }))
+    const { paths } = openapiDocument([route], { version: '1' }) as {
+      paths: Record<string, { post: { responses: Record<string, object> } }>
+    }
+    const { responses } = paths['/api/v1/things']?.post ?? {}
+    const shape = (name: string) => ({
+      'application/json': { schema: { properties: { [name]: { type: 'string' } } } },
+    })
+    expect(responses).toMatchObject({
+      201: { description: 'Success', content: shape('id') },
+      202: { description: 'A worker makes it.', content: shape('job') },
+    })
+  })
+
+  test('is checked against its own shape; a status that the route does not list fails', async () => {
+    expect(await post(new Answer({ id: 'x' }))).toBe(201)
+    expect(await post(new Answer({ job: 'x' }, { status: 202 }))).toBe(202)
+    expect(await post(new Answer({ id: 'x' }, { status: 202 }))).toBe(500)
+    expect(await post(new Answer({ job: 'x' }))).toBe(500)
+    expect(await post(new Answer({ id: 'x' }, { status: 200 }))).toBe(500)
   })
 })

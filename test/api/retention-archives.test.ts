@@ -61,8 +61,7 @@ test('a day that is being archived is neither deleted nor masked, whatever the p
     await enqueueTestJob(api.db, { project_id: project, kind: 'archive', ...window(40) }),
     await enqueueTestJob(api.db, { project_id: project, kind: 'archive', ...window(10) }),
   ]
-  const dry = await api.call('POST', '/retention/run?dry_run=true', project)
-  expect((dry.body['dry_run'] as { buckets: unknown }).buckets).toMatchObject([
+  expect((await api.dryRun(project)).buckets).toMatchObject([
     { day: dateAgo(41), action: 'delete', reason: null, rows: 1 },
     { day: dateAgo(40), action: 'keep', reason: 'archive_running', rows: 1 },
     { day: dateAgo(10), action: 'keep', reason: 'archive_running', rows: 1 },

@@ -3,60 +3,196 @@ import {
   type RetentionChoresOptions,
   retentionChores,
 } from '../../src/capabilities/observability/retention/index.ts'
-import { jobIn, startWorker } from '../support/job-workers.ts'
+import { enqueueTestJob } from '../support/job-workers.ts'
 import { openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
 
+const path = '/retention-policy'
+const body = { days: { observations: 30 } }
 let api: RetentionApi
 beforeAll(async () => {
   api = await openRetentionApi()
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-/** The chore that enqueues the runs of a day, of one more worker. */
-function dailyChore(clock: RetentionChoresOptions['clock']) {
+type TestClock = RetentionChoresOptions['clock'] & { at: (text: string) => TestClock }
+
+/** A clock that stands still until it is set. */
+function clockAt(text: string): TestClock {
+  let now_ms = Date.parse(text)
+  const clock: TestClock = {
+    now_ms: () => now_ms,
+    at: (later) => {
+      now_ms = Date.parse(later)
+      return clock
+    },
+  }
+  return clock
+}
+
+/** The look of one worker for runs that are due; a worker that starts has a look of its own. */
+function workerAt(clock: TestClock, hour = 3) {
   const [chore] = retentionChores({
-    ...{ db: api.db, clock, hour: 3, job_runs_days: 90, ledger_days: 400 },
+    ...{ db: api.db, clock, hour, job_runs_days: 90, ledger_days: 400 },
     ledger: { dropMonthsBefore: async () => undefined },
   })
   if (chore === undefined) throw new Error('there is no chore')
   return () => chore.run(new AbortController().signal)
 }
 
-const runsOf = (project: string) =>
-  api.db
-    .selectFrom('job_runs')
-    .select(['id', 'once_key', 'requested_by'])
-    .where('project_id', '=', project)
-    .orderBy('once_key')
-    .execute()
+/** A project whose policy was set at noon of 2026-11-21, as the API's clock has it. */
+async function projectWithPolicy(): Promise<string> {
+  const project = await api.newProject()
+  const { body: set } = await api.call('PUT', path, project, { body })
+  expect(set).toMatchObject({ next_run_at: '2026-11-22T03:00:00.000Z' })
+  return project
+}
 
-test('each project with a policy has one run a day, however many workers come', async () => {
-  const [project, without] = [await api.newProject(), await api.newProject()]
-  await api.call('PUT', '/retention-policy', project, { body: { days: { observations: 30 } } })
-  const clock = { now: Date.parse('2026-11-21T03:00:00Z'), now_ms: () => clock.now }
-  const chores = Array.from({ length: 4 }, () => dailyChore(clock))
-  const all = () => Promise.all(chores.map((chore) => chore()))
-  await all()
-  await all()
+const nextRun = async (project: string) =>
+  (await api.call('GET', path, project)).body['next_run_at']
+
+/** The runs of a project, oldest first. */
+async function runsOf(project: string): Promise<Record<string, unknown>[]> {
+  const { body: list } = await api.call('GET', '/retention/runs', project)
+  return (list['runs'] as Record<string, unknown>[]).toReversed()
+}
+
+async function endRuns(project: string): Promise<void> {
+  for (const { job_id, state } of await runsOf(project)) {
+    if (state === 'queued') await api.done(String(job_id))
+  }
+}
+
+test('a policy that is set today runs when it says, also when the worker starts before', async () => {
+  const [project, without] = [await projectWithPolicy(), await api.newProject()]
+  const clock = clockAt('2026-11-21T12:01:00Z')
+  await workerAt(clock)()
+  await workerAt(clock.at('2026-11-22T02:59:59Z'))()
+  expect(await runsOf(project)).toEqual([])
+  await workerAt(clock.at('2026-11-22T03:00:00Z'))()
   expect(await runsOf(project)).toMatchObject([
-    { once_key: 'retention 2026-11-21', requested_by: 'schedule' },
+    { requested_by: 'schedule', scheduled_for: '2026-11-22T03:00:00.000Z', is_late: false },
   ])
+  expect(await nextRun(project)).toBe('2026-11-23T03:00:00.000Z')
   expect(await runsOf(without)).toEqual([])
+  expect(await nextRun(without)).toBeNull()
+})
 
-  // The day begins at the hour that is set; while a run is under way the next one waits.
-  clock.now = Date.parse('2026-11-22T02:59:59Z')
-  await all()
+test('a slot has one run, however many workers come, and whenever they start', async () => {
+  const project = await projectWithPolicy()
+  const clock = clockAt('2026-11-22T03:00:00Z')
+  const workers = Array.from({ length: 4 }, () => workerAt(clock))
+  await Promise.all(workers.map((work) => work()))
+  await Promise.all(workers.map((work) => work()))
+  await workerAt(clock.at('2026-11-22T09:00:00Z'))()
   expect(await runsOf(project)).toHaveLength(1)
-  clock.now = Date.parse('2026-11-22T03:00:00Z')
-  await all()
+  await endRuns(project)
+  clock.at('2026-11-22T10:00:00Z')
+  await Promise.all([...workers, workerAt(clock)].map((work) => work()))
   expect(await runsOf(project)).toHaveLength(1)
-  const worker = startWorker(api.db, [api.handler()], { clock })
-  const [first] = await runsOf(project)
-  await jobIn(api.db, first?.id ?? '', 'succeeded')
-  await worker.stop()
-  await all()
-  expect((await runsOf(project)).map(({ once_key }) => once_key)).toEqual([
-    'retention 2026-11-21',
-    'retention 2026-11-22',
+})
+
+test('a worker that died after it asked for the run asks for no second one', async () => {
+  const project = await projectWithPolicy()
+  const clock = clockAt('2026-11-22T03:00:00Z')
+  await workerAt(clock)()
+  await endRuns(project)
+  const undo = { next_run_at: '2026-11-22T03:00:00.000Z' }
+  await api.db
+    .updateTable('retention_policies')
+    .set(undo)
+    .where('project_id', '=', project)
+    .execute()
+  await workerAt(clock)()
+  expect(await runsOf(project)).toHaveLength(1)
+  expect(await nextRun(project)).toBe('2026-11-23T03:00:00.000Z')
+})
+
+test('slots that no worker was there for are made up for once, late, and the run says so', async () => {
+  const project = await projectWithPolicy()
+  const clock = clockAt('2026-11-24T10:00:00Z')
+  expect(await nextRun(project)).toBe('2026-11-22T03:00:00.000Z')
+  await workerAt(clock)()
+  await endRuns(project)
+  await workerAt(clock)()
+  expect(await runsOf(project)).toMatchObject([
+    { scheduled_for: '2026-11-22T03:00:00.000Z', is_late: true },
   ])
+  expect(await nextRun(project)).toBe('2026-11-25T03:00:00.000Z')
+  await workerAt(clock.at('2026-11-25T03:00:30Z'))()
+  expect(await runsOf(project)).toMatchObject([
+    { is_late: true },
+    { scheduled_for: '2026-11-25T03:00:00.000Z', is_late: false },
+  ])
+})
+
+test('while a run is under way the next one waits', async () => {
+  const project = await projectWithPolicy()
+  const asked = await api.call('POST', '/retention/run', project)
+  expect(asked.body).toMatchObject({ scheduled_for: null, is_late: false })
+  const clock = clockAt('2026-11-22T03:00:00Z')
+  const work = workerAt(clock)
+  await work()
+  expect(await runsOf(project)).toHaveLength(1)
+  expect(await nextRun(project)).toBe('2026-11-22T03:00:00.000Z')
+  await endRuns(project)
+  clock.at('2026-11-22T03:02:00Z')
+  await work()
+  expect(await runsOf(project)).toMatchObject([
+    { job_id: asked.body['job_id'] },
+    { scheduled_for: '2026-11-22T03:00:00.000Z', is_late: false },
+  ])
+})
+
+test('a policy that is changed names its time again, and what was due before is not', async () => {
+  const project = await projectWithPolicy()
+  const missed = { next_run_at: '2026-11-20T03:00:00.000Z' }
+  await api.db
+    .updateTable('retention_policies')
+    .set(missed)
+    .where('project_id', '=', project)
+    .execute()
+  expect((await api.call('PUT', path, project, { body })).body['next_run_at']).toBe(
+    '2026-11-22T03:00:00.000Z',
+  )
+  await workerAt(clockAt('2026-11-21T12:30:00Z'))()
+  expect(await runsOf(project)).toEqual([])
+})
+
+test('another hour counts from the next slot on', async () => {
+  const project = await projectWithPolicy()
+  const clock = clockAt('2026-11-22T02:00:00Z')
+  await workerAt(clock, 1)()
+  expect(await runsOf(project)).toEqual([])
+  await workerAt(clock.at('2026-11-22T03:00:00Z'), 1)()
+  expect(await runsOf(project)).toHaveLength(1)
+  expect(await nextRun(project)).toBe('2026-11-23T01:00:00.000Z')
+})
+
+test('a policy of an earlier version, which names no time, goes on by the hour', async () => {
+  const [old, young, done] = [
+    await projectWithPolicy(),
+    await projectWithPolicy(),
+    await projectWithPolicy(),
+  ]
+  const updated = (project: string, updated_at: string) =>
+    api.db
+      .updateTable('retention_policies')
+      .set({ next_run_at: null, updated_at })
+      .where('project_id', '=', project)
+      .execute()
+  await updated(old, '2026-11-20T12:00:00.000Z')
+  await updated(young, '2026-11-21T12:00:00.000Z')
+  await updated(done, '2026-11-20T12:00:00.000Z')
+  // As the earlier version named the run of a day.
+  const { id } = await enqueueTestJob(api.db, {
+    ...{ project_id: done, kind: 'retention', once_key: 'retention 2026-11-21' },
+  })
+  await api.done(id)
+  await workerAt(clockAt('2026-11-21T12:01:00Z'))()
+  expect(await runsOf(old)).toMatchObject([{ scheduled_for: '2026-11-21T03:00:00.000Z' }])
+  expect(await runsOf(young)).toEqual([])
+  expect(await runsOf(done)).toMatchObject([{ job_id: id }])
+  for (const project of [old, young, done]) {
+    expect(await nextRun(project)).toBe('2026-11-22T03:00:00.000Z')
+  }
 })

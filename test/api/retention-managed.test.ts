@@ -55,7 +55,7 @@ test('what a resource declares is changed by that resource alone, and the refusa
     expect(await api.call('DELETE', path, project, { headers })).toMatchObject(refused)
   }
   // To look what would be deleted is no change.
-  expect((await api.call('PUT', `${path}?dry_run=true`, project, { body })).status).toBe(200)
+  expect((await api.call('PUT', `${path}?dry_run=true`, project, { body })).status).toBe(202)
   expect((await api.call('GET', path, project)).body).toEqual(made.body)
   expect(await declare(project, { days: { observations: 7 } })).toMatchObject({
     ...{ status: 200, body: { version: 2, days: { observations: 7 } } },

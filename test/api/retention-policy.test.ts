@@ -150,9 +150,12 @@ test('a dry run tells what would go, and neither deletes nor stores anything', a
     ],
   })
   const body = { days: { observations: 30, events: 30 } }
-  const dry = await api.call('PUT', `${path}?dry_run=true`, project, { body })
-  expect(dry.status).toBe(200)
-  expect(dry.body['version']).toBe(0)
+  const before = await api.call('GET', path, project)
+  const dry = await api.dryRun(project, { method: 'PUT', path: `${path}?dry_run=true`, body })
+  expect(dry).toMatchObject({
+    ...{ dry_run: true, state: 'succeeded', kind: 'retention_dry_run' },
+    rules: { days: { content: null, ...body.days, traces: null }, environments: [] },
+  })
   const bucket = (ago: number, environment: string, more = {}) => ({
     day: dateAgo(ago),
     ...{ kind: 'observations', environment, action: 'delete', reason: null, rows: 1 },
@@ -160,18 +163,15 @@ test('a dry run tells what would go, and neither deletes nor stores anything', a
     held_rows: 0,
     ...more,
   })
-  expect(dry.body['dry_run']).toMatchObject({
-    buckets: [
-      bucket(40, 'dev'),
-      bucket(40, 'prod'),
-      bucket(31, 'prod'),
-      bucket(-1, 'prod', { action: 'keep', reason: 'in_future' }),
-    ],
-    deleted_rows: 3,
-    is_partial: false,
-  })
-  expect((await api.call('GET', path, project)).body['version']).toBe(0)
-  const nothing = await api.call('GET', `${path}?dry_run=true`, project)
-  expect(nothing.body['dry_run']).toMatchObject({ buckets: [], deleted_rows: 0 })
+  expect(dry.buckets).toMatchObject([
+    bucket(40, 'dev'),
+    bucket(40, 'prod'),
+    bucket(31, 'prod'),
+    bucket(-1, 'prod', { action: 'keep', reason: 'in_future' }),
+  ])
+  expect(dry.result).toMatchObject({ deleted_rows: 3, buckets: 4, is_partial: false })
+  expect(await api.call('GET', path, project)).toEqual(before)
+  const nothing = await api.dryRun(project, { method: 'GET', path: `${path}?dry_run=true` })
+  expect(nothing).toMatchObject({ buckets: [], result: { deleted_rows: 0 } })
   expect((await api.rows(project))['observations']).toBe(5)
 })

@@ -22,12 +22,6 @@ async function setPolicy(project: string, body: object): Promise<void> {
   expect(status).toBe(200)
 }
 
-async function dryRun(project: string): Promise<Record<string, unknown>> {
-  const { status, body } = await api.call('POST', '/retention/run?dry_run=true', project)
-  expect(status).toBe(200)
-  return body['dry_run'] as Record<string, unknown>
-}
-
 /** Buckets without what an estimate is; in an order of their own. */
 function counted(buckets: unknown): Bucket[] {
   return (buckets as Bucket[])
@@ -69,9 +63,9 @@ test('a run deletes what is due and nothing else, and a dry run told it before',
   for (const ago of [100, 31]) await api.seed(other, oneTrace(daysAgo(ago)))
   await setPolicy(project, { days: { observations: 30, traces: 60, events: 30 } })
 
-  const dry = await dryRun(project)
+  const dry = await api.dryRun(project)
   const run = await api.run(project)
-  expect(counted(run['buckets'])).toEqual(counted(dry['buckets']))
+  expect(counted(run['buckets'])).toEqual(counted(dry.buckets))
   expect(run['result']).toMatchObject({
     deleted_rows: 4 * 4 + 2,
     ...{ masked_rows: 0, held_rows: 0, kept_rows: 5 },
@@ -88,7 +82,7 @@ test('a run deletes what is due and nothing else, and a dry run told it before',
   expect(await api.rows(other)).toEqual({
     ...{ observations: 2, traces: 2, events: 2, links: 2, correlations: 2 },
   })
-  expect((await dryRun(project))['deleted_rows']).toBe(0)
+  expect((await api.dryRun(project)).result['deleted_rows']).toBe(0)
 
   // Rows of a day that was deleted may still come: they are for the next run.
   await api.seed(project, oneTrace(daysAgo(100)))
@@ -124,9 +118,9 @@ test('environments have days of their own, also where a row does not name one', 
       { environment: 'prod', days: { observations: null, traces: null, events: null } },
     ],
   })
-  const dry = await dryRun(project)
+  const dry = await api.dryRun(project)
   const run = await api.run(project)
-  expect(counted(run['buckets'])).toEqual(counted(dry['buckets']))
+  expect(counted(run['buckets'])).toEqual(counted(dry.buckets))
   expect(run['result']).toMatchObject({ deleted_rows: 5 })
   for (const kind of ['observations', 'traces', 'events', 'links', 'correlations']) {
     const left = await api.ask<{ id: string }>(
@@ -165,9 +159,9 @@ test('content goes before its rows, and the rows say so', async () => {
   await api.seed(project, said(old, daysAgo(8)))
   await api.seed(project, said(young, daysAgo(7)))
   await setPolicy(project, { days: { content: 7, observations: 30, traces: 30, events: 30 } })
-  const dry = await dryRun(project)
+  const dry = await api.dryRun(project)
   const run = await api.run(project)
-  expect(counted(run['buckets'])).toEqual(counted(dry['buckets']))
+  expect(counted(run['buckets'])).toEqual(counted(dry.buckets))
   expect(run['result']).toMatchObject({ masked_rows: 4, deleted_rows: 0 })
   const read = (columns: string, kind: string, trace: string) =>
     api.ask(
@@ -231,9 +225,9 @@ test('what is held is neither deleted nor masked, whichever way it is held', asy
     expect((await api.call('POST', '/legal-holds', project, { body })).status).toBe(201)
   }
   await setPolicy(project, { days: { content: 7, observations: 30, traces: 30, events: 30 } })
-  const dry = await dryRun(project)
+  const dry = await api.dryRun(project)
   const run = await api.run(project)
-  expect(counted(run['buckets'])).toEqual(counted(dry['buckets']))
+  expect(counted(run['buckets'])).toEqual(counted(dry.buckets))
   expect(run['result']).toMatchObject({ deleted_rows: 6, held_rows: 30 })
   for (const kind of ['observations', 'traces', 'events', 'links', 'correlations']) {
     const left = await api.ask<{ id: string }>(
@@ -337,7 +331,7 @@ test('tasks and conversations follow their last activity', async () => {
     days: { observations: 30, traces: 30 },
     environments: [{ environment: 'dev', days: { traces: 7 } }],
   })
-  const dry = await dryRun(project)
+  const dry = await api.dryRun(project)
   const run = await api.run(project)
   const told = counted(run['buckets'])
   expect(told.map(({ kind, day, environment, rows }) => [kind, day, environment, rows])).toEqual([
@@ -345,7 +339,7 @@ test('tasks and conversations follow their last activity', async () => {
     ['tasks', dateAgo(40), '', 1],
     ['tasks', dateAgo(8), 'dev', 1],
   ])
-  expect(counted(dry['buckets'])).toEqual(told)
+  expect(counted(dry.buckets)).toEqual(told)
   const left = await api.db
     .selectFrom('tasks')
     .select('task_id')

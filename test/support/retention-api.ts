@@ -1,5 +1,6 @@
 import type { Job, JobHandler } from '../../src/capabilities/observability/jobs/index.ts'
 import {
+  dryRunHandler,
   type ErasureJobOptions,
   erasureHandler,
   type RetentionDb,
@@ -54,7 +55,12 @@ export function dateAgo(days: number): string {
   return new Date(retentionNow_ms - days * day_ms).toISOString().slice(0, 10)
 }
 
-export type Reply = { status: number; body: Record<string, unknown>; etag: string | undefined }
+export type Reply = {
+  status: number
+  body: Record<string, unknown>
+  etag: string | undefined
+  location?: string
+}
 type Call = { headers?: Record<string, string>; body?: unknown }
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
@@ -67,8 +73,15 @@ export type Seed = {
   correlations?: Partial<CorrelationDraft>[]
 }
 
+export type DryRunWay = { method: Method; path: string; body?: unknown }
+export type DryRunRecord = Record<string, unknown> & {
+  result: Record<string, unknown>
+  buckets: Record<string, unknown>[]
+}
+
 /** The routes of retention on a server, over both stores, and workers to run its jobs. */
 export type RetentionApi = AsyncDisposable & {
+  routes: ReturnType<typeof retentionRoutes>
   db: RetentionDb
   columnar: Columnar
   records: RecordStore
@@ -84,6 +97,8 @@ export type RetentionApi = AsyncDisposable & {
   done(job_id: string, handler?: JobHandler): Promise<Job>
   /** Enqueues a run, has it done, and answers its record with all buckets. */
   run(project_id: string, handler?: JobHandler): Promise<Record<string, unknown>>
+  /** Has a dry run done, asked for by POST unless another way is named, and answers its record. */
+  dryRun(project_id: string, way?: DryRunWay): Promise<DryRunRecord>
   /** What a SELECT answers. */
   ask<Row>(sql: string, params?: Record<string, string>): Promise<Row[]>
   /** Rows that reads see, by kind. */
@@ -91,6 +106,7 @@ export type RetentionApi = AsyncDisposable & {
 }
 
 const base = '/api/v2/observability'
+const byPost: DryRunWay = { method: 'POST', path: '/retention/run?dry_run=true' }
 const logger = createLogger({ role: 'test', level: 'silent' })
 const clock = { now_ms: () => retentionNow_ms }
 
@@ -110,16 +126,22 @@ export async function openRetentionApi(): Promise<RetentionApi> {
   const store = openClickHouseRetentionStore({ columnar })
   const organization_id = newId()
   await db.insertInto('organizations').values({ id: organization_id, name: 'tests' }).execute()
-  const server = await serve(
-    retentionRoutes({ db, clock, retention: store, hour: 3, archives_configured: true }),
-  )
+  const routes = retentionRoutes({
+    ...{ db, clock, retention: store, hour: 3, archives_configured: true },
+  })
+  const server = await serve(routes)
   const call: RetentionApi['call'] = async (method, path, project_id, about = {}) => {
     const headers = about.headers ?? keyOf(project_id, 'retention:write')
     const payload = about.body === undefined ? {} : { payload: about.body as object }
     const reply = await server.inject({ method, url: `${base}${path}`, headers, ...payload })
-    return { status: reply.statusCode, body: reply.json(), etag: reply.headers.etag as string }
+    const { etag, location } = reply.headers
+    return {
+      ...{ status: reply.statusCode, body: reply.json(), etag: etag as string },
+      ...(typeof location === 'string' && { location }),
+    }
   }
   const api: RetentionApi = {
+    routes,
     db,
     columnar,
     records,
@@ -165,6 +187,15 @@ export async function openRetentionApi(): Promise<RetentionApi> {
       if (job.state !== 'succeeded') throw new Error(`the run failed: ${job.error}`)
       const read = await call('GET', `/retention/runs/${job_id}?limit=1000`, project_id)
       return read.body
+    },
+    dryRun: async (project_id, { method, path, body } = byPost) => {
+      const asked = await call(method, path, project_id, { body })
+      if (asked.status !== 202) throw new Error(`the dry run was refused: ${asked.status}`)
+      const job_id = String(asked.body['job_id'])
+      const job = await api.done(job_id, dryRunHandler({ db, store }))
+      if (job.state !== 'succeeded') throw new Error(`the dry run failed: ${job.error}`)
+      const read = await call('GET', `/retention/runs/${job_id}?limit=1000`, project_id)
+      return read.body as DryRunRecord
     },
     ask: (sql, params = {}) => columnar.query(sql, params),
     rows: async (project_id) => {

@@ -4,7 +4,7 @@ import { problemSchema, providerErrorSchema, rpcStatusSchema } from './error-sch
 import type { Json } from './json-schema.ts'
 import type { NamedSchemas, SchemaUse } from './openapi-schemas.ts'
 import { problemMediaType } from './problem-reply.ts'
-import type { RawRoute, Route } from './route.ts'
+import type { OtherReply, RawRoute, Route } from './route.ts'
 
 /** The formats of errors: of the product APIs, the proxy and OTLP. */
 const formats = {
@@ -43,14 +43,15 @@ function headers(...names: string[]): Json {
 
 /** The schemas that a route's answers have. */
 export function responseUses(route: Route | RawRoute): SchemaUse[] {
-  const errors = { schema: formats[formatOf(route)].schema, io: 'output' } as const
-  return [{ schema: route.reply, io: 'output' }, errors]
+  const schemas = successesOf(route).map(({ reply }) => reply)
+  return [...schemas, formats[formatOf(route)].schema].map((schema) => ({ schema, io: 'output' }))
 }
 
-/** The statuses of success of a route, the usual one first. */
-export function successStatuses(route: Route | RawRoute): number[] {
-  const { status = 200, also_status } = route
-  return also_status === undefined ? [status] : [status, also_status]
+/** Returns what a route answers on success, the usual status first. */
+function successesOf(route: Route | RawRoute): OtherReply[] {
+  const { status = 200, reply } = route
+  const usual = { status, reply, description: STATUS_CODES[status] ?? '' }
+  return route.kind === 'api' && route.also ? [usual, route.also] : [usual]
 }
 
 /**
@@ -63,13 +64,13 @@ export function responsesOf(
   shared: Record<string, Json>,
 ): Json {
   const responses: Record<string, Json> = {}
-  for (const status of successStatuses(route)) {
+  for (const { status, reply, description } of successesOf(route)) {
     responses[String(status)] = {
-      description: STATUS_CODES[status],
+      description,
       ...(route.etag && { headers: headers('ETag') }),
       ...(status !== 204 && {
         content: {
-          'application/json': { schema: schemas.of({ schema: route.reply, io: 'output' }) },
+          'application/json': { schema: schemas.of({ schema: reply, io: 'output' }) },
         },
       }),
     }

@@ -67,6 +67,7 @@ export type RouteDefinition<
   B extends Schema | undefined,
   R extends Schema,
   S extends RouteScope,
+  O extends Schema,
 > = RouteDocs & {
   auth: RouteAuth
   scope: S
@@ -74,6 +75,7 @@ export type RouteDefinition<
   query?: Q
   body?: B
   reply: R
+  also?: OtherReply<O>
   handle: (request: {
     params: Parsed<P>
     query: Parsed<Q>
@@ -83,8 +85,18 @@ export type RouteDefinition<
     request_id: string
     /** Aborts when the client leaves. */
     signal: AbortSignal
-  }) => Promise<z.input<R> | Answer<z.input<R>>>
+  }) => Promise<z.input<R> | Answer<z.input<R> | z.input<O>>>
 }
+
+/** A second status of success, which the handler answers by an `Answer` of that status. */
+export type OtherReply<R extends Schema = Schema> = {
+  status: SuccessStatus
+  /** When this status is answered, for the docs. */
+  description: string
+  reply: R
+}
+
+type SuccessStatus = 200 | 201 | 202 | 204
 
 /** The headers of a request, by lower-case name. */
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
@@ -99,9 +111,7 @@ type RouteDocs = {
   id: string
   summary: string
   /** Status of success; 200 unless set. */
-  status?: 200 | 201 | 202 | 204
-  /** Another status of success: 200 of a call that found what it would have made. */
-  also_status?: 200
+  status?: SuccessStatus
   /** Answers the version of what it answers as `ETag`. */
   etag?: true
   /** Request headers that it reads itself, beside those of credentials, projects and idempotency. */
@@ -131,6 +141,7 @@ export type Route = RouteDocs & {
   query: Schema | undefined
   body: Schema | undefined
   reply: Schema
+  also?: OtherReply
   run: (request: UnparsedRequest) => Promise<Answer<unknown>>
 }
 
@@ -165,7 +176,8 @@ export function defineRoute<
   P extends Schema | undefined = undefined,
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
->(definition: RouteDefinition<P, Q, B, R, S>): Route {
+  O extends Schema = never,
+>(definition: RouteDefinition<P, Q, B, R, S, O>): Route {
   const { handle, params, query, body, ...rest } = definition
   return {
     ...rest,

@@ -233,7 +233,11 @@ function send(route: Route, reply: FastifyReply, answer: Answer<unknown>): Fasti
 }
 
 function checked(route: Route, answer: Answer<unknown>): Answer<unknown> {
-  const result = route.reply.safeParse(answer.body)
+  const { status: usual = 200, also } = route
+  const { status = usual } = answer
+  const reply = status === usual ? route.reply : status === also?.status ? also.reply : undefined
+  if (reply === undefined) throw new Error(`${route.id} answered ${status}, which it does not list`)
+  const result = reply.safeParse(answer.body)
   if (!result.success) throw new Error(`${route.id} broke its reply: ${result.error.message}`)
   return answer
 }

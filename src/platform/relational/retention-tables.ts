@@ -8,13 +8,14 @@ import type {
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migrations `0010_retention` and `0017_managed_retention`, for `Kysely<RetentionTables>`. */
+/** The tables of migrations `0010_retention`, `0017_…` and `0019_…`, for `Kysely<RetentionTables>`. */
 export interface RetentionTables {
   retention_policies: RetentionPoliciesTable
   legal_holds: LegalHoldsTable
   retention_buckets: RetentionBucketsTable
   erasures: ErasuresTable
   erasure_keys: ErasureKeysTable
+  erased_traces: ErasedTracesTable
 }
 
 /** Days by what is kept; null: for ever. */
@@ -38,6 +39,8 @@ interface RetentionPoliciesTable {
   archive: JsonOrNull<ArchiveSchedule>
   /** When `archive` was last set: what was due before is not. */
   archive_since: InstantOrNull
+  /** When the daily run comes next; null in a policy of an earlier version. */
+  next_run_at: InstantOrNull
   managed_by: JsonOrNull<ManagedBy>
   /** 1 at first, one more with each change. */
   version: number
@@ -68,6 +71,7 @@ interface RetentionBucketsTable {
   kind: string
   environment: string
   action: 'mask' | 'delete' | 'keep'
+  /** `kept`: the rows stay. Also of all that a dry run counted, whatever its `action`. */
   state: 'begun' | 'done' | 'kept'
   reason: OrNull<string>
   row_count: CountByDefault
@@ -89,7 +93,16 @@ interface ErasuresTable {
   receipt: JsonOrNull<Record<string, unknown>>
   requested_by: string
   created_at: Instant
+  /** When no read found a row of the user any more. */
+  unreadable_at: InstantOrNull
   ended_at: InstantOrNull
+}
+
+/** A trace of an erased user, known by the digest of `erasures`. */
+interface ErasedTracesTable {
+  project_id: string
+  user_id_digest: Buffer
+  trace_id: string
 }
 
 interface ErasureKeysTable {

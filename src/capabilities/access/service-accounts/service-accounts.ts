@@ -58,7 +58,6 @@ export function createServiceAccount({ db, clock }: Access): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null, operator: true },
     status: 201,
-    also_status: 200,
     idempotent: true,
     body: record('CreateServiceAccountRequest', {
       name: nameField,
@@ -66,6 +65,11 @@ export function createServiceAccount({ db, clock }: Access): Route {
       managed_by: declaredBy,
     }),
     reply: accountSchema,
+    also: {
+      status: 200,
+      description: 'The resource declares the account already; the answer is that account.',
+      reply: accountSchema,
+    },
     errors: ['name_taken'],
     handle: async ({ body, caller }) => {
       const { name, scopes } = body

@@ -8,6 +8,6 @@ export {
   type JobValue,
 } from './contract.ts'
 export { enqueueJob, requesterOf } from './enqueue-job.ts'
-export { findJobs, jobFields, listJobs, readJob, shownJob } from './read-jobs.ts'
+export { cancelJob, findJobs, jobFields, listJobs, readJob, shownJob } from './read-jobs.ts'
 export { type Chore, type Jobs, type JobsOptions, startJobs } from './start-jobs.ts'
-export { deleteEndedJobs } from './store.ts'
+export { deleteEarlierJobs, deleteEndedJobs } from './store.ts'

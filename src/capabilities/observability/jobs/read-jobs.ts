@@ -10,7 +10,7 @@ import {
 import { problem } from '../../../kernel/problem.ts'
 import { asStoreProblem } from '../../../platform/relational/index.ts'
 import type { Job, JobDb } from './contract.ts'
-import { countJobs, findJob, type JobFilter, selectJobs } from './store.ts'
+import { countJobs, endUnended, findJob, type JobFilter, selectJobs } from './store.ts'
 
 /** What every run says of itself; `params`, `progress` and `result` are for its kind to describe. */
 export const jobFields = {
@@ -37,16 +37,25 @@ export function shownJob(job: Job): z.infer<z.ZodObject<typeof jobFields>> {
   return { job_id, kind, state, attempt, error, requested_by, created_at, started_at, ended_at }
 }
 
+/** Which run; `or_kind` is a second kind that it may be of. */
+export type JobAsked = Pick<Job, 'project_id' | 'kind' | 'id'> & { or_kind?: string }
+
 /** One run of a project. Throws `job_not_found`, `store_unavailable`. */
-export async function readJob(
-  db: JobDb,
-  about: Pick<Job, 'project_id' | 'kind' | 'id'>,
-): Promise<Job> {
+export async function readJob(db: JobDb, about: JobAsked): Promise<Job> {
   const job = isUuid(about.id) ? await findJob(db, about).catch(rethrow) : undefined
   if (job !== undefined) return job
   throw problem('job_not_found', {
     detail: `job_id: got "${about.id.slice(0, 80)}", which is no ${about.kind} run of this project`,
   })
+}
+
+/**
+ * Ends a run that has not ended as `failed`, and answers it; one that has ended is answered as it is.
+ * Throws `job_not_found`, `store_unavailable`.
+ */
+export async function cancelJob(db: JobDb, about: JobAsked, by: string): Promise<Job> {
+  const cancelled = await endUnended(db, about, `Cancelled by ${by}.`).catch(rethrow)
+  return cancelled ?? readJob(db, about)
 }
 
 /** A page of a project's runs of a kind, newest first. Throws `invalid_cursor`, `store_unavailable`. */

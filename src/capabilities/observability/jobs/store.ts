@@ -72,15 +72,47 @@ export async function countJobs(
 
 export function findJob(
   db: JobDb,
-  { project_id, kind, id }: Pick<Job, 'project_id' | 'kind' | 'id'>,
+  { project_id, kind, or_kind = kind, id }: JobKey,
 ): Promise<Job | undefined> {
   return db
     .selectFrom('job_runs')
     .selectAll()
     .where('project_id', '=', project_id)
-    .where('kind', '=', kind)
+    .where('kind', 'in', [kind, or_kind])
     .where('id', '=', id)
     .executeTakeFirst()
+}
+
+type JobKey = Pick<Job, 'project_id' | 'kind' | 'id'> & { or_kind?: string }
+
+/** Ends a job that is queued or runs, whoever works on it; undefined when it has ended before. */
+export function endUnended(
+  db: JobDb,
+  { project_id, kind, id }: Pick<JobKey, 'project_id' | 'kind' | 'id'>,
+  error: string,
+): Promise<Job | undefined> {
+  return db
+    .updateTable('job_runs')
+    .set({ state: 'failed', error, ended_at: sql`now()`, lease_owner: null, lease_until: null })
+    .where('project_id', '=', project_id)
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .where('state', 'in', ['queued', 'running'])
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Deletes the records of a project's runs of a kind that have ended, but for the newest ones. */
+export async function deleteEarlierJobs(
+  db: JobDb,
+  { project_id, kind, kept }: Pick<Job, 'project_id' | 'kind'> & { kept: number },
+): Promise<void> {
+  await sql`
+    delete from job_runs where id in (
+      select id from job_runs
+      where project_id = ${project_id} and kind = ${kind}
+      order by id desc offset ${kept})
+    and state in ('succeeded', 'failed')`.execute(db)
 }
 
 /** A holding of a job: what is written with it counts only while it is still the holder's. */

@@ -1,11 +1,11 @@
 import { newId } from '../../../kernel/ids.ts'
+import { poll } from '../../../kernel/poll.ts'
 import { Problem, problem } from '../../../kernel/problem.ts'
 import type { IngestRecords } from '../../../model/ingest-records.ts'
 import { recordKinds } from '../schema/index.ts'
 import type { Batch } from './batch.ts'
 import { createBodyHash } from './body-hash.ts'
 import type { RequestContext } from './deps.ts'
-import { poll } from './poll.ts'
 import { type ReadRecords, readRecords } from './read-records.ts'
 import {
   type ClaimOutcome,

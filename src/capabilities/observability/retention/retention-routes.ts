@@ -4,7 +4,12 @@ import { deleteLegalHold, listLegalHolds, postLegalHold } from './holds/legal-ho
 import { deleteRetentionPolicy } from './policy/drop-retention-policy.ts'
 import { getRetentionPolicy, putRetentionPolicy } from './policy/retention-policy.ts'
 import type { RetentionDeps } from './retention-deps.ts'
-import { getRetentionRun, listRetentionRuns, runRetention } from './runs/retention-runs.ts'
+import {
+  cancelRetentionRun,
+  getRetentionRun,
+  listRetentionRuns,
+  runRetention,
+} from './runs/retention-runs.ts'
 
 /** The routes of policies, legal holds, runs and erasures. */
 export function retentionRoutes(deps: RetentionDeps): Route[] {
@@ -15,6 +20,7 @@ export function retentionRoutes(deps: RetentionDeps): Route[] {
     runRetention(deps),
     listRetentionRuns(deps),
     getRetentionRun(deps),
+    cancelRetentionRun(deps),
     listLegalHolds(deps),
     postLegalHold(deps),
     deleteLegalHold(deps),

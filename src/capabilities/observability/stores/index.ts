@@ -58,9 +58,12 @@ export type {
   TraceCorrelationPage,
 } from './record-contract.ts'
 export {
+  type BucketCount,
   type CensusBucket,
   type CensusQuery,
+  type CountQuery,
   censusBuckets_max,
+  countBounds_max,
   type HeldBy,
   type HeldOwners,
   type OpenSlice,
@@ -68,7 +71,6 @@ export {
   type RetentionStore,
   type RetentionTarget,
   retentionIds_max,
-  type SliceCount,
   type UserCount,
   type UserErasure,
 } from './retention-contract.ts'

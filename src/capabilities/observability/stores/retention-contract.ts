@@ -70,8 +70,11 @@ export type RetentionStore = RetentionTarget & {
    * sent again may count twice: this is to know where to look.
    */
   census(asked: CensusQuery): Promise<CensusBucket[]>
-  /** Rows of a slice, without those that are held; a record that was sent again counts once. */
-  count(slice: RetentionSlice): Promise<SliceCount>
+  /**
+   * Rows of a slice by UTC day and environment, in one statement; a record that was sent again counts
+   * once in each. At most `countedBuckets_max`, oldest first.
+   */
+  countBuckets(asked: CountQuery): Promise<BucketCount[]>
   /** Traces with rows in the slice that something holds, sorted; at most `retentionIds_max` + 1. */
   heldTraces(slice: OpenSlice, holds: readonly HeldBy[]): Promise<string[]>
   /** Traces with rows in the slice that have the environment, sorted; at most `retentionIds_max`. */
@@ -113,6 +116,28 @@ export type CensusQuery = {
 
 /** Buckets of one census. */
 export const censusBuckets_max = 10_000
+
+/** What to count; the slice may span many days. */
+export type CountQuery = {
+  slice: RetentionSlice
+  /** For kinds that have none: environments to tell apart, as in a census. */
+  environments: readonly string[]
+  /** Days of which only rows that were stored before an instant go; at most `countBounds_max`. */
+  bounds: readonly { day: number; stored_before_ms: number }[]
+}
+
+/** More than a census of the same slice finds, for rows that arrive between the two. */
+export const countedBuckets_max = 2 * censusBuckets_max
+/** Bounds of one count: they travel in the parameters of its statement. */
+export const countBounds_max = 1_000
+
+/** Rows of one day and environment: `rows` go, the others stay. */
+export type BucketCount = CensusBucket & {
+  /** Rows of traces that the slice names as held. */
+  held_rows: number
+  /** Rows that nothing holds and that came after the day's bound. */
+  late_rows: number
+}
 
 /** A day counts from 1970 in UTC. */
 export type CensusBucket = { day: number; environment: string } & SliceCount

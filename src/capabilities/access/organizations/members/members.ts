@@ -58,11 +58,11 @@ export function addMember({ db, clock, passwords, roles }: Access): Route {
     auth: 'jwt',
     scope: { level: 'organization', role: 'admin' },
     status: 201,
-    also_status: 200,
     idempotent: true,
     params: paramsSchema,
     body: bodySchema,
-    reply: memberSchema.extend({ user_created: z.boolean() }).meta({ id: 'AddedMember' }),
+    reply: addedSchema,
+    also: { status: 200, description: 'The role of a member was changed.', reply: addedSchema },
     errors: ['organization_not_found', 'last_owner'],
     handle: async ({ params, body, caller }) => {
       const { email, role, initial_password: password, display_name = email } = body
@@ -102,3 +102,5 @@ const memberSchema = record('Member', {
   role: organizationRoleField,
   created_at: instantField.describe('When the person became a member.'),
 })
+
+const addedSchema = memberSchema.extend({ user_created: z.boolean() }).meta({ id: 'AddedMember' })

@@ -87,11 +87,15 @@ export function postLegalHold({ db, clock }: RetentionDeps): Route {
     id: 'placeLegalHold',
     summary: 'Keep a trace, task, conversation or user from being deleted',
     status: 201,
-    also_status: 200,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'admin', key: 'retention:write' },
     body: holdBody,
     reply: holdSchema,
+    also: {
+      status: 200,
+      description: 'The hold exists already; the answer is that hold, unchanged.',
+      reply: holdSchema,
+    },
     errors: ['too_many_holds', 'store_unavailable'],
     handle: async ({ body, caller }) => {
       const { project_id } = caller

@@ -13,16 +13,26 @@ import {
 import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
-import { dryRunOf } from '../runs/dry-run.ts'
+import { runSchema } from '../runs/run-schema.ts'
+import { startDryRun, waitParameter } from '../runs/start-run.ts'
+import { nextSlot } from '../schedule/daily-slots.ts'
 import { type RetentionBody, retentionBody } from './policy-schema.ts'
 import { retentionAnswer, retentionReply, shownPolicy } from './retention-reply.ts'
 import { findRetention, type StoredRetention, writeRetention } from './store.ts'
 
 const query = z.strictObject({
   dry_run: flagParameter(
-    '`true`: also answer what a run under the policy would delete now. PUT then changes nothing.',
+    '`true`: 202 with a dry run, which counts what a run under the policy would delete now. PUT then changes nothing.',
   ),
+  wait: waitParameter,
 })
+
+/** With `dry_run=true` the answer is the record of a dry run. */
+const also = {
+  status: 202,
+  description: 'With `dry_run=true`: the dry run, which `Location` names.',
+  reply: runSchema,
+} as const
 
 /** GET /api/v2/observability/retention-policy; its ETag is what a change names in If-Match. */
 export function getRetentionPolicy(deps: RetentionDeps): Route {
@@ -36,12 +46,13 @@ export function getRetentionPolicy(deps: RetentionDeps): Route {
     scope: { level: 'project', role: 'viewer', key: 'retention:write', operator: true },
     query,
     reply: retentionReply,
-    errors: ['store_unavailable'],
-    handle: async ({ query: { dry_run }, caller: { project_id } }) => {
+    also,
+    errors: ['job_running', 'store_unavailable'],
+    handle: async ({ query: { dry_run, wait }, caller, signal }) => {
+      const { project_id } = caller
+      if (dry_run) return startDryRun(deps, { caller, wait, signal }).catch(rethrow)
       const stored = await findRetention(deps.db, project_id).catch(rethrow)
-      const policy = shownPolicy(project_id, stored)
-      const found = dry_run ? await dryRunOf(deps, { project_id, rules: policy }) : undefined
-      return retentionAnswer(deps, policy, found).catch(rethrow)
+      return retentionAnswer(deps, shownPolicy(project_id, stored)).catch(rethrow)
     },
   })
 }
@@ -64,24 +75,20 @@ export function putRetentionPolicy(deps: RetentionDeps): Route {
     query,
     body: retentionBody,
     reply: retentionReply,
+    also,
     errors: [
       'archive_not_configured',
+      'job_running',
       'managed_by_kubernetes',
       'precondition_failed',
       'too_many_holds',
       'store_unavailable',
     ],
-    handle: async ({ body, query: { dry_run }, caller, headers }) => {
-      const { project_id } = caller
+    handle: async ({ body, query: { dry_run, wait }, caller, headers, signal }) => {
       refuseDeclaration(caller, body)
       const { days, environments, archive_before_delete, archive } = body
       const policy = { days, environments, archive_before_delete, archive }
-      if (dry_run) {
-        const stored = await findRetention(deps.db, project_id).catch(rethrow)
-        const found = await dryRunOf(deps, { project_id, rules: policy })
-        const shown = { ...shownPolicy(project_id, stored), ...policy }
-        return retentionAnswer(deps, shown, found).catch(rethrow)
-      }
+      if (dry_run) return startDryRun(deps, { caller, wait, signal }, policy).catch(rethrow)
       if (archive?.enabled && !deps.archives_configured) {
         throw problem('archive_not_configured', {
           detail: 'archive: set LOOPTRACE_BLOBS_URL for the roles api and worker.',
@@ -99,10 +106,12 @@ export function putRetentionPolicy(deps: RetentionDeps): Route {
 }
 
 /** What a request is to change, and as whom. */
-export function changeOf({ clock }: RetentionDeps, caller: Caller, headers: RequestHeaders) {
+export function changeOf({ clock, hour }: RetentionDeps, caller: Caller, headers: RequestHeaders) {
+  const now_ms = clock.now_ms()
   return {
     project_id: caller.project_id,
-    at: new Date(clock.now_ms()),
+    at: new Date(now_ms),
+    next_run_at: new Date(nextSlot(now_ms, hour)),
     by: requesterOf(caller),
     version: versionToReplace(headers),
   }

@@ -4,11 +4,11 @@ import { Answer, etagOf } from '../../../../platform/http/index.ts'
 import { kinds } from '../holds/hold-fields.ts'
 import { managedHolds } from '../holds/managed-store.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
-import { dryRunSchema } from '../runs/dry-run.ts'
 import { retentionKind } from '../runs/retention-kind.ts'
 import { nextTick } from '../schedule/cron.ts'
+import { nextSlot } from '../schedule/daily-slots.ts'
 import { retentionFields } from './policy-schema.ts'
-import { day_ms, defaultRetention, type RetentionPolicy } from './rules.ts'
+import { defaultRetention, type RetentionPolicy } from './rules.ts'
 import { readRetentionState } from './state-store.ts'
 import type { StoredRetention } from './store.ts'
 
@@ -44,18 +44,19 @@ export const retentionReply = record('RetentionPolicy', {
   next_run_at: z.iso
     .datetime()
     .nullable()
-    .describe('When the daily run begins next; null without a policy.'),
+    .describe(
+      'When the daily run begins next; one that has passed begins as soon as a worker is there. null without a policy.',
+    ),
   next_archive_at: z.iso
     .datetime()
     .nullable()
     .describe('When the schedule of `archive` comes next; null without one.'),
   held_count: count.describe('What is held in the project, each once however many hold it.'),
-  dry_run: dryRunSchema.optional(),
 })
 
 /** What is shown of a policy that may be none. */
 export type ShownPolicy = RetentionPolicy &
-  Pick<StoredRetention, 'project_id' | 'version' | 'managed_by'> & {
+  Pick<StoredRetention, 'project_id' | 'version' | 'managed_by' | 'next_run_at'> & {
     updated_at: string | null
     updated_by: string | null
   }
@@ -65,13 +66,18 @@ export function shownPolicy(project_id: string, stored: StoredRetention | undefi
   return stored ?? { ...defaultRetention, ...noChange, project_id }
 }
 
-const noChange = { version: 0, updated_at: null, updated_by: null, managed_by: null }
+const noChange = {
+  version: 0,
+  updated_at: null,
+  updated_by: null,
+  managed_by: null,
+  next_run_at: null,
+}
 
 /** Answers a policy, with how retention stands in its project. */
 export async function retentionAnswer(
   { db, clock, hour }: Pick<RetentionDeps, 'db' | 'clock' | 'hour'>,
   policy: ShownPolicy,
-  dry_run?: z.input<typeof dryRunSchema>,
 ) {
   const { project_id, days, environments, archive_before_delete, archive } = policy
   const { version, updated_at, updated_by, managed_by } = policy
@@ -87,18 +93,11 @@ export async function retentionAnswer(
       legal_holds: holds.map(({ id: hold_id, managed_name, kind, value, reason }) => ({
         ...{ hold_id, name: managed_name ?? '', kind, value, reason },
       })),
-      next_run_at: version === 0 ? null : isoOf(nextDaily(now_ms, hour)),
+      next_run_at: version === 0 ? null : (policy.next_run_at ?? isoOf(nextSlot(now_ms, hour))),
       next_archive_at: archive?.enabled ? isoOf(nextTick(archive.schedule, now_ms)) : null,
-      ...(dry_run !== undefined && { dry_run }),
     },
     { headers: { etag: etagOf(version) } },
   )
-}
-
-/** The next instant at which the hour of the daily run begins, in UTC. */
-function nextDaily(now_ms: number, hour: number): number {
-  const of_day_ms = hour * 3_600_000
-  return (Math.floor((now_ms - of_day_ms) / day_ms) + 1) * day_ms + of_day_ms
 }
 
 function isoOf(ms: number | undefined): string | null {

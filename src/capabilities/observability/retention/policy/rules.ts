@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { ArchiveSchedule, RetentionDays } from '../../../../platform/relational/index.ts'
 
 /** How long a project's data is kept: `days`, but for what an environment says otherwise. */
@@ -9,6 +10,16 @@ export type RetentionRules = {
 
 /** The rules, and when days are archived whether they go or not. */
 export type RetentionPolicy = RetentionRules & { archive: ArchiveSchedule | null }
+
+const days = z.int().positive().nullable()
+const everyDays = z.strictObject({ content: days, observations: days, traces: days, events: days })
+
+/** Rules as a dry run goes by them and shows them; they were checked when they were set. */
+export const retentionRulesSchema = z.strictObject({
+  days: everyDays,
+  environments: z.array(z.strictObject({ environment: z.string(), days: everyDays.partial() })),
+  archive_before_delete: z.boolean(),
+})
 
 /** What holds until a project says otherwise: everything stays, for ever. */
 export const defaultRetention: RetentionPolicy = {

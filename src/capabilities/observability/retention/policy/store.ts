@@ -33,12 +33,6 @@ export function findRetention(
     .executeTakeFirst()
 }
 
-/** Projects that have set a policy. */
-export async function projectsWithRetention(db: RetentionDb): Promise<string[]> {
-  const rows = await db.selectFrom('retention_policies').select('project_id').execute()
-  return rows.map(({ project_id }) => project_id)
-}
-
 /** A project whose policy has days archived; `since` is when that was set. */
 export type ScheduledArchive = { project_id: string; schedule: string; since: string }
 
@@ -60,6 +54,8 @@ export type RetentionChange = {
   at: Date
   by: string
   version: number | undefined
+  /** When the daily run comes next, from this change on. */
+  next_run_at: Date
 }
 
 /** What is written; `owner` is the resource that declares it, null when a person sets it. */
@@ -176,12 +172,12 @@ function holdsOf<Owner extends ResourceName>(
 
 function put(
   db: RetentionDb,
-  { project_id, at, by }: RetentionChange,
+  { project_id, at, by, next_run_at }: RetentionChange,
   policy: RetentionPolicy & { owner: ManagedBy | null },
 ): Promise<StoredRetention> {
   const archive = jsonOf(policy.archive)
   const row = {
-    ...{ project_id, updated_at: at, updated_by: by, archive },
+    ...{ project_id, updated_at: at, updated_by: by, archive, next_run_at },
     days: JSON.stringify(policy.days),
     environments: JSON.stringify(policy.environments),
     archive_before_delete: policy.archive_before_delete,

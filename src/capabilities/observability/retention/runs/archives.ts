@@ -66,6 +66,36 @@ function covers(job: Job, from_ms: number, to_ms: number): boolean {
   return verified && is_whole && window.from_ms <= from_ms && window.to_ms >= to_ms
 }
 
+/** Archives that one run asks for; the days beyond are for the next ones. */
+const requests_max = 31
+
+/**
+ * The days that a run found without an archive. It asks for archives at its end, so that no archive
+ * of its own begins while it still deletes.
+ */
+export class MissingArchives {
+  readonly #days = new Set<number>()
+
+  note(day: number, { reason, late_rows }: { reason: string | null; late_rows: number }): void {
+    if (reason === 'archive_missing' || late_rows > 0) this.#days.add(day)
+  }
+
+  /** The days of which a run asks for archives, oldest first. */
+  get days(): number[] {
+    return [...this.#days].toSorted((left, right) => left - right).slice(0, requests_max)
+  }
+
+  /** Asks for the archives; resolves with how many. */
+  async request(db: RetentionDb, { job, clock }: { job: Job; clock: Clock }): Promise<number> {
+    const { id: run_id, project_id } = job
+    const reason = 'Retention deletes the day once it is archived.'
+    for (const day of this.days) {
+      await requestArchive(db, { project_id, day, run_id, clock, reason })
+    }
+    return this.days.length
+  }
+}
+
 /** Has a day archived; a run that is begun again asks for no second one. */
 export async function requestArchive(
   db: RetentionDb,

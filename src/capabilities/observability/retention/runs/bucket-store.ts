@@ -106,6 +106,38 @@ export async function addDone(
     .execute()
 }
 
+/** What a dry run found of a bucket. */
+export type PlannedBucket = Omit<RunBucket, 'job_id' | 'state'>
+
+/** Buckets of one statement: each has nine parameters, of which PostgreSQL takes 65,535. */
+const planned_max = 1_000
+
+/** Notes what a run would do; again is fine. */
+export async function notePlanned(
+  db: RetentionDb,
+  job_id: string,
+  buckets: readonly PlannedBucket[],
+): Promise<void> {
+  for (let at = 0; at < buckets.length; at += planned_max) {
+    await db
+      .insertInto('retention_buckets')
+      .values(
+        buckets
+          .slice(at, at + planned_max)
+          .map((bucket) => ({ ...bucket, job_id, state: 'kept' as const })),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['job_id', 'day', 'kind', 'environment', 'action']).doNothing(),
+      )
+      .execute()
+  }
+}
+
+/** Deletes what an earlier attempt at a dry run noted. */
+export async function forgetBuckets(db: RetentionDb, job_id: string): Promise<void> {
+  await db.deleteFrom('retention_buckets').where('job_id', '=', job_id).execute()
+}
+
 /** The place of a bucket among those of its run. */
 export type BucketPosition = Pick<RunBucket, 'day' | 'kind' | 'environment' | 'action'>
 

@@ -1,26 +1,34 @@
-import type { HeldBy, OpenSlice, RetentionSlice, RetentionStore } from '../../stores/index.ts'
+import {
+  type BucketCount,
+  countBounds_max,
+  type HeldBy,
+  type OpenSlice,
+  type RetentionSlice,
+  type RetentionStore,
+} from '../../stores/index.ts'
 import { type Archives, archiveOf } from './archives.ts'
-import type { DueBucket, RetentionStep } from './plan-steps.ts'
+import type { DueBucket, RetentionAction, RetentionStep } from './plan-steps.ts'
 import { windowOf, withHolds } from './slices.ts'
 
 /** Why rows that are due stay. */
 export const keepReasons = ['held', 'archive_running', 'archive_missing', 'in_future'] as const
 export type KeepReason = (typeof keepReasons)[number]
 
-/** A bucket of a step as it stands: what goes, in which slices, and what stays for which reason. */
+/** What a bucket has that is due, and what becomes of it. */
 export type InspectedBucket = {
-  environment: string
+  /** Rows that go, and their bytes on disk, about. */
   rows: number
   bytes: number
   held_rows: number
+  /** Rows that came after the day was archived. */
+  late_rows: number
   /** Why all of it stays, or what is left of it. */
   reason: KeepReason | null
-  slices: RetentionSlice[]
 }
 
-/** What a bucket is looked at with; holds and archives as they are at this moment. */
+/** What decides what goes, as it is at one moment. */
 export type Inspection = {
-  store: RetentionStore
+  store: Pick<RetentionStore, 'heldTraces' | 'countBuckets'>
   project_id: string
   holds: readonly HeldBy[]
   archives: Archives
@@ -29,91 +37,110 @@ export type Inspection = {
   environments: readonly string[]
 }
 
-/** Says what a step would do with one of its buckets now. */
-export async function inspectBucket(
-  about: Inspection,
-  step: RetentionStep,
-  { environment }: Pick<DueBucket, 'environment'>,
-): Promise<InspectedBucket> {
-  const found: InspectedBucket = {
-    ...{ environment, rows: 0, bytes: 0, held_rows: 0, reason: null },
-    slices: [],
-  }
-  const archive = archiveOf(about.archives, step.day)
-  if (archive.state === 'running') return { ...found, reason: 'archive_running' }
-  const must_be_archived = step.action === 'delete' && about.archive_before_delete
-  if (must_be_archived && archive.state === 'missing') {
-    return { ...found, reason: 'archive_missing' }
-  }
-  const bound_ms =
-    must_be_archived && archive.state === 'archived' ? archive.stored_before_ms : undefined
-  let late_rows = 0
-  for await (const part of partsOf(about, openSlice(about, step, environment), environment)) {
-    late_rows += await lookAt(about, { part, bound_ms }, found)
-  }
-  if (late_rows > 0) found.reason = 'archive_missing'
-  if (found.held_rows > 0) found.reason = 'held'
-  return found
+/** Days of one kind and action, in order; at most `inspectedDays_max`. */
+export type InspectedDays = Pick<RetentionStep, 'kind' | 'action'> & { days: readonly number[] }
+
+export const inspectedDays_max = countBounds_max
+
+/** Why a day stays as a whole, whatever is in it; null when it does not. */
+export function wholeDayReason(
+  { archives, archive_before_delete }: Pick<Inspection, 'archives' | 'archive_before_delete'>,
+  { action, day }: Pick<RetentionStep, 'action' | 'day'>,
+): 'archive_running' | 'archive_missing' | null {
+  const { state } = archiveOf(archives, day)
+  if (state === 'running') return 'archive_running'
+  const is_bound = action === 'delete' && archive_before_delete
+  return is_bound && state === 'missing' ? 'archive_missing' : null
 }
 
-/** Adds a part to what was found; resolves with its rows that came after the archive was made. */
-async function lookAt(
-  { store, holds }: Inspection,
-  { part, bound_ms }: { part: OpenSlice; bound_ms: number | undefined },
-  found: InspectedBucket,
-): Promise<number> {
-  let late_rows = 0
-  const { slices, kept } = await withHolds(store, part, holds)
-  for (const whole of slices) {
-    const slice = bound_ms === undefined ? whole : { ...whole, stored_before_ms: bound_ms }
-    const { rows, bytes } = await store.count(slice)
-    found.rows += rows
-    found.bytes += bytes
-    if (rows > 0) found.slices.push(slice)
-    const free_rows = bound_ms === undefined ? rows : (await store.count(whole)).rows
-    late_rows += Math.max(0, free_rows - rows)
-    found.held_rows += await heldRows(store, whole, free_rows)
-  }
-  for (const slice of kept) {
-    found.held_rows += (await store.count({ ...slice, held_trace_ids: [] })).rows
-  }
-  return late_rows
+/** A bucket of which nothing is due, or all stays for the reason. */
+export function untouched(reason: KeepReason | null): InspectedBucket {
+  return { rows: 0, bytes: 0, held_rows: 0, late_rows: 0, reason }
 }
 
-function openSlice(about: Inspection, step: RetentionStep, environment: string): OpenSlice {
-  const { project_id } = about
+/** What was found, by day and environment, and the slices in which it is known what is held. */
+export type Inspected = {
+  bucketOf: (day: number, environment: string) => InspectedBucket
+  slices: RetentionSlice[]
+}
+
+/**
+ * Counts what goes and what stays of days that no archive keeps as a whole. The number of statements
+ * depends on how many traces are held, not on days or environments.
+ */
+export async function inspectDays(about: Inspection, asked: InspectedDays): Promise<Inspected> {
+  const { store, holds, environments } = about
+  const bounds = boundsOf(about, asked)
+  const { slices, kept } = await withHolds(store, openSlice(about, asked), holds)
+  const found = new Map<string, InspectedBucket>()
+  for (const slice of slices) {
+    for (const bucket of await store.countBuckets({ slice, environments, bounds })) {
+      add(found, bucket)
+    }
+  }
+  for (const part of kept) {
+    const slice = { ...part, held_trace_ids: [] }
+    for (const bucket of await store.countBuckets({ slice, environments, bounds: [] })) {
+      add(found, { ...bucket, rows: 0, bytes: 0, held_rows: bucket.rows })
+    }
+  }
   return {
-    ...{ project_id, kind: step.kind, ...windowOf(step.day) },
-    ...(hasEnvironment(step) && { environments: [environment] }),
-    ...(step.action === 'mask' && { with_content: true as const }),
+    slices,
+    bucketOf: (day, environment) => found.get(keyOf({ day, environment })) ?? untouched(null),
   }
 }
 
-function hasEnvironment({ kind }: Pick<RetentionStep, 'kind'>): boolean {
-  return kind === 'observations' || kind === 'traces'
+/** What is noted of a bucket: rows that go, or all of it when it stays. */
+export type BucketOutcome = {
+  action: RetentionAction | 'keep'
+  reason: KeepReason | null
+  row_count: number
+  bytes: number
+  held_rows: number
 }
 
-/** The slice itself, or for a kind whose environment is its trace's groups of those traces. */
-async function* partsOf(
-  { store, environments }: Inspection,
-  slice: OpenSlice,
-  environment: string,
-): AsyncGenerator<OpenSlice> {
-  if (hasEnvironment(slice) || environments.length === 0) {
-    yield slice
-    return
-  }
-  for (let after = ''; ; ) {
-    const trace_ids = await store.tracesOf(slice, { environment, environments, after })
-    const last = trace_ids.at(-1)
-    if (last === undefined) return
-    yield { ...slice, trace_ids }
-    after = last
+/** Says what a run does with a bucket; undefined when nothing of it is due any more. */
+export function outcomeOf(
+  action: RetentionAction,
+  due: DueBucket,
+  found: InspectedBucket,
+): BucketOutcome | undefined {
+  const { rows, bytes, reason, held_rows } = found
+  if (rows > 0) return { action, reason, row_count: rows, bytes, held_rows }
+  if (reason === null) return undefined
+  return { action: 'keep', reason, row_count: due.rows, bytes: due.bytes, held_rows }
+}
+
+function openSlice({ project_id }: Inspection, { kind, action, days }: InspectedDays): OpenSlice {
+  const [first = 0, last = first] = [days[0], days.at(-1)]
+  return {
+    ...{ project_id, kind, from: windowOf(first).from, to: windowOf(last).to },
+    ...(action === 'mask' && { with_content: true as const }),
   }
 }
 
-async function heldRows(store: RetentionStore, slice: RetentionSlice, rows: number) {
-  if (slice.held_trace_ids.length === 0) return 0
-  const all = await store.count({ ...slice, held_trace_ids: [] })
-  return Math.max(0, all.rows - rows)
+/** Of days that must be archived only the rows that their archive has may go. */
+function boundsOf({ archives, archive_before_delete }: Inspection, asked: InspectedDays) {
+  if (asked.action !== 'delete' || !archive_before_delete) return []
+  return asked.days.flatMap((day) => {
+    const archive = archiveOf(archives, day)
+    return archive.state === 'archived' ? { day, stored_before_ms: archive.stored_before_ms } : []
+  })
+}
+
+function add(found: Map<string, InspectedBucket>, bucket: BucketCount): void {
+  const old = found.get(keyOf(bucket)) ?? untouched(null)
+  const held_rows = old.held_rows + bucket.held_rows
+  const late_rows = old.late_rows + bucket.late_rows
+  found.set(keyOf(bucket), {
+    rows: old.rows + bucket.rows,
+    bytes: old.bytes + bucket.bytes,
+    held_rows,
+    late_rows,
+    reason: held_rows > 0 ? 'held' : late_rows > 0 ? 'archive_missing' : null,
+  })
+}
+
+function keyOf({ day, environment }: Pick<BucketCount, 'day' | 'environment'>): string {
+  return `${day} ${environment}`
 }

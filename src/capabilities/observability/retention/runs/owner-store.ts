@@ -1,17 +1,21 @@
 import { sql } from '../../../../platform/relational/index.ts'
 import type { RetentionDb } from '../retention-deps.ts'
 
-/** Roll-ups in PostgreSQL that are due: tasks, or conversations. */
+/** Which tasks and conversations are due: by their last activity, and what holds them. */
 export type DueOwners = {
   project_id: string
-  /** Last activity before this instant; null: none is due. */
-  before: Date | null
-  /** Conversations that never had a task: before this instant. */
-  before_taskless?: Date | null
-  /** Tasks of this environment, or of all but those. */
-  environments: { only: string } | { but: readonly string[] }
-  held_ids: readonly string[]
-  held_conversations: readonly string[]
+  tasks: {
+    /** Last activity before this instant, where no environment says otherwise; null: none is due. */
+    before: Date | null
+    environments: readonly { environment: string; before: Date | null }[]
+    held_ids: readonly string[]
+  }
+  conversations: {
+    before: Date | null
+    /** Of those that never had a task. */
+    before_taskless: Date | null
+    held_ids: readonly string[]
+  }
   held_users: readonly string[]
 }
 
@@ -22,15 +26,15 @@ type Counted = { rows: OwnerCount[] }
 
 const dayOf = sql`floor(extract(epoch from last_activity_at) / 86400)::int`
 
-/** Tasks that are due, and those of them that are held. */
+/** Counts the tasks that are due. */
 export async function countTasks(db: RetentionDb, due: DueOwners): Promise<OwnerCount[]> {
   const counted: Counted = await sql<OwnerCount>`
     select ${dayOf} as day, coalesce(environment, '') as environment, count(*)::int as rows
-    from tasks where ${dueTasks(due)} group by 1, 2 order by 1, 2`.execute(db)
+    from tasks where ${isDueTask(due)} group by 1, 2 order by 1, 2`.execute(db)
   return counted.rows
 }
 
-/** Deletes so many of them with what is told of them; resolves with how many of each day. */
+/** Deletes at most `limit` of them with their events; resolves with how many of each day. */
 export async function deleteTasks(
   db: RetentionDb,
   due: DueOwners,
@@ -39,7 +43,7 @@ export async function deleteTasks(
   const deleted: Counted = await sql<OwnerCount>`
     with gone as (
       delete from tasks where project_id = ${due.project_id} and task_id in (
-        select task_id from tasks where ${dueTasks(due)} limit ${limit})
+        select task_id from tasks where ${isDueTask(due)} limit ${limit})
       returning task_id, last_activity_at, environment
     ), told as (
       delete from task_events
@@ -53,14 +57,15 @@ export async function deleteTasks(
   return deleted.rows
 }
 
-/** Conversations that are due and of which no task is left. */
+/** Counts the conversations that are due once the tasks that are due are gone. */
 export async function countConversations(db: RetentionDb, due: DueOwners): Promise<OwnerCount[]> {
   const counted: Counted = await sql<OwnerCount>`
     select ${dayOf} as day, '' as environment, count(*)::int as rows
-    from conversations where ${dueConversations(due)} group by 1 order by 1`.execute(db)
+    from conversations where ${isDueConversation(due)} group by 1 order by 1`.execute(db)
   return counted.rows
 }
 
+/** Deletes at most `limit` of them; resolves with how many of each day. */
 export async function deleteConversations(
   db: RetentionDb,
   due: DueOwners,
@@ -70,7 +75,7 @@ export async function deleteConversations(
     with gone as (
       delete from conversations
       where project_id = ${due.project_id} and conversation_id in (
-        select conversation_id from conversations where ${dueConversations(due)} limit ${limit})
+        select conversation_id from conversations where ${isDueConversation(due)} limit ${limit})
       returning conversation_id, last_activity_at
     ), forgotten as (
       delete from large_rollups where project_id = ${due.project_id} and kind = 'conversation'
@@ -81,28 +86,37 @@ export async function deleteConversations(
   return deleted.rows
 }
 
-function dueTasks(due: DueOwners) {
-  const { environments } = due
-  const environment =
-    'only' in environments
-      ? sql`coalesce(environment, '') = ${environments.only}`
-      : sql`not (coalesce(environment, '') = any(${[...environments.but]}))`
-  return sql`project_id = ${due.project_id} and last_activity_at < ${due.before}
-    and ${environment}
-    and not (task_id = any(${[...due.held_ids]}))
+function isDueTask({ project_id, tasks, conversations, held_users }: DueOwners) {
+  const names = tasks.environments.map(({ environment }) => environment)
+  const befores = tasks.environments.map(({ before }) => before)
+  const last = latest([tasks.before, ...befores])
+  return sql`project_id = ${project_id}
+    and last_activity_at < ${last}::timestamptz
+    and last_activity_at < case when coalesce(environment, '') = any(${names}::text[])
+      then (${befores}::timestamptz[])[array_position(${names}::text[], coalesce(environment, ''))]
+      else ${tasks.before}::timestamptz end
+    and not (task_id = any(${[...tasks.held_ids]}))
     and (conversation_id is null
-      or not (conversation_id::text = any(${[...due.held_conversations]})))
-    and (user_id is null or not (user_id = any(${[...due.held_users]})))`
+      or not (conversation_id::text = any(${[...conversations.held_ids]})))
+    and (user_id is null or not (user_id = any(${[...held_users]})))`
 }
 
-function dueConversations(due: DueOwners) {
-  return sql`project_id = ${due.project_id} and last_activity_at < ${due.before}
-    and (tasks > 0 or last_activity_at < ${due.before_taskless ?? null})
-    and not (conversation_id::text = any(${[...due.held_ids]}))
-    and (external_id is null or not (external_id = any(${[...due.held_ids]})))
+/** A conversation stays as long as one of its tasks does, and goes with the last of them. */
+function isDueConversation(due: DueOwners) {
+  const { before, before_taskless, held_ids } = due.conversations
+  return sql`project_id = ${due.project_id} and last_activity_at < ${before}
+    and (tasks > 0 or last_activity_at < ${before_taskless})
+    and not (conversation_id::text = any(${[...held_ids]}))
+    and (external_id is null or not (external_id = any(${[...held_ids]})))
     and (user_id is null or not (user_id = any(${[...due.held_users]})))
     and not exists (
       select 1 from tasks
       where tasks.project_id = conversations.project_id
-        and tasks.conversation_id = conversations.conversation_id)`
+        and tasks.conversation_id = conversations.conversation_id
+        and (${isDueTask(due)}) is not true)`
+}
+
+function latest(instants: readonly (Date | null)[]): Date | null {
+  const times = instants.flatMap((instant) => instant?.getTime() ?? [])
+  return times.length === 0 ? null : new Date(Math.max(...times))
 }

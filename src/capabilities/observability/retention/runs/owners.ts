@@ -20,40 +20,36 @@ export type OwnersAsked = {
   project_id: string
   rules: RetentionRules
   now_ms: number
-  /** Read anew before each statement: a hold may be placed while a run is under way. */
+  /** Read again before each statement: a hold may be placed while a run is under way. */
   holds: () => Promise<readonly HeldBy[]>
 }
 
-const tasks_max = 5_000
+const owners_max = 5_000
 
-/** Tasks and conversations that a run would delete now. */
-export async function dueOwners(asked: OwnersAsked): Promise<OwnerBucket[]> {
-  const found: OwnerBucket[] = []
-  for (const due of await dueTasks(asked)) {
-    found.push(...(await countTasks(asked.db, due)).map((one) => ({ ...one, kind: tasks })))
-  }
-  const conversations = await countConversations(asked.db, await dueConversations(asked))
-  return [...found, ...conversations.map((one) => ({ ...one, kind: talks }))]
+/** Counts the tasks and conversations that a run would delete now. */
+export async function countDueOwners(asked: OwnersAsked): Promise<OwnerBucket[]> {
+  const due = await findDueOwners(asked)
+  return [
+    ...(await countTasks(asked.db, due)).map((one) => ({ ...one, kind: tasks })),
+    ...(await countConversations(asked.db, due)).map((one) => ({ ...one, kind: talks })),
+  ]
 }
 
-/** Hears of what was deleted, in the transaction that deletes it. */
-type Told = (db: RetentionDb, buckets: OwnerBucket[]) => Promise<void>
+/** Notes what was deleted, in the transaction that deletes it. */
+type Note = (db: RetentionDb, buckets: OwnerBucket[]) => Promise<void>
 
-/** Deletes them, a group after the other. */
+/** Deletes them: tasks first, since a conversation goes after the last of its tasks. */
 export async function deleteDueOwners(
   asked: OwnersAsked,
   signal: AbortSignal,
-  told: Told,
+  note: Note,
 ): Promise<void> {
-  for (let group = 0; group < asked.rules.environments.length + 1; group += 1) {
-    await untilNone({ asked, signal, told }, async (db) => {
-      const due = (await dueTasks(asked))[group]
-      const gone = due === undefined ? [] : await deleteTasks(db, due, tasks_max)
-      return gone.map((one) => ({ ...one, kind: tasks }))
-    })
-  }
-  await untilNone({ asked, signal, told }, async (db) => {
-    const gone = await deleteConversations(db, await dueConversations(asked), tasks_max)
+  await untilNone({ asked, signal, note }, async (db) => {
+    const gone = await deleteTasks(db, await findDueOwners(asked), owners_max)
+    return gone.map((one) => ({ ...one, kind: tasks }))
+  })
+  await untilNone({ asked, signal, note }, async (db) => {
+    const gone = await deleteConversations(db, await findDueOwners(asked), owners_max)
     return gone.map((one) => ({ ...one, kind: talks }))
   })
 }
@@ -62,47 +58,39 @@ const tasks = 'tasks' as const
 const talks = 'conversations' as const
 
 async function untilNone(
-  { asked, signal, told }: { asked: OwnersAsked; signal: AbortSignal; told: Told },
+  { asked, signal, note }: { asked: OwnersAsked; signal: AbortSignal; note: Note },
   work: (db: RetentionDb) => Promise<OwnerBucket[]>,
 ): Promise<void> {
   for (let is_done = false; !is_done; ) {
     signal.throwIfAborted()
     is_done = await asked.db.transaction().execute(async (transaction) => {
       const gone = await work(transaction)
-      await told(transaction, gone)
+      await note(transaction, gone)
       return gone.length === 0
     })
   }
 }
 
-/** One for each environment with rules, and one for all others. */
-async function dueTasks(asked: OwnersAsked): Promise<DueOwners[]> {
-  const { rules, now_ms } = asked
-  const held = await heldOwners(asked)
-  const names = rules.environments.map(({ environment }) => environment)
-  return [
-    ...names.map((only) => ({
-      ...held.tasks,
-      before: beforeOf(now_ms, daysIn(rules, only).traces),
-      environments: { only },
-    })),
-    {
-      ...held.tasks,
-      before: beforeOf(now_ms, rules.days.traces),
-      environments: { but: names },
-    },
-  ]
-}
-
-/** They have no environment: one goes by the shortest days, but after the last of its tasks. */
-async function dueConversations(asked: OwnersAsked): Promise<DueOwners> {
-  const { rules, now_ms } = asked
+/** Conversations have no environment: one goes by the shortest days, one without tasks by the longest. */
+async function findDueOwners(asked: OwnersAsked): Promise<DueOwners> {
+  const { project_id, rules, now_ms } = asked
   const held = await heldOwners(asked)
   const all = eachDays(rules, 'traces')
   const finite = all.filter((days) => days !== null)
-  const before = beforeOf(now_ms, finite.length === 0 ? null : Math.min(...finite))
-  const before_taskless = beforeOf(now_ms, all.includes(null) ? null : Math.max(...finite))
-  return { ...held.conversations, before, before_taskless, environments: { but: [] } }
+  const environments = rules.environments.map(({ environment }) => ({
+    environment,
+    before: beforeOf(now_ms, daysIn(rules, environment).traces),
+  }))
+  return {
+    project_id,
+    tasks: { before: beforeOf(now_ms, rules.days.traces), environments, held_ids: held.tasks },
+    conversations: {
+      before: beforeOf(now_ms, finite.length === 0 ? null : Math.min(...finite)),
+      before_taskless: beforeOf(now_ms, all.includes(null) ? null : Math.max(...finite)),
+      held_ids: held.conversations,
+    },
+    held_users: held.users,
+  }
 }
 
 function beforeOf(now_ms: number, days: number | null): Date | null {
@@ -117,13 +105,10 @@ async function heldOwners({ store, project_id, holds }: OwnersAsked) {
     active.length === 0
       ? { task_ids: [], conversation_ids: [] }
       : await store.heldOwners(project_id, active)
-  const held_users = valuesOf('user')
-  const held_conversations = [...conversation_ids, ...valuesOf('conversation')]
-  // A task without a name of its own has the id of its trace.
-  const held_tasks = [...task_ids, ...valuesOf('task'), ...valuesOf('trace')]
-  const both = { project_id, held_users, held_conversations }
   return {
-    tasks: { ...both, held_ids: held_tasks },
-    conversations: { ...both, held_ids: held_conversations },
+    users: valuesOf('user'),
+    conversations: [...conversation_ids, ...valuesOf('conversation')],
+    // A task without a name of its own has the id of its trace.
+    tasks: [...task_ids, ...valuesOf('task'), ...valuesOf('trace')],
   }
 }

@@ -37,12 +37,34 @@ const daysOf: Record<RecordKind, keyof RetentionDays> = {
   correlations: 'events',
 }
 
-const withoutEnvironment: ReadonlySet<RecordKind> = new Set(['events', 'links', 'correlations'])
+/** Kinds whose environment is their trace's. */
+export const withoutEnvironment: ReadonlySet<RecordKind> = new Set([
+  'events',
+  'links',
+  'correlations',
+])
 
-/** The censuses that a plan under these rules needs; none where everything stays for ever. */
-export function censusesFor(rules: RetentionRules, now_ms: number): CensusWish[] {
-  return (['mask', 'delete'] as const).flatMap((action) =>
-    kindsInOrder.flatMap((kind) => {
+/** Kinds and actions of one pass over all days. */
+export type Phase = { action: RetentionAction; kinds: readonly RecordKind[] }
+
+/**
+ * The order of a run. Events, links and correlations have the environment of their trace's other
+ * rows, so they go first, of all days: what a run deletes is then what was due when it began.
+ */
+export const phases: readonly Phase[] = [
+  { action: 'mask', kinds: kindsInOrder },
+  { action: 'delete', kinds: ['correlations', 'links', 'events'] },
+  { action: 'delete', kinds: ['observations', 'traces'] },
+]
+
+/** The censuses that a phase needs under these rules; none where everything stays for ever. */
+export function censusesFor(
+  rules: RetentionRules,
+  now_ms: number,
+  some: readonly Phase[] = phases,
+): CensusWish[] {
+  return some.flatMap(({ action, kinds }) =>
+    kinds.flatMap((kind) => {
       const field = action === 'mask' ? 'content' : daysOf[kind]
       const before_day = Math.max(
         ...eachDays(rules, field).map((days) => firstKeptDay(now_ms, days)),

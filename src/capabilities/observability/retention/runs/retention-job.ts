@@ -11,7 +11,7 @@ import { activeHolds } from '../holds/store.ts'
 import { defaultRetention, type RetentionRules } from '../policy/rules.ts'
 import { findRetention } from '../policy/store.ts'
 import type { RetentionDb } from '../retention-deps.ts'
-import { type Archives, archiveOf, readArchives, requestArchive } from './archives.ts'
+import { type Archives, archiveOf, MissingArchives, readArchives } from './archives.ts'
 import {
   addDone,
   beginBucket,
@@ -22,11 +22,18 @@ import {
   noteKept,
   type RunBucket,
 } from './bucket-store.ts'
-import { type InspectedBucket, inspectBucket } from './inspect.ts'
+import { deleteSlices } from './delete-slices.ts'
+import {
+  type InspectedBucket,
+  inspectDays,
+  outcomeOf,
+  untouched,
+  wholeDayReason,
+} from './inspect.ts'
 import { deleteDueOwners } from './owners.ts'
-import { type DueBucket, isDue, type RetentionStep } from './plan-steps.ts'
+import { type DueBucket, isDue, type Phase, phases, type RetentionStep } from './plan-steps.ts'
 import { retentionKind } from './retention-kind.ts'
-import { combined, windowOf, withHolds } from './slices.ts'
+import { windowOf, withHolds } from './slices.ts'
 import { environmentsFor, futureRows, survey } from './survey.ts'
 
 export type RetentionJobOptions = {
@@ -39,7 +46,7 @@ export type RetentionJobOptions = {
   metrics: Metrics
 }
 
-/** Does what a project's policy says, oldest day first, until nothing is due. */
+/** Does what a project's policy says, each phase from the oldest day on, until nothing is due. */
 export function retentionHandler(options: RetentionJobOptions): JobHandler {
   const { metrics } = options
   const rows = metrics.counter({
@@ -62,9 +69,6 @@ type Count = (kind: string, action: string, by: number) => void
 
 /** Times that a run looks again whether more is due; each census tells so many buckets. */
 const surveys_max = 100
-/** Archives that one run asks for; the days beyond are for the next ones. */
-const archives_max = 31
-
 class RetentionRun {
   readonly #options: RetentionJobOptions
   readonly #count: Count
@@ -72,7 +76,7 @@ class RetentionRun {
   readonly #context: JobContext
   /** The run goes by this instant, also when another worker ends it. */
   readonly #now_ms: number
-  readonly #asked = new Set<number>()
+  readonly #missing = new MissingArchives()
   #steps = 0
 
   constructor(
@@ -89,22 +93,27 @@ class RetentionRun {
   }
 
   async run(): Promise<JobValue> {
-    const { db } = this.#options
+    const { db, clock } = this.#options
     if (this.#job.attempt > 1) await this.#endBegun()
-    for (let look = 0; look < surveys_max; look += 1) {
-      const about = { ...this.#about, rules: await this.#rules() }
-      const { steps, is_partial } = await survey(this.#options.store, about)
-      let changed = false
-      for (const step of steps) changed = (await this.#step(step)) || changed
-      if (!is_partial || !changed) break
-    }
+    for (const phase of phases) await this.#phase(phase)
     await this.#noteFuture()
     await this.#deleteOwners()
+    const archives_requested = await this.#missing.request(db, { job: this.#job, clock })
     await endAllBuckets(db, this.#job.id)
     return {
       as_of: new Date(this.#now_ms).toISOString(),
       ...(await bucketTotals(db, this.#job.id)),
-      archives_requested: this.#asked.size,
+      archives_requested,
+    }
+  }
+
+  async #phase(phase: Phase): Promise<void> {
+    for (let look = 0; look < surveys_max; look += 1) {
+      const about = { ...this.#about, rules: await this.#rules(), phases: [phase] }
+      const { steps, is_partial } = await survey(this.#options.store, about)
+      let changed = false
+      for (const step of steps) changed = (await this.#step(step)) || changed
+      if (!is_partial || !changed) return
     }
   }
 
@@ -150,53 +159,61 @@ class RetentionRun {
     const { archive_before_delete } = rules
     const environments = environmentsFor(rules, now_ms, step)
     const about = { store, project_id, holds, archives, archive_before_delete, environments }
-    const going: InspectedBucket[] = []
-    for (const bucket of step.buckets) {
-      if (!isDue(rules, now_ms, { ...step, ...bucket })) continue
-      const found = await inspectBucket(about, step, bucket)
-      if (await this.#begin(step, bucket, found)) going.push(found)
+    const due = step.buckets.filter((bucket) => isDue(rules, now_ms, { ...step, ...bucket }))
+    const reason = wholeDayReason(about, step)
+    const { bucketOf, slices } =
+      reason === null
+        ? await inspectDays(about, { ...step, days: [step.day] })
+        : { bucketOf: () => untouched(reason), slices: [] }
+    const going: DueBucket[] = []
+    for (const bucket of due) {
+      const found = bucketOf(step.day, bucket.environment)
+      if (await this.#begin(step, bucket, found)) going.push({ ...bucket, rows: found.rows })
     }
-    for (const slice of combined(going.flatMap(({ slices }) => slices))) {
-      for (const target of [store, ...(this.#options.targets ?? [])]) {
-        const { signal } = this.#context
-        signal.throwIfAborted()
-        await takeOut(target, step.action, { slice, signal })
-      }
+    const named = { told_apart: environments, environments: going.map((one) => one.environment) }
+    if (going.length > 0) {
+      await this.#takeOut(step.action, deleteSlices({ ...about, ...named }, step, slices))
     }
-    for (const { environment, rows } of going) {
-      const { day, kind, action } = step
-      await endBucket(db, { job_id: this.#job.id, day, kind, environment, action })
-      this.#count(kind, action, rows)
-    }
-    this.#steps += 1
-    await this.#context.progress({ steps: this.#steps, day: step.day })
+    await this.#end(step, going)
     return going.length > 0
   }
 
   /** Notes what is about to go, and what stays; true when anything goes. */
   async #begin(step: RetentionStep, due: DueBucket, found: InspectedBucket): Promise<boolean> {
     const { db } = this.#options
-    const { kind, day, action } = step
-    const { environment, reason, held_rows } = found
-    const key = { job_id: this.#job.id, day, kind, environment }
-    if (reason === 'archive_missing') await this.#askForArchive(day)
-    if (found.rows === 0) {
-      const { rows: row_count, bytes } = due
-      if (reason !== null) await noteKept(db, { ...key, reason, row_count, bytes, held_rows })
-      return false
-    }
-    const { rows: row_count, bytes } = found
-    await beginBucket(db, { ...key, action, reason, row_count, bytes, held_rows })
-    return true
+    const { kind, day } = step
+    this.#missing.note(day, found)
+    const outcome = outcomeOf(step.action, due, found)
+    if (outcome === undefined) return false
+    const bucket = { job_id: this.#job.id, day, kind, environment: due.environment, ...outcome }
+    if (outcome.action === 'keep') await noteKept(db, bucket)
+    else await beginBucket(db, bucket)
+    return outcome.action !== 'keep'
   }
 
-  async #askForArchive(day: number): Promise<void> {
-    const { db, clock } = this.#options
-    if (this.#asked.has(day) || this.#asked.size >= archives_max) return
-    this.#asked.add(day)
-    const { id: run_id, project_id } = this.#job
-    const reason = 'Retention deletes the day once it is archived.'
-    await requestArchive(db, { project_id, day, run_id, clock, reason })
+  async #takeOut(
+    action: RetentionStep['action'],
+    slices: AsyncIterable<RetentionSlice>,
+  ): Promise<void> {
+    const { store, targets = [] } = this.#options
+    const { signal } = this.#context
+    for await (const slice of slices) {
+      for (const target of [store, ...targets]) {
+        signal.throwIfAborted()
+        await takeOut(target, action, { slice, signal })
+      }
+    }
+  }
+
+  async #end(step: RetentionStep, gone: readonly DueBucket[]): Promise<void> {
+    const { day, kind, action } = step
+    for (const { environment, rows } of gone) {
+      const key = { job_id: this.#job.id, day, kind, environment, action }
+      await endBucket(this.#options.db, key)
+      this.#count(kind, action, rows)
+    }
+    this.#steps += 1
+    await this.#context.progress({ steps: this.#steps, day })
   }
 
   async #noteFuture(): Promise<void> {

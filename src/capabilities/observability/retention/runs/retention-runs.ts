@@ -3,89 +3,40 @@ import { decodeCursor, encodeCursor } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { cursorParameter, flagParameter, limitParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
-import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { asStoreProblem } from '../../../../platform/relational/index.ts'
-import {
-  enqueueJob,
-  type Job,
-  jobFields,
-  listJobs,
-  readJob,
-  requesterOf,
-  shownJob,
-} from '../../jobs/index.ts'
-import { defaultRetention } from '../policy/rules.ts'
-import { findRetention } from '../policy/store.ts'
-import type { RetentionDeps } from '../retention-deps.ts'
-import { bucketSchema, dateOf, type ShownBucket } from './bucket-schema.ts'
-import { type BucketPosition, type RunBucket, selectBuckets } from './bucket-store.ts'
-import { dryRunOf, dryRunSchema } from './dry-run.ts'
-import { retentionKind } from './retention-kind.ts'
+import { cancelJob, type Job, listJobs, readJob, requesterOf } from '../../jobs/index.ts'
+import type { RetentionDb, RetentionDeps } from '../retention-deps.ts'
+import { bucketSchema } from './bucket-schema.ts'
+import { type BucketPosition, selectBuckets } from './bucket-store.ts'
+import { dryRunKind, retentionKind } from './retention-kind.ts'
+import { runFields, runSchema, shownBucket, shownRun } from './run-schema.ts'
+import { startDryRun, startRun, waitParameter } from './start-run.ts'
 
-const count = z.int().nonnegative()
-
-const runFields = {
-  ...jobFields,
-  progress: z
-    .strictObject({
-      steps: count.describe('Days and kinds that are done.'),
-      day: z.iso.date().describe('The day that was done last.'),
-    })
-    .meta({ id: 'RetentionProgress' })
-    .nullable(),
-  result: z
-    .strictObject({
-      as_of: z.iso.datetime().describe('The instant that ages were measured at.'),
-      buckets: count,
-      deleted_rows: count,
-      deleted_bytes: count,
-      masked_rows: count,
-      held_rows: count,
-      kept_rows: count.describe(
-        'Rows that were due and stay for want of an archive, or from the future.',
-      ),
-      archives_requested: count.describe(
-        'Days that are being archived, for the next run to delete.',
-      ),
-    })
-    .meta({ id: 'RetentionResult' })
-    .nullable()
-    .describe('null until it has succeeded.'),
-}
-
-const runSchema = record('RetentionRun', runFields)
+const runParams = z.strictObject({ job_id: z.string().describe('The `job_id` of the list.') })
 
 /**
  * POST /api/v2/observability/retention/run: has a worker do now what the daily run would. With
- * `dry_run=true` it answers what that would be, and does nothing.
+ * `dry_run=true` a worker counts what that would be, and deletes nothing.
  */
 export function runRetention(deps: RetentionDeps): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v2/observability/retention/run',
     id: 'runRetention',
-    summary: 'Delete now what is due under the policy, or see what that would be',
+    summary: 'Delete now what is due under the policy, or count it first',
     status: 202,
-    also_status: 200,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'admin', key: 'retention:write' },
     query: z.strictObject({
-      dry_run: flagParameter('`true`: 200 with what a run would do; nothing is deleted.'),
+      dry_run: flagParameter('`true`: count what a run would do; nothing is deleted.'),
+      wait: waitParameter,
     }),
-    reply: z
-      .union([runSchema, record('RetentionDryRunReply', { dry_run: dryRunSchema })])
-      .meta({ id: 'RetentionRunReply' }),
+    reply: runSchema,
     errors: ['job_running', 'store_unavailable'],
-    handle: async ({ query: { dry_run }, caller }) => {
-      const { db, clock } = deps
-      const { project_id } = caller
-      if (dry_run) {
-        const rules = (await findRetention(db, project_id).catch(rethrow)) ?? defaultRetention
-        return new Answer({ dry_run: await dryRunOf(deps, { project_id, rules }) }, { status: 200 })
-      }
-      const requested_by = requesterOf(caller)
-      const asked = { project_id, kind: retentionKind, exclusive_key: retentionKind }
-      return shownRun(await enqueueJob(db, { ...asked, params: {}, requested_by, clock }))
+    handle: ({ query: { dry_run, wait }, caller, signal }) => {
+      const start = dry_run ? startDryRun : startRun
+      return start(deps, { caller, wait, signal }).catch(rethrow)
     },
   })
 }
@@ -99,16 +50,21 @@ export function listRetentionRuns({ db }: RetentionDeps): Route {
     summary: 'Runs of retention, newest first',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'retention:write' },
-    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
+    query: z.strictObject({
+      dry_run: flagParameter('`true`: dry runs instead of runs. The last 20 are kept.'),
+      limit: limitParameter,
+      cursor: cursorParameter,
+    }),
     reply: record('RetentionRunList', {
       runs: z.array(runSchema),
-      total: count,
+      total: z.int().nonnegative(),
       total_is_exact: z.literal(false).optional(),
       next_cursor: z.string().nullable(),
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
-    handle: async ({ query, caller: { project_id } }) => {
-      const { jobs, ...page } = await listJobs(db, { project_id, kind: retentionKind }, query)
+    handle: async ({ query: { dry_run, ...query }, caller: { project_id } }) => {
+      const kind = dry_run ? dryRunKind : retentionKind
+      const { jobs, ...page } = await listJobs(db, { project_id, kind }, query)
       return { runs: jobs.map(shownRun), ...page }
     },
   })
@@ -120,10 +76,10 @@ export function getRetentionRun({ db }: RetentionDeps): Route {
     method: 'GET',
     url: '/api/v2/observability/retention/runs/{job_id}',
     id: 'getRetentionRun',
-    summary: 'A run of retention with what it did, by day and bucket',
+    summary: 'A run of retention or a dry run, with what it did by day and bucket',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'retention:write' },
-    params: z.strictObject({ job_id: z.string().describe('The `job_id` of the list.') }),
+    params: runParams,
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
     reply: record('RetentionRunDetail', {
       ...runFields,
@@ -132,7 +88,7 @@ export function getRetentionRun({ db }: RetentionDeps): Route {
     }),
     errors: ['job_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params: { job_id: id }, query: { limit, cursor }, caller }) => {
-      const job = await readJob(db, { project_id: caller.project_id, kind: retentionKind, id })
+      const job = await readRun(db, { project_id: caller.project_id, id })
       const list = `buckets of ${job.id}`
       const after = cursor === undefined ? undefined : positionIn(list, cursor)
       const rows = await selectBuckets(db, job.id, { after, limit: limit + 1 }).catch(rethrow)
@@ -145,28 +101,35 @@ export function getRetentionRun({ db }: RetentionDeps): Route {
   })
 }
 
+/**
+ * POST /api/v2/observability/retention/runs/{job_id}/cancel: ends a run or a dry run as `failed`. Its
+ * worker stops before its next statement; rows that went stay deleted. One that has ended is
+ * answered as it is.
+ */
+export function cancelRetentionRun({ db }: RetentionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/observability/retention/runs/{job_id}/cancel',
+    id: 'cancelRetentionRun',
+    summary: 'Cancel a run of retention or a dry run',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'admin', key: 'retention:write' },
+    params: runParams,
+    reply: runSchema,
+    errors: ['job_not_found', 'store_unavailable'],
+    handle: async ({ params: { job_id: id }, caller }) => {
+      const job = await readRun(db, { project_id: caller.project_id, id })
+      return shownRun(await cancelJob(db, job, requesterOf(caller)))
+    },
+  })
+}
+
+function readRun(db: RetentionDb, about: Pick<Job, 'project_id' | 'id'>): Promise<Job> {
+  return readJob(db, { ...about, kind: retentionKind, or_kind: dryRunKind })
+}
+
 function rethrow(error: unknown): never {
   throw asStoreProblem(error)
-}
-
-function shownRun(job: Job): z.input<typeof runSchema> {
-  const { progress, result } = job
-  return {
-    ...shownJob(job),
-    progress:
-      progress === null
-        ? null
-        : { steps: Number(progress['steps']), day: dateOf(Number(progress['day'])) },
-    result: result as z.input<typeof runSchema>['result'],
-  }
-}
-
-function shownBucket(bucket: RunBucket): ShownBucket {
-  const { day, environment, action, row_count: rows, bytes, held_rows } = bucket
-  const { kind, reason } = bucketSchema
-    .pick({ kind: true, reason: true })
-    .parse({ kind: bucket.kind, reason: bucket.reason })
-  return { day: dateOf(day), kind, environment, action, reason, rows, bytes, held_rows }
 }
 
 function positionIn(list: string, cursor: string): BucketPosition {

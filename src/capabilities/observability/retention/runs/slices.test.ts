@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { retentionIds_max } from '../../stores/index.ts'
-import { combined, halved, windowOf, withHolds } from './slices.ts'
+import { halved, windowOf, withHolds } from './slices.ts'
 
 const day = 20_000
 const slice = { project_id: 'p', kind: 'observations', ...windowOf(day) } as const
@@ -70,18 +70,20 @@ test('what is too many within a millisecond stays, and nothing of it is deleted'
   for (const { from, to } of slices) expect(at >= from && at < to).toBe(false)
 })
 
-test('slices of one window become one statement, as long as it can name what is held', () => {
-  const of = (environment: string, held_trace_ids: string[], more = {}) => ({
-    ...{ ...slice, environments: [environment], held_trace_ids },
-    ...more,
-  })
-  expect(combined([of('a', ['1', '2']), of('b', ['2', '3'])])).toEqual([
-    { ...slice, environments: ['a', 'b'], held_trace_ids: ['1', '2', '3'] },
-  ])
-  const other = { from: slice.to, to: slice.to + 1n }
-  expect(combined([of('a', []), of('b', [], other)])).toHaveLength(2)
-  const many = Array.from({ length: retentionIds_max }, (_, at) => `${at}`)
-  expect(combined([of('a', many), of('b', ['x'])])).toHaveLength(2)
-  const unnamed = { ...slice, held_trace_ids: [], trace_ids: ['1'] }
-  expect(combined([unnamed, { ...unnamed, trace_ids: ['2'] }])).toHaveLength(2)
+test('a window of several days is cut at midnight, so that no day is cut before it is alone', () => {
+  const day_ns = 86_400_000_000_000n
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -10, max: 40_000 }),
+      fc.integer({ min: 2, max: 400 }),
+      (first, days) => {
+        const { from } = windowOf(first)
+        const [later, earlier] = halved({ from, to: from + BigInt(days) * day_ns }) ?? []
+        expect(later?.from).toBe(earlier?.to)
+        expect((later?.from ?? 1n) % day_ns).toBe(0n)
+        expect(earlier && earlier.to - earlier.from >= day_ns).toBe(true)
+        expect(later && later.to - later.from >= day_ns).toBe(true)
+      },
+    ),
+  )
 })

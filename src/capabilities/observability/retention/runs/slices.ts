@@ -37,24 +37,6 @@ export async function withHolds(
   return found
 }
 
-/**
- * Slices of several environments that are alike else become one: a statement looks through the whole
- * partition, whichever rows it is about. Held traces are held in each environment.
- */
-export function combined(slices: readonly RetentionSlice[]): RetentionSlice[] {
-  const alike = Map.groupBy(slices, ({ from, to, environments }, at) =>
-    environments === undefined ? `${at}` : `${from} ${to}`,
-  )
-  return [...alike.values()].flatMap((group) => {
-    const [first, ...others] = group
-    if (first === undefined || others.length === 0) return group
-    const held_trace_ids = [...new Set(group.flatMap((slice) => slice.held_trace_ids))]
-    if (held_trace_ids.length > retentionIds_max) return group
-    const environments = group.flatMap((slice) => slice.environments ?? [])
-    return [{ ...first, environments, held_trace_ids }]
-  })
-}
-
 const shortest_ns = 1_000_000n
 
 /** Two slices with no row in common that have all rows of the one; undefined when it is too short. */
@@ -63,9 +45,20 @@ export function halved<Slice extends Pick<OpenSlice, 'from' | 'to'>>(
 ): [Slice, Slice] | undefined {
   const { from, to } = slice
   if (to - from <= shortest_ns) return undefined
-  const middle = from + (to - from) / 2n
+  const middle = middleOf(from, to)
   return [
     { ...slice, from: middle },
     { ...slice, to: middle },
   ]
+}
+
+/**
+ * Days are kept whole as long as there are several: a record counts once a day, so a day is counted
+ * alike whether it is alone or among others.
+ */
+function middleOf(from: bigint, to: bigint): bigint {
+  const middle = from + (to - from) / 2n
+  if (to - from <= day_ns) return middle
+  const midnight = (middle / day_ns) * day_ns
+  return midnight > from ? midnight : midnight + day_ns
 }

@@ -1,31 +1,77 @@
-import type { RetentionStore } from '../../stores/index.ts'
-import { censusBuckets_max } from '../../stores/index.ts'
+import {
+  type CensusBucket,
+  type CensusQuery,
+  censusBuckets_max,
+  type RetentionStore,
+} from '../../stores/index.ts'
 import type { RetentionRules } from '../policy/rules.ts'
-import { type Census, censusesFor, planSteps, type RetentionStep } from './plan-steps.ts'
+import {
+  type Census,
+  censusesFor,
+  type Phase,
+  planSteps,
+  type RetentionStep,
+} from './plan-steps.ts'
 import { windowOf } from './slices.ts'
 
 /** What is due in a project now, before it is known what is held. */
 export type Survey = {
   steps: RetentionStep[]
-  /** True when a census found as many buckets as it tells: there may be more. */
+  /** True when more may be due than a census tells. */
   is_partial: boolean
+}
+
+/** What is surveyed; `pages_max` censuses of a kind follow each other, 1 unless it is set. */
+export type SurveyQuery = {
+  project_id: string
+  rules: RetentionRules
+  now_ms: number
+  phases?: readonly Phase[]
+  pages_max?: number
 }
 
 /** Looks for what is due under the rules, as of an instant. */
 export async function survey(
-  store: RetentionStore,
-  { project_id, rules, now_ms }: { project_id: string; rules: RetentionRules; now_ms: number },
+  store: Pick<RetentionStore, 'census'>,
+  { project_id, rules, now_ms, phases, pages_max = 1 }: SurveyQuery,
 ): Promise<Survey> {
   const censuses: Census[] = []
-  for (const wish of censusesFor(rules, now_ms)) {
+  let is_partial = false
+  for (const wish of censusesFor(rules, now_ms, phases)) {
     const { kind, environments } = wish
     const before = windowOf(wish.before_day).from
     const with_content = wish.action === 'mask'
-    const buckets = await store.census({ project_id, kind, before, with_content, environments })
-    censuses.push({ wish, buckets })
+    const asked = { project_id, kind, before, with_content, environments }
+    const found = await allPages(store, asked, pages_max)
+    censuses.push({ wish, buckets: found.buckets })
+    is_partial ||= found.is_partial
   }
-  const is_partial = censuses.some(({ buckets }) => buckets.length >= censusBuckets_max)
   return { steps: planSteps(rules, now_ms, censuses), is_partial }
+}
+
+/** Reads on behind the last whole day of a page that is full. */
+async function allPages(
+  store: Pick<RetentionStore, 'census'>,
+  asked: CensusQuery,
+  pages_max: number,
+): Promise<{ buckets: CensusBucket[]; is_partial: boolean }> {
+  const buckets: CensusBucket[] = []
+  let from_day: number | undefined
+  let is_partial = false
+  for (let page = 1; ; page += 1) {
+    const from = from_day === undefined ? {} : { from: windowOf(from_day).from }
+    const found = await store.census({ ...asked, ...from })
+    const last = found.at(-1)
+    if (found.length < censusBuckets_max || last === undefined) {
+      return { buckets: [...buckets, ...found], is_partial }
+    }
+    const whole = found.filter(({ day }) => day < last.day)
+    if (page === pages_max) return { buckets: [...buckets, ...found], is_partial: true }
+    // A day with more environments than a page has is cut.
+    if (whole.length === 0) is_partial = true
+    buckets.push(...(whole.length === 0 ? found : whole))
+    from_day = whole.length === 0 ? last.day + 1 : last.day
+  }
 }
 
 /** The environments that tell apart rows of the step's kind: those that its census went by. */
@@ -43,8 +89,8 @@ const lastInstant = 2n ** 63n - 1n
 
 /** Rows from the future, which no rule deletes: by day, kind and environment. */
 export async function futureRows(
-  store: RetentionStore,
-  { project_id, rules, now_ms }: { project_id: string; rules: RetentionRules; now_ms: number },
+  store: Pick<RetentionStore, 'census'>,
+  { project_id, rules, now_ms }: Pick<SurveyQuery, 'project_id' | 'rules' | 'now_ms'>,
 ) {
   const found = []
   for (const { kind, action } of censusesFor(rules, now_ms)) {

@@ -72,6 +72,13 @@ function list(
   return { sql: `${column} IN {${name}:Array(${type})}`, params: { [name]: values } }
 }
 
+/** The UTC day of a row's own time, counted from 1970. */
+export function dayOf(kind: RecordKind): string {
+  return `intDiv(toUnixTimestamp64Second(${retainedTables[kind].time}), ${day_s})`
+}
+
+export const day_s = 86_400
+
 /** The traces of which anything is held, as a SELECT, and the parameters that it names. */
 export function heldTracesSql(holds: readonly HeldBy[]): { sql: string; params: QueryParams } {
   const valuesOf = (kind: HeldBy['kind']) =>

@@ -8,14 +8,17 @@ import {
   type RetentionSlice,
   type RetentionStore,
   retentionIds_max,
-  type SliceCount,
   type TracesQuery,
 } from '../retention-contract.ts'
-import { type ChangesOf, type PartStats, type RowChanges, rowChanges } from './change-rows.ts'
+import { type ChangesOf, type RowChanges, rowChanges } from './change-rows.ts'
 import { allOf, type Condition, nanoParameter } from './conditions.ts'
 import { contentMasks } from './content-mask.ts'
+import { countBuckets } from './count-buckets.ts'
 import { eraseUser, heldTracesOfUser, userCounts } from './erase-user.ts'
+import { bytesIn, secondsOf } from './part-bytes.ts'
 import {
+  day_s,
+  dayOf,
   environmentOf,
   heldTracesSql,
   inSlice,
@@ -43,7 +46,7 @@ export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar 
       eraseUser({ read, changesOf: (kind) => changesOf(kind, signal) }, about),
     countUser: (about) => userCounts(read, about),
     census: async (asked) => census(read, await changesOf(asked.kind), asked),
-    count: async (slice) => count(read, await changesOf(slice.kind), slice),
+    countBuckets: async (asked) => countBuckets(read, await changesOf(asked.slice.kind), asked),
     heldTraces: (slice, holds) => heldTraces(read, slice, holds),
     tracesOf: (slice, asked) => tracesOf(read, slice, asked),
     heldTracesOfUser: async (about, holds) => {
@@ -55,13 +58,6 @@ export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar 
     },
     heldOwners: (project_id, holds) => heldOwners(read, project_id, holds),
   }
-}
-
-const second_ns = 1_000_000_000n
-const day_s = 86_400
-
-function secondsOf({ from, to }: Pick<OpenSlice, 'from' | 'to'>): { from: number; to: number } {
-  return { from: Number(from / second_ns), to: Number((to + second_ns - 1n) / second_ns) }
 }
 
 async function inPartitions(
@@ -100,7 +96,7 @@ async function census(
   ])
   type Row = { day: string; env: string; records: string }
   const rows = await read<Row>(
-    `SELECT toString(intDiv(toUnixTimestamp64Second(${time}), ${day_s})) AS day,
+    `SELECT toString(${dayOf(kind)}) AS day,
        ${environment.sql} AS env, count() AS records
      FROM ${kind} WHERE ${wanted.sql}
      GROUP BY day, env ORDER BY toInt64(day), env LIMIT ${censusBuckets_max}`,
@@ -114,34 +110,9 @@ async function census(
       : await changes.parts({ from: least * day_s, to: (Math.max(...days) + 1) * day_s })
   return rows.map(({ day, env, records }) => {
     const window = { from: Number(day) * day_s, to: (Number(day) + 1) * day_s }
-    const bytes = bytesOf(Number(records), parts, window)
+    const bytes = bytesIn(Number(records), parts, window)
     return { day: Number(day), environment: env, rows: Number(records), bytes }
   })
-}
-
-async function count(read: Read, changes: RowChanges, slice: RetentionSlice): Promise<SliceCount> {
-  const { sql, params } = inSlice(slice)
-  const [row] = await read<{ records: string }>(
-    `SELECT uniqExact(${retainedTables[slice.kind].identity}) AS records
-     FROM ${slice.kind} WHERE ${sql}`,
-    params,
-  )
-  const rows = Number(row?.records ?? 0)
-  if (rows === 0) return { rows: 0, bytes: 0 }
-  const window = secondsOf(slice)
-  return { rows, bytes: bytesOf(rows, await changes.parts(window), window) }
-}
-
-/** By the size of an average row of the partitions that the window is in. */
-function bytesOf(
-  records: number,
-  parts: readonly PartStats[],
-  window: { from: number; to: number },
-): number {
-  const around = parts.filter(({ from, to }) => from < window.to && to >= window.from)
-  const rows = around.reduce((all, part) => all + part.rows, 0)
-  const bytes = around.reduce((all, part) => all + part.bytes, 0)
-  return rows === 0 ? 0 : Math.round((records * bytes) / rows)
 }
 
 /** Holds of one statement: their values travel in the URL, of which ClickHouse takes 1 MiB. */

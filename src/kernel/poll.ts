@@ -1,4 +1,4 @@
-import { sleep } from '../../../kernel/time.ts'
+import { sleep } from './time.ts'
 
 const pause_ms_min = 20
 const pause_ms_max = 250

@@ -1,0 +1,75 @@
+import {
+  type OpenSlice,
+  type RetentionSlice,
+  type RetentionStore,
+  retentionIds_max,
+} from '../../stores/index.ts'
+import type { Archives } from './archives.ts'
+import { archiveOf } from './archives.ts'
+import { type RetentionStep, withoutEnvironment } from './plan-steps.ts'
+
+/** Environments of one statement: their names travel in its parameters. */
+const environments_max = 200
+
+/** What narrows the slices of a step to the buckets that go. */
+export type Going = {
+  store: Pick<RetentionStore, 'tracesOf'>
+  project_id: string
+  archives: Archives
+  archive_before_delete: boolean
+  /** Environments that the step's census told apart. */
+  told_apart: readonly string[]
+  /** Environments of the buckets that go. */
+  environments: readonly string[]
+}
+
+/**
+ * The slices of a step that go, each for one statement of a store. Rows that carry no environment are
+ * named by their traces.
+ */
+export async function* deleteSlices(
+  about: Going,
+  step: Pick<RetentionStep, 'kind' | 'action' | 'day'>,
+  slices: readonly RetentionSlice[],
+): AsyncGenerator<RetentionSlice> {
+  const bound = boundOf(about, step)
+  for (const slice of slices) {
+    const bounded = { ...slice, ...bound }
+    if (!withoutEnvironment.has(step.kind)) yield* byEnvironment(about, bounded)
+    else if (about.told_apart.length === 0) yield bounded
+    else yield* byTrace(about, bounded)
+  }
+}
+
+function boundOf(
+  { archives, archive_before_delete }: Going,
+  { action, day }: Pick<RetentionStep, 'action' | 'day'>,
+): Pick<RetentionSlice, 'stored_before_ms'> {
+  if (action !== 'delete' || !archive_before_delete) return {}
+  const archive = archiveOf(archives, day)
+  return archive.state === 'archived' ? { stored_before_ms: archive.stored_before_ms } : {}
+}
+
+function* byEnvironment({ environments }: Going, slice: RetentionSlice): Generator<RetentionSlice> {
+  for (let at = 0; at < environments.length; at += environments_max) {
+    yield { ...slice, environments: environments.slice(at, at + environments_max) }
+  }
+}
+
+async function* byTrace(about: Going, slice: RetentionSlice): AsyncGenerator<RetentionSlice> {
+  for (const environment of about.environments) {
+    for await (const trace_ids of tracesOf(about, slice, environment)) yield { ...slice, trace_ids }
+  }
+}
+
+async function* tracesOf(
+  { store, told_apart: environments }: Going,
+  slice: OpenSlice,
+  environment: string,
+): AsyncGenerator<string[]> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const ids: string[] = await store.tracesOf(slice, { environment, environments, after })
+    if (ids.length > 0) yield ids
+    after = ids.length < retentionIds_max ? undefined : ids.at(-1)
+  }
+}
