@@ -40,7 +40,7 @@ const createThing = defineRoute({
 
 function getSum(handle: () => Promise<unknown>, reply: z.ZodType = z.unknown()): Route {
   const about = { method: 'GET', url: '/api/v1/sum', id: 'getSum', summary: 'A sum' } as const
-  return defineRoute({ ...publicly, ...about, reply, handle })
+  return defineRoute({ ...publicly, ...about, errors: ['store_unavailable'], reply, handle })
 }
 
 async function serve(
@@ -165,9 +165,48 @@ describe('errors', () => {
     expect(reply.json()).toMatchObject({ detail: 'postgres is away', instance: '/api/v1/sum' })
   })
 
-  test('a handler that breaks its reply schema fails the request', async () => {
-    const app = await serve([getSum(async () => ({ n: 1.5 }), z.strictObject({ n: z.int() }))])
-    expect((await app.inject({ url: '/api/v1/sum' })).statusCode).toBe(500)
+  test.each<[string, unknown]>([
+    ['a value of another type', { n: 1.5 }],
+    ['an undocumented field', { n: 1, more: 1 }],
+    ['no body', undefined],
+    ['an undocumented status', new Answer({ n: 1 }, { status: 202 })],
+    ['an undocumented error', problem('held')],
+  ])('%s is not what the document says, and fails the request', async (_name, answer) => {
+    const handle = async () => {
+      if (answer instanceof Error) throw answer
+      return answer
+    }
+    const routes = [getSum(handle, z.strictObject({ n: z.int() }))]
+    const checking = await serve(routes)
+    const reply = await checking.inject({ url: '/api/v1/sum' })
+    expect([reply.statusCode, reply.json().code]).toEqual([500, 'internal_error'])
+    expect(reply.headers['x-undocumented']).toContain('getSum')
+    const trusting = await serve(routes, { check_replies: false })
+    expect((await trusting.inject({ url: '/api/v1/sum' })).statusCode).not.toBe(500)
+  })
+
+  test('the answer to a request with a body is checked too', async () => {
+    const handle = async () => new Answer<unknown>({ id: 'x', limit: 'five', name: 'a' })
+    const app = await serve([{ ...createThing, run: handle }])
+    const payload = { name: 'a', parts: [] }
+    const reply = await app.inject({ method: 'POST', url: '/api/v1/things/x', payload })
+    expect([reply.statusCode, reply.headers['x-undocumented']]).toEqual([
+      500,
+      expect.stringContaining('/limit'),
+    ])
+  })
+
+  test('an answer that the document promises an ETag for must have one', async () => {
+    const route = (headers: Record<string, string>) => ({
+      ...getSum(async () => new Answer({ n: 1 }, { headers })),
+      etag: true as const,
+    })
+    const [without, having] = await Promise.all([
+      serve([route({})]),
+      serve([route({ etag: '"1"' })]),
+    ])
+    expect((await without.inject({ url: '/api/v1/sum' })).statusCode).toBe(500)
+    expect((await having.inject({ url: '/api/v1/sum' })).statusCode).toBe(200)
   })
 
   test('a route that is not public asks for credentials', async () => {
@@ -241,6 +280,7 @@ describe('idempotency keys', () => {
       reply: z.unknown(),
       idempotent: true,
       shown_once: ['key'],
+      errors: ['name_taken'],
       handle: async ({ body }) => {
         calls += 1
         if (body.name === 'fails') throw problem('name_taken')

@@ -136,6 +136,7 @@ export function errorsOf(route: Route | RawRoute): ProblemCode[] {
   const codes = new Set<ProblemCode>(route.errors)
   codes.add('rate_limited').add('internal_error')
   if (route.auth !== 'public') codes.add('credentials_missing').add('credentials_invalid')
+  if (route.auth === 'jwt' || route.auth === 'jwt_or_key') codes.add('issuer_unreachable')
   if (route.scope.level !== 'public') codes.add('permission_denied').add('store_unavailable')
   if (namesProject(route)) codes.add('project_required').add('project_not_found')
   if (route.kind === 'api') addInputErrors(route, codes)

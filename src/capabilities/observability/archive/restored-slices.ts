@@ -76,7 +76,7 @@ export function deleteSlice({ db, restored }: ArchiveDeps): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
     params: z.strictObject({ slice_id: z.string().describe('The `slice_id` of the list.') }),
-    reply: z.null(),
+    reply: z.undefined(),
     errors: ['slice_not_found', 'store_unavailable'],
     handle: async ({ params: { slice_id }, caller: { project_id } }) => {
       const hidden = isUuid(slice_id)
@@ -89,7 +89,7 @@ export function deleteSlice({ db, restored }: ArchiveDeps): Route {
       }
       // A worker does it again in any case: a restore run may still be at work on the slice.
       await restored.dropSlice(slice_id).catch(() => undefined)
-      return null
+      return undefined
     },
   })
 }

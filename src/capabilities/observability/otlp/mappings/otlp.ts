@@ -73,6 +73,10 @@ const replySchema = z
         tool_bytes_max: z.int(),
         index_end: z.int(),
         forbidden_keys: z.array(z.string()).readonly(),
+        credential_keys: z
+          .array(z.string())
+          .readonly()
+          .describe('Attributes whose keys end like this are not kept.'),
       })
       .meta({ id: 'MappingLimits' }),
     w3c_propagation: z

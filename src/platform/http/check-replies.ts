@@ -1,0 +1,101 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { isJson, type Json } from './json-schema.ts'
+import { openapiDocument } from './openapi.ts'
+import { errorsOf } from './openapi-responses.ts'
+import type { RawRoute, Route } from './route.ts'
+
+/** An answer as it goes out; `body` is its text. */
+export type SentReply = {
+  status: number
+  headers: Readonly<Record<string, unknown>>
+  body: string | undefined
+}
+
+/** An answer that the OpenAPI document of its server does not describe. */
+export class UndocumentedReply extends Error {
+  override readonly name = 'UndocumentedReply'
+}
+
+/**
+ * Makes a function that throws `UndocumentedReply` for an answer of one of these routes that differs
+ * from the OpenAPI document: its status, code, media type, headers or body. For tests: it compiles a
+ * validator for each kind of answer.
+ */
+export function replyChecker(
+  routes: readonly (Route | RawRoute)[],
+): (route: Route, reply: SentReply) => void {
+  let find: FindDescription | undefined
+  return (route, reply) => {
+    find ??= describedReplies(routes)
+    const fault = faultOf(route, reply, find)
+    if (fault !== undefined) throw new UndocumentedReply(`${route.id} ${reply.status}: ${fault}`)
+  }
+}
+
+/** What the document says of an answer. */
+type Description = { response: Json; validatorOf: (media_type: string) => ValidateFunction }
+type FindDescription = (route: Route, status: number) => Description | undefined
+
+function faultOf(route: Route, reply: SentReply, find: FindDescription): string | undefined {
+  const described = find(route, reply.status)
+  if (described === undefined) return 'the document has no such status'
+  const missing = missingHeader(described.response, reply)
+  if (missing !== undefined) return `it lacks the header ${missing}`
+  const { content } = described.response
+  if (!isJson(content)) return reply.body ? 'expected no body' : undefined
+  const mediaType = String(reply.headers['content-type']).split(';', 1)[0] ?? ''
+  if (!isJson(content[mediaType])) return `undocumented media type ${mediaType}`
+  const body: unknown = reply.body ? JSON.parse(reply.body) : undefined
+  const validate = described.validatorOf(mediaType)
+  if (!validate(body)) return validate.errors?.map(faultText).join(', ')
+  return reply.status < 400 ? undefined : undocumentedCode(route, body)
+}
+
+function faultText({ instancePath, message, params }: ErrorObject): string {
+  return `${instancePath} ${message} ${JSON.stringify(params)}`
+}
+
+function missingHeader({ headers = {} }: Json, reply: SentReply): string | undefined {
+  const promised = Object.keys(headers as Json).filter((name) => name !== 'Retry-After')
+  return promised.find((name) => reply.headers[name.toLowerCase()] === undefined)
+}
+
+function undocumentedCode(route: Route, body: unknown): string | undefined {
+  const { code } = body as { code?: string }
+  return errorsOf(route).some((known) => known === code) ? undefined : `undocumented code ${code}`
+}
+
+const documentUri = 'https://looptrace.dev/openapi.json'
+
+function describedReplies(routes: readonly (Route | RawRoute)[]): FindDescription {
+  const document = openapiDocument(routes, { version: '0' })
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema(document, documentUri)
+  const validators = new Map<string, ValidateFunction>()
+  return (route, status) => {
+    const steps = ['paths', route.url, route.method.toLowerCase(), 'responses', String(status)]
+    const inline = objectAt(document, steps)
+    const { $ref } = inline ?? {}
+    const place = typeof $ref === 'string' ? $ref.split('/').slice(1) : steps
+    const response = typeof $ref === 'string' ? objectAt(document, place) : inline
+    if (response === undefined) return undefined
+    const validatorOf = (media_type: string) => {
+      const pointer = [...place, 'content', media_type, 'schema'].map(pointerStep).join('/')
+      const known = validators.get(pointer)
+      const validator = known ?? ajv.compile({ $ref: `${documentUri}#/${pointer}` })
+      validators.set(pointer, validator)
+      return validator
+    }
+    return { response, validatorOf }
+  }
+}
+
+function objectAt(document: Json, steps: readonly string[]): Json | undefined {
+  let found: unknown = document
+  for (const step of steps) found = isJson(found) ? found[step] : undefined
+  return isJson(found) ? found : undefined
+}
+
+function pointerStep(step: string): string {
+  return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))
+}
