@@ -401,7 +401,7 @@ describe('a second status of success', () => {
       'application/json': { schema: { properties: { [name]: { type: 'string' } } } },
     })
     expect(responses).toMatchObject({
-      201: { description: 'Success', content: shape('id') },
+      201: { description: 'Created', content: shape('id') },
       202: { description: 'A worker makes it.', content: shape('job') },
     })
   })

@@ -14,6 +14,14 @@ export function insertMany(
     FROM (SELECT number, toDateTime64('2026-09-21 14:00:00', 9, 'UTC')
       + number * 3600 / {rows:UInt64} AS at FROM numbers({rows:UInt64}))`,
     { project: project_id, rows },
-    { timeout_ms: 60_000 },
+    { timeout_ms: 60_000, settings: smallBlocks },
   )
+}
+
+/** Blocks of the default million rows, of all columns, take the memory of the whole server. */
+const smallBlocks = {
+  max_block_size: '500000',
+  min_insert_block_size_rows: '500000',
+  min_insert_block_size_bytes: '0',
+  max_insert_threads: '1',
 }

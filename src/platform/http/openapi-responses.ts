@@ -67,7 +67,7 @@ export function responsesOf(
   for (const { status, reply, description } of successesOf(route)) {
     responses[String(status)] = {
       description,
-      ...(route.etag && { headers: headers('ETag') }),
+      ...(route.etag && reply === route.reply && { headers: headers('ETag') }),
       ...(status !== 204 && {
         content: {
           'application/json': { schema: schemas.of({ schema: reply, io: 'output' }) },
