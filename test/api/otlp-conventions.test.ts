@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Observation } from '../../src/model/observation.ts'
 import { aiSdkSpans } from '../support/ai-sdk-spans.ts'
 import { conventionSpans } from '../support/convention-spans.ts'
+import { googleAdkSpans } from '../support/google-adk-spans.ts'
 import { langfuseSpans } from '../support/langfuse-spans.ts'
 import { olderConventionSpans } from '../support/older-convention-spans.ts'
 import { type ConventionSpan, plainAttributes, plainSpanOf } from '../support/otlp-conventions.ts'
@@ -19,6 +20,7 @@ afterAll(() => receiver?.[Symbol.asyncDispose]())
 describe.each([
   ['the AI SDK', aiSdkSpans],
   ['Langfuse', langfuseSpans],
+  ['Google ADK', googleAdkSpans],
   ['conventions of today', conventionSpans],
   ['conventions of yesterday', olderConventionSpans],
 ])('%s', (_, spans) => {

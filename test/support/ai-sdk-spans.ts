@@ -100,4 +100,43 @@ export const aiSdkSpans: readonly ConventionSpan[] = [
       metadata: { plan: 'free' },
     },
   },
+  ...[
+    { release: '5, whose input leaves out what was cached', input_tokens: 3_000 },
+    { release: '6, whose input holds it', input_tokens: 4_500 },
+  ].map(
+    ({ release, input_tokens }): ConventionSpan => ({
+      convention: `AI SDK ${release}: a model of Anthropic`,
+      scope: 'ai',
+      span: 'ai.generateText.doGenerate',
+      attributes: {
+        'ai.operationId': 'ai.generateText.doGenerate',
+        'ai.model.provider': 'anthropic.messages',
+        'ai.model.id': 'claude-sonnet-4-5',
+        'ai.usage.inputTokens': input_tokens,
+        'ai.usage.cachedInputTokens': 1_000,
+        'ai.usage.outputTokens': 40,
+        'gen_ai.usage.input_tokens': input_tokens,
+        'gen_ai.usage.output_tokens': 40,
+        'ai.response.providerMetadata': json({
+          anthropic: {
+            usage: {
+              input_tokens: 3_000,
+              cache_creation_input_tokens: 500,
+              cache_read_input_tokens: 1_000,
+              output_tokens: 40,
+            },
+          },
+        }),
+      },
+      row: {
+        type: 'generation',
+        provider: 'anthropic',
+        input_uncached_tokens: 3_000,
+        cache_read_tokens: 1_000,
+        cache_write_tokens: 500,
+        output_visible_tokens: 40,
+        usage_semantics: 'exclusive',
+      },
+    }),
+  ),
 ]

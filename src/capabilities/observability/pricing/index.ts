@@ -3,6 +3,5 @@ export {
   type Price,
   type PricedCall,
   type Pricing,
-  priceVersion,
   type TokenBuckets,
 } from './pricing.ts'

@@ -10,6 +10,7 @@ import {
 import { currentContract } from './contracts/registry.ts'
 import { createExplain, type Explanation } from './explain.ts'
 import { mappingPage } from './mapping-page.ts'
+import { sourceName } from './source-name.ts'
 
 const explain = createExplain()
 
@@ -57,7 +58,7 @@ test('a field has its value, source, place and what lost, with the reason', () =
       { key: 'ai.response.model', place: 4, reason: 'lower_priority' },
     ],
   })
-  expect(fieldOf(explained, 'input_tokens')).toMatchObject({ value: '10', place: 4, lost: [] })
+  expect(fieldOf(explained, 'input_tokens')).toMatchObject({ value: '10', place: 5, lost: [] })
 })
 
 test('defaults, nothing, and words of other spans are told apart', () => {
@@ -115,6 +116,17 @@ test('a row of a contract that this build lacks says what it can', () => {
 test('a proxied call has no mapping of OTLP', () => {
   const row = observationOf({ project_id: mappedRequest.project_id, source: 'proxy' })
   expect(() => explain(row)).toThrow(expect.objectContaining({ code: 'not_mapped_from_otlp' }))
+})
+
+test('sources of a field have names of their own, but for what the span says of its status', () => {
+  const { trace_level, span_level } = currentContract
+  for (const [field, { sources }] of Object.entries({
+    ...trace_level.fields,
+    ...span_level.fields,
+  })) {
+    const names = sources.map(sourceName).filter((name) => name !== 'span:status')
+    expect(new Set(names).size, field).toBe(names.length)
+  }
 })
 
 test('the page has every field and every key of the contract', () => {

@@ -2,10 +2,12 @@ import type { Source } from './contracts/contract-shape.ts'
 
 /** How `mapped_from` and explanations name a source; unique within its field. */
 export function sourceName(source: Source): string {
-  const { path, of_types, with_event } = source
+  const { path, only, of_types, with_event } = source
   const step = path === undefined ? '' : `#${path.join('.')}`
   const type = of_types === undefined ? '' : `@${of_types.join('+')}`
-  return `${placeName(source)}${step}${type}${with_event === undefined ? '' : `+${with_event}`}`
+  const event = with_event === undefined ? '' : `+${with_event}`
+  const value = source.from === 'attribute' && only !== undefined ? `[${only.join('+')}]` : ''
+  return `${placeName(source)}${step}${value}${type}${event}`
 }
 
 function placeName(source: Source): string {

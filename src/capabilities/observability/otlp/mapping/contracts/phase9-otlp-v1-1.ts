@@ -1,6 +1,6 @@
 import type { MappingContract } from './contract-shape.ts'
-import { callFields } from './phase9/call-fields.ts'
 import { phase9OtlpV1 } from './phase9-otlp-v1.ts'
+import { callFields } from './phase9-v1-1/call-fields.ts'
 import { contentFields } from './phase9-v1-1/content-fields.ts'
 import { endingFields } from './phase9-v1-1/ending-fields.ts'
 import { traceFields } from './phase9-v1-1/trace-fields.ts'

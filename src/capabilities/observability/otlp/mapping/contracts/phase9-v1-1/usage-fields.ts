@@ -7,6 +7,12 @@ type Name = keyof typeof first | Extract<SpanFieldName, 'total_tokens' | 'output
 const claudeCode = ['com.anthropic.claude_code*']
 const usageDetails = 'langfuse.observation.usage_details'
 const inDetails = (...path: string[]): Source => attribute(usageDetails, { path })
+const metadata = 'ai.response.providerMetadata'
+/** What Anthropic itself answered, as the AI SDK passes it on. */
+const inAnthropic = (name: string): Source =>
+  attribute(metadata, { path: ['anthropic', 'usage', name] })
+/** Of Google ADK before 2.3, whose output count leaves them out. */
+const thoughts = 'gen_ai.usage.experimental.reasoning_tokens'
 /** The sources of the first contract that are not Langfuse's; Langfuse's own come before them. */
 const others = (name: keyof typeof first): Source[] =>
   first[name].sources.filter((source) => !('key' in source && source.key === usageDetails))
@@ -19,6 +25,9 @@ const others = (name: keyof typeof first): Source[] =>
  * `output_reasoning_tokens`) stand beside one another: nothing is in two of them. What OpenAI's
  * APIs answer (`prompt_tokens` or `input_tokens` with `…_details`) it passes on as it is; there the
  * details are parts of the totals.
+ *
+ * The AI SDK's input count of an Anthropic model holds the cached tokens since release 6 and does not
+ * before. The counts that Anthropic answered never do, and name what was written to the cache.
  */
 export const usageFields: Record<Name, FieldRule> = {
   ...first,
@@ -27,6 +36,7 @@ export const usageFields: Record<Name, FieldRule> = {
     inDetails('input'),
     inDetails('prompt_tokens'),
     inDetails('input_tokens'),
+    inAnthropic('input_tokens'),
     others('input_tokens'),
   ),
   output_tokens: rule(
@@ -43,6 +53,7 @@ export const usageFields: Record<Name, FieldRule> = {
     inDetails('input_cache_read'),
     inDetails('prompt_tokens_details', 'cached_tokens'),
     inDetails('input_tokens_details', 'cached_tokens'),
+    inAnthropic('cache_read_input_tokens'),
     others('cache_read_tokens'),
   ),
   cache_write_tokens: rule(
@@ -50,6 +61,7 @@ export const usageFields: Record<Name, FieldRule> = {
     inDetails('cache_creation_input_tokens'),
     inDetails('input_cache_creation'),
     inDetails('input_cache_write'),
+    inAnthropic('cache_creation_input_tokens'),
     others('cache_write_tokens'),
   ),
   reasoning_tokens: rule(
@@ -59,6 +71,7 @@ export const usageFields: Record<Name, FieldRule> = {
     inDetails('completion_tokens_details', 'reasoning_tokens'),
     inDetails('output_tokens_details', 'reasoning_tokens'),
     others('reasoning_tokens'),
+    attributes(thoughts),
   ),
   total_tokens: rule(
     'count',
@@ -78,11 +91,13 @@ export const usageFields: Record<Name, FieldRule> = {
       gives: 'inclusive',
     }),
     attribute(usageDetails, { gives: 'exclusive' }),
+    attribute(metadata, { path: ['anthropic', 'usage', 'input_tokens'], gives: 'exclusive' }),
     otherwise('inclusive'),
   ),
   output_semantics: rule(
     'text',
     attribute(usageDetails, { path: ['output'], gives: 'exclusive' }),
+    attribute(thoughts, { gives: 'exclusive' }),
     otherwise('inclusive'),
   ),
 }
