@@ -327,6 +327,21 @@ describe('statistics of reads', () => {
     expect((await read(project_id, '?to=2026-01-01T00:00:00Z')).body.routes).toEqual([])
   })
 
+  test('do not blame a store for a query over its limit', async () => {
+    const project_id = await newProject('too much')
+    stats.onServed(served(project_id, { duration_ms: 10 }))
+    const failed = 'query_too_expensive'
+    stats.onServed(served(project_id, { duration_ms: 9_000, failed, rows_read: null }))
+    const { body } = await read(project_id)
+    expect(body.routes).toEqual([
+      {
+        ...{ query_class: 'list', store: 'clickhouse', requests: 2, errors: 0, fallbacks: 0 },
+        ...{ error_rate: 0, rows_read_avg: 100 },
+        ...{ p50_ms: expect.closeTo(10, 0), p95_ms: expect.closeTo(10, 0) },
+      },
+    ])
+  })
+
   test('keep the queries, whatever their windows, and forget what is old or too much', async () => {
     const project_id = await newProject('recorded')
     for (let at = 0; at < 5; at++) {

@@ -154,6 +154,41 @@ describe('reads', () => {
   })
 })
 
+/** Takes a minute and next to no work. */
+const sleeping = 'SELECT sum(sleepEachRow(0.01)) FROM numbers(6000) SETTINGS max_block_size = 10'
+
+test('reads are found by name while they run, also when no more can run', async () => {
+  const own = openColumnar({ ...columnarOptions(database), connections_max: 12 })
+  const leave = new AbortController()
+  // More than the embedded engine runs at a time.
+  const reads = Array.from({ length: 12 }, (_, at) => `read ${at} of many`)
+  const running = reads.map((query_id) =>
+    own.read(sleeping, {}, { query_id, signal: leave.signal }).catch(() => 'left'),
+  )
+  const elapsedOf = () => Promise.all(reads.map((query_id) => own.findElapsed_ms(query_id)))
+  const first = await eventually('eight run', async () => {
+    const elapsed = await elapsedOf()
+    return elapsed.filter((ms) => ms !== undefined).length === 8 && elapsed
+  })
+  const waiting = reads.filter((_, at) => first[at] === undefined)
+  await sleep(200)
+  const later = await elapsedOf()
+  const grown = later.flatMap((ms, at) => (first[at] === undefined ? [] : (ms ?? 0) - first[at]))
+  expect(Math.min(...grown)).toBeGreaterThanOrEqual(200)
+  expect(await own.findElapsed_ms('no such statement')).toBeUndefined()
+  leave.abort(new Error('enough'))
+  expect(new Set(await Promise.all(running))).toEqual(new Set(['left']))
+  await eventually(
+    'all are gone, and those that waited do not run',
+    async () => {
+      for (const query_id of waiting) expect(await own.findElapsed_ms(query_id)).toBeUndefined()
+      return (await elapsedOf()).every((ms) => ms === undefined)
+    },
+    patience,
+  )
+  await own.close()
+})
+
 describe('inserts', () => {
   const encode = compileRowBinary<{ id: number; text: string }>([
     { name: 'id', type: 'UInt64' },

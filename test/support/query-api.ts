@@ -72,6 +72,8 @@ export type QueryApiOptions = {
   settings?: Partial<QuerySettings>
   chooseStore?: QueriesOptions['chooseStore']
   columnar?: Columnar
+  /** Where PostgreSQL is; a database of its own when left out. */
+  postgres_url?: string
   project_id?: string
   restoredSlices?: QueriesOptions['restoredSlices']
   /** Further routes over the same parts. */
@@ -90,7 +92,7 @@ export async function openQueryApi(options: QueryApiOptions = {}): Promise<Query
     }),
   )
   const relational = openRelational<TaskTables>({
-    url: await testPostgres(),
+    url: options.postgres_url ?? (await testPostgres()),
     pool_max: 6,
     connect_timeout_ms: 5_000,
     statement_timeout_ms: 30_000,

@@ -14,6 +14,11 @@ export type Columnar = {
   /** Has the server stop a statement that `read` named so, wherever it got to. */
   kill(query_id: string): Promise<void>
   /**
+   * Finds how long the server has worked on a statement that `read` named so; undefined when it runs
+   * none of that name. Neither this nor `kill` waits for connections that statements hold.
+   */
+  findElapsed_ms(query_id: string): Promise<number | undefined>
+  /**
    * Appends rows that `compileRowBinary` made for these columns. A table that remembers tokens
    * stores the same token once; only a replicated one does so safely (see render-statement.ts).
    */
@@ -69,6 +74,8 @@ export type QueryOptions = {
 export type ReadOptions = QueryOptions & {
   /** What the engine knows the statement by: for `kill`, in its logs and in system.processes. */
   query_id?: string
+  /** How long the client waits beyond `timeout_ms` for the server's answer; 1 s when left out. */
+  patience_ms?: number
 }
 
 /** Rows of the answer, and rows and bytes (as they are in memory) that were read for them. */

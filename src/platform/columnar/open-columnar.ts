@@ -51,8 +51,10 @@ const settingsOfEveryRead: Record<string, string | number> = {
   cancel_http_readonly_queries_on_client_close: 1,
 }
 
-/** To kill a statement is a matter of moments. */
-const kill_ms_max = 5_000
+/** Finding and killing a statement is a matter of moments. */
+const control_ms_max = 5_000
+/** Connections for that: those of statements may all be in use. */
+const controlConnections_max = 2
 
 const settingsOfEveryInsert: Record<string, string | number> = {
   // Acknowledge what is stored, on every shard, and let a token deduplicate.
@@ -66,6 +68,10 @@ const settingsOfEveryInsert: Record<string, string | number> = {
 /** Opens a pool of connections to ClickHouse; connects when first used. */
 export function openColumnar(options: ColumnarOptions): Columnar {
   const client = clientFor(options, options.database)
+  const control = clientFor(
+    { ...options, connections_max: controlConnections_max },
+    options.database,
+  )
   const requests = trackedRequests(options.request_timeout_ms)
   return {
     database: options.database,
@@ -89,9 +95,17 @@ export function openColumnar(options: ColumnarOptions): Columnar {
         },
       ),
     kill: (query_id) =>
-      requests.run({ timeout_ms: kill_ms_max }, async (limits) => {
+      requests.run({ timeout_ms: control_ms_max }, async (limits) => {
         const query = 'KILL QUERY WHERE query_id = {id:String} ASYNC'
-        await client.command({ query, query_params: { id: query_id }, ...limits })
+        await control.command({ query, query_params: { id: query_id }, ...limits })
+      }),
+    findElapsed_ms: (query_id) =>
+      requests.run({ timeout_ms: control_ms_max }, async (limits) => {
+        const query = 'SELECT elapsed FROM system.processes WHERE query_id = {id:String}'
+        const asked = { query, query_params: { id: query_id }, ...limits }
+        const rows = await control.query({ ...asked, format: 'JSONEachRow' })
+        const [running] = await rows.json<{ elapsed: number }>()
+        return running && running.elapsed * 1_000
       }),
     insertRowBinary: (table, columns, rows, about) =>
       requests.run(insertSettings(about), (limits) =>
@@ -129,7 +143,7 @@ export function openColumnar(options: ColumnarOptions): Columnar {
         ),
     close: async () => {
       await requests.idle()
-      await client.close()
+      await Promise.all([client.close(), control.close()])
     },
   }
 }
@@ -176,14 +190,15 @@ async function createDatabase(
   }
 }
 
+type Timed = QueryOptions & Pick<ReadOptions, 'patience_ms'>
 type Limits = { abort_signal: AbortSignal; clickhouse_settings: ClickHouseSettings }
 
 /** Runs requests under their time limit, translates their failures, and knows when all ended. */
 function trackedRequests(timeoutDefault_ms: number) {
   const running = new Set<Promise<unknown>>()
-  const attempt = async <T>(options: QueryOptions, work: (limits: Limits) => Promise<T>) => {
-    const timeout_ms = options.timeout_ms ?? timeoutDefault_ms
-    const timeout = AbortSignal.timeout(timeout_ms + timeoutSlack_ms)
+  const attempt = async <T>(options: Timed, work: (limits: Limits) => Promise<T>) => {
+    const { timeout_ms = timeoutDefault_ms, patience_ms = timeoutSlack_ms } = options
+    const timeout = AbortSignal.timeout(timeout_ms + patience_ms)
     const signals = options.signal ? [timeout, options.signal] : [timeout]
     try {
       options.signal?.throwIfAborted()
@@ -197,7 +212,7 @@ function trackedRequests(timeoutDefault_ms: number) {
     }
   }
   return {
-    run<T>(options: QueryOptions | undefined, work: (limits: Limits) => Promise<T>): Promise<T> {
+    run<T>(options: Timed | undefined, work: (limits: Limits) => Promise<T>): Promise<T> {
       const request = attempt(options ?? {}, work)
       running.add(request)
       const forget = () => running.delete(request)

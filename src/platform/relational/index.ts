@@ -19,7 +19,7 @@ export {
   migrateRelational,
 } from './migrate-relational.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
-export { type BoundedRead, readBounded } from './read-bounded.ts'
+export { type BoundedRead, ReadOverTime, readBounded } from './read-bounded.ts'
 export type { ArchiveSchedule, RetentionDays, RetentionTables } from './retention-tables.ts'
 export type { RouteTables } from './route-tables.ts'
 export type { SavedQueryTables } from './saved-query-tables.ts'

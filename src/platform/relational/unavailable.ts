@@ -26,12 +26,13 @@ export function isRelationalUnavailable(error: unknown): boolean {
 
 /**
  * Node's codes of sockets and names, and SQLSTATE: class 08 (connection), 57P01-57P05 (the server
- * stops or starts), 57014 (a statement over its time limit), 53300 (no connection left), 25006 (a
- * stand-by after a fail-over).
+ * stops or starts), 57014 (a statement over its time limit), 55P03 and 25P03-25P04 (over the
+ * server's own limits for locks and transactions), 53300 (no connection left), 25006 (a stand-by
+ * after a fail-over).
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const unavailableCode =
-  /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|08\w{3}|57P0[1-5]|57014|53300|25006)$/
+  /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|08\w{3}|57P0[1-5]|57014|55P03|25P0[34]|53300|25006)$/
 
 /** Errors that pg and its pool throw without a code. */
 const unavailableMessages = [

@@ -53,7 +53,11 @@ const replySchema = record('RouteStatsReply', {
         query_class: z.enum(queryClasses),
         store: z.enum(storeNames),
         requests: z.int(),
-        errors: z.int().describe('Those that the store did not answer.'),
+        errors: z
+          .int()
+          .describe(
+            'Requests that the store failed to answer. Queries over a limit are not errors.',
+          ),
         error_rate: z.number().describe('0 to 1.'),
         fallbacks: z.int().describe('Those answered in place of another store.'),
         p50_ms: z.number().nullable().describe('Of those answered; at most a tenth off.'),

@@ -73,7 +73,7 @@ function count(minutes: Map<string, Minute>, served: Served, minute: string): vo
   if (known === undefined && minutes.size >= waiting_max) return
   const counts = known ?? { project_id, query_class, store, minute, ...nothing() }
   counts.requests += 1
-  if (failed !== null) counts.errors += 1
+  if (failed !== null) counts.errors += isFault(failed) ? 1 : 0
   else {
     const bucket = bucketOf(served.duration_ms)
     counts.histogram[bucket] = (counts.histogram[bucket] ?? 0) + 1
@@ -84,6 +84,11 @@ function count(minutes: Map<string, Minute>, served: Served, minute: string): vo
     counts.rows_read_of += 1
   }
   minutes.set(key, counts)
+}
+
+/** A query over a limit failed for what it asks, in whichever store. */
+function isFault(failed: string): boolean {
+  return failed !== 'query_too_expensive'
 }
 
 function nothing(): RouteCounts {

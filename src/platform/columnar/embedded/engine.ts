@@ -1,6 +1,6 @@
 import { drainPending, Session } from 'chdb'
 import { EngineError, engineFailure } from './engine-error.ts'
-import { killed, prepared, type Statement } from './prepared-statement.ts'
+import { isAboutStatements, killed, prepared, type Statement } from './prepared-statement.ts'
 import { openTurns } from './turns.ts'
 
 export type EngineOptions = {
@@ -18,7 +18,8 @@ export type EngineResult = { bytes: Uint8Array; rows_read: number; bytes_read: n
 /** Every method rejects with EngineError. */
 export type Engine = {
   readonly version: string
-  run(statement: Statement): Promise<EngineResult>
+  /** Runs a statement when its turn comes; not at all once the signal has aborted. */
+  run(statement: Statement, signal?: AbortSignal): Promise<EngineResult>
   /** Asks the engine to stop the statement of that id; it need not run. */
   cancel(statementId: string): Promise<void>
   /** Takes no more statements, waits for the running ones at most so long, then ends them. */
@@ -36,7 +37,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     waiting_max: options.waiting_max,
     refusal: (detail) => new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', detail),
   })
-  const run = (statement: Statement) => turns.take(() => runAlone(options.path, statement))
+  const run = (statement: Statement, signal?: AbortSignal) => {
+    const work = async () => {
+      if (signal?.aborted) throw new EngineError(394, 'QUERY_WAS_CANCELLED', 'nobody waits for it')
+      return runAlone(options.path, statement)
+    }
+    return isAboutStatements(statement) ? work() : turns.take(work)
+  }
   const { bytes } = await run({ text: 'SELECT version()' })
   return {
     version: Buffer.from(bytes).toString('utf8').trim(),

@@ -87,14 +87,16 @@ async function answer(
   const asked = httpStatement(request, randomUUID)
   const { id } = asked.statement
   response.setHeader('X-ClickHouse-Query-Id', id)
+  const left = new AbortController()
   response.once('close', () => {
-    // Whoever asked has left: a read is of no use any more. A write goes on.
+    // The client has left: a read is of no use any more. A write goes on.
     if (!response.writableEnded && !isInsert(asked.query)) {
+      left.abort()
       options.engine.cancel(id).catch((cause) => options.log(`cancel: ${String(cause)}`))
     }
   })
   const started_ns = process.hrtime.bigint()
-  const result = await run(options, request, asked)
+  const result = await run(options, request, { ...asked, signal: left.signal })
   const elapsed_ns = process.hrtime.bigint() - started_ns
   response.setHeader('X-ClickHouse-Summary', summary(result, elapsed_ns))
   response.setHeader('X-ClickHouse-Timezone', 'UTC')
@@ -105,15 +107,18 @@ async function answer(
 function run(
   { engine, inserts_directory, body_bytes_max }: HttpInterfaceOptions,
   request: IncomingMessage,
-  { query, binary_insert, statement }: HttpStatement,
+  { query, binary_insert, statement, signal }: HttpStatement & { signal: AbortSignal },
 ): Promise<EngineResult> {
   if (!binary_insert) {
     return textBody(request, body_bytes_max).then((body) =>
-      engine.run({
-        ...statement,
-        text: query === '' ? body : body === '' ? query : `${query}\n${body}`,
-        carries_rows: isInsert(query === '' ? body : query),
-      }),
+      engine.run(
+        {
+          ...statement,
+          text: query === '' ? body : body === '' ? query : `${query}\n${body}`,
+          carries_rows: isInsert(query === '' ? body : query),
+        },
+        signal,
+      ),
     )
   }
   const { target, format } = binary_insert

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { EngineError } from './engine-error.ts'
-import { killed, prepared } from './prepared-statement.ts'
+import { isAboutStatements, killed, prepared } from './prepared-statement.ts'
 
 test('a statement alone stays alone', () => {
   expect(prepared({ text: 'SELECT 1' })).toEqual({ before: '', text: 'SELECT 1' })
@@ -25,11 +25,21 @@ test('nothing goes before an insert that carries its rows', () => {
   expect(prepared(statement)).toEqual({ before: "SET max_threads = '2'", text })
 })
 
-test('only a KILL QUERY has its query_id translated', () => {
+test('only statements about statements have their query_id translated, and wait for none', () => {
   expect(prepared(killed('x')).text).toBe(
     "SET param_id = 'x'; KILL QUERY WHERE Settings['log_comment'] = {id:String} ASYNC",
   )
+  const asked = { text: "SELECT elapsed FROM system.processes WHERE query_id = 'x'" }
+  expect(prepared(asked).text).toContain("WHERE Settings['log_comment'] = 'x'")
   expect(prepared({ text: 'SELECT query_id FROM t' }).text).toBe('SELECT query_id FROM t')
+  expect([killed('x'), asked].map(isAboutStatements)).toEqual([true, true])
+  for (const text of [
+    'SELECT query_id FROM t',
+    'SELECT a FROM (SELECT sum(n) AS a FROM t), system.processes',
+    "INSERT INTO t SELECT elapsed FROM system.processes WHERE query_id = 'x'",
+  ]) {
+    expect(isAboutStatements({ text })).toBe(false)
+  }
 })
 
 test('names that are no names, and NUL in a statement, are refused', () => {

@@ -23,7 +23,7 @@ export function prepared(statement: Statement): { before: string; text: string }
   if (statement.text.includes('\0')) {
     throw new EngineError(62, 'SYNTAX_ERROR', 'got a statement with a NUL, expected text')
   }
-  const text = ownKill(statement.text)
+  const text = byOwnId(statement)
   const before = [useDatabase(statement.database), setAll(statement)]
     .filter((part) => part !== '')
     .join('; ')
@@ -36,10 +36,15 @@ export function killed(id: string): Statement {
   return { text: 'KILL QUERY WHERE query_id = {id:String} ASYNC', params: { id } }
 }
 
+/** True for a statement about statements. It must not wait for those that it is about. */
+export function isAboutStatements({ text }: Statement): boolean {
+  return /^\s*(KILL\s+QUERY\b|SELECT\s[\w\s,]+\sFROM\s+system\.processes\b)/i.test(text)
+}
+
 /** The engine gives statements ids of its own; ours travel as the setting log_comment. */
-function ownKill(text: string): string {
-  if (!/^\s*KILL\s+QUERY\b/i.test(text)) return text
-  return text.replace(/\bquery_id\b/g, "Settings['log_comment']")
+function byOwnId(statement: Statement): string {
+  if (!isAboutStatements(statement)) return statement.text
+  return statement.text.replace(/\bquery_id\b/g, "Settings['log_comment']")
 }
 
 function useDatabase(database: string | undefined): string {

@@ -14,6 +14,7 @@ import {
   QueryTooExpensive,
 } from './contract.ts'
 import { storeAway } from './store-problem.ts'
+import { patienceWith, watchTime } from './watch-time.ts'
 
 /** Runs statements on ClickHouse, on one server or a cluster, with limits as its settings. */
 export function openClickHouseRunner(about: { columnar: Columnar; logger: Logger }): QueryRunner {
@@ -29,21 +30,25 @@ export function openClickHouseRunner(about: { columnar: Columnar; logger: Logger
     plan: (statement, { signal }) =>
       plan(statement, signal).catch((error: unknown) => {
         signal.throwIfAborted()
-        throw failureOf(error)
+        throw planFailureOf(error)
       }),
     run: async (statement, { signal, limits, query_id }) => {
       const started_ms = performance.now()
+      const { time_ms_max } = limits
+      const findElapsed_ms = () => columnar.findElapsed_ms(query_id)
+      const watch = watchTime(time_ms_max, { signal, findElapsed_ms })
       const stop = () => kill(query_id)
-      signal.addEventListener('abort', stop, { once: true })
+      watch.signal.addEventListener('abort', stop, { once: true })
       try {
         const { rows, rows_read, bytes_read } = await columnar.read<Record<string, unknown>>(
           statement.text,
           namedParams(statement),
           {
-            timeout_ms: limits.time_ms_max,
+            timeout_ms: time_ms_max,
+            patience_ms: patienceWith(time_ms_max),
             settings: settingsOf(limits, statement),
             query_id,
-            signal,
+            signal: watch.signal,
           },
         )
         return {
@@ -52,11 +57,12 @@ export function openClickHouseRunner(about: { columnar: Columnar; logger: Logger
         }
       } catch (error) {
         signal.throwIfAborted()
-        // We gave up waiting; it may go on.
-        if (error instanceof ColumnarUnavailable && error.code === undefined) kill(query_id)
+        // The connection broke; the server may go on.
+        if (error instanceof ColumnarUnavailable && error.code === undefined) stop()
         throw failureOf(error)
       } finally {
-        signal.removeEventListener('abort', stop)
+        watch.stop()
+        watch.signal.removeEventListener('abort', stop)
       }
     },
   }
@@ -98,6 +104,11 @@ function failureOf(error: unknown): unknown {
   if (limit !== undefined && !(error.code === memoryCode && isMemoryOfServer(error))) {
     return new QueryTooExpensive(limit, { cause: error })
   }
+  return error instanceof ColumnarUnavailable ? storeAway('clickhouse', error) : error
+}
+
+/** A plan has limits of its own: over them, the server is slow and the query is not at fault. */
+function planFailureOf(error: unknown): unknown {
   return error instanceof ColumnarUnavailable ? storeAway('clickhouse', error) : error
 }
 

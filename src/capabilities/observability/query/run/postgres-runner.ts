@@ -1,5 +1,6 @@
 import {
   isRelationalUnavailable,
+  ReadOverTime,
   type Relational,
   readBounded,
 } from '../../../../platform/relational/index.ts'
@@ -28,7 +29,7 @@ export function openPostgresRunner({ pool, cancel_through = pool }: PostgresPool
         ...read,
         ...{ signal, cancel_through },
         text: `EXPLAIN (FORMAT JSON) ${text}`,
-      }).catch(rethrow)
+      }).catch(rethrowOfPlan)
       return planOfPostgres(rows)
     },
     run: async ({ text, params }, { signal, limits, query_id }) => {
@@ -44,12 +45,12 @@ export function openPostgresRunner({ pool, cancel_through = pool }: PostgresPool
   }
 }
 
-/** SQLSTATE query_canceled: over its time, since what we cancel ourselves is told apart before. */
-const cancelled = '57014'
-
 function rethrow(error: unknown): never {
-  if (error instanceof Error && 'code' in error && error.code === cancelled) {
-    throw new QueryTooExpensive('time_ms_max', { cause: error })
-  }
+  if (error instanceof ReadOverTime) throw new QueryTooExpensive('time_ms_max', { cause: error })
   throw isRelationalUnavailable(error) ? storeAway('postgres', error) : error
+}
+
+/** A plan has a limit of its own: over it, the server is slow and the query is not at fault. */
+function rethrowOfPlan(error: unknown): never {
+  throw error instanceof ReadOverTime ? storeAway('postgres', error) : rethrow(error)
 }

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
+import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
+import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
+import { eventually } from '../support/eventually.ts'
+import { insertMany } from '../support/many-observations.ts'
+import { testPostgres } from '../support/postgres.ts'
+import { openQueryApi, type QueryApi, type QueryApiOptions } from '../support/query-api.ts'
+import { tcpGate } from '../support/tcp-gate.ts'
+
+const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }
+const counted = { entity: 'observations', window, measures: [{ fn: 'count', as: 'n' }] }
+const project_id = newId()
+let database: Awaited<ReturnType<typeof testClickHouse>>
+const opened: QueryApi[] = []
+
+beforeAll(async () => {
+  database = await testClickHouse()
+  const columnar = await migratedClickHouse(database)
+  await insertMany(columnar, { project_id, rows: 40_000 })
+  await columnar.close()
+})
+afterAll(() => Promise.all(opened.map((api) => api[Symbol.asyncDispose]())))
+
+/** A ClickHouse that takes eight seconds for 40,000 rows; when `late`, it keeps no time either. */
+function slowClickHouse(url: string, { late = false } = {}): Columnar {
+  const columnar = openColumnar({ ...columnarOptions(database), url })
+  return {
+    ...columnar,
+    read: (sql, params, about = {}) => {
+      const settings = {
+        ...about.settings,
+        max_threads: 1,
+        max_block_size: 500,
+        ...(late && endless),
+      }
+      const slow = sql.replace('count(*)', 'sum(1 + sleepEachRow(0.0002))')
+      return columnar.read(slow, params, { ...about, settings })
+    },
+  }
+}
+
+const endless = { max_execution_time: 60 }
+
+/** Both stores may answer, the first one first. */
+async function apiWith(
+  order: ('clickhouse' | 'postgres')[],
+  time_ms: number,
+  options: QueryApiOptions = {},
+) {
+  const api = await openQueryApi({
+    columnar: openColumnar(columnarOptions(database)),
+    project_id,
+    settings: { query_time_ms_max: time_ms },
+    chooseStore: async () => ({ candidates: [], order, fallback: true }),
+    ...options,
+  })
+  opened.push(api)
+  return api
+}
+
+const tooExpensive = {
+  status: 400,
+  code: 'query_too_expensive',
+  detail: expect.stringContaining('shorter window, or filter more'),
+  estimate: { limit: 'query_time_ms_max' },
+}
+
+describe('the time limit of a query', () => {
+  test('ends it on a ClickHouse that is late, and no other store is asked', async () => {
+    const columnar = slowClickHouse(database.url, { late: true })
+    const api = await apiWith(['clickhouse', 'postgres'], 300, { columnar })
+    const { body } = await api.call('query/aggregate', counted)
+    expect(body).toMatchObject({ ...tooExpensive, estimate: { limit_value: 300 } })
+    expect(body.estimate.rows).toBeGreaterThan(10_000)
+    expect(api.served).toMatchObject([{ store: 'clickhouse', failed: 'query_too_expensive' }])
+    await eventually('it is gone', async () => (await statementsOf(api.columnar)) === 0)
+  })
+
+  test('is not used up by waiting for a connection', async () => {
+    const columnar = slowClickHouse(database.url)
+    const api = await apiWith(['clickhouse', 'postgres'], 2_000, {
+      columnar,
+      settings: { query_time_ms_max: 2_000, query_running_max: 12 },
+    })
+    // More than there are connections, and than the embedded engine runs.
+    const asked = Array.from({ length: 12 }, () => api.call('query/aggregate', counted))
+    const replies = await Promise.all(asked)
+    expect(new Set(replies.map(({ body }) => body.code))).toEqual(new Set(['query_too_expensive']))
+    expect(new Set(api.served.map(({ store }) => store))).toEqual(new Set(['clickhouse']))
+  })
+
+  test('ends it on a PostgreSQL that is late, and no other store is asked', async () => {
+    const api = await apiWith(['postgres', 'clickhouse'], 300)
+    await withLockedRows(api, async () => {
+      const asked = api.call('query/aggregate', counted)
+      const pid = await eventually('it runs', () => backendOf(api))
+      // A process that is stopped keeps no time.
+      process.kill(pid, 'SIGSTOP')
+      try {
+        expect((await asked).body).toMatchObject(tooExpensive)
+      } finally {
+        process.kill(pid, 'SIGCONT')
+      }
+      await eventually('it is cancelled', async () => (await backendOf(api)) === undefined)
+    })
+    expect(api.served).toMatchObject([{ store: 'postgres', failed: 'query_too_expensive' }])
+  })
+})
+
+describe('a store that does not answer', () => {
+  test.each(['stall', 'halfOpen'] as const)(
+    'ClickHouse, by %s: the other one does',
+    async (how) => {
+      await using gate = await tcpGate(database.url)
+      const columnar = slowClickHouse(gate.url)
+      const api = await apiWith(['clickhouse', 'postgres'], 1_000, { columnar })
+      const asked = api.call('query/aggregate', counted)
+      const direct = openColumnar(columnarOptions(database))
+      await eventually('it runs', async () => (await statementsOf(direct)) === 1)
+      await direct.close()
+      gate[how]()
+      const { status, body } = await asked
+      expect([status, body.served_by]).toEqual([200, 'postgres'])
+      expect(api.served).toMatchObject([
+        { store: 'clickhouse', failed: 'store_unavailable' },
+        { store: 'postgres', failed: null },
+      ])
+      gate.open()
+    },
+  )
+
+  test.each(['stall', 'mute'] as const)('PostgreSQL, by %s: the other one does', async (how) => {
+    const postgres_url = await testPostgres()
+    await using gate = await tcpGate(postgres_url)
+    const api = await apiWith(['postgres', 'clickhouse'], 1_000, { postgres_url: gate.url })
+    const direct = await apiWith(['postgres'], 1_000, { postgres_url })
+    await withLockedRows(direct, async () => {
+      const asked = api.call('query/aggregate', counted)
+      await eventually('it runs', async () => (await backendOf(direct)) !== undefined)
+      gate[how]()
+      const { status, body } = await asked
+      expect([status, body.served_by]).toEqual([200, 'clickhouse'])
+    })
+    expect(api.served[0]).toMatchObject({ store: 'postgres', failed: 'store_unavailable' })
+    gate.open()
+  })
+
+  test('since somebody else ended the statement: the other one does', async () => {
+    const api = await apiWith(['postgres', 'clickhouse'], 10_000)
+    await withLockedRows(api, async () => {
+      const asked = api.call('query/aggregate', counted)
+      const pid = await eventually('it runs', () => backendOf(api))
+      await api.relational.pool.query('select pg_cancel_backend($1)', [pid])
+      expect((await asked).body).toMatchObject({ served_by: 'clickhouse' })
+    })
+  })
+
+  test('since it waits for a lock no longer: the other one does', async () => {
+    const url = new URL(await testPostgres())
+    url.searchParams.set('options', '-c lock_timeout=100')
+    const api = await apiWith(['postgres', 'clickhouse'], 10_000, { postgres_url: url.href })
+    await withLockedRows(api, async () => {
+      const { body } = await api.call('query/aggregate', counted)
+      expect(body).toMatchObject({ served_by: 'clickhouse' })
+    })
+  })
+
+  test('to what explain asks is 503, and no error of ours', async () => {
+    const api = await apiWith(['postgres', 'clickhouse'], 10_000)
+    await withLockedRows(api, async () => {
+      const reply = await api.call('query/explain', counted)
+      expect(reply.body).toMatchObject({ status: 503, code: 'store_unavailable' })
+      expect(reply.headers.get('retry-after')).toBe('1')
+    })
+  })
+})
+
+/** While another transaction holds the table, whoever reads it waits. */
+async function withLockedRows({ relational }: QueryApi, work: () => Promise<void>): Promise<void> {
+  const client = await relational.pool.connect()
+  try {
+    await client.query('begin')
+    await client.query('lock table hot_observations in access exclusive mode')
+    await work()
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+}
+
+async function backendOf({ relational }: QueryApi): Promise<number | undefined> {
+  const { rows } = await relational.pool.query(
+    `select pid from pg_stat_activity where datname = current_database() and state = 'active'
+      and application_name like 'looptrace query %'`,
+  )
+  return rows[0]?.pid
+}
+
+async function statementsOf(columnar: Columnar): Promise<number> {
+  const found = await columnar.query<{ n: string }>(
+    `SELECT count() AS n FROM system.processes
+    WHERE query LIKE '%sleepEachRow%' AND query NOT LIKE '%system.processes%'`,
+  )
+  return Number(found[0]?.n)
+}
