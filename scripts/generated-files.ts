@@ -2,8 +2,8 @@ import { currentContract, mappingPage } from '../src/capabilities/observability/
 import { problemCatalogue } from '../src/kernel/problem.ts'
 import { configurationPage } from '../src/platform/config/index.ts'
 import {
-  keyScopesOf,
   letsOperatorIn,
+  neededFor,
   openapiDocument,
   type RawRoute,
   type Route,
@@ -82,7 +82,7 @@ function routesPage(routes: readonly (Route | RawRoute)[]): string {
         `${route.method} ${route.url}`,
         route.summary,
         letsOperatorIn(route.scope) ? `${route.auth}, operator` : route.auth,
-        scopeOf(route),
+        neededFor(route.scope),
       ]
       return `| ${cells.join(' | ')} |`
     })
@@ -98,14 +98,6 @@ function routesPage(routes: readonly (Route | RawRoute)[]): string {
     ...rows,
     '',
   ].join('\n')
-}
-
-function scopeOf({ scope }: Route | RawRoute): string {
-  if (scope.level === 'public') return '–'
-  if (scope.level === 'user') return 'to be signed in'
-  if (scope.level === 'organization') return `organization ${scope.role}`
-  const keys = keyScopesOf(scope.key).map((key) => `\`${key}\``)
-  return `project ${scope.role}${keys.length === 0 ? '' : `, or key scope ${keys.join(' or ')}`}`
 }
 
 async function metricsPage(): Promise<string> {

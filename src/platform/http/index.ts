@@ -22,6 +22,7 @@ export {
   defineRoute,
   keyScopesOf,
   letsOperatorIn,
+  neededFor,
   type RawRoute,
   type RequestHeaders,
   type Route,

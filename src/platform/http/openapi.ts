@@ -10,7 +10,14 @@ import {
 } from './openapi-responses.ts'
 import { type NamedSchemas, namedSchemas, type SchemaUse } from './openapi-schemas.ts'
 import { tagOf, tagsOf } from './openapi-tags.ts'
-import { defineRoute, type HeaderDocs, letsOperatorIn, type RawRoute, type Route } from './route.ts'
+import {
+  defineRoute,
+  type HeaderDocs,
+  letsOperatorIn,
+  neededFor,
+  type RawRoute,
+  type Route,
+} from './route.ts'
 
 /** The OpenAPI 3.1 document of these routes: what works, and nothing else. */
 export function openapiDocument(
@@ -117,7 +124,7 @@ function operation(route: Route | RawRoute, parameters: Json[], schemas: NamedSc
     summary: route.summary,
     tags: [tagOf(route.url)],
     security: securityOf(route),
-    'x-looptrace-scope': route.scope,
+    ...(route.auth !== 'public' && { description: `Needs ${neededFor(route.scope)}.` }),
     ...(parameters.length > 0 && { parameters }),
     ...(route.body !== undefined && {
       requestBody: {

@@ -28,6 +28,15 @@ export function keyScopesOf(key: RouteKeyScope): readonly KeyScope[] {
   return typeof key === 'string' ? [key] : key
 }
 
+/** Says in words what a caller needs, such as: project viewer, or key scope `tasks:read`. */
+export function neededFor(scope: RouteScope): string {
+  if (scope.level === 'public') return '–'
+  if (scope.level === 'user') return 'to be signed in'
+  if (scope.level === 'organization') return `organization ${scope.role}`
+  const keys = keyScopesOf(scope.key).map((key) => `\`${key}\``)
+  return `project ${scope.role}${keys.length === 0 ? '' : `, or key scope ${keys.join(' or ')}`}`
+}
+
 /** Whether the operator of a cluster may call it. */
 export function letsOperatorIn(scope: RouteScope): boolean {
   return 'operator' in scope && scope.operator === true
