@@ -16,6 +16,7 @@ describe('what differs each time is masked', () => {
     ['in 35 ms', 'in 3 ms'],
     ['pid 4242 runs', 'pid 7 runs'],
     ['req_8sdf7sdf9 failed', 'req_77sdf9f9f failed'],
+    ['toolu_01A2b3C4d5 and tooluse_k9F2xQ', 'toolu_77zZyYxX99 and tooluse_P0qR7s8T'],
     ['"request_id":"abc12-9"', '"request_id":"zzz91-1"'],
   ])('%s', (a, b) => {
     expect(maskVolatile(a)).toBe(maskVolatile(b))

@@ -151,7 +151,7 @@ export const libraries: Library[] = [
     items: 14,
     scope: 'opentelemetry.util.genai.handler',
     usage: { whole: totalsOnly, streamed: totalsOnly, after_tool },
-    stream: { streamed: false, finish_reason: '' },
+    stream: { streamed: false },
     refused: { error_type: "<class 'openai.BadRequestError'>" },
     everywhere: { span_kind: 'client' },
     sources: genAiSources,

@@ -17,7 +17,7 @@ import {
 import { type ReaderContext, readerOf } from './field-readers.ts'
 import { gatherReader } from './gather-readers.ts'
 import { sourceName } from './source-name.ts'
-import { textIn } from './span-state.ts'
+import { hasEvent, textIn } from './span-state.ts'
 import { compileTable, globPattern } from './value-table.ts'
 
 type Draft = {
@@ -185,7 +185,7 @@ function conditionOf(source: Source, field: Placed['field']): Condition | undefi
   const isOf = of_types !== undefined
   return (state) => {
     if (types !== undefined && types.includes(textIn(state, field.type)) !== isOf) return false
-    return with_event === undefined || state.events.some(({ name }) => name === with_event)
+    return with_event === undefined || hasEvent(state, with_event)
   }
 }
 

@@ -23,7 +23,7 @@ export function readerOf(source: Source, rule: FieldRule, context: ReaderContext
   const prepare = preparation(source, context)
   const table = source.table === undefined ? undefined : context.tables.get(source.table)
   const chars_max = rule.chars_max ?? limits.text_chars_max
-  const read = kindReader(rule, chars_max, context)
+  const read = kindReader(rule, chars_max, { ...context, needles: needlesOf(source) })
   const judge = judgement(source, table, read)
   if (judge === undefined && prepare === undefined) return read
   const finish = judge ?? read
@@ -68,13 +68,19 @@ function preparation(source: Source, context: ReaderContext): Preparation | unde
     return transform && ((value, state) => transform(value, state.start_time, about))
   }
   return (value, state) => {
-    const found = valueAt(value, path, json_bytes_max)
+    const found = valueAt(parsedIn(value, state, json_bytes_max), path)
     return found !== undefined && transform ? transform(found, state.start_time, about) : found
   }
 }
 
-function valueAt(value: OtlpValue, path: readonly string[], bytes_max: number) {
-  let at = jsonIn(value, bytes_max)
+/** Several fields look into one value: it is parsed once for them. */
+function parsedIn(value: OtlpValue, state: SpanState, bytes_max: number): unknown {
+  if (state.parsed?.value !== value) state.parsed = { value, json: jsonIn(value, bytes_max) }
+  return state.parsed.json
+}
+
+function valueAt(json: unknown, path: readonly string[]) {
+  let at = json
   for (const step of path) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined
     at = (at as Record<string, unknown>)[step]
@@ -94,7 +100,7 @@ function isEmpty(value: OtlpValue): boolean {
 function kindReader(
   { reads }: FieldRule,
   chars_max: number,
-  { contract }: ReaderContext,
+  { contract, needles }: ReaderContext & { needles: readonly string[] },
 ): (value: OtlpValue) => FieldValue | undefined {
   const { limits } = contract
   switch (reads) {
@@ -110,13 +116,13 @@ function kindReader(
       return millisecondsFrom
     case 'tool_calls':
       return (value) => {
-        if (!mayHoldTools(value)) return undefined
+        if (!mayHoldTools(value, needles)) return undefined
         const calls = toolCallsIn(jsonIn(value, limits.json_bytes_max), limits)
         return calls.length === 0 ? undefined : calls
       }
     case 'tool_results':
       return (value) => {
-        if (!mayHoldTools(value)) return undefined
+        if (!mayHoldTools(value, needles)) return undefined
         const results = toolResultsIn(jsonIn(value, limits.json_bytes_max), limits)
         return results.length === 0 ? undefined : results
       }
@@ -128,9 +134,14 @@ function kindReader(
  * key or a type that begins so. The searches begin with a quote, which content has few of: searches
  * for `tool` stop at every t and take eight times longer.
  */
-function mayHoldTools(value: OtlpValue): boolean {
+function mayHoldTools(value: OtlpValue, needles: readonly string[]): boolean {
   if (typeof value !== 'string' && !Buffer.isBuffer(value)) return true
-  return value.includes('"tool') || value.includes('"function_call')
+  return needles.some((needle) => value.includes(needle))
+}
+
+/** Items of OpenAI's APIs are told whole in few places; elsewhere a second search finds nothing. */
+function needlesOf({ from }: Source): readonly string[] {
+  return from === 'attributes' ? ['"tool', '"function_call'] : ['"tool']
 }
 
 function textField(value: OtlpValue, chars_max: number): string | undefined {

@@ -4,7 +4,7 @@ import type { Gathered } from './gathered-messages.ts'
 import type { GatherPlace, KeyPlan } from './key-plans.ts'
 import type { GroupStart, MapperTools } from './request-context.ts'
 import { addAttribute, addMetadata, drop, type RowAttributes } from './row-attributes.ts'
-import { isPresent, noSource, type SpanState } from './span-state.ts'
+import { forgetSpan, isPresent, noSource, type SpanState } from './span-state.ts'
 
 /** The attributes of a span that are for others than its row. */
 export type SpanReading = RowAttributes & { baggage: string }
@@ -34,6 +34,7 @@ export function readSpan(tools: MapperTools, start: GroupStart, span: OtlpSpan):
   for (let at = 0; at < span.events.length; at++) readEvent(tools, span.events[at], at)
   settleGathered(compiled, state)
   settleDerived(compiled, state)
+  forgetSpan(state)
   return row
 }
 

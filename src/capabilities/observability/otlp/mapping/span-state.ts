@@ -1,5 +1,5 @@
 import type { ToolCall, ToolResult } from '../../../../model/observation.ts'
-import type { OtlpEvent } from '../contract.ts'
+import type { OtlpEvent, OtlpValue } from '../contract.ts'
 import { emptyGathered, type Gathered } from './gathered-messages.ts'
 
 /** What a field can hold. */
@@ -30,6 +30,10 @@ export type SpanState = {
   readonly gates: Uint8Array
   start_time: bigint
   events: readonly OtlpEvent[]
+  /** The names of the events, once a source asked for one. */
+  event_names: ReadonlySet<string> | undefined
+  /** The value that was looked into last, and the JSON in it. */
+  parsed: { value: OtlpValue; json: unknown } | undefined
 }
 
 export type StateShape = { fields: number; sources: number; gathers: number; gates: number }
@@ -44,7 +48,22 @@ export function createState(shape: StateShape): SpanState {
     gates: new Uint8Array(shape.gates),
     start_time: 0n,
     events: [],
+    event_names: undefined,
+    parsed: undefined,
   }
+}
+
+/** Lets go of what belongs to the request of the span; its fields stay. */
+export function forgetSpan(state: SpanState): void {
+  state.events = []
+  state.event_names = undefined
+  state.parsed = undefined
+}
+
+/** Tells whether the span has an event of this name; its events are looked through once. */
+export function hasEvent(state: SpanState, name: string): boolean {
+  state.event_names ??= new Set(state.events.map((event) => event.name))
+  return state.event_names.has(name)
 }
 
 export function isPresent(state: SpanState, field: number): boolean {

@@ -54,22 +54,12 @@ export function isMap(value: OtlpValue | undefined): value is OtlpMap {
   return !Array.isArray(value) && !Buffer.isBuffer(value) && 'map' in value
 }
 
-/**
- * The JSON inside a value: parsed when it is text, undefined when that is none or too long. Several
- * sources look into one value, so the last text is parsed once. Callers leave it as it is.
- */
+/** The JSON inside a value: parsed when it is text, undefined when that is none or too long. */
 export function jsonIn(value: OtlpValue, bytes_max: number): unknown {
   if (typeof value !== 'string' && !Buffer.isBuffer(value)) return plainOf(value)
   if (value.length > bytes_max) return undefined
-  if (typeof value === 'string') return parsedJson(value)
-  if (value === last?.text.deref()) return last.json
-  const json = parsedJson(value.toString('utf8'))
-  last = { text: new WeakRef(value), json }
-  return json
+  return parsedJson(typeof value === 'string' ? value : value.toString('utf8'))
 }
-
-/** The text is held weakly: its bytes are a part of a whole request. */
-let last: { text: WeakRef<Buffer>; json: unknown } | undefined
 
 /** Cuts text to so many bytes of UTF-8, never inside a character; the same text when it fits. */
 export function cutText(text: Text, bytes_max: number): Text {
