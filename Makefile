@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 .PHONY: run test test-fast check generate bench verdicts image-check
 
 # Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
-# DEMO=0 leaves the sample agent run out.
+# DEMO=0 leaves the sample agents out.
 ifeq ($(DEMO),0)
 run: export LOOPTRACE_DEMO := false
 endif
@@ -48,7 +48,8 @@ image-check: node_modules/.installed
 
 # The npm package `node` brings Node 24, whatever the machine has; npm runs its install script.
 node_modules/.installed: package-lock.json
-	npm ci --no-audit --no-fund --loglevel=error
+	@echo 'Installing packages, with PostgreSQL and ClickHouse: 1.3 GB on disk, once for each version.'
+	@npm ci --no-audit --no-fund --loglevel=error
 	@case "$$($(NODE) -v 2>/dev/null)" in v24*) ;; *) \
 	  echo "node_modules/.bin/node is not Node 24: run 'npm rebuild node', then make again" >&2; exit 1;; esac
 	@touch $@

@@ -5,7 +5,10 @@ import { startOf } from './roles/index.ts'
 /** The second signal does not wait for anything. */
 const interruptedStatus = 130
 
-/** JavaScript's own errors are defects and need a stack; those of ours say what is wrong. */
+/**
+ * JavaScript's own errors are defects and need a stack; those of ours, and those of the operating
+ * system, say what is wrong.
+ */
 const defects = new Set(['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'])
 
 // Buffers then count like other memory. Otherwise V8 marks the whole heap after every 64 MB of them,
@@ -31,6 +34,7 @@ function stopSignal(): AbortSignal {
 
 function report(error: unknown): number {
   const { name: kind, message, stack } = error as Error
-  process.stderr.write(`looptrace ${name}: ${defects.has(kind) ? stack : message}\n`)
+  const isDefect = defects.has(kind) && !('syscall' in (error as Error))
+  process.stderr.write(`looptrace ${name}: ${isDefect ? stack : message}\n`)
   return 1
 }

@@ -7,8 +7,10 @@ import { settleRequests } from '../capabilities/observability/requests/index.ts'
 import { proxyRoutes } from '../capabilities/proxy/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
+import { assertAddressesFree } from './addresses.ts'
 import { openArchives } from './archives.ts'
 import { openControl } from './control.ts'
+import { explainFolder, takeDataFolder } from './data-folder.ts'
 import { openDetection } from './detection.ts'
 import { openProxy, openRecorder } from './edge.ts'
 import { secretKeyOf, startServers } from './embedded.ts'
@@ -21,70 +23,76 @@ import { operatorKeyOf } from './operator-key.ts'
 import { openOtlp } from './otlp.ts'
 import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
-import { playSample } from './sample.ts'
+import { noteSample, pendingSample, startSample } from './sample.ts'
 import { bringUpToDate } from './schema.ts'
 import { openStores } from './stores.ts'
 import { firstLoginFile, welcome } from './welcome.ts'
 import { ingestOf } from './worker.ts'
 
 /** Everything on this machine, in one process and on servers that it starts itself. */
-export function startAll(given: RoleConfig<'all'>): Promise<Running> {
-  return run('all', given, async (context) => {
-    const secret_key = await secretKeyOf(given)
-    const operator_key = await operatorKeyOf(given)
-    const config = { ...(await startServers(context, given)), secret_key, operator_key }
-    const { db, store, records, ledger, ...stores } = openStores(context, config)
-    const firstLogin = await migrateHere(context, config, stores)
+export function startAll(given: RoleConfig<'all'>, stop: AbortSignal): Promise<Running> {
+  return run('all', given, stop, (context) =>
+    start(context, given).catch(explainFolder(given.data_directory)),
+  )
+}
 
-    const queue = await openQueue(context, config)
-    const { second, ...hotWindows } = openHotWindows(context, { ...stores, db })
-    const archives = openArchives(context, config, { ...stores, db })
-    const ingest = await startIngest({
-      ...context,
-      ...{ db, store, records, ledger, queue, second },
-      settleRequests: (entries) => settleRequests(db, entries),
-      settings: ingestOf(config),
-    })
-    context.parts.defer(() => ingest.stop())
-    const judge = openJudge(context, config, { db })
-    openDetection(context, config, { db, store, judge })
-    openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives])
+async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<void> {
+  await takeDataFolder(context, given)
+  await assertAddressesFree(given)
+  const secret_key = await secretKeyOf(given)
+  const operator_key = await operatorKeyOf(given)
+  const config = { ...(await startServers(context, given)), secret_key, operator_key }
+  const { db, store, records, ledger, ...stores } = openStores(context, config)
+  const firstLogin = await migrateHere(context, config, stores)
 
-    // A queue in a file of this machine needs no spool in front of it.
-    const publisher =
-      config.nats_url === undefined
-        ? queue
-        : await withFileSpool(context, config, { queue, role: 'all' })
-    const intake = openIntake(context, config, { queue: publisher, db })
-    const parts = { ...stores, db, store, records, ledger, queue, intake, judge }
-    const { access, routes } = openControl(context, config, parts)
-    const recorder = openRecorder(context, config, { queue: publisher, intake })
-    const proxy = openProxy(context, config, { keys: access.keys, recorder })
-    // A Collector often has the port on a developer's machine.
-    const otlp = await openOtlp(context, config, {
-      keys: access.keys,
-      intake,
-      grpc_is_optional: true,
-    })
-    const port = await listen(context, config, {
-      routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
-      proxy,
-      otlp,
-      authorize: authorizer(access),
-      idempotency: openIdempotencyStore(db),
-    })
-    // What was given stands in no log: whoever gave it knows it.
-    const shown = config.bootstrap_project_key === undefined ? firstLogin : undefined
-    const base_url = `http://${config.http_host}:${port}`
-    context.whenReady.push(async () => {
-      say(welcome({ base_url, data_directory: config.data_directory, firstLogin: shown }))
-      if (firstLogin === undefined || !config.demo) return
-      const { project_key } = firstLogin
-      const about = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }
-      await playSample(context, config, about).catch((error: unknown) => {
-        context.logger.warn({ err: error }, 'the sample run failed; the service goes on without it')
-      })
-    })
+  const queue = await openQueue(context, config)
+  const { second, ...hotWindows } = openHotWindows(context, { ...stores, db })
+  const archives = openArchives(context, config, { ...stores, db })
+  const ingest = await startIngest({
+    ...context,
+    ...{ db, store, records, ledger, queue, second },
+    settleRequests: (entries) => settleRequests(db, entries),
+    settings: ingestOf(config),
+  })
+  context.parts.defer(() => ingest.stop())
+  const judge = openJudge(context, config, { db })
+  openDetection(context, config, { db, store, judge })
+  openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives])
+
+  // A queue in a file of this machine needs no spool in front of it.
+  const publisher =
+    config.nats_url === undefined
+      ? queue
+      : await withFileSpool(context, config, { queue, role: 'all' })
+  const intake = openIntake(context, config, { queue: publisher, db })
+  const parts = { ...stores, db, store, records, ledger, queue, intake, judge }
+  const { access, routes } = openControl(context, config, parts)
+  const recorder = openRecorder(context, config, { queue: publisher, intake })
+  const proxy = openProxy(context, config, { keys: access.keys, recorder })
+  // A Collector often has the port on a developer's machine.
+  const otlp = await openOtlp(context, config, {
+    keys: access.keys,
+    intake,
+    grpc_is_optional: true,
+  })
+  const port = await listen(context, config, {
+    routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
+    proxy,
+    otlp,
+    authorize: authorizer(access),
+    idempotency: openIdempotencyStore(db),
+  })
+  // What was given stands in no log: whoever gave it knows it.
+  const shown = config.bootstrap_project_key === undefined ? firstLogin : undefined
+  const base_url = `http://${config.http_host}:${port}`
+  const sample = await pendingSample(config)
+  context.whenReady.push(() => {
+    const { data_directory } = config
+    say(welcome({ base_url, data_directory, firstLogin: shown, has_sample: sample !== undefined }))
+    if (sample === undefined) return
+    const { project_key } = sample
+    const about = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }
+    startSample(context, config, about)
   })
 }
 
@@ -98,6 +106,7 @@ async function migrateHere(
   await bringUpToDate(context, config, stores, async (secrets) => {
     const path = join(config.data_directory, firstLoginFile)
     await writeFile(path, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
+    await noteSample(config)
     firstLogin = secrets
   })
   return firstLogin

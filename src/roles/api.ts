@@ -10,8 +10,8 @@ import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
 
 /** The control plane: the product APIs. */
-export function startApi(config: RoleConfig<'api'>): Promise<Running> {
-  return run('api', config, async (context) => {
+export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<Running> {
+  return run('api', config, stop, async (context) => {
     const stores = openStores(context, config)
     const queue = await openClusterQueue(context, config)
     const spooled = await withFileSpool(context, config, { queue, role: 'api' })

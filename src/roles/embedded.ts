@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startEmbeddedClickHouse } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { startEmbeddedPostgres } from '../platform/relational/index.ts'
 import { blobsUrlOf } from './archives.ts'
+import { readIfThere } from './data-folder.ts'
 import type { RoleContext } from './running.ts'
 
 type AllConfig = RoleConfig<'all'>
@@ -14,18 +15,39 @@ type AllConfig = RoleConfig<'all'>
  * configuration with their addresses. They stop when the role ends, after everything else.
  */
 export async function startServers(context: RoleContext, config: AllConfig): Promise<AllConfig> {
-  const [postgres, clickhouse] = await Promise.all([
-    config.postgres_url === undefined ? postgresIn(context, config) : {},
-    config.clickhouse_url === undefined ? clickHouseIn(context, config) : {},
-  ])
-  return { ...config, ...postgres, ...clickhouse, blobs_url: blobsUrlOf(config) }
+  const embedded = [
+    ...(config.postgres_url === undefined ? ['PostgreSQL'] : []),
+    ...(config.clickhouse_url === undefined ? ['ClickHouse'] : []),
+  ]
+  const about = { data_directory: config.data_directory }
+  if (embedded.length > 0) context.logger.info(about, `starting ${embedded.join(' and ')}`)
+  // When one of them does not start, the other one is not left alone on its way up.
+  const other = new AbortController()
+  const signal = AbortSignal.any([context.stop, other.signal])
+  const starts = [
+    config.postgres_url === undefined ? postgresIn(context, config, signal) : {},
+    config.clickhouse_url === undefined ? clickHouseIn(context, config, signal) : {},
+  ] as const
+  try {
+    const [postgres, clickhouse] = await Promise.all(starts)
+    return { ...config, ...postgres, ...clickhouse, blobs_url: blobsUrlOf(config) }
+  } catch (error) {
+    other.abort()
+    await Promise.allSettled(starts)
+    throw error
+  }
 }
 
-async function postgresIn({ logger, metrics, parts, fail }: RoleContext, config: AllConfig) {
+async function postgresIn(
+  { logger, metrics, parts, fail }: RoleContext,
+  config: AllConfig,
+  signal: AbortSignal,
+) {
   const restarts = restartCounter(metrics, 'postgres')
   const server = await startEmbeddedPostgres({
     directory: join(config.data_directory, 'postgres'),
     on_restart: restarts,
+    signal,
     logger,
   })
   parts.defer(() => server.stop())
@@ -33,11 +55,16 @@ async function postgresIn({ logger, metrics, parts, fail }: RoleContext, config:
   return { postgres_url: server.url }
 }
 
-async function clickHouseIn({ logger, metrics, parts }: RoleContext, config: AllConfig) {
+async function clickHouseIn(
+  { logger, metrics, parts }: RoleContext,
+  config: AllConfig,
+  signal: AbortSignal,
+) {
   const restarts = restartCounter(metrics, 'clickhouse')
   const server = await startEmbeddedClickHouse({
     directory: join(config.data_directory, 'clickhouse'),
     on_restart: restarts,
+    signal,
     logger,
   })
   parts.defer(() => server.stop())
@@ -66,9 +93,8 @@ export function restartCounter(
  */
 export async function secretKeyOf(config: AllConfig): Promise<string> {
   if (config.secret_key !== undefined) return config.secret_key
-  await mkdir(config.data_directory, { recursive: true })
   const path = join(config.data_directory, 'secret-key')
-  const known = await readFile(path, 'utf8').catch(() => undefined)
+  const known = await readIfThere(path)
   if (known !== undefined) return known.trim()
   const made = randomBytes(32).toString('base64url')
   await writeFile(path, `${made}\n`, { mode: 0o600, flag: 'wx' })

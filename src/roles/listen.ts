@@ -5,12 +5,14 @@ import { sleep } from '../kernel/time.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import {
   createHttpServer,
+  frontPageRoute,
   type HttpServerOptions,
   type IdempotencyStore,
   openapiRoute,
   type RawRoute,
   type Route,
 } from '../platform/http/index.ts'
+import { nameTheSetting } from './addresses.ts'
 import type { OtlpService } from './otlp.ts'
 import type { RoleContext } from './running.ts'
 import { version } from './version.ts'
@@ -36,15 +38,18 @@ type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency'>> & {
   otlp?: OtlpService
 }
 
-/** Serves the routes and `/openapi.json` of just these; resolves with the port. */
+/** Serves the routes, and `/` and `/openapi.json` of just these; resolves with the port. */
 export async function listen(
   context: RoleContext,
   config: ListenConfig,
   { routes, proxy, otlp, ...served }: Served,
 ): Promise<number> {
-  const { logger, metrics, clock, parts } = context
+  const { logger, metrics, clock, parts, ports } = context
   const all: (Route | RawRoute)[] = [...routes]
-  all.push(openapiRoute(() => all, version))
+  all.push(
+    openapiRoute(() => all, version),
+    frontPageRoute(() => all, version),
+  )
   const server = await createHttpServer({
     authorize: nobody,
     idempotency: nothingKept,
@@ -62,7 +67,9 @@ export async function listen(
     request_timeout_ms: config.http_request_timeout_ms,
     keep_alive_ms: config.http_keep_alive_ms,
   })
-  const port = await server.listen({ host: config.http_host, port: config.http_port })
+  const port = await server
+    .listen({ host: config.http_host, port: config.http_port })
+    .catch(nameTheSetting('LOOPTRACE_HTTP'))
   parts.defer(async () => {
     const closed = Promise.all([
       proxy?.drain(),
@@ -74,7 +81,8 @@ export async function listen(
     await proxy?.close()
     await closed
   })
-  logger.info({ http_host: config.http_host, http_port: port }, 'listening')
+  logger.debug({ http_host: config.http_host, http_port: port }, 'listening')
+  ports['http_port'] = port
   return port
 }
 

@@ -39,6 +39,8 @@ export async function metricCatalogue(): Promise<MetricAbout[]> {
     parts,
     checks: [],
     whenReady: [],
+    stop: new AbortController().signal,
+    ports: {},
     fail: () => undefined,
   }
   await openAll(context, { ...loadConfig('all', {}), otlp_grpc_port: undefined })

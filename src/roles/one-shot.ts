@@ -6,16 +6,18 @@ import type { RoleContext } from './running.ts'
 /** What a role that does one thing and ends is built with; it serves nothing. */
 export function oneShot(
   role: string,
-  { log_level: level }: Pick<RoleConfig<Role>, 'log_level'>,
+  { log_level: level, log_format: format }: Pick<RoleConfig<Role>, 'log_level' | 'log_format'>,
   parts: AsyncDisposableStack,
 ): RoleContext {
   return {
-    logger: createLogger({ role, level }),
+    logger: createLogger({ role, level, format }),
     metrics: createMetrics(),
     clock: systemClock,
     parts,
     checks: [],
     whenReady: [],
+    stop: new AbortController().signal,
+    ports: {},
     fail: () => undefined,
   }
 }

@@ -1,7 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mintGivenSecrets } from '../capabilities/access/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { makeFolder } from '../platform/folders/index.ts'
+import { readIfThere } from './data-folder.ts'
 
 type KeyConfig = Pick<RoleConfig<'migrate'>, 'operator_key' | 'operator_key_file'>
 
@@ -32,9 +34,9 @@ export async function operatorKeyOf(
 ): Promise<string> {
   const given = await givenOperatorKey(config)
   if (given !== undefined) return given
-  await mkdir(config.data_directory, { recursive: true })
+  await makeFolder(config.data_directory)
   const path = join(config.data_directory, operatorKeyFile)
-  const known = await readFile(path, 'utf8').catch(() => undefined)
+  const known = await readIfThere(path)
   if (known !== undefined) return known.trim()
   const { operator_key } = mintGivenSecrets()
   // A start that is killed here must not leave half a key.

@@ -15,10 +15,13 @@ import { openKube } from '../platform/kube/index.ts'
 import { type Running, run } from './running.ts'
 
 /** Follows the resources of a cluster, and brings the service to what they say. */
-export async function startOperatorRole(config: RoleConfig<'operator'>): Promise<Running> {
+export async function startOperatorRole(
+  config: RoleConfig<'operator'>,
+  stop: AbortSignal,
+): Promise<Running> {
   const key = keyOf(config)
   const settings = settingsOf(config)
-  return run('operator', config, async ({ logger, metrics, clock, parts, checks, fail }) => {
+  return run('operator', config, stop, async ({ logger, metrics, clock, parts, checks, fail }) => {
     const kube = openKube({
       request_timeout_ms: config.operator_request_timeout_ms,
       clock,

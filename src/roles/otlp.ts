@@ -40,10 +40,11 @@ type OtlpParts = {
 
 /** Builds the OTLP receiver and listens for gRPC; whoever listens for HTTP drains both. */
 export async function openOtlp(
-  { metrics, clock, logger, parts }: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts'>,
+  context: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts' | 'ports'>,
   config: OtlpConfig,
   { keys, intake, grpc_is_optional = false }: OtlpParts,
 ): Promise<OtlpService> {
+  const { metrics, clock, logger, parts, ports } = context
   const receiver = createOtlpReceiver({
     keys,
     enqueuer: intake.enqueuer,
@@ -64,10 +65,7 @@ export async function openOtlp(
   if (grpc === undefined) return { receiver, grpc }
   // Also when what is started after it fails; closing it twice does no harm.
   parts.defer(() => grpc.close(0))
-  logger.info(
-    { otlp_grpc_host: config.otlp_grpc_host, otlp_grpc_port: grpc.port },
-    'listening for OTLP over gRPC',
-  )
+  ports['otlp_grpc_port'] = grpc.port
   return { receiver, grpc }
 }
 

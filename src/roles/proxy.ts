@@ -11,8 +11,8 @@ import { type Running, run } from './running.ts'
 import { openPostgres } from './stores.ts'
 
 /** The data plane: answers completions while every store is down. */
-export function startProxy(config: RoleConfig<'proxy'>): Promise<Running> {
-  return run('proxy', config, async (context) => {
+export function startProxy(config: RoleConfig<'proxy'>, stop: AbortSignal): Promise<Running> {
+  return run('proxy', config, stop, async (context) => {
     const { clock, parts, checks } = context
     const relational = openPostgres(context, config)
     const { keys, close } = openKeys({

@@ -23,29 +23,29 @@ export const roleCommands: readonly Command[] = [
   servingRole({
     words: 'all',
     summary: 'Everything on this machine, on embedded servers (default)',
-    start: async () => (await import('./all.ts')).startAll(loadConfig('all')),
+    start: async (stop) => (await import('./all.ts')).startAll(loadConfig('all'), stop),
   }),
   servingRole({
     words: 'proxy',
     summary: 'The data plane: completions and OTLP',
-    start: async () => (await import('./proxy.ts')).startProxy(loadConfig('proxy')),
+    start: async (stop) => (await import('./proxy.ts')).startProxy(loadConfig('proxy'), stop),
   }),
   servingRole({
     words: 'api',
     summary: 'The control plane: product APIs',
-    start: async () => (await import('./api.ts')).startApi(loadConfig('api')),
+    start: async (stop) => (await import('./api.ts')).startApi(loadConfig('api'), stop),
   }),
   servingRole({
     words: 'worker',
     summary: 'Writes what the queue brings, and does the jobs',
-    start: async () => (await import('./worker.ts')).startWorker(loadConfig('worker')),
+    start: async (stop) => (await import('./worker.ts')).startWorker(loadConfig('worker'), stop),
   }),
   servingRole({
     words: 'operator',
     summary: 'Follows the resources of a Kubernetes cluster',
-    start: async () => {
+    start: async (stop) => {
       keepHeapSmall()
-      return (await import('./operator.ts')).startOperatorRole(loadConfig('operator'))
+      return (await import('./operator.ts')).startOperatorRole(loadConfig('operator'), stop)
     },
   }),
   {

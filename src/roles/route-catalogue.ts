@@ -1,7 +1,7 @@
 import type { Access } from '../capabilities/access/index.ts'
 import { type OtlpReceiver, otlpRoutes } from '../capabilities/observability/otlp/index.ts'
 import { type CompletionProxy, proxyRoutes } from '../capabilities/proxy/index.ts'
-import { openapiRoute, type RawRoute, type Route } from '../platform/http/index.ts'
+import { frontPageRoute, openapiRoute, type RawRoute, type Route } from '../platform/http/index.ts'
 import { controlRoutes } from './control.ts'
 import { version } from './version.ts'
 
@@ -16,6 +16,9 @@ export function routeCatalogue(): (Route | RawRoute)[] {
     ...otlpRoutes(absent as OtlpReceiver),
     ...controlRoutes(absent as Access, absent as Parameters<typeof controlRoutes>[1]),
   ]
-  routes.push(openapiRoute(() => routes, version))
+  routes.push(
+    openapiRoute(() => routes, version),
+    frontPageRoute(() => routes, version),
+  )
   return routes
 }

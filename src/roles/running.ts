@@ -8,6 +8,7 @@ import {
   type Metrics,
   startTracing,
 } from '../platform/telemetry/index.ts'
+import { nameTheSetting } from './addresses.ts'
 
 /** A role that runs. */
 export type Running = {
@@ -27,50 +28,98 @@ export type RoleContext = {
   clock: Clock
   parts: AsyncDisposableStack
   checks: HealthCheck[]
-  /** What is done once the role says that it is ready. */
-  whenReady: (() => Promise<void>)[]
+  /** Called once the role has said that it is ready. */
+  whenReady: (() => void)[]
+  /** Aborts when the role is to end, also while it starts. */
+  stop: AbortSignal
+  /** Ports that the role listens on, by the names that its line `ready` gives them. */
+  ports: Record<string, number>
   /** Ends the role: a part that it can't do without is gone for good. */
   fail: (error: Error) => void
 }
 
 type ProcessConfig = Pick<
   RoleConfig<Role>,
-  'log_level' | 'otlp_traces_url' | 'management_host' | 'management_port' | 'drain_delay_ms'
+  | 'log_level'
+  | 'log_format'
+  | 'otlp_traces_url'
+  | 'management_host'
+  | 'management_port'
+  | 'drain_delay_ms'
 >
+
+/** The role was told to stop before it had started. */
+export class StartStopped extends Error {
+  override readonly name = 'StartStopped'
+}
 
 /**
  * Runs a role's own function with logs, metrics and traces around it. When it throws, what it had
- * opened is closed before the error goes on.
+ * opened is closed before the error goes on. Throws StartStopped when `stop` aborts meanwhile.
  */
 export async function run(
   role: string,
   config: ProcessConfig,
+  stop: AbortSignal,
   start: (context: RoleContext) => Promise<void>,
 ): Promise<Running> {
-  const logger = createLogger({ role, level: config.log_level })
+  const logger = createLogger({ role, level: config.log_level, format: config.log_format })
   const metrics = createMetrics()
   await using parts = new AsyncDisposableStack()
   const tracing = await startTracing({ url: config.otlp_traces_url, role })
   parts.defer(() => tracing.close())
-  const checks: HealthCheck[] = []
   const failed = Promise.withResolvers<Error>()
-  const fail = failed.resolve
-  const whenReady: RoleContext['whenReady'] = []
-  await start({ logger, metrics, clock: systemClock, parts, checks, whenReady, fail })
+  const context: RoleContext = {
+    ...{ logger, metrics, clock: systemClock, parts, stop },
+    ...{ checks: [], whenReady: [], ports: {}, fail: failed.resolve },
+  }
+  const starting = start(context).then(() => serveManagement(context, config))
+  await untilStarted(starting, context)
+  logger.info(context.ports, 'ready')
+  for (const tell of context.whenReady) tell()
+  const running = parts.move()
+  return { stop: () => running.disposeAsync(), failed: failed.promise }
+}
+
+async function serveManagement(context: RoleContext, config: ProcessConfig): Promise<void> {
+  const { management_host: host, management_port } = config
   const management = await createManagementServer({
-    host: config.management_host,
-    port: config.management_port,
-    checks,
-    metrics,
-    logger,
-  })
-  parts.defer(() => management.close())
-  parts.defer(async () => {
+    ...{ host, port: management_port },
+    ...context,
+  }).catch(nameTheSetting('LOOPTRACE_MANAGEMENT'))
+  context.parts.defer(() => management.close())
+  context.parts.defer(async () => {
     management.stopping()
     await sleep(config.drain_delay_ms)
   })
-  logger.info({ management_port: management.port }, 'ready')
-  for (const work of whenReady) await work()
-  const running = parts.move()
-  return { stop: () => running.disposeAsync(), failed: failed.promise }
+  context.ports['management_port'] = management.port
+}
+
+/** A start that is told to stop gets this long to end by itself. */
+const settle_ms_max = 2_000
+/** Then what it opened gets this long to close; the end of the process ends what is left. */
+const close_ms_max = 5_000
+
+/**
+ * Waits for a start, or cuts it off when the role is told to stop: every start recovers from a kill
+ * of the one before at any moment, so nothing is lost by not waiting for its end.
+ */
+async function untilStarted(
+  starting: Promise<void>,
+  { stop, parts, logger }: RoleContext,
+): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    if (stop.aborted) resolve()
+    stop.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await Promise.race([stopped, starting]).catch((error: unknown) => {
+    if (!stop.aborted) throw error
+  })
+  if (!stop.aborted) return
+  logger.info('stopping before the start is complete')
+  await Promise.race([starting.catch(() => undefined), sleep(settle_ms_max)])
+  await Promise.race([parts.disposeAsync(), sleep(close_ms_max)]).catch((error: unknown) => {
+    logger.warn({ err: error }, 'what the start had opened did not close')
+  })
+  throw new StartStopped('the role was told to stop while it started')
 }

@@ -21,18 +21,21 @@ type SchemaConfig = Pick<
  * `deliver` gets its secrets, once, before they count. Many may do this at the same time.
  */
 export async function bringUpToDate(
-  context: Pick<RoleContext, 'logger' | 'clock'>,
+  context: Pick<RoleContext, 'logger' | 'clock' | 'stop'>,
   config: SchemaConfig,
   stores: { relational: Relational<Tables>; columnar: Columnar },
   deliver: (secrets: BootstrapSecrets) => Promise<void>,
 ): Promise<void> {
-  const { logger, clock } = context
+  const { logger, clock, stop } = context
+  stop.throwIfAborted()
   await migrateRelational({ url: postgresUrl(config), logger }).catch(nameThePostgres)
+  stop.throwIfAborted()
   await migrateColumnar({
     columnar: stores.columnar,
     ...(config.clickhouse_cluster !== undefined && { cluster: config.clickhouse_cluster }),
     logger,
   })
+  stop.throwIfAborted()
   await bootstrap({
     db: stores.relational.db,
     clock,

@@ -1,12 +1,14 @@
 import type { Command } from '../cli/index.ts'
-import type { Running } from './running.ts'
+import { type Running, StartStopped } from './running.ts'
 
 /** A role that serves until it is told to stop; `start` imports what it needs. */
 export function servingRole({
   words,
   summary,
   start,
-}: Pick<Command, 'words' | 'summary'> & { start: () => Promise<Running> }): Command {
+}: Pick<Command, 'words' | 'summary'> & {
+  start: (stop: AbortSignal) => Promise<Running>
+}): Command {
   return {
     words,
     summary,
@@ -28,8 +30,15 @@ export function servingRole({
   }
 }
 
-async function untilStopped(stop: AbortSignal, start: () => Promise<Running>): Promise<number> {
-  const running = await start()
+async function untilStopped(
+  stop: AbortSignal,
+  start: (stop: AbortSignal) => Promise<Running>,
+): Promise<number> {
+  const running = await start(stop).catch((error: unknown) => {
+    if (error instanceof StartStopped) return undefined
+    throw error
+  })
+  if (running === undefined) return 0
   const stopped = new Promise<void>((resolve) => {
     if (stop.aborted) resolve()
     stop.addEventListener('abort', () => resolve())

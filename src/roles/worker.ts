@@ -15,8 +15,8 @@ import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
 
 /** Writes what the queue brings into the stores. */
-export function startWorker(config: RoleConfig<'worker'>): Promise<Running> {
-  return run('worker', config, async (context) => {
+export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Promise<Running> {
+  return run('worker', config, stop, async (context) => {
     const stores = openStores(context, config)
     const { db, store, records, ledger } = stores
     const { second, ...hotWindows } = openHotWindows(context, stores)

@@ -24,7 +24,7 @@ async function openOnTakenPort(about: { grpc_is_optional?: boolean }) {
     otlp_body_idle_timeout_ms: 1_000,
     otlp_requests_per_minute_max: 0,
   }
-  const context = { logger, metrics: createMetrics(), clock: systemClock, parts }
+  const context = { logger, metrics: createMetrics(), clock: systemClock, parts, ports: {} }
   const { grpc } = await openOtlp(context, config, { keys: nobody, intake: nothing, ...about })
   return { grpc, warnings: warn.mock.calls.map(([, text]) => text) }
 }

@@ -27,32 +27,35 @@ function bodyOf({ body }: SeenRequest): Body {
   return JSON.parse(body.toString('utf8'))
 }
 
+type Shape = {
+  /** Calls of a task that are shown at most. */
+  calls_shown_max?: number
+  /** How often detection is asked before it has seen everything of a task. */
+  looks?: number
+}
+
 /**
  * Plays the tasks API from what the provider saw: each task is not there at first, then shows one
- * call more at each look, up to `calls_shown_max`.
+ * call more at each look, and has a verdict once it is completed and was looked at.
  */
-async function tasksApi(provider: ScriptedProvider, calls_shown_max = Infinity) {
+async function tasksApi(
+  provider: ScriptedProvider,
+  { calls_shown_max = Infinity, looks = 2 }: Shape = {},
+) {
   const asked: string[] = []
   const server = createServer((incoming, response) => {
     asked.push(`${incoming.method} ${incoming.url} ${incoming.headers['x-api-key']}`)
-    const task_id = decodeURIComponent(incoming.url?.split(/[/?]/)[4] ?? '')
+    const [, , , , name = '', rest] = incoming.url?.split(/[/?]/) ?? []
+    const task_id = decodeURIComponent(name)
     const calls = provider.seen().requests.filter((request) => taskIdOf(request) === task_id)
-    const looks = asked.filter((line) => line.startsWith(`GET /api/v1/tasks/${task_id} `)).length
-    const shown = Math.min(looks - 1, calls.length, calls_shown_max)
-    const task = {
-      task_id,
-      name: headerOf(calls[0] as SeenRequest, 'x-task-name'),
-      state: incoming.method === 'PUT' ? 'completed' : 'running',
-      calls: shown,
-      errors: 0,
-      duration_ms: 900,
-      tokens: { input_uncached: 1, cache_read: 2, output_visible: 3, reasoning: 0, total: 6 },
-      cost_usd: '0.001',
-      models: ['gpt-4.1-mini'],
-      providers: ['openai'],
-    }
-    const entries = [{ role: 'state_change', running: { elapsed_ms: 0 }, change: 'created' }]
-    const reply = incoming.url?.includes('/timeline') ? { entries } : task
+    const times = (line: string) => asked.filter((one) => one.startsWith(line)).length
+    const seen = times(`GET /api/v1/tasks/${task_id} `)
+    const shown = Math.min(seen - 1, calls.length, calls_shown_max)
+    const isCompleted = times(`PUT /api/v1/tasks/${task_id}/complete`) > 0
+    const is_current = times(`GET /api/v1/tasks/${task_id}/findings`) >= looks
+    const verdict = { summary: `of ${task_id}`, worst_severity: null, root_cause: null }
+    const task = { task_id, calls: shown, verdict: isCompleted && is_current ? verdict : null }
+    const reply = rest === 'findings' ? { is_current: isCompleted && is_current } : task
     response.writeHead(shown > 0 ? 200 : 404).end(JSON.stringify(reply))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -73,8 +76,18 @@ function optionsFor(urls: { base_url: string; api_url: string }): SampleOptions 
     project_key: 'lt_test',
     provider_key: 'provider-test',
     model: 'gpt-4.1-mini',
-    run_id: 'r1',
     log: () => undefined,
+  }
+}
+
+/** Time that passes by being looked at. */
+function quickClock() {
+  let now = 0
+  return {
+    now_ms: () => {
+      now += 100
+      return now
+    },
   }
 }
 
@@ -84,9 +97,12 @@ async function playedOnce() {
   const told: string[] = []
   const log = (text: string) => told.push(text)
   const options = optionsFor({ base_url: provider.url, api_url: api.url })
-  const outcome = await runSample({ ...options, log })
-  return { outcome, told, asked: api.asked, requests: provider.seen().requests }
+  await runSample({ ...options, log })
+  return { told, asked: api.asked, requests: provider.seen().requests }
 }
+
+const looping = 'refund-1042'
+const twin = 'refund-1043'
 
 describe('the sample run', () => {
   let played: Awaited<ReturnType<typeof playedOnce>>
@@ -94,75 +110,100 @@ describe('the sample run', () => {
     played = await playedOnce()
   })
 
-  test('plays two tasks of one conversation, with tools and streams', () => {
-    const { outcome, requests } = played
-    expect(outcome.tasks).toEqual([
-      { task_id: 'refund-1042-r1', calls: 6 },
-      { task_id: 'refund-1042-when-r1', calls: 2 },
+  test('plays two tasks, with tools and streams, that carry the tag of the sample', () => {
+    const { requests } = played
+    expect(requests.map(taskIdOf)).toEqual([
+      ...Array<string>(7).fill(looping),
+      ...Array<string>(5).fill(twin),
     ])
-    expect(requests.map(taskIdOf)).toEqual(
-      outcome.tasks.flatMap(({ task_id, calls }) => Array<string>(calls).fill(task_id)),
-    )
-    expect(requests.map((request) => bodyOf(request).stream)).toEqual(
-      requests.map((_, index) => index === 2 || index === 5),
-    )
+    expect(requests.filter((request) => bodyOf(request).stream)).toHaveLength(4)
     for (const request of requests) {
-      expect(headerOf(request, 'x-conversation-id')).toBe(outcome.conversation_id)
+      expect(headerOf(request, 'x-conversation-id')).toBe(
+        taskIdOf(request)?.replace('refund', 'sample'),
+      )
       expect(headerOf(request, 'authorization')).toBe('Bearer provider-test')
       expect(headerOf(request, 'x-api-key')).toBe('lt_test')
-      expect(headerOf(request, 'x-user-id')).toBe('customer-301')
+      expect(headerOf(request, 'x-user-id')).toBe('looptrace-sample')
+      expect(headerOf(request, 'x-task-name')).toMatch(/^Sample: /)
       expect(request.status).toBe(200)
     }
   })
 
   test('sends the whole history again, each tool call with its result', () => {
     const histories = played.requests.map((request) => bodyOf(request).messages)
-    const refund = histories.slice(0, 6)
-    expect(refund.map((messages) => messages.length)).toEqual([2, 4, 6, 8, 10, 12])
-    for (const [index, messages] of refund.slice(1).entries()) {
-      expect(messages.slice(0, -2)).toEqual(refund[index])
-      const [call, result] = messages.slice(-2)
-      expect(result).toMatchObject({ role: 'tool', tool_call_id: call?.tool_calls?.[0]?.id })
+    for (const run of [histories.slice(0, 7), histories.slice(7)]) {
+      expect(run.map((messages) => messages.length)).toEqual(run.map((_, call) => 2 + 2 * call))
+      for (const [index, messages] of run.slice(1).entries()) {
+        expect(messages.slice(0, -2)).toEqual(run[index])
+        const [call, result] = messages.slice(-2)
+        expect(result).toMatchObject({ role: 'tool', tool_call_id: call?.tool_calls?.[0]?.id })
+      }
     }
-    const asked = refund.at(-1)?.flatMap(({ tool_calls }) => tool_calls ?? []) ?? []
-    const refunds = asked.filter((call) => call.function.name === 'issue_refund')
-    expect(refunds.map((call) => JSON.parse(call.function.arguments))).toEqual(
-      Array(2).fill({ order_id: '1042', amount_usd: 94.5, reason: 'damaged on arrival' }),
-    )
-    const texts = refund.at(-1)?.map(({ content }) => String(content)) ?? []
-    expect(texts.filter((content) => content.includes('gateway_timeout'))).toHaveLength(1)
-    expect(histories.at(-1)?.filter(({ role }) => role === 'user')).toHaveLength(2)
   })
 
-  test('waits until the API shows all calls, completes both tasks and tells of them', () => {
-    const of = (task_id: string) => played.asked.filter((line) => line.includes(`/${task_id}`))
-    expect(of('refund-1042-r1 ')).toHaveLength(7)
-    for (const task_id of ['refund-1042-r1', 'refund-1042-when-r1']) {
-      expect(of(`${task_id}/`)).toEqual([
-        `PUT /api/v1/tasks/${task_id}/complete lt_test`,
-        `GET /api/v1/tasks/${task_id}/timeline?limit=100 lt_test`,
-      ])
+  test('has an agent that asks the same again, and a twin that asks otherwise', () => {
+    const asked = (call: number) => {
+      const messages = bodyOf(played.requests[call] as SeenRequest).messages
+      return messages.flatMap(({ tool_calls }) => tool_calls ?? []).map((one) => one.function)
     }
-    expect(played.told).toHaveLength(2)
-    expect(played.told[0]).toContain('Refund for order 1042  (refund-1042-r1)')
-    expect(played.told[0]).toContain('completed')
+    const searches = asked(6).filter(({ name }) => name === 'search_policy')
+    expect(searches).toHaveLength(5)
+    expect(new Set(searches.map((one) => one.arguments)).size).toBe(1)
+    expect(asked(11).map(({ name }) => name)).toEqual([
+      'look_up_order',
+      'search_policy',
+      'search_policy',
+      'issue_refund',
+    ])
+    expect(new Set(asked(11).map((one) => one.arguments)).size).toBe(4)
+    expect(asked(11)[1]).toEqual(searches[0])
+  })
+
+  test('waits for all calls, completes both tasks and shows the verdict of each', () => {
+    const of = (text: string) => played.asked.filter((line) => line.includes(text))
+    expect(of(`GET /api/v1/tasks/${looping} `).length).toBeGreaterThanOrEqual(8)
+    for (const task_id of [looping, twin]) {
+      expect(of(`PUT /api/v1/tasks/${task_id}/complete lt_test`)).toHaveLength(1)
+      expect(of(`GET /api/v1/tasks/${task_id}/findings`)).toHaveLength(2)
+    }
+    expect(played.told).toHaveLength(1)
+    expect(played.told[0]).toContain(`of ${looping}\n`)
+    expect(played.told[0]).toContain(`of ${twin}\n`)
   })
 })
 
-test('a run says how many calls were missing when they do not come', async () => {
+test('calls that do not come are waited for a bounded time; the report says how to ask', async () => {
   await using provider = await testProvider({ script: sampleScript })
-  await using api = await tasksApi(provider, 4)
+  await using api = await tasksApi(provider, { calls_shown_max: 5 })
+  const told: string[] = []
   const options = optionsFor({ base_url: provider.url, api_url: api.url })
-  let asked_ms = 0
-  const clock = {
-    now_ms: () => {
-      asked_ms += 100
-      return asked_ms
-    },
-  }
-  await expect(runSample({ ...options, clock, wait_ms_max: 700 })).rejects.toThrow(
-    'task "refund-1042-r1" shows 4 calls after 700 ms, expected 6',
-  )
+  const log = (text: string) => told.push(text)
+  await runSample({ ...options, log, clock: quickClock(), wait_ms_max: 1_500 })
+  expect(told.join('')).toContain(`${looping}  no verdict yet; ask for it later`)
+  expect(told.join('')).toContain(`tasks/${looping} \\\n`)
+  expect(told.join('')).toContain(`${twin}  nothing wrong found`)
+  expect(api.asked.filter((line) => line.startsWith(`PUT /api/v1/tasks/${looping}/`))).toEqual([])
+})
+
+test('verdicts that do not come are waited for a bounded time, and then named', async () => {
+  await using provider = await testProvider({ script: sampleScript })
+  await using api = await tasksApi(provider, { looks: Infinity })
+  const told: string[] = []
+  const options = optionsFor({ base_url: provider.url, api_url: api.url })
+  const log = (text: string) => told.push(text)
+  await runSample({ ...options, log, clock: quickClock(), wait_ms_max: 2_000 })
+  expect(told.join('')).toContain(`${looping}  no verdict yet; ask for it later`)
+  expect(told.join('')).toContain(`${twin}  no verdict yet; ask for it later`)
+})
+
+test('a run ends at once when it is told to', async () => {
+  await using provider = await testProvider({ script: sampleScript })
+  await using api = await tasksApi(provider, { looks: Infinity })
+  const ending = new AbortController()
+  const options = optionsFor({ base_url: provider.url, api_url: api.url })
+  const run = runSample({ ...options, signal: ending.signal })
+  setTimeout(() => ending.abort(new Error('enough')), 300)
+  await expect(run).rejects.toThrow('enough')
 })
 
 test('a run says what the proxy answered when a call fails', async () => {

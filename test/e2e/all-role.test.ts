@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +12,8 @@ import { eventually } from '../support/eventually.ts'
 import { descendants, processes } from '../support/processes.ts'
 import { type ProviderProcess, startProviderProcess } from '../support/provider.ts'
 import { rawPost } from '../support/raw-post.ts'
-import { runRole, type Service, startService } from '../support/service.ts'
+import { beginRole, runRole, type Service, startService } from '../support/service.ts'
+import { indentedCommands, runShell } from '../support/shell-commands.ts'
 
 /** Role `all` as `make run` starts it, over two starts on one data directory. */
 let parts: AsyncDisposableStack
@@ -73,33 +75,64 @@ describe('the first start', () => {
   test('prints where it is, the key, the login and a call to paste', () => {
     console.log(`role all was ready ${Math.round(ready_ms)} ms after an empty folder`)
     const output = service.output()
-    expect(output).toContain(`Base URL        ${service.base_url}\n`)
-    expect(output).toMatch(/^Project key {5}lt_[0-9A-Za-z]{8}_[0-9A-Za-z]{32}$/m)
-    expect(output).toContain(`Project key     ${login.project_key}\n`)
-    expect(output).toContain(`Login           ${login.admin_email}\n`)
-    expect(output).toContain(`Password        ${login.admin_password}\n`)
-    expect(output).toContain(`curl ${service.base_url}/v1/chat/completions`)
-    expect(output).toContain(`baseURL: '${service.base_url}/v1'`)
+    expect(output).toContain(`  Base URL   ${service.base_url}\n`)
+    expect(output).toMatch(/^ {2}Key {8}lt_[0-9A-Za-z]{8}_[0-9A-Za-z]{32}$/m)
+    expect(output).toContain(`  Key        ${login.project_key}\n`)
+    expect(output).toContain(`  Login      ${login.admin_email}\n`)
+    expect(output).toContain(`  Password   ${login.admin_password}\n`)
+    expect(output).toContain(`  Data       ${join(directory, 'data')}\n`)
+    expect(output).toContain(`export LOOPTRACE_URL=${service.base_url}\n`)
+    expect(output).toContain('curl $LOOPTRACE_URL/v1/chat/completions')
   })
 
-  test('plays the sample and prints what the API says of it', async () => {
-    await eventually('the sample', () => / 2 model calls, 0 failed\n/.test(service.output()), {
-      timeout_ms: 30_000,
+  test('logs JSON where it does not write to a terminal, and few lines of it', () => {
+    const [before = ''] = service.output().split('\nLooptrace is ready.')
+    const lines = before.trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line).msg).at(-1)).toBe('ready')
+    expect(lines.length).toBeLessThanOrEqual(6)
+  })
+
+  test('plays the sample and prints the verdicts that the API gives', async () => {
+    await eventually('the sample', () => service.output().includes('See the loop'), {
+      timeout_ms: 60_000,
     })
     const played = await tasks()
-    expect(played.map(({ calls, state }) => [calls, state])).toEqual([
-      [6, 'completed'],
-      [2, 'completed'],
+    expect(played.map(({ task_id, calls, state }) => [task_id, calls, state])).toEqual([
+      ['refund-1042', 7, 'completed'],
+      ['refund-1043', 5, 'completed'],
     ])
-    for (const { task_id, cost_usd } of played) {
-      expect(service.output()).toContain(`(${task_id})`)
-      expect(service.output()).toContain(`$${cost_usd}`)
+    const output = service.output().replaceAll(/\s+/g, ' ')
+    for (const { verdict } of played) {
+      const { summary } = verdict as { summary: string }
+      expect(output).toContain(` ${summary} `)
     }
-    const timeline = await api().get(`/api/v1/tasks/${played[0]?.['task_id']}/timeline`)
+    expect(played[0]).toMatchObject({ verdict: { root_cause: { type: 'repeat_call', step: 1 } } })
+    expect(played[1]).toMatchObject({ verdict: { worst_severity: null, root_cause: null } })
+    expect(output).toContain('refund-1042 went wrong at step 2 of 7: repeat_call')
+    expect(output).toContain('refund-1043 nothing wrong found')
+    const timeline = await api().get('/api/v1/tasks/refund-1042/timeline')
     const entries = timeline.body['entries'] as Record<string, unknown>[]
-    expect(entries.filter(({ role }) => role === 'tool_call').length).toBeGreaterThan(0)
+    expect(entries.filter(({ role }) => role === 'tool_call')).toHaveLength(6)
     expect(entries.filter(({ streamed }) => streamed === true)).toHaveLength(2)
     expect((await provider.seen()).total).toBe(0)
+  })
+
+  test('tags the sample, so that it is found and told apart', async () => {
+    const { body } = await api().get('/api/v1/tasks?user_id=looptrace-sample')
+    expect(body['tasks']).toHaveLength(2)
+    for (const { name } of body['tasks'] as { name: string }[]) expect(name).toMatch(/^Sample: /)
+  })
+
+  test('writes no line for what is read', async () => {
+    const before = service.output().length
+    await api().get('/api/v1/tasks/refund-1042/timeline')
+    await api().post('/api/v2/observability/query', {
+      entity: 'tasks',
+      window: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+    })
+    await fetch(`${service.management_url}/readyz`)
+    await fetch(service.base_url)
+    expect(service.output().slice(before)).toBe('')
   })
 
   test('keeps its secrets in files that only their owner reads', async () => {
@@ -166,9 +199,15 @@ describe('a start that can not be', () => {
   })
 
   test('on the data of a running one says so, and leaves that alone', async () => {
-    const { status, output } = await runRole('all', { ...settings(), LOOPTRACE_HTTP_PORT: '0' })
+    const ports = { LOOPTRACE_HTTP_PORT: '0', LOOPTRACE_MANAGEMENT_PORT: '0' }
+    const { status, output, stderr } = await runRole('all', { ...settings(), ...ports })
     expect(status).toBe(1)
-    expect(output).toMatch(/another process runs a server on it/)
+    const { pid } = service
+    expect(stderr).toMatch(/^looptrace all: [^\n]+\n$/)
+    expect(stderr).toContain(
+      `${join(directory, 'data')} is in use by process ${pid}. Stop it first`,
+    )
+    expect(output).toBe(stderr)
     expect(await tasks()).toHaveLength(2)
   })
 })
@@ -228,7 +267,7 @@ describe('the second start', () => {
       },
       { timeout_ms: 20_000, interval_ms: 100 },
     )
-    expect(known.map(({ calls }) => calls)).toEqual([6, 2, 20, 1])
+    expect(known.map(({ calls }) => calls)).toEqual([7, 5, 20, 1])
     expect(known.map(({ errors, cancelled }) => [errors, cancelled])).toEqual(Array(4).fill([0, 0]))
     expect(service.output()).not.toContain('refund-1042')
   })
@@ -241,7 +280,12 @@ describe('the second start', () => {
     const output = service.output()
     expect(output).not.toContain(login.project_key)
     expect(output).not.toContain(login.admin_password)
-    expect(output).toMatch(/Key and login {3}in .*first-login\.json/)
+    expect(output).toMatch(/key and login are in first-login\.json/)
+    const commands = `${indentedCommands(output)
+      .match(/^export .*$/gm)
+      ?.join('\n')}
+      printf %s "$LOOPTRACE_API_KEY"`
+    expect(await runShell(commands, {})).toBe(login.project_key)
   })
 })
 
@@ -255,6 +299,29 @@ describe('the sample run', () => {
     expect(body).toMatchObject({ tasks: [], total: 0 })
     expect(await quiet.stop()).toBe(0)
     expect(quiet.output()).not.toContain('refund-1042')
+    expect(quiet.output()).not.toContain('sample')
+  })
+
+  test('is played by the next start when the first one was killed before it', async () => {
+    const data = join(directory, 'killed')
+    const env = { ...settings(), LOOPTRACE_DATA_DIRECTORY: data, LOOPTRACE_HTTP_PORT: '0' }
+    const first = beginRole('all', { ...env, LOOPTRACE_MANAGEMENT_PORT: '0' })
+    await eventually('the first login', () => existsSync(join(data, 'sample-run-pending')), {
+      timeout_ms: 90_000,
+    })
+    first.signal('SIGKILL')
+    await first.ended
+    for (const isPlayed of [true, false]) {
+      const next = await start({ LOOPTRACE_DATA_DIRECTORY: data })
+      const said = () => next.output().includes('See the loop')
+      if (isPlayed) await eventually('the sample', said, { timeout_ms: 60_000 })
+      const file = await readFile(join(data, 'first-login.json'), 'utf8')
+      const { body } = await apiByKey({ api_url: next.base_url, login: JSON.parse(file) }).get(
+        '/api/v1/tasks?sort=started_at&order=asc',
+      )
+      expect((body['tasks'] as { calls: number }[]).map(({ calls }) => calls)).toEqual([7, 5])
+      expect([await next.stop(), said()]).toEqual([0, isPlayed])
+    }
   })
 
   test('may fail, and the service goes on', async () => {

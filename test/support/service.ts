@@ -79,29 +79,63 @@ export async function startService(
   }
 }
 
-/** Runs a role that ends by itself and resolves with its exit status and output. */
+/** How a role ended that ended by itself. */
+export type RoleEnd = {
+  status: number | null
+  /** Standard output and standard error. */
+  output: string
+  stderr: string
+}
+
+/** Runs a role that ends by itself. */
 export async function runRole(
   role: string,
   env: Record<string, string>,
-): Promise<{ status: number | null; output: string }> {
-  const child = spawnRole(role, env)
+  options: SpawnOptions = {},
+): Promise<RoleEnd> {
+  const child = spawnRole(role, env, options)
   const output = outputOf(child)
+  let stderr = ''
+  child.stderr?.on('data', (text: string) => {
+    stderr += text
+  })
   const [status] = await once(child, 'close')
-  return { status, output: output() }
+  return { status, output: output(), stderr }
+}
+
+/** A role that may still be starting. */
+export type StartingRole = Pick<Service, 'output' | 'ended'> & {
+  pid: number
+  signal(name: NodeJS.Signals): void
+}
+
+/** Spawns a role and does not wait until it is ready. */
+export function beginRole(role: string, env: Record<string, string>): StartingRole {
+  const child = spawnRole(role, env)
+  return {
+    pid: child.pid ?? 0,
+    output: outputOf(child),
+    ended: endOf(child),
+    signal: (name) => void child.kill(name),
+  }
 }
 
 type SpawnOptions = {
   /** Makes it the leader of a process group, which gets signals as one, as at a terminal. */
   detached?: boolean
+  /** A program with arguments that runs it, such as one that takes rights away. */
+  prefix?: readonly string[]
 }
 
 function spawnRole(
   role: string,
   env: Record<string, string>,
-  { detached = false }: SpawnOptions = {},
+  { detached = false, prefix = [] }: SpawnOptions = {},
 ): ChildProcess {
   const { HOME = '' } = process.env
-  const child = spawn(process.execPath, ['src/main.ts', ...role.split(' ')], {
+  const command = [...prefix, process.execPath, 'src/main.ts', ...role.split(' ')]
+  const [file = '', ...args] = command
+  const child = spawn(file, args, {
     cwd: root,
     env: childEnv({ HOME, LOOPTRACE_OTLP_GRPC_PORT: '0', ...env }),
     detached,

@@ -20,6 +20,8 @@ export type ChatTarget = {
   fetch: typeof globalThis.fetch
   /** For one call, its stream included. */
   timeout_ms: number
+  /** Ends a call, which then fails. */
+  signal?: AbortSignal
 }
 
 /** A call did not end well; the message has the status and the answer's beginning. */
@@ -35,13 +37,14 @@ export async function chatCall(
   target: ChatTarget,
   body: { model: string; messages: readonly ChatMessage[]; tools: unknown; stream: boolean },
 ): Promise<ChatMessage> {
-  const { url, headers, fetch, timeout_ms } = target
+  const { url, headers, fetch, timeout_ms, signal } = target
+  const timeout = AbortSignal.timeout(timeout_ms)
   try {
     const answer = await fetch(`${url}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(timeout_ms),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     })
     const text = await answer.text()
     if (!answer.ok) throw new ChatCallFailed(`status ${answer.status}: ${text.slice(0, 500)}`)

@@ -1,90 +1,75 @@
 import { expect, test } from 'vitest'
-import { aligned, sampleReport } from './sample-report.ts'
-import type { ShownEntry, ShownTask } from './sample-tasks-api.ts'
+import { sampleReport } from './sample-report.ts'
+import type { ShownTask } from './sample-tasks-api.ts'
 
-const task: ShownTask = {
-  task_id: 'refund-1042-x1',
-  name: 'Refund for order 1042',
-  state: 'completed',
-  calls: 6,
-  errors: 0,
-  duration_ms: 1213.4,
-  tokens: {
-    input_uncached: 1277,
-    cache_read: 4736,
-    output_visible: 200,
-    reasoning: 11,
-    total: 6224,
+const looping: ShownTask = {
+  task_id: 'refund-1042',
+  calls: 7,
+  verdict: {
+    summary:
+      'The task was completed but went wrong at step 2: search_policy was called 5 times with the ' +
+      'same arguments and the same result; about 2,000 tokens wasted.',
+    worst_severity: 'high',
+    root_cause: { type: 'repeat_call', step: 1 },
   },
-  cost_usd: '0.001234',
-  models: ['gpt-4.1-mini'],
-  providers: ['openai'],
 }
-
-const running = (elapsed_ms: number) => ({ running: { elapsed_ms } })
-
-const timeline: ShownEntry[] = [
-  { role: 'state_change', ...running(0), change: 'created' },
-  {
-    role: 'model_call',
-    ...running(0),
-    latency_ms: 101.6,
-    model: 'gpt-4.1-mini',
-    streamed: true,
-    finish_reason: 'tool_calls',
-    status: 'ok',
-    tokens: { total: 1337 },
-    cost_usd: '0.000157',
+const twin: ShownTask = {
+  task_id: 'refund-1043',
+  calls: 5,
+  verdict: {
+    summary: 'The task was completed after 5 steps and 4 tool calls with nothing wrong found.',
+    worst_severity: null,
+    root_cause: null,
   },
-  {
-    role: 'tool_call',
-    ...running(102),
-    latency_ms: 3.9,
-    tool_name: 'look_up_order',
-    arguments: '{"order_id":"1042"}',
-  },
-  { role: 'tool_result', ...running(106), latency_ms: 3.9, content: 'x'.repeat(100) },
-  {
-    role: 'model_call',
-    ...running(107),
-    latency_ms: 20,
-    model: 'gpt-4.1-mini',
-    streamed: false,
-    status: 'error',
-    tokens: { total: 0 },
-    cost_usd: null,
-  },
-]
+}
+test('the report has both verdicts, the step, and calls that show more', () => {
+  expect(sampleReport([looping, twin])).toBe(`\
+Two sample agents ran through the proxy, with a scripted provider. The verdicts:
 
-test('a report has the facts and a line for each entry', () => {
-  expect(sampleReport(task, timeline)).toBe(
-    [
-      '  task    Refund for order 1042  (refund-1042-x1)',
-      '  state   completed',
-      '  took    1.21 s, 6 model calls, 0 failed',
-      '  tokens  1,277 in, 4,736 from cache, 211 out',
-      '  cost    $0.001234',
-      '  models  gpt-4.1-mini  (openai)',
-      '',
-      '      at    took  what                                                                tokens       cost',
-      '  0.00 s          task      created',
-      '  0.00 s  102 ms  model     gpt-4.1-mini, streamed: tool_calls                         1,337  $0.000157',
-      '  0.10 s    4 ms    tool    look_up_order {"order_id":"1042"}',
-      `  0.11 s            result  ${'x'.repeat(55)}…`,
-      '  0.11 s   20 ms  model     gpt-4.1-mini: error                                            0',
-      '',
-    ].join('\n'),
-  )
+  refund-1042  went wrong at step 2 of 7: repeat_call, high
+    The task was completed but went wrong at step 2: search_policy was called 5
+    times with the same arguments and the same result; about 2,000 tokens
+    wasted.
+
+  refund-1043  nothing wrong found
+    The task was completed after 5 steps and 4 tool calls with nothing wrong
+    found.
+
+See the loop, and each step of both:
+
+  curl $LOOPTRACE_URL/api/v1/tasks/refund-1042/loops \\
+    -H "X-API-Key: $LOOPTRACE_API_KEY"
+  curl $LOOPTRACE_URL/api/v1/tasks/refund-1042/timeline \\
+    -H "X-API-Key: $LOOPTRACE_API_KEY"
+  curl $LOOPTRACE_URL/api/v1/tasks/refund-1043/timeline \\
+    -H "X-API-Key: $LOOPTRACE_API_KEY"
+
+`)
 })
 
-test('columns are as wide as their widest cell, and lines have no spaces at the end', () => {
-  expect(
-    aligned(
-      [
-        ['a', 'long', ''],
-        ['wider', 'b'],
-      ],
-      ['left', 'right', 'left'],
-    ),
-  ).toEqual(['a      long', 'wider     b'])
+test('a verdict that did not come in time is named, with the call that asks for it', () => {
+  const report = sampleReport([twin])
+  expect(report).toContain('  refund-1042  no verdict yet; ask for it later, as below\n')
+  expect(report).toContain('curl $LOOPTRACE_URL/api/v1/tasks/refund-1042 \\\n')
+  expect(report).toContain('  refund-1043  nothing wrong found\n')
+})
+
+test('a twin that is not clean is shown as it is', () => {
+  const report = sampleReport([looping, { ...looping, task_id: 'refund-1043' }])
+  expect(report).toContain('refund-1043  went wrong at step 2 of 7')
+})
+
+test('no control character of a payload reaches the terminal', () => {
+  const summary = 'it called \u001b[2Jsearch 5 times'
+  const verdict = { summary, worst_severity: 'high', root_cause: { type: '\u009b2J', step: null } }
+  const report = sampleReport([{ ...looping, verdict }, twin])
+  expect(report).toContain('went wrong: \\u009b2J, high\n    it called \\u001b[2Jsearch')
+})
+
+test('no line is longer than a terminal is wide', () => {
+  for (const judged of [[], [looping, twin]]) {
+    for (const line of sampleReport(judged).split('\n')) {
+      expect(line.length).toBeLessThanOrEqual(80)
+    }
+  }
 })

@@ -1,85 +1,65 @@
-import type { ShownEntry, ShownTask } from './sample-tasks-api.ts'
+import { printable } from '../../kernel/printable.ts'
+import { sampleTasks } from './sample-script.ts'
+import type { ShownTask } from './sample-tasks-api.ts'
 
-/** What the API says about a task and its timeline, as text for a terminal; lines end in LF. */
-export function sampleReport(task: ShownTask, timeline: readonly ShownEntry[]): string {
-  const { tokens } = task
-  const facts: [string, string][] = [
-    ['task', `${task.name}  (${task.task_id})`],
-    ['state', task.state],
-    ['took', `${seconds(task.duration_ms)}, ${task.calls} model calls, ${task.errors} failed`],
-    [
-      'tokens',
-      `${grouped(tokens.input_uncached)} in, ${grouped(tokens.cache_read)} from cache, ` +
-        `${grouped(tokens.output_visible + tokens.reasoning)} out`,
-    ],
-    ['cost', `$${task.cost_usd}`],
-    ['models', `${task.models.join(', ')}  (${task.providers.join(', ')})`],
+/**
+ * What the API says of the sample's tasks, as text for a terminal of 80 columns, with the calls that
+ * show more; lines end in LF. `judged` holds the tasks whose verdict came in time.
+ */
+export function sampleReport(judged: readonly ShownTask[]): string {
+  const verdicts = sampleTasks.map(({ task_id }) => {
+    const task = judged.find((one) => one.task_id === task_id)
+    return task === undefined
+      ? [`  ${task_id}  no verdict yet; ask for it later, as below`]
+      : verdictLines(task)
+  })
+  const [looping = '', twin = ''] = sampleTasks.map(({ task_id }) => task_id)
+  const calls = [
+    ...sampleTasks.map(({ task_id }) => task_id).filter((id) => !isIn(judged, id)),
+    `${looping}/loops`,
+    `${looping}/timeline`,
+    `${twin}/timeline`,
   ]
-  const table = aligned(
-    [['at', 'took', 'what', '', 'tokens', 'cost'], ...timeline.map(entryCells)],
-    ['right', 'right', 'left', 'left', 'right', 'right'],
-  )
-  const lines = [...aligned(facts, ['left', 'left']), '', ...table]
-  return lines.map((line) => (line === '' ? '\n' : `  ${line}\n`)).join('')
-}
-
-/** Lines of cells in columns two spaces apart, without spaces at their ends. */
-export function aligned(
-  rows: readonly (readonly string[])[],
-  sides: readonly ('left' | 'right')[],
-): string[] {
-  const widths = sides.map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
-  )
-  return rows.map((row) =>
-    sides
-      .map((side, column) => {
-        const [cell, width] = [row[column] ?? '', widths[column] ?? 0]
-        return side === 'left' ? cell.padEnd(width) : cell.padStart(width)
-      })
-      .join('  ')
-      .trimEnd(),
-  )
-}
-
-function entryCells(entry: ShownEntry): string[] {
-  const took = entry.latency_ms == null ? '' : `${Math.round(entry.latency_ms)} ms`
-  const [kind, about] = described(entry)
   return [
-    seconds(entry.running.elapsed_ms),
-    entry.role === 'tool_result' ? '' : took,
-    kind,
-    shortened(about),
-    entry.tokens ? grouped(entry.tokens.total) : '',
-    entry.cost_usd == null ? '' : `$${entry.cost_usd}`,
+    'Two sample agents ran through the proxy, with a scripted provider. The verdicts:',
+    ...verdicts.flatMap((lines) => ['', ...lines]),
+    '',
+    'See the loop, and each step of both:',
+    '',
+    ...calls.flatMap((path) => [
+      `  curl $LOOPTRACE_URL/api/v1/tasks/${path} \\`,
+      '    -H "X-API-Key: $LOOPTRACE_API_KEY"',
+    ]),
+    '',
   ]
+    .map((line) => `${line}\n`)
+    .join('')
 }
 
-function described(entry: ShownEntry): [kind: string, about: string] {
-  switch (entry.role) {
-    case 'model_call': {
-      const ended = entry.status === 'ok' ? entry.finish_reason : entry.status
-      return ['model', `${entry.model}${entry.streamed ? ', streamed' : ''}: ${ended}`]
-    }
-    case 'tool_call':
-      return ['  tool', `${entry.tool_name} ${entry.arguments}`]
-    case 'tool_result':
-      return ['  result', entry.content ?? '']
-    default:
-      return ['task', entry.change ?? '']
+function isIn(judged: readonly ShownTask[], task_id: string): boolean {
+  return judged.some((task) => task.task_id === task_id)
+}
+
+function verdictLines({ task_id, calls, verdict }: ShownTask): string[] {
+  const { summary = '', root_cause, worst_severity } = verdict ?? {}
+  const step = root_cause?.step ?? null
+  const at = step === null ? '' : ` at step ${step + 1} of ${calls}`
+  const result = root_cause
+    ? `went wrong${at}: ${root_cause.type}, ${worst_severity}`
+    : 'nothing wrong found'
+  return [`  ${task_id}  ${printable(result)}`, ...wrapped(printable(summary))]
+}
+
+const columns = 80
+const indent = '    '
+
+/** The text in lines of at most 80 columns; a longer word has a line of its own. */
+function wrapped(text: string): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const line = `${lines.at(-1)} ${word}`
+    if (lines.length > 0 && line.length <= columns) lines[lines.length - 1] = line
+    else lines.push(indent + word)
   }
-}
-
-const aboutLength_max = 56
-
-function shortened(text: string): string {
-  return text.length <= aboutLength_max ? text : `${text.slice(0, aboutLength_max - 1)}…`
-}
-
-function seconds(duration_ms: number): string {
-  return `${(duration_ms / 1000).toFixed(2)} s`
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US')
+  return lines
 }

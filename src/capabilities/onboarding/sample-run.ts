@@ -1,16 +1,22 @@
-import { newId } from '../../kernel/ids.ts'
 import { type Clock, systemClock } from '../../kernel/time.ts'
-import type { ChatMessage } from './chat-call.ts'
 import { runAgent } from './sample-agent.ts'
 import { sampleReport } from './sample-report.ts'
-import { sampleTasks } from './sample-script.ts'
-import { completeTask, taskWithCalls, timelineOf } from './sample-tasks-api.ts'
+import { sampleTasks, sampleUser } from './sample-script.ts'
+import {
+  completeTask,
+  judgedTask,
+  NotReadable,
+  type ShownTask,
+  type TasksApi,
+  taskWithCalls,
+  type Wait,
+} from './sample-tasks-api.ts'
 
 export type SampleOptions = {
   /** Origin of the proxy, without a slash at the end. */
   base_url: string
-  /** Origin of the product API; left out: the proxy's. */
-  api_url?: string
+  /** Origin of the product API. */
+  api_url: string
   /** With the scopes proxy:write, tasks:read and tasks:write. */
   project_key: string
   provider_key: string
@@ -20,76 +26,61 @@ export type SampleOptions = {
   log: (text: string) => void
   fetch?: typeof globalThis.fetch
   clock?: Clock
-  /** Keeps the task ids of several runs apart; left out: a new one. */
-  run_id?: string
-  /** How long the calls may take to be readable. Left out: ten seconds. */
+  /** How long the calls of a task, and then its verdict, may take to be readable; 30 s by default. */
   wait_ms_max?: number
-}
-
-export type SampleOutcome = {
-  conversation_id: string
-  /** Each task with the number of its calls, in order. */
-  tasks: { task_id: string; calls: number }[]
-  /** From the last answer until the API showed all calls. */
-  readable_after_ms: number
+  /** Ends the run, which then rejects. */
+  signal?: AbortSignal
 }
 
 /**
- * Plays a short agent run through the proxy: a refund with tools, one of which fails first, and a
- * question afterwards, as two tasks of one conversation; eight calls, two of them streamed. Waits
- * until the API shows all of them, completes both tasks, and logs what the API says of each.
+ * Plays two agents through the proxy, of which one loops; completes their tasks, waits until the API
+ * has a verdict of each, and logs what it says. Calls and verdicts that are not readable in time are
+ * no failure: the report then says how to ask for them.
  *
  * The provider behind the proxy must play `sampleScript`. Throws ChatCallFailed when a call fails,
- * SampleFailed when the API does not show what was sent.
+ * SampleFailed when the API answers with an error.
  */
-export async function runSample(options: SampleOptions): Promise<SampleOutcome> {
-  const { fetch = globalThis.fetch, clock = systemClock } = options
-  const conversation_id = newId()
-  const tasks = await playTasks(options, conversation_id, fetch)
-
-  const answered_at_ms = clock.now_ms()
-  const api = { url: options.api_url ?? options.base_url, project_key: options.project_key, fetch }
-  const wait = { clock, wait_ms_max: options.wait_ms_max ?? 10_000 }
-  for (const task of tasks) await taskWithCalls(api, task, wait)
-  const readable_after_ms = clock.now_ms() - answered_at_ms
-
-  for (const { task_id } of tasks) {
-    const shown = await completeTask(api, task_id)
-    options.log(sampleReport(shown, await timelineOf(api, task_id)))
-  }
-  return { conversation_id, tasks, readable_after_ms }
-}
-
-/** Plays both tasks; the second one knows what was said in the first. */
-async function playTasks(
-  options: SampleOptions,
-  conversation_id: string,
-  fetch: typeof globalThis.fetch,
-): Promise<SampleOutcome['tasks']> {
-  const run_id = options.run_id ?? newId().slice(-8)
-  const earlier: ChatMessage[] = []
-  const played: SampleOutcome['tasks'] = []
+export async function runSample(options: SampleOptions): Promise<void> {
+  const { fetch = globalThis.fetch, clock = systemClock, signal } = options
+  const { api_url: url, project_key, wait_ms_max = 30_000 } = options
+  const api = { url, project_key, fetch }
+  const wait = { clock, wait_ms_max, ...(signal && { signal }) }
+  const played: { task_id: string; calls: number }[] = []
   for (const task of sampleTasks) {
-    const task_id = `${task.slug}-${run_id}`
     const target = {
       url: `${options.base_url}/v1`,
       headers: {
-        'x-api-key': options.project_key,
+        'x-api-key': project_key,
         authorization: `Bearer ${options.provider_key}`,
-        'x-task-id': task_id,
+        'x-task-id': task.task_id,
         'x-task-name': task.name,
-        'x-conversation-id': conversation_id,
-        'x-user-id': 'customer-301',
+        'x-conversation-id': task.conversation_id,
+        'x-user-id': sampleUser,
       },
-      fetch,
-      timeout_ms: callTimeout_ms,
+      ...{ fetch, timeout_ms: callTimeout_ms, ...(signal && { signal }) },
     }
-    const { calls, answer } = await runAgent(target, task, { model: options.model, earlier })
-    earlier.push({ role: 'user', content: task.user_message })
-    earlier.push({ role: 'assistant', content: answer })
-    played.push({ task_id, calls })
+    played.push({ task_id: task.task_id, calls: await runAgent(target, task, options) })
   }
-  return played
+  const judged: ShownTask[] = []
+  for (const task of played) {
+    const shown = await verdictOf(api, task, wait).catch(unlessLate)
+    if (shown !== undefined) judged.push(shown)
+  }
+  options.log(sampleReport(judged))
+}
+
+async function verdictOf(
+  api: TasksApi,
+  task: { task_id: string; calls: number },
+  wait: Wait,
+): Promise<ShownTask | undefined> {
+  await taskWithCalls(api, task, wait)
+  await completeTask(api, task.task_id)
+  return judgedTask(api, task.task_id, wait)
+}
+
+function unlessLate(error: unknown): undefined {
+  if (!(error instanceof NotReadable)) throw error
 }
 
 /** A call of the sample takes a second; a proxy that is still starting may take longer. */

@@ -1,41 +1,35 @@
 import type { ScriptInput } from './scripted-provider/index.ts'
 
-/** One task of the sample. */
+/** One task of the sample: what the user asks, and what the model and the tools answer. */
 export type SampleTask = {
-  /** The task id begins with it. */
-  slug: string
+  task_id: string
+  /** X-Task-Name. */
   name: string
+  conversation_id: string
   user_message: string
-  /** Which of its model calls are streamed, counted from 1. */
-  streamed_calls: readonly number[]
+  steps: readonly ToolStep[]
+  answer: Answer
 }
 
-/**
- * The tasks of the sample's one conversation: a damaged delivery (two look-ups, a refund that fails
- * first, six calls), and a question about it afterwards (two calls).
- */
-export const sampleTasks: readonly SampleTask[] = [
-  {
-    slug: 'refund-1042',
-    name: 'Refund for order 1042',
-    user_message:
-      'Hello! My coffee grinder (order 1042) arrived with a cracked hopper. ' +
-      'Can I get my money back?',
-    streamed_calls: [3, 6],
-  },
-  {
-    slug: 'refund-1042-when',
-    name: 'When will the refund arrive?',
-    user_message: 'Thank you! And when will the money be on my account?',
-    streamed_calls: [],
-  },
-]
+/** A model call whose answer asks for a tool, and what the tool returns. */
+type ToolStep = Call & { tool: string; arguments: Record<string, unknown>; result: unknown }
+
+/** The model call that ends the task. */
+type Answer = Call & { text: string }
+
+type Call = {
+  /** Prompt and completion tokens of the call, and how many of the prompt came from the cache. */
+  tokens: readonly [prompt: number, completion: number, cached: number]
+  streamed?: true
+}
+
+/** X-User-ID of all calls: lists filter by it, and an erasure of this user removes the sample. */
+export const sampleUser = 'looptrace-sample'
 
 /** What the agent is told before each task. */
 export const systemPrompt =
   'You are the support agent of Kettle & Bean, a shop for coffee equipment. Look an order up ' +
-  'before you speak about it, read the policy before you promise anything, and when a tool ' +
-  'fails, find out whether it took effect before you try again. Answer in two or three sentences.'
+  'before you speak about it, and read the policy before you promise anything.'
 
 const text = { type: 'string' }
 const tool = (name: string, description: string, properties: Record<string, unknown>) => ({
@@ -50,118 +44,138 @@ const tool = (name: string, description: string, properties: Record<string, unkn
 /** The tools that the agent offers the model. */
 export const sampleTools = [
   tool('look_up_order', 'One order with its items, payment and delivery.', { order_id: text }),
-  tool('read_policy', 'What the shop promises on a topic.', { topic: text }),
+  tool('search_policy', 'Searches what the shop promises.', { query: text }),
   tool('issue_refund', 'Pays money back to the way it came.', {
     order_id: text,
     amount_usd: { type: 'number' },
     reason: text,
   }),
-  tool('refund_status', 'The refunds of an order.', { order_id: text }),
 ]
 
-/** What the tools answer, by the id of the call: the first refund runs into a time-out. */
-export const sampleToolResults: Readonly<Record<string, unknown>> = {
-  call_sample_order: {
-    order_id: '1042',
+const question = (order_id: string) =>
+  `Hello! My coffee grinder (order ${order_id}) arrived with a cracked hopper. ` +
+  'Can I get my money back?'
+
+const lookUp = (order_id: string): ToolStep => ({
+  tool: 'look_up_order',
+  arguments: { order_id },
+  result: {
+    order_id,
     placed_at: '2026-03-02',
     delivered_at: '2026-03-05',
     items: [{ name: 'Burr grinder G2', price_usd: 89, quantity: 1 }],
     payment: { method: 'card', captured_usd: 94.5 },
   },
-  call_sample_policy: {
-    topic: 'damaged on arrival',
-    days: 30,
-    text: 'Items that arrive damaged are refunded in full, shipping included, within 30 days.',
-  },
-  call_sample_refund: { error: 'gateway_timeout', detail: 'No answer in 10 s; it may have run.' },
-  call_sample_status: { order_id: '1042', refunds: [] },
-  call_sample_retry: { refund_id: 'rf_5510', amount_usd: 94.5, state: 'accepted' },
-  call_sample_later: { refunds: [{ refund_id: 'rf_5510', state: 'sent', bank_days: '3 to 5' }] },
-}
+  tokens: [318, 19, 0],
+})
 
-const order = { order_id: '1042' }
-const refund = { ...order, amount_usd: 94.5, reason: 'damaged on arrival' }
+const searchInVain = (tokens: Call['tokens'], streamed?: true): ToolStep => ({
+  tool: 'search_policy',
+  arguments: { query: 'refund for a cracked hopper' },
+  result: { documents: [], hint: 'Policies are filed by topic, such as "damaged on arrival".' },
+  tokens,
+  ...(streamed && { streamed }),
+})
+
+/**
+ * An agent that asks the same question five times and gives up, and its healthy twin, which meets
+ * the same empty answer and asks in other words.
+ */
+export const sampleTasks: readonly SampleTask[] = [
+  {
+    task_id: 'refund-1042',
+    name: 'Sample: a refund, with a loop',
+    conversation_id: 'sample-1042',
+    user_message: question('1042'),
+    steps: [
+      lookUp('1042'),
+      searchInVain([421, 21, 0]),
+      searchInVain([487, 21, 384]),
+      searchInVain([553, 21, 448], true),
+      searchInVain([619, 21, 512]),
+      searchInVain([685, 21, 576]),
+    ],
+    answer: {
+      text: 'I am sorry, I could not find our policy for this. A colleague will write to you.',
+      tokens: [751, 22, 640],
+      streamed: true,
+    },
+  },
+  {
+    task_id: 'refund-1043',
+    name: 'Sample: the same refund, without one',
+    conversation_id: 'sample-1043',
+    user_message: question('1043'),
+    steps: [
+      lookUp('1043'),
+      searchInVain([421, 21, 0]),
+      {
+        tool: 'search_policy',
+        arguments: { query: 'damaged on arrival' },
+        result: {
+          documents: [
+            'Items that arrive damaged are refunded in full, with shipping, for 30 days.',
+          ],
+        },
+        tokens: [487, 20, 384],
+      },
+      {
+        tool: 'issue_refund',
+        arguments: { order_id: '1043', amount_usd: 94.5, reason: 'damaged on arrival' },
+        result: { refund_id: 'rf_5510', amount_usd: 94.5, state: 'accepted' },
+        tokens: [574, 34, 448],
+        streamed: true,
+      },
+    ],
+    answer: {
+      text:
+        'I am sorry about the cracked hopper. I have refunded $94.50, shipping included, to your ' +
+        'card; the reference is rf_5510.',
+      tokens: [648, 36, 512],
+      streamed: true,
+    },
+  },
+]
+
+/** The id of the tool call that a step asks for; `step` counts from 0. */
+const callId = ({ task_id }: SampleTask, step: number) => `call_${task_id}_${step}`
+
+/** What the tools return, by the id of the call. */
+export const sampleToolResults: ReadonlyMap<string, unknown> = new Map(
+  sampleTasks.flatMap((task) =>
+    task.steps.map(({ result }, step) => [callId(task, step), result] as const),
+  ),
+)
+
 const pace = { delay_ms: 8, first_delay_ms: 60 }
+const wait_ms = 70
 
 /**
  * What the scripted provider answers to the sample. Each step is found by what the last message
  * brings, so that many runs may share one server.
  */
 export const sampleScript: ScriptInput = {
-  steps: [
-    {
-      match: { last_text_contains: 'order 1042' },
-      delay_ms: 90,
-      reply: {
-        tool_calls: [{ id: 'call_sample_order', name: 'look_up_order', arguments: order }],
-        usage: { prompt_tokens: 318, completion_tokens: 19 },
-      },
-    },
-    {
-      match: { last_tool_call_id: 'call_sample_order' },
-      delay_ms: 70,
-      reply: {
-        tool_calls: [
-          {
-            id: 'call_sample_policy',
-            name: 'read_policy',
-            arguments: { topic: 'damaged on arrival' },
-          },
-        ],
-        usage: { prompt_tokens: 421, completion_tokens: 18 },
-      },
-    },
-    {
-      match: { last_tool_call_id: 'call_sample_policy' },
-      stream: pace,
-      reply: {
-        content: 'The grinder came damaged and is within the 30 days: I refund it in full.',
-        tool_calls: [{ id: 'call_sample_refund', name: 'issue_refund', arguments: refund }],
-        usage: { prompt_tokens: 1187, completion_tokens: 61, cached_tokens: 1024 },
-      },
-    },
-    {
-      match: { last_tool_call_id: 'call_sample_refund' },
-      delay_ms: 80,
-      reply: {
-        content: 'The gateway did not answer. Before I try again I look whether it ran.',
-        tool_calls: [{ id: 'call_sample_status', name: 'refund_status', arguments: order }],
-        usage: { prompt_tokens: 1290, completion_tokens: 37, cached_tokens: 1152 },
-      },
-    },
-    {
-      match: { last_tool_call_id: 'call_sample_status' },
-      delay_ms: 60,
-      reply: {
-        tool_calls: [{ id: 'call_sample_retry', name: 'issue_refund', arguments: refund }],
-        usage: { prompt_tokens: 1361, completion_tokens: 34, cached_tokens: 1280 },
-      },
-    },
-    {
-      match: { last_tool_call_id: 'call_sample_retry' },
-      stream: pace,
-      reply: {
-        content:
-          'I am sorry about the cracked hopper. I have refunded $94.50, shipping included, to ' +
-          'your card (reference rf_5510); you need not send the grinder back.',
-        usage: { prompt_tokens: 1436, completion_tokens: 42, cached_tokens: 1280 },
-      },
-    },
-    {
-      match: { last_text_contains: 'on my account' },
-      delay_ms: 70,
-      reply: {
-        tool_calls: [{ id: 'call_sample_later', name: 'refund_status', arguments: order }],
-        usage: { prompt_tokens: 395, completion_tokens: 16 },
-      },
-    },
-    {
-      match: { last_tool_call_id: 'call_sample_later' },
-      delay_ms: 80,
-      reply: {
-        content: 'It left us today. Banks take 3 to 5 working days to book a card refund.',
-        usage: { prompt_tokens: 463, completion_tokens: 20 },
-      },
-    },
-  ],
+  steps: sampleTasks.flatMap((task) => [
+    ...task.steps.map((step, index) => {
+      const { tool: name, arguments: given } = step
+      const tool_calls = [{ id: callId(task, index), name, arguments: given }]
+      return scripted(task, index, { ...step, reply: { tool_calls } })
+    }),
+    scripted(task, task.steps.length, { ...task.answer, reply: { content: task.answer.text } }),
+  ]),
 }
+
+/** One answer of the provider: to the user's message, or to the result of the step before. */
+function scripted(task: SampleTask, index: number, { tokens, streamed, reply }: Call & Replied) {
+  const [prompt_tokens, completion_tokens, cached_tokens] = tokens
+  return {
+    match:
+      index === 0
+        ? { last_text_contains: task.user_message }
+        : { last_tool_call_id: callId(task, index - 1) },
+    ...(streamed ? { stream: pace } : { delay_ms: wait_ms }),
+    reply: { ...reply, usage: { prompt_tokens, completion_tokens, cached_tokens } },
+  }
+}
+
+type Replied = { reply: NonNullable<NonNullable<ScriptInput['steps']>[number]['reply']> }

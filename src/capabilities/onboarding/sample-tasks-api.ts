@@ -1,48 +1,22 @@
 import { z } from 'zod'
 import { type Clock, sleep } from '../../kernel/time.ts'
 
-const count = z.number()
-
 const taskSchema = z.looseObject({
   task_id: z.string(),
-  name: z.string(),
-  state: z.string(),
-  calls: count,
-  errors: count,
-  duration_ms: z.number(),
-  tokens: z.looseObject({
-    input_uncached: count,
-    cache_read: count,
-    output_visible: count,
-    reasoning: count,
-    total: count,
-  }),
-  cost_usd: z.string(),
-  models: z.array(z.string()),
-  providers: z.array(z.string()),
+  calls: z.number(),
+  verdict: z
+    .looseObject({
+      summary: z.string(),
+      worst_severity: z.string().nullable(),
+      root_cause: z.looseObject({ type: z.string(), step: z.number().nullable() }).nullable(),
+    })
+    .nullable(),
 })
 
-const entrySchema = z.looseObject({
-  role: z.string(),
-  running: z.looseObject({ elapsed_ms: z.number() }),
-  latency_ms: z.number().nullish(),
-  model: z.string().optional(),
-  streamed: z.boolean().optional(),
-  finish_reason: z.string().optional(),
-  status: z.string().nullish(),
-  tokens: z.looseObject({ total: count }).optional(),
-  cost_usd: z.string().nullish(),
-  tool_name: z.string().nullish(),
-  arguments: z.string().optional(),
-  content: z.string().optional(),
-  change: z.string().optional(),
-})
+const findingsSchema = z.looseObject({ is_current: z.boolean() })
 
-const timelineSchema = z.looseObject({ entries: z.array(entrySchema) })
-
-/** A task and an entry of its timeline, as far as the sample's report looks at them. */
+/** A task, as far as the sample looks at it. */
 export type ShownTask = z.output<typeof taskSchema>
-export type ShownEntry = z.output<typeof entrySchema>
 
 /** Where the product's own API is, and who asks. */
 export type TasksApi = {
@@ -57,58 +31,83 @@ class SampleFailed extends Error {
   override readonly name = 'SampleFailed'
 }
 
+/** What was sent can't be read yet; it may be later. */
+export class NotReadable extends Error {
+  override readonly name = 'NotReadable'
+}
+
+/** How long to ask again; `signal` ends it. */
+export type Wait = { clock: Clock; wait_ms_max: number; signal?: AbortSignal }
+
+const pollInterval_ms = 100
+
+/** Asks again until there is an answer; undefined when there is none in time. */
+async function polled<T>(
+  { clock, wait_ms_max, signal }: Wait,
+  ask: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  for (const until_ms = clock.now_ms() + wait_ms_max; ; ) {
+    signal?.throwIfAborted()
+    const answer = await ask()
+    if (answer !== undefined || clock.now_ms() >= until_ms) return answer
+    await sleep(pollInterval_ms, signal)
+  }
+}
+
 /**
- * Asks for a task until it shows so many calls. Throws SampleFailed when it does not within
- * `wait_ms_max`.
+ * Waits until a task shows all of its calls. Throws NotReadable when it does not within
+ * `wait_ms_max`, SampleFailed for an answer that is an error.
  */
 export async function taskWithCalls(
   api: TasksApi,
   wanted: { task_id: string; calls: number },
-  wait: { clock: Clock; wait_ms_max: number },
+  wait: Wait,
 ): Promise<ShownTask> {
-  const until_ms = wait.clock.now_ms() + wait.wait_ms_max
-  for (let shown = 0; ; ) {
-    const answer = await ask(api, 'GET', `/${encodeURIComponent(wanted.task_id)}`)
-    if (answer.status === 200) {
-      const task = parsed(taskSchema, answer)
-      if (task.calls >= wanted.calls) return task
-      shown = task.calls
-    } else if (answer.status !== 404) {
-      throw unexpected(answer)
-    }
-    if (wait.clock.now_ms() >= until_ms) {
-      throw new SampleFailed(
-        `task "${wanted.task_id}" shows ${shown} calls after ${wait.wait_ms_max} ms, ` +
-          `expected ${wanted.calls}`,
-      )
-    }
-    await sleep(pollInterval_ms)
-  }
+  let shown = 0
+  const found = await polled(wait, async () => {
+    const answer = await ask(api, 'GET', pathOf(wanted.task_id))
+    if (answer.status === 404) return undefined
+    const task = parsed(taskSchema, answer)
+    shown = task.calls
+    return shown >= wanted.calls ? task : undefined
+  })
+  if (found !== undefined) return found
+  throw new NotReadable(
+    `task "${wanted.task_id}" shows ${shown} calls after ${wait.wait_ms_max} ms, ` +
+      `expected ${wanted.calls}`,
+  )
 }
-
-const pollInterval_ms = 100
 
 /** Completes a task. Throws SampleFailed. */
-export async function completeTask(api: TasksApi, task_id: string): Promise<ShownTask> {
-  const answer = await ask(api, 'PUT', `/${encodeURIComponent(task_id)}/complete`)
-  if (answer.status !== 200) throw unexpected(answer)
-  return parsed(taskSchema, answer)
+export async function completeTask(api: TasksApi, task_id: string): Promise<void> {
+  parsed(taskSchema, await ask(api, 'PUT', `${pathOf(task_id)}/complete`))
 }
 
-/** The first entries of a task's timeline, in order. Throws SampleFailed. */
-export async function timelineOf(api: TasksApi, task_id: string): Promise<ShownEntry[]> {
-  const answer = await ask(api, 'GET', `/${encodeURIComponent(task_id)}/timeline?limit=100`)
-  if (answer.status !== 200) throw unexpected(answer)
-  return parsed(timelineSchema, answer).entries
+/**
+ * Waits until detection has seen everything of a task; undefined when that takes longer than
+ * `wait_ms_max`. Throws SampleFailed.
+ */
+export function judgedTask(
+  api: TasksApi,
+  task_id: string,
+  wait: Wait,
+): Promise<ShownTask | undefined> {
+  return polled(wait, async () => {
+    const findings = await ask(api, 'GET', `${pathOf(task_id)}/findings`)
+    if (!parsed(findingsSchema, findings).is_current) return undefined
+    const task = parsed(taskSchema, await ask(api, 'GET', pathOf(task_id)))
+    return task.verdict === null ? undefined : task
+  })
 }
+
+const pathOf = (task_id: string) => `/api/v1/tasks/${encodeURIComponent(task_id)}`
 
 type Answer = { method: string; path: string; status: number; text: string }
 
 /** No answer of the API takes as long, on one machine. */
 const answer_ms_max = 10_000
 
-async function ask(api: TasksApi, method: string, rest: string): Promise<Answer> {
-  const path = `/api/v1/tasks${rest}`
+async function ask(api: TasksApi, method: string, path: string): Promise<Answer> {
   try {
     const reply = await api.fetch(api.url + path, {
       method,
@@ -121,14 +120,15 @@ async function ask(api: TasksApi, method: string, rest: string): Promise<Answer>
   }
 }
 
+/** Throws SampleFailed for an answer that is no success or has another form. */
 function parsed<S extends z.ZodType>(schema: S, answer: Answer): z.output<S> {
-  try {
-    return schema.parse(JSON.parse(answer.text))
-  } catch (cause) {
-    throw new SampleFailed(`${answer.method} ${answer.path}: ${cause}`, { cause })
+  const { method, path, status, text } = answer
+  if (status !== 200) {
+    throw new SampleFailed(`${method} ${path}: status ${status}: ${text.slice(0, 500)}`)
   }
-}
-
-function unexpected({ method, path, status, text }: Answer): SampleFailed {
-  return new SampleFailed(`${method} ${path}: status ${status}: ${text.slice(0, 500)}`)
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new SampleFailed(`${method} ${path}: ${cause}`, { cause })
+  }
 }

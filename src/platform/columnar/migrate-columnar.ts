@@ -40,6 +40,8 @@ export async function migrateColumnar(options: ColumnarMigrateOptions): Promise<
   for (const template of noteTables) await run(columnar, template, target)
   const status = compareSchema(migrations, await readApplied(columnar))
   refuseNewer(status)
+  const pending = status.pending.length
+  if (pending > 0) options.logger.info({ migrations: pending }, 'migrating ClickHouse')
   const first = status.current === 0 ? migrations.filter(({ name }) => firstOfAll.has(name)) : []
   for (const { statements } of first) {
     for (const { text } of statements) await run(columnar, text, target)
@@ -86,7 +88,7 @@ async function apply(
     { version, name, checksum },
     { settings: { insert_distributed_sync: 1 } },
   )
-  logger.info({ migration: name }, 'clickhouse migrated')
+  logger.debug({ migration: name }, 'migrated')
 }
 
 async function run(columnar: Columnar, template: string, target: SchemaTarget): Promise<void> {

@@ -43,3 +43,8 @@ test('the page holds every setting with unit and reason', () => {
   expect(page).toContain('| `LOOPTRACE_HTTP_PORT` | port | `8080` | proxy api all |')
   expect(page).not.toContain('undefined')
 })
+
+test('a port that is switched off stays off, and takes its default where it is not set', () => {
+  expect(loadConfig('proxy', { LOOPTRACE_OTLP_GRPC_PORT: 'off' }).otlp_grpc_port).toBeUndefined()
+  expect(loadConfig('proxy', {}).otlp_grpc_port).toBe(4317)
+})

@@ -99,7 +99,8 @@ export const settingNotes = z.registry<{
 function described<T>(schema: z.ZodType<T>, about: About<T>, expected: string): z.ZodType<T> {
   const { unit, reason } = about
   const fallback = about.default
-  const whole = fallback === undefined ? schema : schema.default(fallback as never)
+  // Read as if it had been set: a value that reads as undefined, as `off`, would get the default.
+  const whole = fallback === undefined ? schema : schema.prefault(String(fallback))
   settingNotes.add(whole, {
     unit,
     reason,

@@ -1,4 +1,5 @@
 export { discardRest } from './discard-rest.ts'
+export { frontPageRoute } from './front-page.ts'
 export type { IdempotencyStore, KeptReply } from './idempotency.ts'
 export {
   changedSince,
@@ -8,7 +9,7 @@ export {
   writeIfMatch,
 } from './if-match.ts'
 export { createRateLimiter, type RateDecision, type RateLimiter } from './key-rate-limit.ts'
-export { AddressUnavailable, addressTaken } from './listen-error.ts'
+export { AddressUnavailable, addressTaken, assertAddressFree } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
 export { openapiDocument, openapiRoute } from './openapi.ts'
 export { errorsOf } from './openapi-responses.ts'

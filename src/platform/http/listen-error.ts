@@ -1,3 +1,5 @@
+import { createServer } from 'node:net'
+
 /** The address to listen on is taken, or not ours to use. */
 export class AddressUnavailable extends Error {
   override readonly name = 'AddressUnavailable'
@@ -16,4 +18,14 @@ export function addressTaken(host: string, port: number): (error: unknown) => ne
     if (reason === undefined) throw error
     throw new AddressUnavailable(`${host}:${port} ${reason}`, { cause: error })
   }
+}
+
+/** Listens for a moment, to learn whether a server could. Throws AddressUnavailable. */
+export async function assertAddressFree(host: string, port: number): Promise<void> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  }).catch(addressTaken(host, port))
+  await new Promise((resolve) => server.close(resolve))
 }

@@ -170,11 +170,17 @@ export class Answer<B> {
   readonly body: B
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string>>
+  /** Sent instead of the body as JSON. */
+  readonly html: string | undefined
 
-  constructor(body: B, about: { status?: number; headers?: Record<string, string> } = {}) {
+  constructor(
+    body: B,
+    about: { status?: number; headers?: Record<string, string>; html?: string } = {},
+  ) {
     this.body = body
     this.status = about.status
     this.headers = about.headers ?? {}
+    this.html = about.html
   }
 }
 

@@ -255,6 +255,7 @@ function leaveSignal(reply: FastifyReply): AbortSignal {
 
 function send(route: Route, reply: FastifyReply, answer: Answer<unknown>): FastifyReply {
   reply.code(answer.status ?? route.status ?? 200).headers(answer.headers)
+  if (answer.html !== undefined) return reply.type('text/html; charset=utf-8').send(answer.html)
   if (answer.body === undefined) return reply.send()
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body))
 }

@@ -101,10 +101,12 @@ async function applyPending(run: Run): Promise<void> {
   const progress = await readProgress(run.client)
   const status = compareSchema(run.migrations, progress)
   refuseNewer(status)
+  const pending = status.pending.length
+  if (pending > 0) run.options.logger.info({ migrations: pending }, 'migrating PostgreSQL')
   for (const migration of run.migrations.slice(status.current)) {
     const done = progress.find((row) => row.version === migration.version)?.statements_done ?? 0
     await apply(run, migration, done)
-    run.options.logger.info({ migration: migration.name, resumed_at: done }, 'migrated')
+    run.options.logger.debug({ migration: migration.name, resumed_at: done }, 'migrated')
   }
 }
 

@@ -37,6 +37,7 @@ const unavailableCode =
 /** Errors that pg and its pool throw without a code. */
 const unavailableMessages = [
   'timeout exceeded when trying to connect',
+  'timeout expired',
   'Connection terminated',
   'Client has encountered a connection error',
   'Client was closed and is not queryable',

@@ -25,7 +25,7 @@ export function guideSuite(shape: () => ClientShape): void {
     return text.replaceAll('http://127.0.0.1:8080', shape().proxy_url)
   }
   const env = () => ({
-    LOOPTRACE_KEY: shape().login.project_key,
+    LOOPTRACE_API_KEY: shape().login.project_key,
     OPENAI_API_KEY: 'provider-key',
   })
 

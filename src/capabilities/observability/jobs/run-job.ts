@@ -87,7 +87,8 @@ class Attempt {
               error: `It was begun ${attempt - 1} times and never came to an end.`,
             })
           : await this.#attempt(stopping, about)
-      logger.info({ ...about, result: ended }, 'an attempt at a job ended')
+      const level = ended === 'succeeded' ? 'debug' : 'info'
+      logger[level]({ ...about, result: ended }, 'an attempt at a job ended')
       return ended
     } catch (error) {
       // The lease runs out, and whoever takes the job over does it again.
@@ -104,7 +105,7 @@ class Attempt {
     const signal = AbortSignal.any([stopping, this.#lost.signal])
     const handler = handlers.get(this.#job.kind)
     if (handler === undefined) throw new TypeError(`no handler for jobs of ${this.#job.kind}`)
-    logger.info(about, 'a job begins')
+    logger.debug(about, 'a job begins')
     try {
       const progress = (value: Record<string, unknown>) => this.#progress(value)
       return await this.#end({ result: await handler.run(this.#job, { progress, signal }) })

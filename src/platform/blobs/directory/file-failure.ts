@@ -1,3 +1,4 @@
+import { FolderUnusable } from '../../folders/index.ts'
 import { BlobMissing, BlobsUnavailable } from '../contract.ts'
 
 /** Translates what the file system says; `step` tells what was tried. */
@@ -5,8 +6,9 @@ export async function asReached<T>(step: string, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
-    if (!isSystemError(cause)) throw cause
-    throw new BlobsUnavailable(`the folder of blobs: ${step}: ${cause.code}`, { cause })
+    const reason = cause instanceof FolderUnusable ? cause.message : codeOf(cause)
+    if (reason === undefined) throw cause
+    throw new BlobsUnavailable(`the folder of blobs: ${step}: ${reason}`, { cause })
   }
 }
 
@@ -30,6 +32,10 @@ export async function orMissing<T>(name: string, work: Promise<T>): Promise<T> {
 const missing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR'])
 
 type SystemError = Error & { code: string }
+
+function codeOf(error: unknown): string | undefined {
+  return isSystemError(error) ? error.code : undefined
+}
 
 function isSystemError(error: unknown): error is SystemError {
   return error instanceof Error && 'syscall' in error && 'code' in error

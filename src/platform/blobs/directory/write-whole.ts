@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { makeFolder } from '../../folders/index.ts'
 import { contentHash } from '../content-hash.ts'
 import type { BlobContent, PutOptions, StoredBlob } from '../contract.ts'
 import { asReached } from './file-failure.ts'
@@ -16,7 +17,7 @@ export async function writeWhole(
   signal?.throwIfAborted()
   const folder = dirname(path)
   const beside = join(folder, `${unfinishedPrefix}${randomUUID()}`)
-  await asReached(`make the folder of ${name}`, mkdir(folder, { recursive: true, mode: 0o700 }))
+  await asReached(`make the folder of ${name}`, makeFolder(folder, { mode: 0o700 }))
   try {
     const file = await asReached(`write ${name}`, open(beside, 'wx', 0o600))
     const stored = await filled(file, about).finally(() => file.close())

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../folders/index.ts'
 
 /** Where the parts of an embedded server's data lie. */
 export type DataDirectory = {
@@ -19,8 +20,8 @@ export const embeddedUsername = 'looptrace'
 export async function prepareDataDirectory(directory: string): Promise<DataDirectory> {
   const engine = join(directory, 'engine')
   const inserts = join(directory, 'inserts')
-  await mkdir(engine, { recursive: true, mode: 0o700 })
-  await mkdir(inserts, { recursive: true, mode: 0o700 })
+  await makeFolder(engine, { mode: 0o700 })
+  await makeFolder(inserts, { mode: 0o700 })
   const password = await passwordIn(join(directory, 'password'))
   return { engine, inserts, pid_file: join(directory, 'server.pid'), password }
 }

@@ -34,31 +34,40 @@ export async function launch(options: {
   directory: string
   port: number
   logger: Logger
+  /** Ends a start that is under way. */
+  signal?: AbortSignal | undefined
 }): Promise<RunningServer> {
-  const { directory, port, logger } = options
+  const { directory, port, logger, signal } = options
+  signal?.throwIfAborted()
   const settings = ['--directory', directory, '--port', `${port}`, '--statements']
   const child = spawn(process.execPath, [serverPath, ...settings, `${statements_max}`], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: { UV_THREADPOOL_SIZE: `${threads}` },
   })
-  const lastLines = relayLines(child, logger)
+  relayLines(child, logger)
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`))
     child.once('error', (error) => resolve(error.message))
   })
   try {
-    const ready = await firstWord(child, exited)
+    const ready = await firstWord(child, { exited, signal })
     return { pid: child.pid ?? 0, port: ready, exited, stop: () => stop(child, exited) }
   } catch (cause) {
     child.kill('SIGKILL')
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    const said = lastLines.length === 0 ? '' : `\n${lastLines.join('\n')}`
-    throw new EmbeddedStartFailed(`the embedded ClickHouse: ${reason}${said}`, { cause })
+    const words = cause instanceof Error ? cause.message : String(cause)
+    const reason = words.trim().replaceAll(/\s*\n\s*/g, ' ')
+    throw new EmbeddedStartFailed(
+      `the embedded ClickHouse in ${directory} did not start: ${reason}.`,
+      { cause },
+    )
   }
 }
 
 /** The port, once the child says that it is ready. */
-async function firstWord(child: ChildProcess, exited: Promise<string>): Promise<number> {
+async function firstWord(
+  child: ChildProcess,
+  { exited, signal }: { exited: Promise<string>; signal: AbortSignal | undefined },
+): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const timer = setTimeout(() => reject(new Error(`not ready in ${ready_ms_max} ms`)), ready_ms_max)
   child.on('message', (received) => {
@@ -67,10 +76,13 @@ async function firstWord(child: ChildProcess, exited: Promise<string>): Promise<
     if (message?.event === 'failed') reject(new Error(message.message))
   })
   exited.then((how) => reject(new Error(`ended before it was ready: ${how}`)))
+  const stopped = () => reject(new Error('the start was stopped'))
+  signal?.addEventListener('abort', stopped, { once: true })
   try {
     return await promise
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', stopped)
   }
 }
 
@@ -81,16 +93,10 @@ async function stop(child: ChildProcess, exited: Promise<string>): Promise<void>
   clearTimeout(timer)
 }
 
-const linesKept_max = 20
-
-/** What the engine writes to its standard error goes to the log; the last lines are kept. */
-function relayLines(child: ChildProcess, logger: Logger): string[] {
-  const last: string[] = []
-  if (!child.stderr) return last
+/** Writes what the engine says on its standard error to the log. */
+function relayLines(child: ChildProcess, logger: Logger): void {
+  if (!child.stderr) return
   createInterface({ input: child.stderr }).on('line', (line) => {
     logger.warn({ line }, 'embedded ClickHouse')
-    last.push(line)
-    if (last.length > linesKept_max) last.shift()
   })
-  return last
 }

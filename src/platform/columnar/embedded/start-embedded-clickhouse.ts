@@ -12,6 +12,8 @@ export type EmbeddedClickHouseOptions = {
   logger: Logger
   /** Called after each restart, with how many there have been. */
   on_restart?: (restarts: number) => void
+  /** Ends a start that is under way, which then rejects; a server that runs is left alone. */
+  signal?: AbortSignal
 }
 
 /** A ClickHouse of our own, on loopback, kept running until `stop`. */
@@ -45,6 +47,7 @@ export async function startEmbeddedClickHouse(
     directory,
     port: options.port ?? 0,
     logger,
+    signal: options.signal,
   })
   const { port } = running
   const stopping = new AbortController()
@@ -61,8 +64,9 @@ export async function startEmbeddedClickHouse(
       logger.warn({ exit, failures }, 'the embedded ClickHouse ended; it is started again')
       await sleep(Math.min(backoffFirst_ms * 2 ** failures++, backoffLast_ms), stopping.signal)
       if (stopping.signal.aborted) return
-      running = await launch({ directory, port, logger }).catch((err: unknown) => {
-        logger.error({ err }, 'the embedded ClickHouse does not start')
+      const { signal } = stopping
+      running = await launch({ directory, port, logger, signal }).catch((err: unknown) => {
+        if (!signal.aborted) logger.error({ err }, 'the embedded ClickHouse does not start')
         return undefined
       })
       if (running) options.on_restart?.(++restarts)

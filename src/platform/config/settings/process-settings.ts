@@ -8,6 +8,12 @@ export const processSettings = {
     default: 'info',
     reason: 'Least severe line that is written.',
   }),
+  log_format: choice(['auto', 'pretty', 'json'], {
+    unit: 'format',
+    default: 'auto',
+    reason:
+      'Form of log lines; `auto` is `pretty` on a terminal, for people, and `json` elsewhere.',
+  }),
   management_host: text({
     unit: 'address',
     default: '127.0.0.1',

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolder } from '../../folders/index.ts'
 import type { OutgoingMessage, Queue, QueueStats } from '../contract.ts'
 import { assertMessage, PublishesUnderWay } from '../message-limits.ts'
 import type { QueueLogger } from '../run-batch.ts'
@@ -32,7 +32,7 @@ const mebibyte = 1_048_576
  * thread. Rejects with QueueUnavailable when another process has the file open.
  */
 export async function openSqliteQueue(options: SqliteQueueOptions): Promise<Queue> {
-  await mkdir(dirname(options.path), { recursive: true })
+  await makeFolder(dirname(options.path))
   const thread = await startSqliteThread({
     path: options.path,
     bytes_max: options.bytes_max,

@@ -12,6 +12,7 @@ import {
   rm,
   writeFile,
 } from 'node:fs/promises'
+import type { Logger } from '../../telemetry/index.ts'
 import { EmbeddedPostgresRefused, type PostgresBinaries } from './postgres-binaries.ts'
 import { type ServerIdentity, serverEnvironment } from './server-identity.ts'
 
@@ -21,15 +22,23 @@ export const embeddedRole = 'looptrace'
 /** What lies in the service's folder: PostgreSQL's own data folder, and its password. */
 export type DataFolder = { cluster: string; password: string }
 
+/** How `initdb` is run. */
+type Programs = {
+  binaries: PostgresBinaries
+  identity: ServerIdentity
+  /** Ends it. */
+  signal?: AbortSignal | undefined
+}
+
 /**
  * Makes the data folder when there is none. `initdb` works in a folder of another name, which is
  * renamed when it is complete: what a kill leaves half-made is removed by the next start.
  */
 export async function prepareDataFolder(
   directory: string,
-  binaries: PostgresBinaries,
-  identity: ServerIdentity,
+  about: Programs & { logger: Logger },
 ): Promise<DataFolder> {
+  const { identity } = about
   const cluster = `${directory}/cluster`
   const exists = await isThere(cluster)
   const password = await readPassword(`${directory}/password`, exists)
@@ -41,6 +50,7 @@ export async function prepareDataFolder(
   for (const name of await readdir(directory)) {
     if (name.startsWith('new-')) await rm(`${directory}/${name}`, { recursive: true, force: true })
   }
+  about.logger.info('making the data folder of PostgreSQL, at the first start only')
   const made = `${directory}/new-${randomBytes(4).toString('hex')}`
   await mkdir(made, { mode: 0o700 })
   await writeFile(`${made}.password`, password, { mode: 0o600 })
@@ -48,7 +58,7 @@ export async function prepareDataFolder(
     const { uid, gid } = identity.account
     await Promise.all([chown(made, uid, gid), chown(`${made}.password`, uid, gid)])
   }
-  await runInitdb({ binaries, identity, made })
+  await runInitdb(made, about)
   await rm(`${made}.password`)
   await rename(made, cluster)
   await syncFolder(directory)
@@ -88,14 +98,10 @@ const initdbFlags = [
   '--no-instructions',
 ]
 
-function runInitdb(of: {
-  binaries: PostgresBinaries
-  identity: ServerIdentity
-  made: string
-}): Promise<void> {
-  const { binaries, identity, made } = of
+function runInitdb(made: string, { binaries, identity, signal }: Programs): Promise<void> {
   const flags = [`--pgdata=${made}`, `--pwfile=${made}.password`, ...initdbFlags]
   const [file = '', ...args] = [...identity.prefix, binaries.initdb, ...flags]
+  signal?.throwIfAborted()
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       ...identity.ids,
@@ -103,19 +109,28 @@ function runInitdb(of: {
       env: serverEnvironment,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
+    const stop = () => child.kill('SIGTERM')
+    signal?.addEventListener('abort', stop, { once: true })
     let output = ''
     child.stderr.on('data', (chunk) => {
       output = `${output}${chunk}`.slice(-outputCharsMax)
     })
     child.once('error', reject)
-    child.once('close', (code, signal) => {
+    child.once('close', (code, signalled) => {
+      signal?.removeEventListener('abort', stop)
       if (code === 0) return resolve()
-      reject(new EmbeddedPostgresRefused(`initdb ended with ${code ?? signal}: ${output.trim()}`))
+      const reason = output.trim().split('\n').findLast(isError) ?? output.trim()
+      const how = signalled ?? `exit status ${code}`
+      reject(new EmbeddedPostgresRefused(`initdb of ${made} ended with ${how}: ${reason}`))
     })
   })
 }
 
 const outputCharsMax = 2_000
+
+function isError(line: string): boolean {
+  return /error|fatal|panic/i.test(line)
+}
 
 /** Without this a power cut could bring back the time before the rename. */
 async function syncFolder(path: string): Promise<void> {

@@ -33,15 +33,24 @@ export class ServerStartFailed extends Error {
   override readonly name = 'ServerStartFailed'
   readonly log: string
 
-  constructor(reason: string, log: string) {
-    super(`postgres ${reason}: ${log.trim()}`)
+  constructor({ cluster }: ServerPlan, reason: string, log: string) {
+    const lines = log.trim().split('\n')
+    const last = lines.findLast((line) => /^(FATAL|PANIC|ERROR)/.test(line)) ?? lines.at(-1)
+    super(
+      `the embedded PostgreSQL in ${cluster} ${reason}: ${last}. ` +
+        'Its whole log is shown with LOOPTRACE_LOG_LEVEL=debug.',
+    )
     this.log = log
   }
 }
 
-/** Starts the server on its data folder and resolves once it takes connections. */
-export async function startServer(plan: ServerPlan): Promise<RunningServer> {
+/**
+ * Starts the server on its data folder and resolves once it takes connections. Rejects, with the
+ * server ended, when `signal` aborts before that.
+ */
+export async function startServer(plan: ServerPlan, signal?: AbortSignal): Promise<RunningServer> {
   const left = await clearDataFolder(plan.cluster)
+  signal?.throwIfAborted()
   if (left !== undefined) plan.logger.warn({ pid: left }, 'stopped the postgres a killed run left')
   const child = spawnServer(plan)
   endWithUs(child)
@@ -57,14 +66,18 @@ export async function startServer(plan: ServerPlan): Promise<RunningServer> {
   const pid = child.pid
   for (let waitedMs = 0; waitedMs < plan.start_timeout_ms; waitedMs += pollMs) {
     if (pid === undefined || over !== undefined) {
-      throw new ServerStartFailed(`ended (${await ended}) while it started`, log.tail())
+      throw new ServerStartFailed(plan, `ended (${await ended}) while it started`, log.tail())
     }
     const postmaster = await readPostmaster(plan.cluster)
     if (postmaster?.pid === pid && postmaster.ready) return { pid, ended, stop: () => end(child) }
-    await sleep(pollMs)
+    await sleep(pollMs, signal)
+    if (signal?.aborted) {
+      await end(child)
+      signal.throwIfAborted()
+    }
   }
   await end(child)
-  throw new ServerStartFailed(`was not ready after ${plan.start_timeout_ms} ms`, log.tail())
+  throw new ServerStartFailed(plan, `was not ready after ${plan.start_timeout_ms} ms`, log.tail())
 }
 
 const pollMs = 10

@@ -1,10 +1,10 @@
-import { mkdir, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import pg from 'pg'
+import { FolderInUse, lockFolder, makeFolder } from '../../folders/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { embeddedRole, prepareDataFolder } from './data-folder.ts'
-import { lockDirectory } from './directory-lock.ts'
-import { findPostgresBinaries } from './postgres-binaries.ts'
+import { EmbeddedPostgresRefused, findPostgresBinaries } from './postgres-binaries.ts'
 import { serverIdentity } from './server-identity.ts'
 import {
   type RunningServer,
@@ -28,6 +28,8 @@ export type EmbeddedPostgresOptions = {
   settings?: Readonly<Record<string, string>>
   /** Called when the server had died and is back, on the same port. */
   on_restart?: RestartListener
+  /** Ends a start that is under way, which then rejects; a server that runs is left alone. */
+  signal?: AbortSignal
   logger: Logger
 }
 
@@ -54,9 +56,9 @@ export type EmbeddedPostgres = {
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
-  await mkdir(options.directory, { recursive: true })
+  await makeFolder(options.directory)
   const directory = await realpath(options.directory)
-  const unlock = lockDirectory(directory)
+  const unlock = lock(directory)
   try {
     return await startLocked({ ...options, directory }, unlock)
   } catch (error) {
@@ -65,18 +67,30 @@ export async function startEmbeddedPostgres(
   }
 }
 
+function lock(directory: string): () => void {
+  try {
+    return lockFolder(directory)
+  } catch (error) {
+    if (!(error instanceof FolderInUse)) throw error
+    const reason = `${directory}: another process runs a server on it`
+    throw new EmbeddedPostgresRefused(reason, { cause: error })
+  }
+}
+
 async function startLocked(
   options: EmbeddedPostgresOptions,
   unlock: () => void,
 ): Promise<EmbeddedPostgres> {
-  const { directory, logger } = options
+  const { directory, logger, signal } = options
   const binaries = await findPostgresBinaries()
   const identity = await serverIdentity([directory, binaries.postgres])
-  const { cluster, password } = await prepareDataFolder(directory, binaries, identity)
+  const { cluster, password } = await prepareDataFolder(directory, {
+    ...{ binaries, identity, logger, signal },
+  })
   const { start_timeout_ms = 120_000, failures_max = 20, settings = {} } = options
   const limits = { start_timeout_ms, failures_max }
   const about = { binaries, identity, cluster, settings, ...limits, logger }
-  const { plan, first } = await startOnPort(about, options.port)
+  const { plan, first } = await startOnPort(about, options)
   const url = (database: string) =>
     `postgres://${embeddedRole}:${password}@127.0.0.1:${plan.port}/${database}`
   await makeDatabase(url('postgres')).catch(async (error: unknown) => {
@@ -106,12 +120,12 @@ const portTriesMax = 5
 /** A free port may be taken by the time the server asks for it; then another one is tried. */
 async function startOnPort(
   about: Omit<ServerPlan, 'port'>,
-  port: number | undefined,
+  { port, signal }: Pick<EmbeddedPostgresOptions, 'port' | 'signal'>,
 ): Promise<{ plan: ServerPlan; first: RunningServer }> {
   for (let tries = 1; ; tries += 1) {
     const plan = { ...about, port: port ?? (await freePort()) }
     try {
-      return { plan, first: await startServer(plan) }
+      return { plan, first: await startServer(plan, signal) }
     } catch (error) {
       const taken = error instanceof ServerStartFailed && error.log.includes('could not bind')
       if (port !== undefined || !taken || tries === portTriesMax) throw error

@@ -160,6 +160,6 @@ function tell(
   const about = { store, fallback_reason, duration_ms, rows_read, failed }
   const served = { project_id, query_class, query, ...about }
   meters.observe(served)
-  logger.info({ project_id, query_class, query_hash: query.hash, ...about }, 'query')
+  logger.debug({ project_id, query_class, query_hash: query.hash, ...about }, 'query')
   onServed(served)
 }

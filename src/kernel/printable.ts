@@ -1,0 +1,9 @@
+/**
+ * Returns text that can't change what a terminal shows: control characters, and those that reverse
+ * the direction of text, are written as JSON escapes.
+ */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}

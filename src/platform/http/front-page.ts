@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { Answer, defineRoute, type RawRoute, type Route } from './route.ts'
+
+/** Where a client begins, in this order; a role names those that it serves. */
+const waysIn = [
+  '/v1/chat/completions',
+  '/v1/completions',
+  '/v1/traces',
+  '/v1/logs',
+  '/api/v2/observability/ingest',
+  '/api/v1/tasks',
+]
+
+const docs = [
+  'README.md',
+  'docs/guides/first-trace.md',
+  'docs/guides/otlp-from-your-sdk.md',
+  'docs/reference/routes.md',
+]
+
+const pageSchema = z
+  .strictObject({
+    name: z.string(),
+    description: z.string(),
+    version: z.string().describe('The version of this server, as in its OpenAPI document.'),
+    openapi: z.string().describe('Path of the OpenAPI document.'),
+    docs: z.array(z.string()).describe('Where to read on: paths in the source tree.'),
+    ways_in: z
+      .array(z.strictObject({ method: z.string(), path: z.string(), summary: z.string() }))
+      .describe('Routes of this server to begin with.'),
+  })
+  .meta({ title: 'Service' })
+type Page = z.output<typeof pageSchema>
+
+/** Serves `/`: what the server is and the ways in, as JSON, or as HTML for a browser. */
+export function frontPageRoute(
+  routes: () => readonly (Route | RawRoute)[],
+  version: string,
+): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/',
+    id: 'getService',
+    summary: 'What this server is and the ways in, as JSON or HTML',
+    auth: 'public',
+    scope: { level: 'public' },
+    reply: pageSchema,
+    errors: [],
+    handle: async ({ headers }) => {
+      const page = pageOf(routes(), version)
+      if (!prefersHtml(String(headers['accept'] ?? ''))) {
+        return new Answer(page, { headers: { vary: 'accept' } })
+      }
+      return new Answer(page, { headers: htmlHeaders, html: htmlOf(page) })
+    },
+  })
+}
+
+function pageOf(routes: readonly (Route | RawRoute)[], version: string): Page {
+  const ways_in = waysIn.flatMap((url) =>
+    routes
+      .filter((route) => route.url === url)
+      .map(({ method, summary }) => ({ method, path: url, summary })),
+  )
+  return {
+    name: 'Looptrace',
+    description: 'The reliability layer for LLM agents.',
+    version,
+    openapi: '/openapi.json',
+    docs,
+    ways_in,
+  }
+}
+
+/** Whether HTML is named and wanted more than JSON (RFC 9110, 12.5.1). */
+function prefersHtml(accept: string): boolean {
+  const weights = new Map<string, number>()
+  for (const part of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = part.split(';').map((word) => word.trim())
+    const quality = parameters.find((word) => word.startsWith('q='))?.slice(2) ?? '1'
+    weights.set(type, Number(quality) || 0)
+  }
+  const weightOf = (...types: string[]) =>
+    types.map((type) => weights.get(type)).find((weight) => weight !== undefined) ?? 0
+  return weightOf('text/html') > weightOf('application/json', 'application/*', '*/*')
+}
+
+/** The page has no script, style or image, so none is allowed. */
+const htmlHeaders = {
+  vary: 'accept',
+  'content-security-policy':
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+}
+
+function htmlOf({ name, description, version, openapi, docs, ways_in }: Page): string {
+  const rows = ways_in.map(({ method, path, summary }) => [`${method} ${path}`, summary] as const)
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${name}</title>
+<h1>${name} ${version}</h1>
+<p>${description}</p>
+<p>All routes: <a href="${openapi}">${openapi}</a></p>
+<h2>Ways in</h2>
+<dl>
+${rows.map(([call, summary]) => `<dt><code>${call}</code><dd>${escaped(summary)}`).join('\n')}
+</dl>
+<h2>Read on, in the source tree</h2>
+<ul>
+${docs.map((path) => `<li><code>${path}</code>`).join('\n')}
+</ul>
+</html>
+`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}
