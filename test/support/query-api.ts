@@ -84,6 +84,7 @@ export async function openQueryApi(options: QueryApiOptions = {}): Promise<Query
   const columnar = options.columnar ?? (await migratedClickHouse())
   const lines: string[] = []
   const logger = pino(
+    { level: 'debug' },
     new Writable({
       write: (line, _encoding, done) => {
         lines.push(String(line))

@@ -26,10 +26,14 @@ const pageSchema = z
     openapi: z.string().describe('Path of the OpenAPI document.'),
     docs: z.array(z.string()).describe('Where to read on: paths in the source tree.'),
     ways_in: z
-      .array(z.strictObject({ method: z.string(), path: z.string(), summary: z.string() }))
+      .array(
+        z
+          .strictObject({ method: z.string(), path: z.string(), summary: z.string() })
+          .meta({ id: 'WayIn' }),
+      )
       .describe('Routes of this server to begin with.'),
   })
-  .meta({ title: 'Service' })
+  .meta({ id: 'Service' })
 type Page = z.output<typeof pageSchema>
 
 /** Serves `/`: what the server is and the ways in, as JSON, or as HTML for a browser. */
@@ -45,6 +49,7 @@ export function frontPageRoute(
     auth: 'public',
     scope: { level: 'public' },
     reply: pageSchema,
+    or_html: true,
     errors: [],
     handle: async ({ headers }) => {
       const page = pageOf(routes(), version)

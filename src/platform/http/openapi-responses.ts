@@ -71,6 +71,7 @@ export function responsesOf(
       ...(status !== 204 && {
         content: {
           'application/json': { schema: schemas.of({ schema: reply, io: 'output' }) },
+          ...(route.or_html && { 'text/html': { schema: { type: 'string' } } }),
         },
       }),
     }

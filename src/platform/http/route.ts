@@ -121,6 +121,8 @@ type RouteDocs = {
   summary: string
   /** Status of success; 200 unless set. */
   status?: SuccessStatus
+  /** Answers HTML instead of JSON to a client that prefers it. */
+  or_html?: true
   /** Answers the version of what it answers as `ETag`. */
   etag?: true
   /** Request headers that it reads itself, beside those of credentials, projects and idempotency. */
