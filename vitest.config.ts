@@ -12,7 +12,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Node runs the sources as they are, in tests too.
     experimental: { viteModuleRunner: false },
     testTimeout: 120_000,
