@@ -9,7 +9,7 @@ const nsPerMs = 1_000_000n
 export const instantsEnd_ms = Date.UTC(2262, 0)
 const instantsEnd_ns = BigInt(instantsEnd_ms) * nsPerMs
 
-/** Tells whether an instant can be stored, found and paged by: after 1970 began and before 2262. */
+/** Returns whether an instant can be stored, queried and paged by: after 1970-01-01, before 2262. */
 export function isStorableInstant(instantNs: bigint): boolean {
   return instantNs > 0n && instantNs < instantsEnd_ns
 }

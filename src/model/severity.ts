@@ -23,7 +23,7 @@ const levelBySeverity: Record<(typeof severityNames)[number], Observation['level
   fatal: 'error',
 }
 
-/** Returns the level that a severity is stored as; undefined for a name that is none, in any case. */
+/** Returns the level that a severity is stored as, for its name in any case; undefined when unknown. */
 export function levelFromSeverity(name: string): Observation['level'] | undefined {
   const found = severityNames.find((known) => known === name.toLowerCase())
   return found && levelBySeverity[found]

@@ -5,7 +5,7 @@ import {
   type AgentTurn,
   readTask,
   rowsOfSpans,
-  type ToldToolCall,
+  type ShownToolCall,
 } from '../support/agent-telemetry.ts'
 import { type DetectionApi, openDetectionApi } from '../support/detection.ts'
 import {
@@ -36,7 +36,7 @@ describe.each(langGraphListeners)('an agent of LangGraph that %s listens to', (l
     expect(new Set(rows.map(({ task_id }) => task_id)).size).toBe(1)
     const { calls, loops, task } = await readTask(api, rows)
     expect(calls).toMatchObject({ total: 4, content: 'full', left_out: [] })
-    for (const call of calls['tool_calls'] as ToldToolCall[]) {
+    for (const call of calls['tool_calls'] as ShownToolCall[]) {
       expect(call).toMatchObject({ name: turn.name, orphan: null, result: { text: 'none' } })
       expect(JSON.parse(call.arguments.text)).toEqual(args)
     }

@@ -5,7 +5,7 @@ import {
   type AgentTurn,
   readTask,
   rowsOfSpans,
-  type ToldToolCall,
+  type ShownToolCall,
 } from '../support/agent-telemetry.ts'
 import { type DetectionApi, openDetectionApi } from '../support/detection.ts'
 import { type StrandsStyle, strandsSpans, strandsStyles } from '../support/strands-spans.ts'
@@ -30,7 +30,7 @@ describe.each(strandsStyles)('an agent of Strands that reports as %s', (style) =
     const project = await api.bench.newProject()
     const { calls, loops, task } = await readTask(api, rowsOf(project, style, sixEqual))
     expect(calls).toMatchObject({ total: 6, content: 'full', left_out: [] })
-    for (const call of calls['tool_calls'] as ToldToolCall[]) {
+    for (const call of calls['tool_calls'] as ShownToolCall[]) {
       expect(call).toMatchObject({
         name: 'search_orders',
         answered: true,

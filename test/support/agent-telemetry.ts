@@ -39,4 +39,4 @@ export async function readTask(api: DetectionApi, rows: readonly Observation[]) 
 }
 
 /** One of `tool_calls` in the answer of a task's tool calls. */
-export type ToldToolCall = { name: string; arguments: { text: string }; result: { text: string } }
+export type ShownToolCall = { name: string; arguments: { text: string }; result: { text: string } }

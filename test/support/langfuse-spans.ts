@@ -28,7 +28,7 @@ const buckets = {
   reasoning_tokens: 192,
 }
 
-/** One call told as usage of Langfuse in each shape that its SDKs send. */
+/** The usage of one call in each shape that Langfuse's SDKs send. */
 export const usageShapes: readonly (readonly [shape: string, usage: object])[] = [
   [
     'what chat completions answer, with details',

@@ -16,11 +16,11 @@ export function langGraphSpans(
   turns: readonly AgentTurn[],
   trace_hex: string,
 ): AgentSpans {
-  const { scope, ...tell } = listeners[listener]
+  const { scope, ...report } = listeners[listener]
   const root = spanId(0)
   const history: Message[] = [{ role: 'user', content: question }]
   const spans: PlainSpan[] = []
-  const add = (at: number, parent: string, { name, attributes }: Told) => {
+  const add = (at: number, parent: string, { name, attributes }: Reported) => {
     spans.push({
       ...{ traceId: trace_hex, spanId: spanId(at), parentSpanId: parent, name, kind: 1 },
       startTimeUnixNano: time(at),
@@ -31,17 +31,17 @@ export function langGraphSpans(
   for (let at = 0; at <= turns.length; at++) {
     const turn = turns[at]
     const node = at * 4 + 1
-    add(node, root, tell.node('model', at))
+    add(node, root, report.node('model', at))
     const said: Message = { role: 'assistant', content: turn ? '' : answer }
     if (turn !== undefined) said.calls = [{ ...turn, id: callId(at) }]
-    add(node + 1, spanId(node), tell.chat([...history], said))
+    add(node + 1, spanId(node), report.chat([...history], said))
     history.push(said)
     if (turn === undefined) continue
-    add(node + 2, root, tell.node('tools', at))
-    add(node + 3, spanId(node + 2), tell.tool({ ...turn, id: callId(at) }, at))
+    add(node + 2, root, report.node('tools', at))
+    add(node + 3, spanId(node + 2), report.tool({ ...turn, id: callId(at) }, at))
     history.push({ role: 'tool', content: turn.result, tool_call_id: callId(at) })
   }
-  spans.push({ ...spans[0], ...rootSpan(trace_hex, tell.root()) })
+  spans.push({ ...spans[0], ...rootSpan(trace_hex, report.root()) })
   return { scope, spans }
 }
 
@@ -52,13 +52,13 @@ type Message = {
   calls?: Call[]
   tool_call_id?: string
 }
-type Told = { name: string; attributes: Record<string, string | number> }
+type Reported = { name: string; attributes: Record<string, string | number> }
 type Listener = {
   scope: string
-  root(): Told
-  node(name: string, at: number): Told
-  chat(asked: readonly Message[], said: Message): Told
-  tool(call: Call, at: number): Told
+  root(): Reported
+  node(name: string, at: number): Reported
+  chat(asked: readonly Message[], said: Message): Reported
+  tool(call: Call, at: number): Reported
 }
 
 const question = 'Which orders of C-1042 are open?'
@@ -80,7 +80,7 @@ function callId(at: number): string {
   return `c${at}`
 }
 
-function rootSpan(traceId: string, { name, attributes }: Told): PlainSpan {
+function rootSpan(traceId: string, { name, attributes }: Reported): PlainSpan {
   return {
     ...{ traceId, spanId: spanId(0), parentSpanId: '', name, kind: 1 },
     startTimeUnixNano: time(0),
@@ -99,7 +99,7 @@ function toolMessage({ name, result, id }: Call) {
   return { content: result, ...about, tool_call_id: id, artifact: null, status: 'success' }
 }
 
-/** What a callback is told of a run, which differs each time. */
+/** Facts about a run that callbacks get, which differ each time. */
 function callbackAbout(at: number) {
   return {
     tags: [`seq:step:${at}`],
@@ -117,7 +117,7 @@ function langfuseMessage({ role, content, calls, tool_call_id }: Message) {
   return { role, content, ...asked, ...(tool_call_id && { tool_call_id }) }
 }
 
-function langfuseNode(name: string): Told {
+function langfuseNode(name: string): Reported {
   return { name, attributes: { 'langfuse.observation.type': 'chain' } }
 }
 
@@ -218,19 +218,19 @@ const openllmetry: Listener = {
 }
 
 function numbered(prefix: string, messages: readonly Message[]): Record<string, string> {
-  const told: Record<string, string> = {}
+  const found: Record<string, string> = {}
   for (const [at, { role, content, calls = [], tool_call_id }] of messages.entries()) {
     const key = `${prefix}.${at}.message`
-    told[`${key}.role`] = role
-    if (content !== '') told[`${key}.content`] = content
-    if (tool_call_id) told[`${key}.tool_call_id`] = tool_call_id
+    found[`${key}.role`] = role
+    if (content !== '') found[`${key}.content`] = content
+    if (tool_call_id) found[`${key}.tool_call_id`] = tool_call_id
     for (const [n, { id, name, input }] of calls.entries()) {
-      told[`${key}.tool_calls.${n}.tool_call.id`] = id
-      told[`${key}.tool_calls.${n}.tool_call.function.name`] = name
-      told[`${key}.tool_calls.${n}.tool_call.function.arguments`] = json(input)
+      found[`${key}.tool_calls.${n}.tool_call.id`] = id
+      found[`${key}.tool_calls.${n}.tool_call.function.name`] = name
+      found[`${key}.tool_calls.${n}.tool_call.function.arguments`] = json(input)
     }
   }
-  return told
+  return found
 }
 
 const openinference: Listener = {

@@ -98,7 +98,7 @@ function spanOf(
   const time = (ms: number) => `${start_ms + ms}000000`
   const isFlat = style === 'attributes'
   const flat = isFlat ? Object.assign({}, ...events.map(([, given]) => given)) : {}
-  const told = events.map(
+  const spanEvents = events.map(
     ([name, given]): PlainEvent => ({
       name,
       timeUnixNano: time(name === 'gen_ai.choice' ? about.to : about.from),
@@ -118,7 +118,7 @@ function spanOf(
       ...flat,
       'gen_ai.event.end_time': new Date(start_ms + about.to).toISOString(),
     }),
-    ...(!isFlat && { events: told }),
+    ...(!isFlat && { events: spanEvents }),
     status: { code: 1 },
   }
 }
@@ -217,11 +217,11 @@ function cycleSpan(style: StrandsStyle, at: number, { asked, said, result }: Cyc
     const events = messages.map((one) => [details, { 'gen_ai.input.messages': json(one) }] as const)
     return spanOf(style, about, events)
   }
-  const told = { message: json(said.content), 'tool.result': json(result?.content) }
-  const isTold = result !== undefined && !isTypeScript
+  const choice = { message: json(said.content), 'tool.result': json(result?.content) }
+  const hasChoice = result !== undefined && !isTypeScript
   return spanOf(style, about, [
     ...asked.map(messageEvent),
-    ...(isTold ? [['gen_ai.choice', told] as const] : []),
+    ...(hasChoice ? [['gen_ai.choice', choice] as const] : []),
   ])
 }
 

@@ -41,7 +41,7 @@ function withoutPlaces(run: TaskRun) {
   }
 }
 
-describe('messages in the blocks of Bedrock, as events of a span tell them', () => {
+describe('messages in the blocks of Bedrock, as events of a span report them', () => {
   const toolUse = { toolUseId: 'tu_1', name: 'look', input: { q: 'a' } }
   const answer = [{ text: 'I look.' }, { toolUse }]
   const asked = { role: 'user', content: '[{"text":"Find a."}]' }
@@ -77,8 +77,8 @@ describe('messages in the blocks of Bedrock, as events of a span tell them', () 
       ['tool', 'a is here'],
       ['assistant', 'Found.'],
     ])
-    const told = { name: 'look', arguments: '{"q":"a"}', result: 'a is here', orphan: null }
-    expect(run.tools).toMatchObject([{ ...told, tool_call_id: 'tu_1', fault: null }])
+    const use = { name: 'look', arguments: '{"q":"a"}', result: 'a is here', orphan: null }
+    expect(run.tools).toMatchObject([{ ...use, tool_call_id: 'tu_1', fault: null }])
     expect(run.breaks).toEqual([])
   })
 

@@ -58,9 +58,9 @@ function runOf(row: Observation): ToolRun {
   }
 }
 
-/** A call is stored with the beginning of its arguments, the input of a tool's own span with all. */
-function wholeArguments(told: string, input: string): string {
-  return input.startsWith(told) ? input : told
+/** Returns all arguments: a stored call has the first of them, the input of its tool's span has all. */
+function wholeArguments(beginning: string, input: string): string {
+  return input.startsWith(beginning) ? input : beginning
 }
 
 const prefix = /^(?:execute_tool|tools\/call|running tool:?) /

@@ -2,9 +2,9 @@
 export type Sold = { provider: string; model: string }
 
 /**
- * Names of models that only their maker, and clouds at the maker's price, sell; and names that only
- * the maker's own API has. Models with open weights are missing on purpose: many hosts sell them at
- * many prices, and whoever runs one at home pays nothing.
+ * Names of closed models, which only their maker and licensed clouds sell, and names that only the
+ * maker's own API has. Models with open weights are missing on purpose: hosts sell them at different
+ * prices, and on one's own machine they cost nothing.
  */
 const makers: readonly (readonly [provider: string, name: RegExp])[] = [
   ['openai', /^(?:gpt-(?!oss)|chatgpt-|o\d(?:-|$)|codex-|computer-use-|text-embedding-(?:3|ada))/],
@@ -18,14 +18,14 @@ const makers: readonly (readonly [provider: string, name: RegExp])[] = [
   ['voyageai', /^voyage-/],
 ]
 
-/** Ids of Amazon Bedrock: a region or none, a vendor, the vendor's model. */
+/** Ids of Amazon Bedrock: an optional region, a vendor, the vendor's model. */
 const bedrockId =
   /^(?:[a-z]{2,6}(?:-gov)?\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\./
 
 /**
- * The seller of a model that is known by its name alone: Bedrock's ids are Amazon's, a closed model
- * has its maker's list price, whoever resells it. A path before the name, as LiteLLM and OpenRouter
- * write it, says no more. Undefined for names that several may sell at prices of their own.
+ * Returns the seller of a model by its name alone: Bedrock's ids are Amazon's, a closed model has its
+ * maker's list price. A path before the name, as in LiteLLM and OpenRouter, is ignored. Undefined for
+ * names that several hosts may sell at different prices.
  */
 export function sellerOf(model: string): Sold | undefined {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()

@@ -19,7 +19,7 @@ export type Target = {
   readonly read: Reader
 }
 
-/** Tells of the span whose attributes were read whether a source counts in it. */
+/** Decides, once the attributes of a span are read, whether a source counts in it. */
 export type Condition = (state: SpanState) => boolean
 
 /** A source that reads gathered attributes. */

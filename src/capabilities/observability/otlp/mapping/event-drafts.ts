@@ -27,7 +27,7 @@ export function spanEvents(
   return span.events.map((event, at): EventDraft => {
     const isSaid = tools.isGenAiEvent(event.name)
     const { pairs, said } = eventAttributes(tools, event, isSaid)
-    tellTime(pairs, event.time)
+    noteSentTime(pairs, event.time)
     return {
       project_id,
       trace_id: span.trace_id,
@@ -50,7 +50,7 @@ export function logEvent(
   record: OtlpLogRecord,
 ): EventDraft {
   const { pairs, said } = eventAttributes(tools, record, true)
-  tellTime(pairs, record.time)
+  noteSentTime(pairs, record.time)
   const body = bodyOf(tools, said, record.body)
   const times = [record.time, record.observed_time]
   return {
@@ -108,8 +108,8 @@ function tellDropped({ compiled }: MapperTools, row: RowAttributes, count: numbe
   tellLosses(row)
 }
 
-/** Says which time was sent when it is none that can be stored. */
-function tellTime(pairs: Text[], time: bigint): void {
+/** Adds the time that was sent as an attribute when it cannot be stored. */
+function noteSentTime(pairs: Text[], time: bigint): void {
   if (time !== 0n && !isStorableInstant(time)) pairs.push('mapping.time', `${time}`)
 }
 

@@ -139,7 +139,7 @@ function mayHoldTools(value: OtlpValue, needles: readonly string[]): boolean {
   return needles.some((needle) => value.includes(needle))
 }
 
-/** Items of OpenAI's APIs are told whole in few places; elsewhere a second search finds nothing. */
+/** Items of OpenAI's APIs come whole in few sources; elsewhere a second search would find nothing. */
 function needlesOf({ from }: Source): readonly string[] {
   return from === 'attributes' ? ['"tool', '"function_call'] : ['"tool']
 }

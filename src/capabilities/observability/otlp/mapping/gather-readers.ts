@@ -38,7 +38,7 @@ const asked = 'gen_ai.input.messages'
 
 /**
  * The messages as they came; system instructions become a first message. Both are JSON texts, so
- * they are joined as bytes. Of several events that tell either the first holds.
+ * they are joined as bytes. Of several events with one of them the first counts.
  */
 function systemThenMessages(gathered: Gathered): Uint8Array | string | undefined {
   let instructions: string | Uint8Array = ''

@@ -28,7 +28,7 @@ test.each(usageShapes)('usage of Langfuse as %s costs the same', (_shape, usage)
   expect(row.cost_usd).toBe(cost_usd)
 })
 
-test('what Langfuse was told comes before what the span reports besides', () => {
+test('the usage of Langfuse comes before other usage of the span', () => {
   const row = rowOf({
     'langfuse.observation.usage_details': '{"input":10,"input_cached_tokens":30,"output":5}',
     'gen_ai.usage.input_tokens': 40,

@@ -120,7 +120,7 @@ function readEvent({ compiled, state }: MapperTools, event: OtlpEvent | undefine
 
 const noMessage = new Set(['gen_ai.system', 'gen_ai.provider.name', 'event.name'])
 
-/** An event `gen_ai.user.message` is a message of the role `user`; others tell no role. */
+/** Adds an event as a message: `gen_ai.user.message` has the role `user`, other names have no role. */
 function takeMessage(into: Gathered, { name, attributes }: OtlpEvent, at: number): void {
   const put = (key: string, value: OtlpValue) => {
     into.places[into.length] = at

@@ -60,7 +60,7 @@ export function forgetSpan(state: SpanState): void {
   state.parsed = undefined
 }
 
-/** Tells whether the span has an event of this name; its events are looked through once. */
+/** Returns whether the span has an event of this name; the names are collected once. */
 export function hasEvent(state: SpanState, name: string): boolean {
   state.event_names ??= new Set(state.events.map((event) => event.name))
   return state.event_names.has(name)

@@ -86,7 +86,7 @@ function callFrom(item: JsonObject, isListed: boolean, limits: ToolLimits): Tool
   }
 }
 
-/** The arguments in a call, in whatever convention. */
+/** Returns the arguments of a call in any convention. */
 export function argumentsOf(item: JsonObject, called: JsonObject): unknown {
   const given = called['arguments'] ?? item['args'] ?? called['input'] ?? item['input']
   return given ?? item['parameters'] ?? item['payload']
@@ -94,7 +94,7 @@ export function argumentsOf(item: JsonObject, called: JsonObject): unknown {
 
 const callTypes = new Set(['tool_call', 'tool-call', 'tool_use', 'function', 'function_call'])
 
-/** Tells whether an item is a call. Bedrock's blocks have no type: their one key says so. */
+/** Returns whether an item is a call. Bedrock's blocks have no type, only a key of that name. */
 export function isCall(item: JsonObject, called: JsonObject): boolean {
   const type = item['type']
   if (typeof type === 'string') return callTypes.has(type)
@@ -108,7 +108,7 @@ const resultTypes = new Set([
   'function_call_output',
 ])
 
-/** Tells by its type whether an item is a result. */
+/** Returns whether the type of an item is that of a result. */
 export function isResultPart({ type }: JsonObject): boolean {
   return typeof type === 'string' && resultTypes.has(type)
 }
@@ -131,7 +131,7 @@ function resultFrom(item: JsonObject, limits: ToolLimits): ToolResult | undefine
   }
 }
 
-/** What a result holds, in whatever convention. */
+/** Returns the content of a result in any convention. */
 export function contentOf(result: JsonObject): unknown {
   return withoutWrapper(
     result['response'] ??

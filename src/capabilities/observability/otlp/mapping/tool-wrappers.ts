@@ -2,8 +2,9 @@ import { type JsonObject, objectFrom } from '../../../../kernel/json-values.ts'
 import { argumentsOf, contentOf, isCall, isResultPart } from './tool-traffic.ts'
 
 /**
- * The arguments of the one call that the span of a tool tells: one message with one part, or what
- * LangChain hands to a callback as a tool starts. Undefined for anything else, such as a history.
+ * Returns the arguments of the one call in the input of a tool's span: one message with one part, or
+ * the object that LangChain hands to a callback when a tool starts. Undefined for anything else, such
+ * as a history.
  */
 export function argumentsWrappedIn(json: unknown): unknown {
   const part = onlyPart(json)
@@ -12,14 +13,14 @@ export function argumentsWrappedIn(json: unknown): unknown {
   return started !== undefined && 'input_str' in started ? objectFrom(started['inputs']) : undefined
 }
 
-/** The one result that the span of a tool tells: one message with one part, or a ToolMessage. */
+/** Returns the one result in the output of a tool's span: one message with one part, or a ToolMessage. */
 export function resultWrappedIn(json: unknown): unknown {
   const part = onlyPart(json)
   if (part !== undefined) return isResultPart(part) ? contentOf(part) : undefined
   return toolMessageIn(json)?.['content']
 }
 
-/** The id of the call that a ToolMessage answers. */
+/** Returns the id of the call that a ToolMessage answers. */
 export function idWrappedIn(json: unknown): unknown {
   return toolMessageIn(json)?.['tool_call_id']
 }

@@ -80,7 +80,7 @@ test('a total that reasoning on top explains says nothing of the cache', () => {
   })
 })
 
-test('reasoning that stands beside the output is not taken out of it', () => {
+test('exclusive reasoning is not taken out of the output', () => {
   const usage = { input: 10, output: 100, cache_read: 0, cache_write: 0, reasoning: 60 }
   const visibleOf = (semantics: 'inclusive' | 'exclusive') =>
     disjointUsage(usage, 'inclusive', semantics)?.buckets.output_visible_tokens

@@ -8,9 +8,9 @@ import { usageFields } from './phase9-v1-1/usage-fields.ts'
 import { valueTables } from './phase9-v1-1/value-tables.ts'
 
 /**
- * The first contract, revised: tools' own spans are read as what they are (Strands Agents), usage of
- * Langfuse says itself what its totals hold, and tool calls are found in Langfuse's outputs. What is
- * not here is as in the first. Rows name it, so it never changes what a source means: add a version.
+ * The first contract, revised: spans of tools are read as calls with a result (Strands Agents,
+ * LangChain), usage and tool calls of Langfuse are found in each of its shapes. Everything else is as
+ * in the first. Rows name this contract, so it never changes what a source means: add a version.
  */
 export const phase9OtlpV1x1: MappingContract = {
   ...phase9OtlpV1,

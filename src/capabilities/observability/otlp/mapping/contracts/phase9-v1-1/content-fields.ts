@@ -14,7 +14,7 @@ const results = { transform: 'tool_results' } as const
 const pydantic = { in_scopes: ['pydantic-ai', 'logfire*'] }
 const strands = ['strands*']
 const empty = { except: ['{}', '"{}"'] }
-/** What OpenInference writes instead of what it is told to hide. */
+/** The text that OpenInference writes in place of hidden content. */
 const hidden = { except: ['__REDACTED__'] }
 const ofTool = { of_types: ['tool'] }
 /** Attributes of a tool's own span that may wrap the one call or the one result. */
@@ -26,11 +26,10 @@ const generation = { of_types: ['generation'] }
 const notAround = { except_types: ['tool', 'chain', 'agent'] }
 
 /**
- * What went in, what came out, and the tools in between. The span of a tool has the arguments as
- * its input and the result as its output: messages there, and what LangChain hands to its callbacks,
- * are looked into for the one call and the one result that they wrap. Strands Agents tells the arguments in the event `gen_ai.tool.message`
- * and the result in `gen_ai.choice`; elsewhere `gen_ai.tool.message` is a result, as the
- * conventions have it.
+ * Input, output and tool traffic. The span of a tool has the arguments as its input and the result as
+ * its output: messages there, and objects of LangChain's callbacks, are searched for the one call or
+ * the one result in them. Strands Agents reports the arguments in the event `gen_ai.tool.message` and
+ * the result in `gen_ai.choice`; elsewhere `gen_ai.tool.message` is a result, as in the conventions.
  */
 export const contentFields: Record<Name, FieldRule> = {
   input: rule(

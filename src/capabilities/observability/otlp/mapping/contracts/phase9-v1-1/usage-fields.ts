@@ -22,7 +22,7 @@ const others = (name: keyof typeof first): Source[] =>
  * cached tokens, `output_semantics` whether the output count holds the reasoning.
  *
  * Langfuse takes usage in two shapes. Its own keys (`input`, `input_cached_tokens`, `output`,
- * `output_reasoning_tokens`) stand beside one another: nothing is in two of them. What OpenAI's
+ * `output_reasoning_tokens`) are disjoint. What OpenAI's
  * APIs answer (`prompt_tokens` or `input_tokens` with `…_details`) it passes on as it is; there the
  * details are parts of the totals.
  *
