@@ -46,6 +46,8 @@ describe('the contract', () => {
     const { status, body } = await server.get(contractUrl, keyOf(project_id, 'tasks:read'))
     expect(status).toBe(200)
     expect(body).toEqual(JSON.parse(JSON.stringify(phase9OtlpV1)))
+    const { reply } = mappingRoutes({ store: { observation: async () => undefined } })[0] ?? {}
+    expect(reply?.parse(body)).toEqual(body)
     expect(body).toMatchObject({
       version: 'phase9-otlp-v1',
       direction: 'otlp_to_observability',

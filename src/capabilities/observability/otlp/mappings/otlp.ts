@@ -57,6 +57,10 @@ const replySchema = z.object({
     tool_bytes_max: z.int(),
     index_end: z.int(),
     forbidden_keys: z.array(z.string()).readonly(),
+    credential_keys: z
+      .array(z.string())
+      .readonly()
+      .describe('Last parts of keys whose values are credentials. These values are not kept.'),
   }),
   w3c_propagation: z.object({
     traceparent: z.string(),
