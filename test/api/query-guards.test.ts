@@ -72,6 +72,10 @@ describe('over a limit', () => {
       estimate: { limit: 'query_result_rows_max', rows: null },
     })
     expect(api.served).toEqual([])
+    const asked = { entity: 'observations', window, limit: 11 }
+    const { warnings } = (await api.call('query/explain', asked)).body
+    const detail = 'it would be refused: over query_result_rows_max'
+    expect(warnings).toContainEqual({ code: 'over_limit', detail })
   })
 
   test('of rows a page in order is not, since it stops when it is full', async () => {

@@ -318,36 +318,3 @@ describe('entities of ClickHouse alone', () => {
     expect(await rowsOfPage({ entity })).toEqual([])
   })
 })
-
-test("a page's position holds in both stores", async () => {
-  const [one, other] = [await queryStores.clickhouse(), await queryStores.postgres()]
-  for (const store of [one, other]) {
-    for (const version of versions) await store.insert(version)
-  }
-  const pageOf = async (store: QueryStore, body: object, after?: readonly string[]) => {
-    const { query } = querySchema.parse({ window, entity: 'observations', ...body })
-    const statement = compileQuery(query, { project_id, dialect: store.dialect, after })
-    const rows = (await store.run(statement)).slice(0, query.limit)
-    return {
-      rows: rows.map((row) => rowOf(row, statement.columns)),
-      keys: rows.map((row) => statement.keys.map(({ alias }) => String(row[alias]))),
-    }
-  }
-  await fc.assert(
-    fc.asyncProperty(anyFilter, anyOrder, async (where, order_by) => {
-      const body = { where, order_by, limit: 9, select }
-      const first = await pageOf(one, body)
-      expect((await pageOf(other, body)).rows).toEqual(first.rows)
-      const after = first.keys.at(-1)
-      if (after === undefined) return
-      const second = await pageOf(other, body, after)
-      expect(second.rows).toEqual((await pageOf(one, body, after)).rows)
-      const back = second.keys.at(-1)
-      if (back === undefined) return
-      const [third, theirs] = [await pageOf(one, body, back), await pageOf(other, body, back)]
-      expect(third.rows).toEqual(theirs.rows)
-    }),
-    { numRuns: runs(25) },
-  )
-  await Promise.all([one.close(), other.close()])
-})

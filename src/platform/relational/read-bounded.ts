@@ -9,11 +9,11 @@ export type BoundedRead = {
   /** After so long the server cancels it. */
   time_ms_max: number
   signal: AbortSignal
-  /** The pool through which the server is told to cancel: a full one would have to wait. */
+  /** The pool to cancel through; the statement's own pool may be full. */
   cancel_through: pg.Pool
 }
 
-/** A read that went over its time: the server cancelled it, or was still at it when we gave up. */
+/** A read over its time limit: the server cancelled it, or still ran it when we gave up. */
 export class ReadOverTime extends Error {
   override readonly name = 'ReadOverTime'
 
@@ -24,14 +24,14 @@ export class ReadOverTime extends Error {
 
 /** What the client waits beyond the server's own limit, so that the server's error is the answer. */
 const slack_ms = 1_000
-/** How long the server may take to cancel a statement, and to say whether it was at it. */
+/** How long the server may take to cancel a statement and to answer whether it ran. */
 const cancel_ms_max = 2_000
 
 /**
- * Runs one SELECT in a transaction that can change nothing. When the signal aborts, the server is
- * told to cancel the statement, and it rejects with the signal's reason; above its time it rejects
- * with ReadOverTime. Other failures are the driver's: a server that does not answer at all, or that
- * had ended the statement without our hearing of it, is one that is not available.
+ * Runs one SELECT in a read-only transaction. When the signal aborts, cancels the statement on the
+ * server and rejects with the signal's reason. Rejects with ReadOverTime above the time limit. Other
+ * failures are the driver's, also when the server does not answer, or had ended the statement and
+ * its answer did not arrive.
  */
 export async function readBounded(
   pool: pg.Pool,
@@ -81,7 +81,7 @@ async function rowsOf(
     const query = { text, values: [...params], query_timeout: time_ms_max + slack_ms }
     return (await client.query(query)).rows
   } catch (error) {
-    // The server's clock starts later than ours: an earlier end is somebody else's doing.
+    // The server starts its clock after us. If it ended the statement earlier, another session did.
     const isOver = performance.now() - started_ms >= time_ms_max
     const wasEnded = isOver && isCancelled(error)
     if (wasEnded || (isUnanswered(error) && (await cancel()))) {
@@ -96,12 +96,12 @@ function isCancelled(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '57014'
 }
 
-/** What the driver says when `query_timeout` is over. */
+/** The driver's error when `query_timeout` is over. */
 function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout'
 }
 
-/** Cancels the statement of that name; true when the server was at it. Never rejects. */
+/** Cancels the statement of that name; true when the server was running it. Never rejects. */
 async function cancelBackend(pool: pg.Pool, client: pg.PoolClient, name: string): Promise<boolean> {
   const { processID } = client as pg.PoolClient & { processID?: number }
   const given = new AbortController()

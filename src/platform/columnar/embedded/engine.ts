@@ -39,7 +39,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   })
   const run = (statement: Statement, signal?: AbortSignal) => {
     const work = async () => {
-      if (signal?.aborted) throw new EngineError(394, 'QUERY_WAS_CANCELLED', 'nobody waits for it')
+      if (signal?.aborted) throw new EngineError(394, 'QUERY_WAS_CANCELLED', 'the client has left')
       return runAlone(options.path, statement)
     }
     return isAboutStatements(statement) ? work() : turns.take(work)

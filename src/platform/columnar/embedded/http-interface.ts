@@ -89,7 +89,7 @@ async function answer(
   response.setHeader('X-ClickHouse-Query-Id', id)
   const left = new AbortController()
   response.once('close', () => {
-    // The client has left: a read is of no use any more. A write goes on.
+    // The client has left: stops a read. A write goes on.
     if (!response.writableEnded && !isInsert(asked.query)) {
       left.abort()
       options.engine.cancel(id).catch((cause) => options.log(`cancel: ${String(cause)}`))

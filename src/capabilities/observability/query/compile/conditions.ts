@@ -82,8 +82,8 @@ function textTest(test: Test, expression: Expression, scope: Scope): string {
 const never = '1 = 0'
 
 /**
- * Rounds an instant to what the store tells apart, so that the test holds for the same times: the
- * store itself would round to the nearest. Undefined when no time can be equal to it.
+ * Rounds an instant to a time step of the store, so that the test holds for the same times; the
+ * store would round to the nearest step. Undefined when no time can be equal to the instant.
  */
 function onTick(test: Test, dialect: Dialect): Test | undefined {
   const instant = BigInt(test.value as bigint)

@@ -13,7 +13,7 @@ export type Dialect = {
   store: StoreName
   /** This dialect, for what lies in that table. */
   of: (source: Source) => Dialect
-  /** The smallest difference between two times that the store tells apart. */
+  /** The smallest time step of the store's times. */
   tick_ns: bigint
   /** Parameters of one statement. */
   params: () => Params
@@ -67,7 +67,7 @@ export type Dialect = {
   quotient: (dividend: string, divisor: string) => string
 }
 
-/** Returns the first time at or after an instant that the store tells apart. */
+/** Rounds an instant up to a time step of the store. */
 export function nextTick(instant: bigint, { tick_ns }: Pick<Dialect, 'tick_ns'>): bigint {
   const past = instant % tick_ns
   return past === 0n ? instant : instant - past + tick_ns

@@ -20,7 +20,7 @@ export function warningsOf(
     ...wideWindow(query),
     ...filterWarnings(query, tests),
     ...('select' in query ? pageWarnings(query, statement) : []),
-    ...overLimits(plan, limits),
+    ...overLimits(query, plan, limits),
   ]
 }
 
@@ -89,11 +89,16 @@ function pageWarnings({ select, order_by }: Query, statement: Statement): Warnin
   ]
 }
 
-function overLimits({ estimate }: StorePlan, limits: QueryLimits): Warning[] {
+function overLimits(
+  { limit }: Query | Aggregate,
+  { estimate }: StorePlan,
+  limits: QueryLimits,
+): Warning[] {
   const over = (given: number | null, most: number) => given !== null && given > most
   const codes = [
     ...(over(estimate.rows, limits.rows_read_max) ? ['query_rows_read_max'] : []),
     ...(over(estimate.bytes, limits.bytes_read_max) ? ['query_bytes_read_max'] : []),
+    ...(over(limit, limits.result_rows_max) ? ['query_result_rows_max'] : []),
   ]
   return codes.map((name) => ({ code: 'over_limit', detail: `it would be refused: over ${name}` }))
 }

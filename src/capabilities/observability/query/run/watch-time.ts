@@ -6,7 +6,7 @@ import { QueryTooExpensive } from './contract.ts'
 const grace_ms = 1_000
 /** How long the server may take to say whether it still works on a statement. */
 const ask_ms_max = 2_000
-/** A statement that waited for a connection is asked for again when its own time is up. */
+/** A statement that waited for a connection has time left at first, and is asked for again. */
 const asks_max = 2
 
 /** How long a client has to wait beyond the limit so that the watch is what ends a statement. */
@@ -18,9 +18,9 @@ export function patienceWith(limit_ms: number): number {
 export type TimeWatch = { signal: AbortSignal; stop(): void }
 
 /**
- * Watches a statement that the server should end when its time is up. Where it did not, it asks the
- * server: a statement on which it has worked for all of the time went over the limit. One of which
- * the server knows nothing, or does not answer at all, says that the server is not available.
+ * Watches a statement that the server should end when its time is up. When it did not, asks the
+ * server how long it has run the statement. Aborts with QueryTooExpensive when that is the limit or
+ * more, and with ColumnarUnavailable when the server does not run it or does not answer.
  */
 export function watchTime(
   limit_ms: number,

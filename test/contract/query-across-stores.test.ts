@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compileAggregate } from '../../src/capabilities/observability/query/compile/compile-aggregate.ts'
+import { compileQuery } from '../../src/capabilities/observability/query/compile/compile-query.ts'
+import { rowOf } from '../../src/capabilities/observability/query/compile/read-rows.ts'
+import {
+  aggregateSchema,
+  querySchema,
+} from '../../src/capabilities/observability/query/language/schemas.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { anyFilter, anyGroups, anyOrder, observationVersions } from '../support/query-records.ts'
+import { type QueryStore, queryStores } from '../support/query-stores.ts'
+
+/** Raise it to look for more: `QUERY_RUNS=2000 vitest run test/contract/query-across-stores.test.ts`. */
+const runs = Number(process.env['QUERY_RUNS'] ?? 25)
+const project_id = newId()
+const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }
+const select = ['observation_id', 'name', 'user_id', 'environment', 'cost_usd', 'metadata.tenant']
+let one: QueryStore
+let other: QueryStore
+
+beforeAll(async () => {
+  one = await queryStores.clickhouse()
+  other = await queryStores.postgres()
+  for (const store of [one, other]) {
+    for (const version of observationVersions(project_id)) await store.insert(version)
+  }
+})
+afterAll(() => Promise.all([one?.close(), other?.close()]))
+
+async function pageOf(store: QueryStore, body: object, after?: readonly string[]) {
+  const { query } = querySchema.parse({ window, entity: 'observations', ...body })
+  const statement = compileQuery(query, { project_id, dialect: store.dialect, after })
+  const rows = (await store.run(statement)).slice(0, query.limit)
+  return {
+    rows: rows.map((row) => rowOf(row, statement.columns)),
+    keys: rows.map((row) => statement.keys.map(({ alias }) => String(row[alias]))),
+  }
+}
+
+async function groupsOf(store: QueryStore, body: object) {
+  const aggregate = aggregateSchema.parse({ window, entity: 'observations', ...body })
+  const statement = compileAggregate(aggregate, { project_id, dialect: store.dialect })
+  return (await store.run(statement)).map((row) => rowOf(row, statement.columns))
+}
+
+test("a page's position holds in both stores", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyFilter, anyOrder, async (where, order_by) => {
+      const body = { where, order_by, limit: 9, select }
+      const first = await pageOf(one, body)
+      expect((await pageOf(other, body)).rows).toEqual(first.rows)
+      const after = first.keys.at(-1)
+      if (after === undefined) return
+      const second = await pageOf(other, body, after)
+      expect(second.rows).toEqual((await pageOf(one, body, after)).rows)
+      const back = second.keys.at(-1)
+      if (back === undefined) return
+      const [third, theirs] = [await pageOf(one, body, back), await pageOf(other, body, back)]
+      expect(third.rows).toEqual(theirs.rows)
+    }),
+    { numRuns: runs },
+  )
+})
+
+test('groups are the same in both stores, in the same order', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyGroups, async (asked) => {
+      expect(await groupsOf(other, asked)).toEqual(await groupsOf(one, asked))
+    }),
+    { numRuns: runs },
+  )
+})
