@@ -82,7 +82,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     authorize: authorizer(access),
     idempotency: openIdempotencyStore(db),
   })
-  // What was given stands in no log: whoever gave it knows it.
+  // Secrets that were given are not printed.
   const shown = config.bootstrap_project_key === undefined ? firstLogin : undefined
   const base_url = `http://${config.http_host}:${port}`
   const sample = await pendingSample(config)

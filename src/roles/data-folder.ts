@@ -11,7 +11,7 @@ import {
 } from '../platform/folders/index.ts'
 import type { RoleContext } from './running.ts'
 
-/** The data folder can't be used; the message says why and what to do. */
+/** The data folder can't be used. The message says why and what to do. */
 class DataFolderRefused extends Error {
   override readonly name = 'DataFolderRefused'
 }

@@ -48,7 +48,7 @@ type ProcessConfig = Pick<
   | 'drain_delay_ms'
 >
 
-/** The role was told to stop before it had started. */
+/** The role was stopped before it had started. */
 export class StartStopped extends Error {
   override readonly name = 'StartStopped'
 }
@@ -76,7 +76,7 @@ export async function run(
   const starting = start(context).then(() => serveManagement(context, config))
   await untilStarted(starting, context)
   logger.info(context.ports, 'ready')
-  for (const tell of context.whenReady) tell()
+  for (const work of context.whenReady) work()
   const running = parts.move()
   return { stop: () => running.disposeAsync(), failed: failed.promise }
 }
@@ -95,13 +95,13 @@ async function serveManagement(context: RoleContext, config: ProcessConfig): Pro
   context.ports['management_port'] = management.port
 }
 
-/** A start that is told to stop gets this long to end by itself. */
+/** A start that is stopped gets this long to end by itself. */
 const settle_ms_max = 2_000
 /** Then what it opened gets this long to close; the end of the process ends what is left. */
 const close_ms_max = 5_000
 
 /**
- * Waits for a start, or cuts it off when the role is told to stop: every start recovers from a kill
+ * Waits for a start, or cuts it off when the role is stopped: every start recovers from a kill
  * of the one before at any moment, so nothing is lost by not waiting for its end.
  */
 async function untilStarted(
@@ -121,5 +121,5 @@ async function untilStarted(
   await Promise.race([parts.disposeAsync(), sleep(close_ms_max)]).catch((error: unknown) => {
     logger.warn({ err: error }, 'what the start had opened did not close')
   })
-  throw new StartStopped('the role was told to stop while it started')
+  throw new StartStopped('the role was stopped while it started')
 }

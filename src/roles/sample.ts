@@ -13,15 +13,15 @@ import { firstLoginFile } from './welcome.ts'
 
 type SampleConfig = Pick<RoleConfig<'all'>, 'data_directory' | 'demo'>
 
-/** In the data folder from the first login until the sample run begins, which so is played once. */
+/** In the data folder from the first login until the sample run begins, so that it is played once. */
 const pendingFile = ({ data_directory }: SampleConfig) => join(data_directory, 'sample-run-pending')
 
-/** Notes that the sample run is to be played; for the start that makes the first login. */
+/** Notes at the first login that the sample run is to be played. */
 export async function noteSample(config: SampleConfig): Promise<void> {
   if (config.demo) await writeFile(pendingFile(config), '')
 }
 
-/** The first login while the sample run is still to be played; undefined once it has begun. */
+/** Returns the first login while the sample run is to be played, and undefined once it has begun. */
 export async function pendingSample(config: SampleConfig): Promise<BootstrapSecrets | undefined> {
   if (!config.demo || (await readIfThere(pendingFile(config))) === undefined) return undefined
   const login = await readIfThere(join(config.data_directory, firstLoginFile))

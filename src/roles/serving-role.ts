@@ -1,7 +1,7 @@
 import type { Command } from '../cli/index.ts'
 import { type Running, StartStopped } from './running.ts'
 
-/** A role that serves until it is told to stop; `start` imports what it needs. */
+/** A role that serves until a signal stops it; `start` imports its modules. */
 export function servingRole({
   words,
   summary,
@@ -19,9 +19,9 @@ export function servingRole({
     words_max: 0,
     examples: [{ command: `looptrace ${words}`, about: 'until SIGTERM or Ctrl-C' }],
     statuses: {
-      0: 'It was told to stop.',
-      1: 'It could not start, or not go on; the reason is printed.',
-      130: 'It was told twice, and stopped at once.',
+      0: 'A signal stopped it.',
+      1: 'It could not start or go on; the reason is printed.',
+      130: 'A second signal ended it at once.',
     },
     load:
       async () =>

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import type { BootstrapSecrets } from '../capabilities/access/index.ts'
 
-/** In the data directory, mode 0600: what was printed at the first start. */
+/** In the data folder, mode 0600: the key and login of the first start. */
 export const firstLoginFile = 'first-login.json'
 
 /**
- * What role `all` prints when it takes requests, for a terminal of 80 columns: where it is, the
- * first login, and a call to paste.
+ * Renders the greeting of role `all` for a terminal of 80 columns: the address, the first login, the
+ * data folder and a call to paste.
  */
 export function welcome(about: {
   base_url: string

@@ -3,8 +3,8 @@ import { sampleTasks } from './sample-script.ts'
 import type { ShownTask } from './sample-tasks-api.ts'
 
 /**
- * What the API says of the sample's tasks, as text for a terminal of 80 columns, with the calls that
- * show more; lines end in LF. `judged` holds the tasks whose verdict came in time.
+ * Renders the verdicts of the sample's tasks, and calls that show more, for a terminal of 80 columns;
+ * lines end in LF. `judged` holds the tasks whose verdict came in time.
  */
 export function sampleReport(judged: readonly ShownTask[]): string {
   const verdicts = sampleTasks.map(({ task_id }) => {

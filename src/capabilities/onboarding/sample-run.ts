@@ -20,7 +20,7 @@ export type SampleOptions = {
   /** With the scopes proxy:write, tasks:read and tasks:write. */
   project_key: string
   provider_key: string
-  /** Goes to the provider as it stands. */
+  /** Model of every call, passed on to the provider. */
   model: string
   /** Takes the report, several lines at once, each with its LF. */
   log: (text: string) => void
@@ -34,8 +34,8 @@ export type SampleOptions = {
 
 /**
  * Plays two agents through the proxy, of which one loops; completes their tasks, waits until the API
- * has a verdict of each, and logs what it says. Calls and verdicts that are not readable in time are
- * no failure: the report then says how to ask for them.
+ * has a verdict of each, and logs a report. Calls and verdicts that are not readable in time are no
+ * failure: the report then says how to ask for them.
  *
  * The provider behind the proxy must play `sampleScript`. Throws ChatCallFailed when a call fails,
  * SampleFailed when the API answers with an error.

@@ -1,6 +1,6 @@
 import type { ScriptInput } from './scripted-provider/index.ts'
 
-/** One task of the sample: what the user asks, and what the model and the tools answer. */
+/** One task of the sample: the user's question, and the answers of the model and the tools. */
 export type SampleTask = {
   task_id: string
   /** X-Task-Name. */
@@ -11,7 +11,7 @@ export type SampleTask = {
   answer: Answer
 }
 
-/** A model call whose answer asks for a tool, and what the tool returns. */
+/** A model call whose answer asks for a tool, with the tool's result. */
 type ToolStep = Call & { tool: string; arguments: Record<string, unknown>; result: unknown }
 
 /** The model call that ends the task. */
@@ -26,7 +26,7 @@ type Call = {
 /** X-User-ID of all calls: lists filter by it, and an erasure of this user removes the sample. */
 export const sampleUser = 'looptrace-sample'
 
-/** What the agent is told before each task. */
+/** System prompt of both tasks. */
 export const systemPrompt =
   'You are the support agent of Kettle & Bean, a shop for coffee equipment. Look an order up ' +
   'before you speak about it, and read the policy before you promise anything.'
@@ -140,7 +140,7 @@ export const sampleTasks: readonly SampleTask[] = [
 /** The id of the tool call that a step asks for; `step` counts from 0. */
 const callId = ({ task_id }: SampleTask, step: number) => `call_${task_id}_${step}`
 
-/** What the tools return, by the id of the call. */
+/** Results of the tools by the id of the call. */
 export const sampleToolResults: ReadonlyMap<string, unknown> = new Map(
   sampleTasks.flatMap((task) =>
     task.steps.map(({ result }, step) => [callId(task, step), result] as const),
@@ -151,8 +151,8 @@ const pace = { delay_ms: 8, first_delay_ms: 60 }
 const wait_ms = 70
 
 /**
- * What the scripted provider answers to the sample. Each step is found by what the last message
- * brings, so that many runs may share one server.
+ * The scripted provider's answers to the sample. Each step is found by the last message alone, so that
+ * several runs may share one server.
  */
 export const sampleScript: ScriptInput = {
   steps: sampleTasks.flatMap((task) => [

@@ -31,7 +31,7 @@ class SampleFailed extends Error {
   override readonly name = 'SampleFailed'
 }
 
-/** What was sent can't be read yet; it may be later. */
+/** Calls that were sent are not readable yet. */
 export class NotReadable extends Error {
   override readonly name = 'NotReadable'
 }
@@ -41,7 +41,7 @@ export type Wait = { clock: Clock; wait_ms_max: number; signal?: AbortSignal }
 
 const pollInterval_ms = 100
 
-/** Asks again until there is an answer; undefined when there is none in time. */
+/** Asks until there is an answer; undefined when time is up. */
 async function polled<T>(
   { clock, wait_ms_max, signal }: Wait,
   ask: () => Promise<T | undefined>,

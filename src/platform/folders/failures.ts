@@ -17,7 +17,7 @@ export class FolderInUse extends Error {
   override readonly name = 'FolderInUse'
 }
 
-/** What the file system's error codes mean to whoever chose the folder. */
+/** Error codes of the file system in words. */
 const reasons: Readonly<Record<string, [reason: string, fault: Fault]>> = {
   EACCES: ['can not be written by this account', 'denied'],
   EPERM: ['can not be written by this account', 'denied'],

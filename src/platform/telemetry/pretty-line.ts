@@ -51,7 +51,7 @@ function messageOf(error: unknown): unknown {
   return (error as { message?: unknown } | null)?.message ?? error
 }
 
-/** The frames alone: the message stands in the line itself. */
+/** Returns the frames alone, as the line has the message. */
 function stackOf(error: unknown): string {
   const { stack } = (error ?? {}) as { stack?: unknown }
   const frames = String(stack ?? '')
