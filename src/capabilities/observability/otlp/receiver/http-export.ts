@@ -67,8 +67,8 @@ export function refuseRequest(
 /** Resolves with the result to count; rejects with what is to be answered. */
 async function serve(call: HttpExport, services: ReceiverServices): Promise<string> {
   const { request, signal, encoding } = call
-  if (signal === 'metrics') throw problem('route_not_found', { detail: noMetrics })
   if (request.method !== 'POST') throw methodRefused(request)
+  if (signal === 'metrics') throw problem('route_not_found', { detail: noMetrics })
   const asked = services.admit(credentialsOf(request))
   const admission = asked instanceof Promise ? await asked : asked
   if (admission.fault) return refuse(call, services, admission)
