@@ -11,6 +11,7 @@ export const problemCatalogue = {
   query_too_expensive: { status: 400, title: 'The query would take more than it may' },
   unknown_provider: { status: 400, title: 'The provider is not known' },
   credentials_missing: { status: 401, title: 'The request carries no credentials' },
+  credentials_unsupported: { status: 401, title: 'The path does not take these credentials' },
   credentials_invalid: { status: 401, title: 'The credentials are not valid' },
   provider_authorization_missing: {
     status: 401,

@@ -58,8 +58,26 @@ describe('credentials', () => {
     const { body } = await get('/probe/key', { key })
     expect(body).toMatchObject({ kind: 'key', project_id: app.first.project_id })
     expect((await get('/probe/either', { key })).status).toBe(200)
-    expect(await codeOf('/probe/jwt', { key })).toEqual([401, 'credentials_missing'])
-    expect(await codeOf('/probe/user', { key })).toEqual([401, 'credentials_missing'])
+    expect(await codeOf('/probe/user', { key })).toEqual([401, 'credentials_unsupported'])
+  })
+
+  test('a key where a token is wanted is told so, whether the key is valid or not', async () => {
+    const answers = await Promise.all(
+      [app.first.project_key, 'lt_00000000_wrong', 'nonsense'].map((key) =>
+        get('/probe/jwt', { key }),
+      ),
+    )
+    for (const { status, body, headers } of answers) {
+      expect(status).toBe(401)
+      expect(headers['www-authenticate']).toBe('Bearer')
+      expect(body).toMatchObject({
+        code: 'credentials_unsupported',
+        detail: 'Expected an access token (Authorization: Bearer <token>) and not a key',
+      })
+      expect(body.title).not.toContain('no credentials')
+    }
+    const [first, ...others] = answers.map(({ body }) => body)
+    for (const other of others) expect(other).toEqual(first)
   })
 
   test('a token is good where tokens are taken, and only there', async () => {
@@ -67,7 +85,7 @@ describe('credentials', () => {
     expect((await get('/probe/either', { token: viewer.token })).status).toBe(200)
     expect(await codeOf('/probe/key', { token: viewer.token })).toEqual([
       401,
-      'credentials_missing',
+      'credentials_unsupported',
     ])
   })
 

@@ -235,6 +235,6 @@ describe('tenants', () => {
   test('no key manages keys, whatever its scopes', async () => {
     const { key } = await newKey({ scopes: ['access:read', 'ingest:write'] })
     const reply = await app.call('GET', keys, { key })
-    expect(outcome(reply)).toEqual([401, 'credentials_missing'])
+    expect(outcome(reply)).toEqual([401, 'credentials_unsupported'])
   })
 })

@@ -333,6 +333,7 @@ test('raw routes get the sockets before the router, with or without a query', as
     error_format: 'RpcStatus',
     headers: [],
     handle: (_request, response) => response.end('raw'),
+    refuse: (_request, response, fault) => response.end(fault.code),
   })
   const app = await serve([raw, createThing])
   const port = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -268,10 +268,13 @@ describe('a refusal', () => {
 
   test.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('of the method %s', async (method) => {
     await using receiver = await testReceiver()
-    const answer = await fetch(`${receiver.url}/v1/traces`, { method, headers: good })
-    expect(answer.status).toBe(405)
-    expect(answer.headers.get('allow')).toBe('POST')
-    expect(await answer.json()).toMatchObject({ code: 12, message: `expected POST, got ${method}` })
+    for (const path of ['/v1/traces', '/v1/metrics']) {
+      const answer = await fetch(`${receiver.url}${path}`, { method, headers: good })
+      expect(answer.status).toBe(405)
+      expect(answer.headers.get('allow')).toBe('POST')
+      const message = `expected POST, got ${method}`
+      expect(await answer.json()).toMatchObject({ code: 12, message })
+    }
   })
 
   test('of metrics', async () => {

@@ -11,7 +11,8 @@ export const nameField = z
   .min(1)
   .max(100)
   .regex(/^\P{Cc}*$/u, 'expected text without control characters')
-  .meta({ id: 'DisplayName' })
+  // The same pattern without a Unicode class, which generators of clients do not know.
+  .meta({ id: 'DisplayName', pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
 
 /** An e-mail address, in lower case as it is stored. */
 export const emailField = z.email().max(320).toLowerCase()

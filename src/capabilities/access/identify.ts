@@ -45,7 +45,8 @@ export type ExternalTokens = {
 
 /**
  * Turns one credential into an identity. A request with both a key and a bearer token is refused,
- * as nobody can tell which of them it means. Throws `credentials_missing`, `credentials_invalid`.
+ * as nobody can tell which of them it means. Throws `credentials_missing`, `credentials_invalid`, and
+ * for a key where a token is wanted `credentials_unsupported`, whether the key is valid or not.
  */
 export async function identify(
   { auth, scope }: RouteAccess,
@@ -62,13 +63,15 @@ export async function identify(
   }
   if (api_key !== undefined && auth !== 'jwt') return byKey(api_key, deps)
   if (authorization !== undefined && auth !== 'key') return byBearer(authorization, deps)
-  throw problem('credentials_missing', { detail: expected[auth] })
+  const isGiven = (authorization ?? api_key) !== undefined
+  const code = isGiven ? 'credentials_unsupported' : 'credentials_missing'
+  throw problem(code, { detail: expected[auth] })
 }
 
 const expected: Record<RouteAuth, string> = {
   public: 'Expected no credentials',
-  key: 'Expected a project key in X-API-Key',
-  jwt: 'Expected an access token: Authorization: Bearer <token>; a key will not do here',
+  key: 'Expected a project key in X-API-Key and not an access token',
+  jwt: 'Expected an access token (Authorization: Bearer <token>) and not a key',
   jwt_or_key: 'Expected an access token (Authorization: Bearer <token>) or a key in X-API-Key',
 }
 

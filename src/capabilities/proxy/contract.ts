@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Problem } from '../../kernel/problem.ts'
 import type { KeyScope } from '../../kernel/scopes.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { Exchange, ExchangeFacts } from '../../model/exchange.ts'
@@ -44,6 +45,8 @@ export type ProxyDependencies = {
 export type CompletionProxy = {
   /** Serves one request; the answer, the provider call and the record are all its own. */
   handle(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): void
+  /** Answers a request beside the routes of the proxy with an error in the providers' format. */
+  refuse(request: IncomingMessage, response: ServerResponse, fault: Problem): void
   /** Answers a request that is no valid HTTP; for the server's `clientError` event. */
   onClientError(error: Error, socket: Socket): void
   /** From now on calls are refused with `shutting_down`; resolves when none is left in flight. */

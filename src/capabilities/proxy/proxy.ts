@@ -1,12 +1,12 @@
 import { sleep } from '../../kernel/time.ts'
-import { createRateLimiter } from '../../platform/http/index.ts'
+import { answerClientError, createRateLimiter } from '../../platform/http/index.ts'
 import { createQuietLog } from '../../platform/telemetry/index.ts'
 import { watchBlockedCalls } from './call/blocked-calls.ts'
 import { Call, type CallServices } from './call/call.ts'
 import { createCallIds } from './call/call-ids.ts'
-import { answerClientError } from './call/client-error.ts'
 import { createIntake } from './call/intake.ts'
 import { createProxyMeters } from './call/meters.ts'
+import { inProviderFormat, refuseRequest } from './call/refuse-request.ts'
 import { createRequestHeaderReader } from './call/request-headers.ts'
 import { SlotList } from './call/slot-list.ts'
 import type { CompletionProxy, ProxyDependencies } from './contract.ts'
@@ -53,9 +53,10 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
       intake(new Call(services, endpoint, { request, response, headers }))
     },
     onClientError(error, socket) {
-      const status = answerClientError(error, socket, services.ids.uuid(clock.now_ms()))
+      const status = answerClientError(error, socket, inProviderFormat)
       if (status !== 0) services.meters.malformed(status)
     },
+    refuse: refuseRequest,
     drain,
     async close() {
       watch.stop()

@@ -77,5 +77,6 @@ function completionRoute(
       'store_unavailable',
     ],
     handle: (request, response) => proxy.handle(request, response, endpoint),
+    refuse: (request, response, fault) => proxy.refuse(request, response, fault),
   })
 }

@@ -1,3 +1,4 @@
+export { answerClientError } from './client-error.ts'
 export { discardRest } from './discard-rest.ts'
 export { frontPageRoute } from './front-page.ts'
 export type { IdempotencyStore, KeptReply } from './idempotency.ts'

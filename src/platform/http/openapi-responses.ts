@@ -132,16 +132,23 @@ function errorStatuses(route: Route | RawRoute): [number, ProblemCode[]][] {
   return [...byStatus].toSorted(([a], [b]) => a - b)
 }
 
-/** Lists what a route can answer: its own errors and those of every route of its kind. */
+const catalogue = Object.keys(problemCatalogue) as ProblemCode[]
+
+/**
+ * Lists what a route can answer: its own errors and those of every route of its kind, in the order
+ * of the catalogue.
+ */
 export function errorsOf(route: Route | RawRoute): ProblemCode[] {
   const codes = new Set<ProblemCode>(route.errors)
   codes.add('rate_limited').add('internal_error')
-  if (route.auth !== 'public') codes.add('credentials_missing').add('credentials_invalid')
-  if (route.auth === 'jwt' || route.auth === 'jwt_or_key') codes.add('issuer_unreachable')
+  if (route.auth !== 'public') {
+    codes.add('credentials_missing').add('credentials_invalid')
+    if (route.kind === 'api') codes.add('credentials_unsupported').add('issuer_unreachable')
+  }
   if (route.scope.level !== 'public') codes.add('permission_denied').add('store_unavailable')
   if (namesProject(route)) codes.add('project_required').add('project_not_found')
   if (route.kind === 'api') addInputErrors(route, codes)
-  return [...codes]
+  return catalogue.filter((code) => codes.has(code))
 }
 
 function addInputErrors(route: Route, codes: Set<ProblemCode>): void {

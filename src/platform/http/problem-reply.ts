@@ -14,6 +14,8 @@ export function problemReply(
     headers: {
       ...error.headers,
       'content-type': problemMediaType,
+      // RFC 9110, 15.5.2: a 401 says how to authenticate.
+      ...(error.status === 401 && { 'www-authenticate': 'Bearer' }),
       ...(error.retry_after_s !== undefined && { 'retry-after': String(error.retry_after_s) }),
     },
     body: {
@@ -35,6 +37,12 @@ export function problemFrom(error: unknown): Problem {
   const code = codeOf(error)
   const known = code === undefined ? undefined : frameworkProblems[code]
   if (known !== undefined) return known(error)
+  if (isClientFault(error)) {
+    return problem('invalid_request', {
+      detail: 'The request is not one that we take',
+      cause: error,
+    })
+  }
   return problem('internal_error', { cause: error })
 }
 
@@ -50,8 +58,16 @@ const frameworkProblems: Record<string, (cause: unknown) => Problem> = {
     problem('invalid_json', { detail: 'The body is not JSON that we take', cause }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: (cause) =>
     problem('invalid_request', { detail: 'Content-Length does not match the body', cause }),
+  ECONNRESET: (cause) =>
+    problem('invalid_request', { detail: 'The connection closed within the body', cause }),
   FST_ERR_BAD_URL: (cause) =>
     problem('invalid_request', { detail: 'The path is malformed', cause }),
+}
+
+/** Fastify gives its errors the status that it would answer. */
+function isClientFault(error: unknown): boolean {
+  if (!(error instanceof Error) || error.name !== 'FastifyError') return false
+  return 'statusCode' in error && Number(error.statusCode) >= 400 && Number(error.statusCode) < 500
 }
 
 function codeOf(error: unknown): string | undefined {

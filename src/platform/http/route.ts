@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from 'zod'
-import type { ProblemCode } from '../../kernel/problem.ts'
+import type { Problem, ProblemCode } from '../../kernel/problem.ts'
 import type { KeyScope, OrganizationRole, ProjectRole } from '../../kernel/scopes.ts'
 import { parseParts } from './validation.ts'
 
@@ -237,6 +237,8 @@ export type RawRoute = RouteDocs & {
   /** The route is handed requests of every method and refuses them itself, in its own format. */
   every_method?: true
   handle: (request: IncomingMessage, response: ServerResponse) => void
+  /** Answers a request beside the route (another method, a path below it) in the route's format. */
+  refuse: (request: IncomingMessage, response: ServerResponse, fault: Problem) => void
 }
 
 export function defineRawRoute(definition: Omit<RawRoute, 'kind'>): RawRoute {

@@ -13,12 +13,14 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { replyChecker } from './check-replies.ts'
+import { answerClientError, asProblem } from './client-error.ts'
 import { type IdempotencyStore, onceOnly } from './idempotency.ts'
 import { addressTaken } from './listen-error.ts'
 import { problemFrom, problemReply } from './problem-reply.ts'
 import { type LimitOfKey, limitedBy } from './rate-limit.ts'
 import { requestIdFrom } from './request-id.ts'
 import type { Answer, Authorize, Caller, RawRoute, Route } from './route.ts'
+import { createUnroutable, pathOf, type Unroutable } from './unroutable.ts'
 
 export type HttpServerOptions = {
   routes: readonly (Route | RawRoute)[]
@@ -39,7 +41,7 @@ export type HttpServerOptions = {
   request_timeout_ms: number
   /** How long an idle connection is kept. */
   keep_alive_ms: number
-  /** Answers a connection whose bytes are no HTTP; given by the proxy, which counts them. */
+  /** Answers a connection whose bytes are no HTTP, in place of the server: for the proxy. */
   onClientError?: (error: Error & { code?: string }, socket: Socket) => void
   /** Checks each answer against the OpenAPI document: on in tests, off in service. */
   check_replies?: boolean
@@ -56,6 +58,7 @@ export type HttpServer = {
 
 /** Builds the server of a role from its routes. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const unroutable = createUnroutable(options.routes)
   const app: FastifyInstance = fastify({
     // Fastify tells at level info what the role says better; its warnings are wanted.
     loggerInstance: options.logger.child(
@@ -68,7 +71,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
     requestIdHeader: false,
     routerOptions: { maxParamLength: paramLength_max },
-    serverFactory: (handler) => nodeServer(options, handler),
+    serverFactory: (handler) => nodeServer(options, unroutable, handler),
+    frameworkErrors: (_error, request, reply) => {
+      reply.header('x-request-id', request.id)
+      sendProblem(unroutable.faultOf(request.method, request.url), request, reply)
+    },
+    clientErrorHandler: (error, socket) =>
+      options.onClientError?.(error, socket) ?? answerClientError(error, socket, asProblem),
   })
   const seconds = options.metrics.histogram({
     name: 'looptrace_http_request_duration_seconds',
@@ -78,6 +87,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+    if (!request.is404) return undefined
+    const allow = unroutable.allowed(pathOf(request.url)).join(', ')
+    if (request.method === 'OPTIONS' && allow !== '')
+      return reply.header('allow', allow).code(204).send()
+    throw unroutable.faultOf(request.method, request.url)
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none'
@@ -88,9 +102,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     )
   })
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(unroutable(options, request), request, reply),
-  )
   await app.register(
     rateLimit,
     limitedBy(options.rate_per_minute_max, 'credential', options.limitOfKey),
@@ -122,7 +133,11 @@ const paramLength_max = 3_200
 type NodeHandler = Parameters<typeof createServer>[1]
 
 /** Node's server, which hands raw routes their sockets before Fastify sees the request. */
-function nodeServer(options: HttpServerOptions, handler: NodeHandler): Server {
+function nodeServer(
+  options: HttpServerOptions,
+  unroutable: Unroutable,
+  handler: NodeHandler,
+): Server {
   const raw = new Map<string, RawRoute['handle']>()
   const everyMethod = new Map<string, RawRoute['handle']>()
   for (const route of options.routes) {
@@ -130,7 +145,7 @@ function nodeServer(options: HttpServerOptions, handler: NodeHandler): Server {
     raw.set(`${route.method} ${route.url}`, route.handle)
     if (route.every_method) everyMethod.set(route.url, route.handle)
   }
-  const server = createServer(
+  return createServer(
     {
       maxHeaderSize: options.header_bytes_max,
       requestTimeout: options.request_timeout_ms,
@@ -139,18 +154,19 @@ function nodeServer(options: HttpServerOptions, handler: NodeHandler): Server {
     },
     (request, response) => {
       const url = request.url ?? ''
-      const queryAt = url.indexOf('?')
-      const path = queryAt === -1 ? url : url.slice(0, queryAt)
+      const path = pathOf(url)
       const handle = raw.get(`${request.method} ${path}`) ?? everyMethod.get(path)
-      if (handle !== undefined) handle(request, response)
-      else handler?.(request, response)
+      if (handle !== undefined) return handle(request, response)
+      const beside = raw.size === 0 ? undefined : unroutable.rawBeside(path)
+      if (beside === undefined) return handler?.(request, response)
+      const allow = unroutable.allowed(path).join(', ')
+      if (request.method === 'OPTIONS' && allow !== '') {
+        const id = requestIdFrom(request.headers['x-request-id'])
+        return response.writeHead(204, { allow, 'x-request-id': id }).end()
+      }
+      return beside.refuse(request, response, unroutable.faultOf(request.method, url))
     },
   )
-  const { onClientError } = options
-  if (onClientError !== undefined) {
-    server.on('clientError', (error, socket) => onClientError(error, socket as Socket))
-  }
-  return server
 }
 
 /**
@@ -263,19 +279,6 @@ function send(route: Route, reply: FastifyReply, answer: Answer<unknown>): Fasti
 function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const found = problemFrom(error)
   if (found.status >= 500) request.log.error({ err: found.cause ?? found }, found.message)
-  const { status, headers, body } = problemReply(found, request.url.split('?', 1)[0] ?? '')
+  const { status, headers, body } = problemReply(found, pathOf(request.url))
   return reply.code(status).headers(headers).send(JSON.stringify(body))
-}
-
-function unroutable({ routes }: HttpServerOptions, request: FastifyRequest) {
-  const path = request.url.split('?', 1)[0] ?? ''
-  const takes = routes.filter((route) => pathPattern(route.url).test(path)).map((r) => r.method)
-  if (takes.length === 0) return problem('route_not_found', { detail: `There is no ${path}` })
-  return problem('method_not_allowed', {
-    detail: `${path} does not take ${request.method}, expected ${takes.join(' or ')}`,
-  })
-}
-
-function pathPattern(url: string): RegExp {
-  return new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`)
 }

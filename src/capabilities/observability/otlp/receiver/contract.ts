@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Problem } from '../../../../kernel/problem.ts'
 import type { Clock } from '../../../../kernel/time.ts'
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { Logger, Metrics } from '../../../../platform/telemetry/index.ts'
@@ -58,6 +59,8 @@ export type OtlpReceiver = {
   handle(request: IncomingMessage, response: ServerResponse, signal: OtlpSignal): void
   /** Answers a request with metrics, which are not taken. */
   refuseMetrics(request: IncomingMessage, response: ServerResponse): void
+  /** Answers a request beside the paths of signals with an error. */
+  refuse(request: IncomingMessage, response: ServerResponse, fault: Problem): void
   /** Listens for exports over gRPC. */
   listenGrpc(options: OtlpGrpcOptions): Promise<OtlpGrpcServer>
   /** From now on requests are refused with `shutting_down`; resolves when none is in flight. */

@@ -51,11 +51,24 @@ export function createHttpExport(
   }
 }
 
+/** Answers a request that is no export with an error, in the encoding of the request. */
+export function refuseRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  fault: Problem,
+): void {
+  sendFault({ request, response }, fault, {
+    encoding: encodingOf(request) ?? 'json',
+    request_id: requestIdFrom(request.headers['x-request-id']),
+    headers: Object.entries(fault.headers).flat(),
+  })
+}
+
 /** Resolves with the result to count; rejects with what is to be answered. */
 async function serve(call: HttpExport, services: ReceiverServices): Promise<string> {
   const { request, signal, encoding } = call
-  if (signal === 'metrics') throw problem('route_not_found', { detail: noMetrics })
   if (request.method !== 'POST') throw methodRefused(request)
+  if (signal === 'metrics') throw problem('route_not_found', { detail: noMetrics })
   const asked = services.admit(credentialsOf(request))
   const admission = asked instanceof Promise ? await asked : asked
   if (admission.fault) return refuse(call, services, admission)

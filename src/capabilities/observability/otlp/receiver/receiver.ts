@@ -3,7 +3,7 @@ import { createQuietLog } from '../../../../platform/telemetry/index.ts'
 import { createAdmission } from './admission.ts'
 import type { OtlpDependencies, OtlpReceiver } from './contract.ts'
 import { startGrpc } from './grpc-server.ts'
-import { createHttpExport } from './http-export.ts'
+import { createHttpExport, refuseRequest } from './http-export.ts'
 import { createInflightBytes } from './inflight-bytes.ts'
 import { createOtlpMeters } from './meters.ts'
 import { createPipeline } from './pipeline.ts'
@@ -42,6 +42,7 @@ export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver
   return {
     handle: answer,
     refuseMetrics: (request, response) => answer(request, response, 'metrics'),
+    refuse: refuseRequest,
     listenGrpc: (options) => startGrpc(services, options),
     drain: () => {
       stopping = true

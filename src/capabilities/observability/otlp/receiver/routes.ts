@@ -13,6 +13,7 @@ export function otlpRoutes(receiver: OtlpReceiver): RawRoute[] {
       summary: 'Takes spans by OTLP, as protobuf or JSON, packed with gzip or not',
       errors,
       handle: (request, response) => receiver.handle(request, response, 'traces'),
+      refuse: (request, response, fault) => receiver.refuse(request, response, fault),
     }),
     defineRawRoute({
       ...shared,
@@ -21,6 +22,7 @@ export function otlpRoutes(receiver: OtlpReceiver): RawRoute[] {
       summary: 'Takes log records with GenAI events by OTLP; others are rejected one by one',
       errors,
       handle: (request, response) => receiver.handle(request, response, 'logs'),
+      refuse: (request, response, fault) => receiver.refuse(request, response, fault),
     }),
     defineRawRoute({
       ...shared,
@@ -29,6 +31,7 @@ export function otlpRoutes(receiver: OtlpReceiver): RawRoute[] {
       summary: 'Tells an exporter of metrics that they are not taken',
       errors: ['route_not_found'],
       handle: (request, response) => receiver.refuseMetrics(request, response),
+      refuse: (request, response, fault) => receiver.refuse(request, response, fault),
     }),
   ]
 }

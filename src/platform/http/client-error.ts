@@ -1,26 +1,31 @@
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Problem, problem } from '../../../kernel/problem.ts'
-import { providerError } from './provider-error.ts'
+import { newId } from '../../kernel/ids.ts'
+import { type Problem, problem } from '../../kernel/problem.ts'
+import { problemReply } from './problem-reply.ts'
+
+/** An error in the format of a server: its media type, and the text of its body. */
+export type ErrorFormat = (fault: Problem) => { media_type: string; body: string }
 
 /**
- * Answers a request that is no valid HTTP (the server's `clientError` event) in the providers'
- * format and closes the connection. Returns the status, or 0 when nothing could be said:
- * the client is gone, or an answer is already on its way.
+ * Answers a request that is no valid HTTP (the server's `clientError` event) and closes the
+ * connection. Returns the status, or 0 when nothing could be answered: the client is gone, or an
+ * answer is already on its way.
  */
-export function answerClientError(error: Error, socket: Socket, request_id: string): number {
+export function answerClientError(error: Error, socket: Socket, format: ErrorFormat): number {
   const code = 'code' in error ? error.code : ''
   if (code === 'ECONNRESET' || !socket.writable || answerBegan(socket)) {
     socket.destroy()
     return 0
   }
   const fault = faultOf(code)
-  const body = providerError(fault)
+  const { media_type, body } = format(fault)
   socket.end(
     [
-      `HTTP/1.1 ${fault.status} ${reasons[fault.status] ?? 'Bad Request'}`,
-      'Content-Type: application/json; charset=utf-8',
+      `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}`,
+      `Content-Type: ${media_type}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-ID: ${request_id}`,
+      `X-Request-ID: ${newId()}`,
       'Connection: close',
       '',
       body,
@@ -29,10 +34,10 @@ export function answerClientError(error: Error, socket: Socket, request_id: stri
   return fault.status
 }
 
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
+/** The format of the product APIs. The path is not known: the request could not be read. */
+export const asProblem: ErrorFormat = (fault) => {
+  const { headers, body } = problemReply(fault, '')
+  return { media_type: headers['content-type'] ?? '', body: JSON.stringify(body) }
 }
 
 function faultOf(code: unknown): Problem {

@@ -1,0 +1,82 @@
+import { type Problem, problem } from '../../kernel/problem.ts'
+import type { RawRoute, Route } from './route.ts'
+
+/** Answers for requests that reach no route. */
+export type Unroutable = {
+  /** Why a request reaches no route: a bad path, no such path, or a method that it does not take. */
+  faultOf(method: string | undefined, url: string): Problem
+  /** The methods of a path, `OPTIONS` among them, for `Allow`; empty when there is no such path. */
+  allowed(path: string): readonly string[]
+  /** The raw route in whose format errors of the path are, if the path lies beside one. */
+  rawBeside(path: string): RawRoute | undefined
+}
+
+/** Characters of a path that an error quotes. */
+const quoted_max = 200
+
+export function createUnroutable(routes: readonly (Route | RawRoute)[]): Unroutable {
+  const patterns = [...Map.groupBy(routes, ({ url }) => url)].map(([url, same]) => ({
+    pattern: patternOf(url),
+    methods: methodsOf(same),
+  }))
+  const raw = routes.filter((route) => route.kind === 'raw')
+  const allowed = (path: string) =>
+    patterns.find(({ pattern }) => pattern.test(path))?.methods ?? []
+  return {
+    allowed,
+    faultOf(method, url) {
+      const path = pathOf(url)
+      const shown = path.slice(0, quoted_max)
+      if (!isDecodable(path)) {
+        const detail = `${shown}: expected a path whose percent escapes are UTF-8`
+        return problem('invalid_request', { detail, faults: [{ pointer: 'path', detail }] })
+      }
+      const methods = allowed(path)
+      if (methods.length === 0) {
+        return problem('route_not_found', { detail: `There is no ${shown}` })
+      }
+      const wanted = methods.filter((each) => each !== 'HEAD' && each !== 'OPTIONS')
+      return problem('method_not_allowed', {
+        detail: `${shown} does not take ${method}, expected ${wanted.join(' or ')}`,
+        headers: { allow: methods.join(', ') },
+      })
+    },
+    rawBeside(path) {
+      const steps = path.split('/')
+      const shared = (route: RawRoute) => sharedSteps(route.url.split('/'), steps)
+      const [best] = raw.toSorted((a, b) => shared(b) - shared(a))
+      return best !== undefined && shared(best) > 1 ? best : undefined
+    },
+  }
+}
+
+/** The path of a URL, without its query. */
+export function pathOf(url: string): string {
+  const end = url.indexOf('?')
+  return end === -1 ? url : url.slice(0, end)
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function methodsOf(routes: readonly (Route | RawRoute)[]): string[] {
+  const methods = new Set<string>(routes.map(({ method }) => method))
+  if (methods.has('GET') && routes.some(({ kind }) => kind === 'api')) methods.add('HEAD')
+  return [...methods.add('OPTIONS')].toSorted()
+}
+
+function patternOf(url: string): RegExp {
+  return new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`)
+}
+
+/** How many steps two paths begin with alike; the empty one before the first slash counts. */
+function sharedSteps(a: readonly string[], b: readonly string[]): number {
+  const differs = a.findIndex((step, at) => step !== b[at])
+  return differs === -1 ? a.length : differs
+}
