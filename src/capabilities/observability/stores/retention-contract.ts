@@ -30,7 +30,7 @@ export const retentionIds_max = 5_000
  * then. Rejects with problem('store_unavailable') when the store is out of reach. With a signal that
  * aborts it is no longer waited for; what the store has begun may go on.
  */
-export type RetentionTarget = {
+export type RetentionTarget = ErasureTarget & {
   readonly store: 'clickhouse' | 'postgres'
   /** The kinds that the store has; calls for others do nothing. */
   readonly kinds: readonly RecordKind[]
@@ -40,20 +40,35 @@ export type RetentionTarget = {
    * measured; the `content_state` of observations becomes `expired`.
    */
   maskContent(slice: RetentionSlice, signal?: AbortSignal): Promise<void>
-  /**
-   * Deletes the rows of a user, and of the traces that the user has rows in those that name no user;
-   * but nothing of the held traces. Resolves when no such row is left.
-   */
-  eraseUser(about: UserErasure, signal?: AbortSignal): Promise<void>
 }
 
-/** Whose rows, and which of them stay. */
+/**
+ * The port that takes out what is known of a user. First every store hides the rows, so that no read
+ * finds them anywhere; then each store that keeps the bytes of deleted rows purges them.
+ */
+export type ErasureTarget = {
+  /** Traces with rows that name the user, sorted; at most `retentionIds_max` behind `after`. */
+  tracesOfUser?: (about: {
+    project_id: string
+    user_id: string
+    after: string
+  }) => Promise<string[]>
+  /**
+   * Deletes the rows of these traces that name the user or nobody. No read that begins after it
+   * resolved finds one; again is fine.
+   */
+  eraseUser: (about: UserErasure, signal?: AbortSignal) => Promise<void>
+  /** Takes the bytes of what `eraseUser` deleted off the disk; true when it rewrote files for it. */
+  purgeUser?: (about: UserErasure, signal?: AbortSignal) => Promise<boolean>
+}
+
+/** Whose rows, in which traces; at most `retentionIds_max` of them. */
 export type UserErasure = {
   project_id: string
   user_id: string
+  trace_ids: readonly string[]
+  /** Traces of the user that stay, none of which is in `trace_ids`. */
   held_trace_ids: readonly string[]
-  /** True: wait until the bytes are gone too, where the store keeps them for a while. */
-  purge: boolean
 }
 
 /** What keeps data from being deleted. A task's, conversation's or user's whole traces are held. */
@@ -81,13 +96,14 @@ export type RetentionStore = RetentionTarget & {
   tracesOf(slice: OpenSlice, asked: TracesQuery): Promise<string[]>
   /** Tasks and conversations of which any trace is held; at most `retentionIds_max` of each. */
   heldOwners(project_id: string, holds: readonly HeldBy[]): Promise<HeldOwners>
-  /** The user's traces that something holds, sorted; cut above `retentionIds_max`. */
-  heldTracesOfUser(
-    about: Pick<UserErasure, 'project_id' | 'user_id'>,
+  /** Those of the traces that something holds; at most `retentionIds_max` are asked about. */
+  heldAmong(
+    project_id: string,
+    trace_ids: readonly string[],
     holds: readonly HeldBy[],
   ): Promise<string[]>
-  /** What there is of a user, by kind; and how much of it is held. */
-  countUser(about: Omit<UserErasure, 'purge'>): Promise<UserCount[]>
+  /** Rows that `eraseUser` would delete, by kind; a record that was sent again counts once. */
+  countUser(about: Omit<UserErasure, 'held_trace_ids'>): Promise<UserCount[]>
 }
 
 /** A slice before it is known what in it is held. */
@@ -145,5 +161,4 @@ export type CensusBucket = { day: number; environment: string } & SliceCount
 /** `bytes` are those on disk, about. */
 export type SliceCount = { rows: number; bytes: number }
 
-/** What stays of a user is held. */
-export type UserCount = { kind: RecordKind; rows: number; held_rows: number }
+export type UserCount = { kind: RecordKind; rows: number }

@@ -96,6 +96,49 @@ export async function countErasures(
   return counted.rows[0]?.erasures ?? 0
 }
 
+type OfDigest = Pick<Erasure, 'project_id' | 'user_id_digest'>
+
+/** Notes traces of the user; again is fine. */
+export async function noteTraces(
+  db: RetentionDb,
+  { project_id, user_id_digest }: OfDigest,
+  trace_ids: readonly string[],
+): Promise<void> {
+  if (trace_ids.length === 0) return
+  await sql`
+    insert into erased_traces (project_id, user_id_digest, trace_id)
+    select ${project_id}, ${user_id_digest}, id from unnest(${[...trace_ids]}::uuid[]) as id
+    on conflict do nothing`.execute(db)
+}
+
+/** The traces that were noted of the user, by this erasure and earlier ones; a page of them, sorted. */
+export async function selectTraces(
+  db: RetentionDb,
+  { project_id, user_id_digest }: OfDigest,
+  page: { after: string | undefined; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('erased_traces')
+    .select('trace_id')
+    .where('project_id', '=', project_id)
+    .where('user_id_digest', '=', user_id_digest)
+    .$if(page.after !== undefined, (query) => query.where('trace_id', '>', page.after ?? ''))
+    .orderBy('trace_id')
+    .limit(page.limit)
+    .execute()
+  return rows.map(({ trace_id }) => trace_id)
+}
+
+/** Notes that no read finds the user's data any more; the first time counts. */
+export async function noteUnreadable(db: RetentionDb, id: string, at: Date): Promise<void> {
+  await db
+    .updateTable('erasures')
+    .set({ unreadable_at: at })
+    .where('id', '=', id)
+    .where('unreadable_at', 'is', null)
+    .execute()
+}
+
 /** Writes the receipt; the user's id goes. */
 export async function endErasure(
   db: RetentionDb,

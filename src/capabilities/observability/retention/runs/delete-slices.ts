@@ -56,10 +56,18 @@ function* byEnvironment({ environments }: Going, slice: RetentionSlice): Generat
   }
 }
 
+/** A statement looks through the whole partition, so traces of several environments share one. */
 async function* byTrace(about: Going, slice: RetentionSlice): AsyncGenerator<RetentionSlice> {
+  let waiting: string[] = []
   for (const environment of about.environments) {
-    for await (const trace_ids of tracesOf(about, slice, environment)) yield { ...slice, trace_ids }
+    for await (const ids of tracesOf(about, slice, environment)) {
+      const trace_ids = [...waiting, ...ids]
+      waiting = trace_ids.splice(retentionIds_max)
+      if (trace_ids.length === retentionIds_max) yield { ...slice, trace_ids }
+      else waiting = trace_ids
+    }
   }
+  if (waiting.length > 0) yield { ...slice, trace_ids: waiting }
 }
 
 async function* tracesOf(

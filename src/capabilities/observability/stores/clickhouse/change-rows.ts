@@ -41,6 +41,8 @@ export type RowChanges = {
   parts(window: { from: number; to: number }): Promise<PartStats[]>
   /** The partitions with rows of a condition. */
   holding(condition: Condition): Promise<string[]>
+  /** The partitions that store rows of a condition, also rows that are only marked as deleted. */
+  storing(condition: Condition): Promise<string[]>
   /**
    * Deletes the rows of a condition in a partition, where changes are shared together with those
    * that others ask for; parts that hold nothing else go whole. False when it left no row behind
@@ -94,14 +96,16 @@ export function rowChanges(
     await run(`${statement} WHERE ${condition.sql}`, condition.params, signal)
     return true
   }
+  const partitionsWith = async ({ sql, params }: Condition, settings: object = {}) => {
+    const found = `SELECT _partition_id AS id FROM ${readFrom}
+      WHERE ${sql} GROUP BY id ORDER BY id LIMIT ${partitions_max}`
+    const rows = columnar.query<{ id: string }>(found, params, { settings: { ...settings } })
+    return (await asStoreFailure(rows)).map(({ id }) => id)
+  }
   return {
     parts: (window) => readParts(columnar, target, window),
-    holding: async (condition) => {
-      const found = `SELECT _partition_id AS id FROM ${readFrom}
-        WHERE ${condition.sql} GROUP BY id ORDER BY id LIMIT ${partitions_max}`
-      const rows = await asStoreFailure(columnar.query<{ id: string }>(found, condition.params))
-      return rows.map(({ id }) => id)
-    },
+    holding: (condition) => partitionsWith(condition),
+    storing: (condition) => partitionsWith(condition, { apply_deleted_mask: 0 }),
     deleteIn: (partition_id, condition) => {
       if (share === undefined) return deleteIn(partition_id, condition, given)
       const work: ConditionWork = (all, signal) => deleteIn(partition_id, all, signal)
