@@ -103,8 +103,8 @@ const at = (day: number, seconds = 0) =>
   firstDay + BigInt(day) * day_ns + BigInt(seconds) * 1_000_000_000n
 
 /**
- * A trace of the user over two days: the root of the first names the user, what hangs on it names
- * nobody; and a trace of another user.
+ * A trace of the user over two days, of which only the root has the user; and a trace of another
+ * user.
  */
 function recordsOf(project_id: string) {
   const [hers, his] = [newId(), newId()]
@@ -201,7 +201,7 @@ async function stored(project: string, trace_id: string) {
 const none = (counts: Record<string, number>) =>
   Object.fromEntries(Object.keys(counts).map((name) => [name, 0]))
 
-test('all places are unreadable before the first of them purges, and in the end nothing is stored', async () => {
+test('all stores are unreadable before the first of them purges, and in the end no row is stored', async () => {
   const { project, hers, his } = await projectWithRecords()
   const archive = await desk.archive(project, window)
   expect((await desk.restore(archive)).job.error).toBeNull()
@@ -288,7 +288,7 @@ test('a receipt of an earlier version is read as it is', async () => {
   expect(read['receipt']).toEqual({ ...receipt, remaining: [] })
 })
 
-test('rows that name nobody go wherever they lie, though only another place knows whose they are', async () => {
+test('rows without a user are deleted in each store, also where only another store has the user', async () => {
   const { project, hers, his } = await projectWithRecords()
   const archive = await desk.archive(project, window)
   // The slice has the second day and events alone: nothing in it names the user.
@@ -306,7 +306,7 @@ test('rows that name nobody go wherever they lie, though only another place know
   expect(await stored(project, his)).toMatchObject({ restored_events: 3, events: 2 })
 })
 
-test('a purge that breaks off is done by the next attempt, whatever was hidden before', async () => {
+test('the next attempt finishes a purge that broke off', async () => {
   const { project, hers } = await projectWithRecords()
   const archive = await desk.archive(project, window)
   await desk.restore(archive)
@@ -330,8 +330,8 @@ test('a purge that breaks off is done by the next attempt, whatever was hidden b
 
 const restores: [string, (archive: Job) => Parameters<ArchiveDesk['restore']>[1]][] = [
   ['all of it', () => ({})],
-  ['kinds that name nobody', () => ({ kinds: ['events', 'links', 'correlations'] })],
-  ['a day on which nothing names the user', () => ({ from: daysFrom(1).to, to: daysFrom(2).to })],
+  ['kinds without a user', () => ({ kinds: ['events', 'links', 'correlations'] })],
+  ['a day without a row of the user', () => ({ from: daysFrom(1).to, to: daysFrom(2).to })],
 ]
 
 test.each(restores)(
@@ -349,7 +349,7 @@ test.each(restores)(
   },
 )
 
-test('a restore knows the traces of an erased user also where its archive has no row that names one', async () => {
+test('a restore leaves out erased traces also when its archive has no row with a user', async () => {
   const { project, hers, his } = await projectWithRecords()
   const events = await desk.archive(project, { ...window, kinds: ['events'] })
   await erase(project)
@@ -359,7 +359,7 @@ test('a restore knows the traces of an erased user also where its archive has no
   expect((await stored(project, his))['restored_events']).toBe(2)
 })
 
-test('what an erasure of another project noted keeps nothing out', async () => {
+test('an erasure of another project leaves no row out of a restore', async () => {
   const [mine, theirs] = [await api.newProject(), await api.newProject()]
   const { hers, observations, others } = recordsOf(mine)
   await api.seed(mine, { observations, ...others })

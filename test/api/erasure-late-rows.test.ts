@@ -78,7 +78,7 @@ test('rows that come while the erasure is under way are deleted, with their task
   expect(await tasksOf(project)).toEqual([])
 })
 
-test('rows that waited in the queue when it ended are stored, as the receipt says, and go when it is asked for again', async () => {
+test('rows that were queued when it ended are stored, as the receipt says; a second erasure deletes them', async () => {
   const project = await api.newProject()
   await bench.publish(project, [call('queued')])
   const first = await erase(project)
@@ -93,7 +93,7 @@ test('rows that waited in the queue when it ended are stored, as the receipt say
   expect(await tasksOf(project)).toEqual([])
 })
 
-test('a dead letter that is replayed is stored, and goes when it is asked for again', async () => {
+test('a replayed dead letter is stored; a second erasure deletes it', async () => {
   const project = await api.newProject()
   await bench.publish(project, [call('set apart')], 'dead-1')
   const burying = await bench.queue.consume(consumeOptions, async (batch) => {
@@ -109,7 +109,7 @@ test('a dead letter that is replayed is stored, and goes when it is asked for ag
   expect((await api.rows(project))['observations']).toBe(0)
 })
 
-test('late rows that name nobody go too when it is asked for again: their trace is known', async () => {
+test('a second erasure deletes late rows without a user: their trace is known', async () => {
   const [project, other] = [await api.newProject(), await api.newProject()]
   const [trace_id, theirs] = [newId(), newId()]
   const child = { trace_id, observation_id: 'child', start_time: daysAgo(3) }
@@ -135,7 +135,7 @@ test('late rows that name nobody go too when it is asked for again: their trace 
   expect(await api.rows(other)).toMatchObject({ observations: 1, events: 1 })
 })
 
-test('a hold that is placed on a trace which was erased keeps what came of it since', async () => {
+test('a hold on an erased trace keeps the rows that arrived since', async () => {
   const project = await api.newProject()
   const trace_id = newId()
   const root = { trace_id, start_time: daysAgo(3), observation_id: 'root', user_id }

@@ -144,7 +144,7 @@ describe.each(stores)('$name', ({ open }) => {
     const without = (at: number) => (id: string) => id !== `o${at}` && id !== `u${at}`
     const all = [0, 1, 2, 3, 4, 5].flatMap((at) => [`o${at}`, `u${at}`])
     expect(await left()).toEqual(all.filter(without(1)))
-    // What is held is not among the traces; what names another user stays.
+    // A held trace is not among the traces; rows of another user stay.
     const held_trace_ids = [traceOf(2)]
     await target.eraseUser({ ...about, user_id: 'user-2', trace_ids: [], held_trace_ids })
     expect(await left()).toEqual(all.filter(without(1)))

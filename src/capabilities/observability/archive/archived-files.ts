@@ -7,7 +7,7 @@ import { kindOf } from './kinds.ts'
 import { type ArchivedFile, type Manifest, ManifestRefused, readManifest } from './manifest.ts'
 import { ParquetBroken, readParquet } from './parquet-file.ts'
 
-/** What the files of an archive are read with. */
+/** Options of a reader of archives. */
 export type ArchivedFilesOptions = {
   blobs: Blobs
   project_id: string

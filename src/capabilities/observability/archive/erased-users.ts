@@ -1,7 +1,7 @@
 import { type Kysely, type RetentionTables, sql } from '../../../platform/relational/index.ts'
 import { userDigest } from '../retention/index.ts'
 
-/** What is known of the users of a project whose data was deleted on request. */
+/** The erased users of a project, as digests, and their traces. */
 export type ErasedUsers = {
   /** How many erasures there are; a later one makes it another number. */
   version: number
@@ -12,7 +12,7 @@ export type ErasedUsers = {
   erasedTraces: (trace_ids: readonly string[]) => Promise<string[]>
 }
 
-/** Reads them, as of now. */
+/** Reads the erased users of a project, as of now. */
 export type ReadErasedUsers = (project_id: string) => Promise<ErasedUsers>
 
 /** Traces of one statement. */
@@ -21,8 +21,8 @@ const traces_max = 10_000
 const known_max = 100_000
 
 /**
- * Tells the users of a project whose data was deleted on request. What is kept of them is a digest,
- * so each user that is asked about is hashed under the project's key.
+ * Reads the erased users of a project. Only digests of them are kept, so `isErased` hashes the user's
+ * id under the project's key.
  */
 export async function readErasedUsers(
   db: Kysely<RetentionTables>,

@@ -3,12 +3,12 @@ import type { ErasedUsers, ReadErasedUsers } from './erased-users.ts'
 import type { ArchivedFile } from './manifest.ts'
 import { type ParquetOwners, readOwners } from './parquet-file.ts'
 
-/** An erasure came while rows were restored: what was restored may have rows that must stay out. */
+/** An erasure was requested during a restore, whose slice may have rows that must stay out. */
 export class ErasedMeanwhile extends Error {
   override readonly name = 'ErasedMeanwhile'
 }
 
-/** What the rows of an archive are looked through with. */
+/** Options of the search for erased rows in an archive. */
 export type LeftOutOptions = {
   project_id: string
   readErased: ReadErasedUsers
@@ -34,8 +34,8 @@ export class LeftOut {
   }
 
   /**
-   * Looks through all files of the archive that name users, also where none of them is restored: rows
-   * that name nobody are known by their trace, which may lie on several days.
+   * Reads all files of the archive that have users, also files that are not restored: rows without a
+   * user are found by their trace, which may span several days.
    */
   static async of(options: LeftOutOptions, files: readonly ArchivedFile[]): Promise<LeftOut> {
     const { project_id, readErased, archive, signal } = options
@@ -52,7 +52,7 @@ export class LeftOut {
     return new LeftOut(options, erased, traces)
   }
 
-  /** Which erasures are known; a later one makes it another number. */
+  /** The number of erasures that are known. */
   get version(): number {
     return this.#erased.version
   }

@@ -47,16 +47,16 @@ export async function readParquet(bytes: Buffer, kind: ArchivedKind): Promise<Pa
   }
 }
 
-/** Who a file's rows belong to, row by row. */
+/** The rows of a file, with their traces and users. */
 export type ParquetOwners = {
   /** The hash of the row. */
   hash: bigint
   trace_id: string
-  /** Empty for a row that names nobody, and of kinds that name none. */
+  /** Empty for rows and kinds without a user. */
   user_id: string
 }[]
 
-/** Reads whose rows a file has. Rejects with ParquetBroken. */
+/** Reads traces and users of a file's rows. Rejects with ParquetBroken. */
 export async function readOwners(bytes: Buffer): Promise<ParquetOwners> {
   const metadata = footerOf(bytes)
   const columns = (parquetSchema(metadata).children ?? []).map(({ element }) => element.name)

@@ -43,31 +43,31 @@ export type RetentionTarget = ErasureTarget & {
 }
 
 /**
- * The port that takes out what is known of a user. First every store hides the rows, so that no read
- * finds them anywhere; then each store that keeps the bytes of deleted rows purges them.
+ * The port that erases a user. First every store hides the rows from reads; then the stores that keep
+ * the bytes of deleted rows purge them.
  */
 export type ErasureTarget = {
-  /** Traces with rows that name the user, sorted; at most `retentionIds_max` behind `after`. */
+  /** Reads traces with rows of the user behind `after`, sorted; at most `retentionIds_max`. */
   tracesOfUser?: (about: {
     project_id: string
     user_id: string
     after: string
   }) => Promise<string[]>
   /**
-   * Deletes the rows of these traces that name the user or nobody. No read that begins after it
-   * resolved finds one; again is fine.
+   * Deletes the rows of these traces that have this user or no user. Reads that begin after it
+   * resolved find none of them. Idempotent.
    */
   eraseUser: (about: UserErasure, signal?: AbortSignal) => Promise<void>
-  /** Takes the bytes of what `eraseUser` deleted off the disk; true when it rewrote files for it. */
+  /** Removes the bytes of rows that `eraseUser` deleted; true when it rewrote files. */
   purgeUser?: (about: UserErasure, signal?: AbortSignal) => Promise<boolean>
 }
 
-/** Whose rows, in which traces; at most `retentionIds_max` of them. */
+/** A user and traces of the user, at most `retentionIds_max`. */
 export type UserErasure = {
   project_id: string
   user_id: string
   trace_ids: readonly string[]
-  /** Traces of the user that stay, none of which is in `trace_ids`. */
+  /** Held traces of the user, which stay; `trace_ids` has none of them. */
   held_trace_ids: readonly string[]
 }
 
@@ -96,7 +96,7 @@ export type RetentionStore = RetentionTarget & {
   tracesOf(slice: OpenSlice, asked: TracesQuery): Promise<string[]>
   /** Tasks and conversations of which any trace is held; at most `retentionIds_max` of each. */
   heldOwners(project_id: string, holds: readonly HeldBy[]): Promise<HeldOwners>
-  /** Those of the traces that something holds; at most `retentionIds_max` are asked about. */
+  /** Returns those of the traces that are held; at most `retentionIds_max` are given. */
   heldAmong(
     project_id: string,
     trace_ids: readonly string[],
@@ -133,10 +133,10 @@ export type CensusQuery = {
 /** Buckets of one census. */
 export const censusBuckets_max = 10_000
 
-/** What to count; the slice may span many days. */
+/** The scope of a count; the slice may span many days. */
 export type CountQuery = {
   slice: RetentionSlice
-  /** For kinds that have none: environments to tell apart, as in a census. */
+  /** For kinds without an environment, as in a census. */
   environments: readonly string[]
   /** Days of which only rows that were stored before an instant go; at most `countBounds_max`. */
   bounds: readonly { day: number; stored_before_ms: number }[]

@@ -9,11 +9,10 @@ import {
 } from '../../stores/index.ts'
 import { activeHolds } from '../holds/store.ts'
 import type { RetentionDb } from '../retention-deps.ts'
-import { archiveRuns } from './archive-runs-store.ts'
-import { ErasedCounts } from './erased-counts.ts'
 import { receiptOf } from './receipt.ts'
 import { untilRestoresKnow } from './restore-lock.ts'
 import {
+  archiveRuns,
   deleteOwned,
   type Erasure,
   endErasure,
@@ -29,14 +28,14 @@ export const erasureKind = 'erasure'
 export type ErasureJobOptions = {
   db: RetentionDb
   store: RetentionStore
-  /** Further places that have data of users: other stores, findings, restored slices. */
+  /** Further stores of user data: the hot window, findings, restored slices. */
   targets?: readonly ErasureTarget[]
   clock: Clock
   /** The wait for rows that are on their way into the stores. */
   settle_ms?: number
 }
 
-/** A batch of the worker is written within this time, or waits for a store that is away. */
+/** A worker writes a batch within this time, unless a store is unavailable. */
 const settle_ms_usual = 5_000
 
 /** Deletes what is known of a user in every store, and writes the receipt. */
@@ -46,9 +45,9 @@ export function erasureHandler(options: ErasureJobOptions): JobHandler {
     run: async (job, context) => {
       const id = String(job.params['erasure_id'])
       const erasure = await findErasure(options.db, { project_id: job.project_id, id })
-      if (erasure === undefined) throw new JobRefused('The erasure is not there any more.')
+      if (erasure === undefined) throw new JobRefused('The erasure does not exist.')
       const { user_id } = erasure
-      // An attempt that was killed between the receipt and the end of its job has done it all.
+      // An attempt that was killed after the receipt was written has deleted everything.
       if (user_id !== null) {
         await new ErasureRun(options, { ...erasure, user_id }, { job, context }).run()
       }
@@ -57,7 +56,7 @@ export function erasureHandler(options: ErasureJobOptions): JobHandler {
   }
 }
 
-/** Looks for rows of the user, the last of which must find none. */
+/** Rounds of hiding, of which the last finds no row. */
 const rounds_max = 5
 
 class ErasureRun {
@@ -78,7 +77,7 @@ class ErasureRun {
     this.#counts = new ErasedCounts(job)
   }
 
-  /** Everything is unreadable in all places before the first of them takes bytes off its disk. */
+  /** Hides the rows in all targets before the first of them purges. */
   async run(): Promise<void> {
     const { db, clock, settle_ms = settle_ms_usual } = this.#options
     const { id, project_id, purge } = this.#erasure
@@ -97,7 +96,7 @@ class ErasureRun {
     await endErasure(db, id, { receipt: receiptOf({ ...erased, ended_at }), ended_at })
   }
 
-  /** Deletes what the stores have now; true when there was anything. */
+  /** Hides the rows that the targets have now; true when there were rows. */
   async #hide(round: number): Promise<boolean> {
     const { db, store } = this.#options
     const { project_id, user_id } = this.#erasure
@@ -127,8 +126,8 @@ class ErasureRun {
   }
 
   /**
-   * Notes the traces of the user that any place tells, before any of it goes: rows that name nobody
-   * are known by their trace, whichever place has them.
+   * Stores the traces of the user that any target has, before rows are deleted: rows without a user
+   * are found by their trace, in each target.
    */
   async #collect(holds: readonly HeldBy[]): Promise<void> {
     const { db } = this.#options
@@ -142,7 +141,7 @@ class ErasureRun {
     }
   }
 
-  /** The traces that were noted, but for those that are held by now; one page at least. */
+  /** Yields the stored traces without held ones, in pages; at least one page. */
   async *#pages(holds: readonly HeldBy[]): AsyncGenerator<UserErasure> {
     const { db } = this.#options
     const { project_id, user_id } = this.#erasure
@@ -185,6 +184,31 @@ class ErasureRun {
     if (trace_ids.length === 0) return 0
     const counted = await this.#options.store.countUser({ project_id, user_id, trace_ids })
     return counted.reduce((all, { rows }) => all + rows, 0)
+  }
+}
+
+/** Counts of deleted records by kind, including those that an earlier attempt counted. */
+class ErasedCounts {
+  readonly #before: Readonly<Record<string, number>>
+  readonly all: Record<string, number>
+
+  constructor({ progress }: Pick<Job, 'progress'>) {
+    this.#before = { ...((progress?.['counts'] ?? {}) as Record<string, number>) }
+    this.all = { tasks: 0, conversations: 0, ...this.#before }
+  }
+
+  /** Rows that go in a round; in the first one they may be those that an earlier attempt counted. */
+  add(counted: Readonly<Record<string, number>>, round: number): void {
+    for (const [kind, rows] of Object.entries(counted)) {
+      this.all[kind] =
+        round === 0 ? Math.max(rows, this.#before[kind] ?? 0) : (this.all[kind] ?? 0) + rows
+    }
+  }
+
+  addOwned(owned: Readonly<Record<'tasks' | 'conversations', number>>): void {
+    for (const kind of ['tasks', 'conversations'] as const) {
+      this.all[kind] = (this.all[kind] ?? 0) + owned[kind]
+    }
   }
 }
 

@@ -47,7 +47,7 @@ const erasureSchema = z.strictObject({
   unreadable_at: z.iso
     .datetime()
     .nullable()
-    .describe('When no read found the data any more, in any store; the bytes go after it.'),
+    .describe('When the data became unreadable in every store; the purge follows.'),
   receipt: receiptSchema.nullable().describe('null until it is completed.'),
 })
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const count = z.int().nonnegative()
 
-/** What remains of the erased data, and where. */
+/** Kinds of erased data that remain. */
 const whats = [
   'archives',
   'held_rows',
@@ -12,7 +12,7 @@ const whats = [
   'late_rows',
 ] as const
 
-/** What an erasure came to. */
+/** The receipt of an erasure. */
 export const receiptSchema = z.strictObject({
   counts: z.record(z.string(), count).describe('Records that were deleted, by kind.'),
   held_rows: count.describe('Records that a legal hold keeps: ask again when it is released.'),
@@ -28,14 +28,11 @@ export const receiptSchema = z.strictObject({
     .array(
       z.strictObject({
         what: z.enum(whats),
-        detail: z.string().describe('Where the data is, and what removes it.'),
-        until: z.iso
-          .datetime()
-          .nullable()
-          .describe('When it is gone, about. null: the detail says what it depends on.'),
+        detail: z.string().describe('The place of the data, and how it is removed.'),
+        until: z.iso.datetime().nullable().describe('When it is gone, about. null: see `detail`.'),
       }),
     )
-    .describe('What remains of the data, and until when. Empty in receipts of earlier versions.'),
+    .describe('Data that remains, and until when. Empty in receipts of earlier versions.'),
 })
 
 export type Receipt = z.infer<typeof receiptSchema>
@@ -43,7 +40,7 @@ export type Receipt = z.infer<typeof receiptSchema>
 /** How long ClickHouse keeps files that it has replaced: `old_parts_lifetime`. */
 const replacedFiles_ms = 8 * 60_000
 
-/** What an erasure knows at its end. */
+/** The facts that a receipt is made of. */
 export type Erased = Pick<Receipt, 'counts' | 'held_rows' | 'purged' | 'archives'> & {
   /** Whether a purge rewrote files. */
   is_rewritten: boolean

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from '../../../../platform/relational/index.ts'
 
-/** Tells these locks from others. */
+/** The class of these advisory locks. */
 const restoreLocks = 7_061_857
-/** One wait; a waiting statement must end within the time that a statement may take. */
+/** One wait, shorter than the time-out of statements. */
 const wait_ms = 2_000
-/** Waits in all: a restored file takes seconds, and those behind the waiter wait for it. */
+/** Waits in all; a restored file takes seconds. */
 const waits_max = 300
 
 /**
- * Does some work of a restore while no erasure of the project waits: what the work reads of erasures
- * holds until it has ended.
+ * Runs one step of a restore. No erasure of the project hides rows during the step, so the erasures
+ * that the step has read are all that count.
  */
 export function duringRestore<T, Tables>(
   db: Kysely<Tables>,
@@ -21,8 +21,8 @@ export function duringRestore<T, Tables>(
 }
 
 /**
- * Resolves when the work that restores of the project have begun is over. What they begin from then
- * on knows what erasures had noted before this was called.
+ * Waits for the steps that restores of the project have begun. Steps that begin later read the
+ * erasures that were stored before this call.
  */
 export function untilRestoresKnow<Tables>(
   db: Kysely<Tables>,

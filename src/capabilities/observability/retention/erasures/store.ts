@@ -98,7 +98,7 @@ export async function countErasures(
 
 type OfDigest = Pick<Erasure, 'project_id' | 'user_id_digest'>
 
-/** Notes traces of the user; again is fine. */
+/** Stores traces of the user; idempotent. */
 export async function noteTraces(
   db: RetentionDb,
   { project_id, user_id_digest }: OfDigest,
@@ -111,7 +111,7 @@ export async function noteTraces(
     on conflict do nothing`.execute(db)
 }
 
-/** The traces that were noted of the user, by this erasure and earlier ones; a page of them, sorted. */
+/** Reads a page of the user's traces that this erasure and earlier ones stored, sorted. */
 export async function selectTraces(
   db: RetentionDb,
   { project_id, user_id_digest }: OfDigest,
@@ -129,7 +129,7 @@ export async function selectTraces(
   return rows.map(({ trace_id }) => trace_id)
 }
 
-/** Notes that no read finds the user's data any more; the first time counts. */
+/** Stores when the user's data became unreadable; the first time counts. */
 export async function noteUnreadable(db: RetentionDb, id: string, at: Date): Promise<void> {
   await db
     .updateTable('erasures')
@@ -190,4 +190,21 @@ export async function deleteOwned(
     tasks: tasks.rows[0]?.rows ?? 0,
     conversations: conversations.rows[0]?.rows ?? 0,
   }
+}
+
+/** Archive runs of one receipt: thirty years of daily ones. */
+const runs_max = 10_000
+
+/** The archive runs of a project whose files exist or are being written, newest first. */
+export async function archiveRuns(db: RetentionDb, project_id: string): Promise<string[]> {
+  const runs = await db
+    .selectFrom('job_runs')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('kind', '=', 'archive')
+    .where('state', 'in', ['queued', 'running', 'succeeded'])
+    .orderBy('id', 'desc')
+    .limit(runs_max)
+    .execute()
+  return runs.map(({ id }) => id)
 }

@@ -20,7 +20,7 @@ const kinds = [...withUser, 'events', 'links', 'correlations'] as const
 /** Names the tables of the kinds. */
 export type TableOf = (kind: RecordKind) => string
 
-/** Takes what is known of a user out of tables that have the columns of the kinds. */
+/** Opens the erasure of users in tables that have the columns of the kinds. */
 export function openClickHouseErasure(options: {
   columnar: Columnar
   tableOf: TableOf
@@ -33,7 +33,7 @@ export function openClickHouseErasure(options: {
   return erasureIn({ read, changesOf, tableOf })
 }
 
-/** The same, with the changes that a store shares among its callers. */
+/** Opens it over the changes of a store. */
 export function erasureIn(options: {
   read: Read
   changesOf: ChangesOf
@@ -67,7 +67,7 @@ export function erasureIn(options: {
   }
 }
 
-/** Rows of the traces that name the user, or nobody. */
+/** Rows of the traces that have this user or no user. */
 function ofUser(
   kind: RecordKind,
   { project_id, user_id, trace_ids }: Omit<UserErasure, 'held_trace_ids'>,
@@ -98,7 +98,7 @@ async function tracesOfUser(
   return rows.map(({ id }) => id)
 }
 
-/** Those of the traces that something holds. */
+/** Returns those of the traces that are held. */
 export async function heldAmong(
   read: Read,
   about: { project_id: string; trace_ids: readonly string[] },
@@ -113,7 +113,7 @@ export async function heldAmong(
   return rows.map(({ id }) => id)
 }
 
-/** What there is of a user in each kind, each record once. */
+/** Counts the rows of `ofUser` by kind, each record once. */
 export async function userCounts(
   read: Read,
   about: Omit<UserErasure, 'held_trace_ids'>,

@@ -10,12 +10,11 @@ import {
   retentionIds_max,
   type TracesQuery,
 } from '../retention-contract.ts'
-import { type ChangesOf, type RowChanges, rowChanges } from './change-rows.ts'
+import { bytesIn, type ChangesOf, type RowChanges, rowChanges, secondsOf } from './change-rows.ts'
 import { allOf, type Condition, nanoParameter } from './conditions.ts'
 import { contentMasks } from './content-mask.ts'
 import { countBuckets } from './count-buckets.ts'
 import { erasureIn, heldAmong, userCounts } from './erase-user.ts'
-import { bytesIn, secondsOf } from './part-bytes.ts'
 import {
   day_s,
   dayOf,
