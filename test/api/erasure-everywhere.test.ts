@@ -21,6 +21,7 @@ import {
   openArchiveDesk,
 } from '../support/archives.ts'
 import { documentedBy } from '../support/documented.ts'
+import { eventually } from '../support/eventually.ts'
 import { jobIn } from '../support/job-workers.ts'
 import { observationOf } from '../support/observations.ts'
 import { openQueryApi, type QueryApi } from '../support/query-api.ts'
@@ -372,6 +373,23 @@ test('an erasure of another project leaves no row out of a restore', async () =>
   expect((await stored(mine, hers))['observations']).toBe(3)
 })
 
+/** Looks after each insert of a restore, until it is disposed. */
+function insertsOf(look: () => Promise<Record<string, number>>) {
+  const { columnar } = api
+  const { insertParquet } = columnar
+  const seen: Record<string, number>[] = []
+  columnar.insertParquet = async (...asked) => {
+    await insertParquet(...asked)
+    seen.push(await look())
+  }
+  return {
+    seen,
+    [Symbol.asyncDispose]: async () => {
+      columnar.insertParquet = insertParquet
+    },
+  }
+}
+
 test.each([
   ['between two of its files', 4],
   ['before its last file', 9],
@@ -396,8 +414,12 @@ test.each([
       expect(erasure['receipt']).toMatchObject({ purged: true })
       const erased = await stored(project, hers)
       expect(erased).toEqual(none(erased))
+      await using inserts = insertsOf(() => stored(project, hers))
       goOn.resolve()
       const job = await jobIn(api.db, asked.id, 'succeeded', 'failed')
+      // No insert since then wrote a row of the user, not even one that was deleted again.
+      expect(inserts.seen.length).toBeGreaterThan(3)
+      for (const rows of inserts.seen) expect(rows).toEqual(none(rows))
       expect(job).toMatchObject({ state: 'succeeded', error: null, result: { erased_rows: 10 } })
       expect(await desk.slice(slice_id)).toMatchObject({ state: 'ready', erased_rows: 10 })
     } finally {
@@ -413,3 +435,48 @@ test.each([
     })
   },
 )
+
+test('an erasure waits for a file that is being inserted, and then hides its rows', async () => {
+  const { project, hers } = await projectWithRecords()
+  const archive = await desk.archive(project, window)
+  const { columnar } = api
+  const { insertParquet } = columnar
+  const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  columnar.insertParquet = async (...asked) => {
+    reached.resolve()
+    await goOn.promise
+    return insertParquet(...asked)
+  }
+  let is_hidden = false
+  const { erasure: slices } = desk.restored
+  const watched: ErasureTarget = {
+    ...slices,
+    eraseUser: async (...asked) => {
+      is_hidden = true
+      await slices.eraseUser(...asked)
+    },
+  }
+  try {
+    const { job: restoring } = await desk.begin(archive)
+    await reached.promise
+    const { erasure_id, job_id } = await requestErasure(project)
+    const erasing = api.done(job_id, handler([watched]))
+    await eventually('the erasure waits', async () => {
+      const { rows } = await hot.pool.query(
+        `select 1 from pg_locks where locktype = 'advisory' and not granted`,
+      )
+      return rows.length > 0
+    })
+    expect(is_hidden).toBe(false)
+    goOn.resolve()
+    expect(await erasing).toMatchObject({ state: 'succeeded', error: null })
+    expect((await readErasure(project, erasure_id))['receipt']).toMatchObject({ purged: true })
+    const job = await jobIn(api.db, restoring.id, 'succeeded', 'failed')
+    expect(job).toMatchObject({ state: 'succeeded', error: null, result: { erased_rows: 10 } })
+  } finally {
+    goOn.resolve()
+    columnar.insertParquet = insertParquet
+  }
+  const left = await stored(project, hers)
+  expect(left).toEqual(none(left))
+})
