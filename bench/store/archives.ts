@@ -60,7 +60,10 @@ function openBench({ columnar }: BenchEngine, { relational: { db }, directory }:
   const settings = { ...defaultArchiveSettings, settle_ms: 0 }
   const about = { db, blobs: openBlobs(blobsOptions(url)), clock: systemClock, settings }
   const restored = openRestoredStore({ columnar })
-  const erasedUsers = (_project_id: string) => Promise.resolve(() => false)
+  const erasedUsers = async () => ({
+    ...{ version: 0, isCurrent: async () => true, isErased: () => false },
+    erasedTraces: async () => [],
+  })
   const restore = restoreHandler({ ...about, restored, erasedUsers })
   return {
     archive: archiveHandler({ ...about, store: openArchiveStore({ columnar }) }),

@@ -7,6 +7,7 @@ import {
   type JobTables,
   openRelational,
   type Relational,
+  type RetentionTables,
   startEmbeddedPostgres,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
@@ -19,7 +20,7 @@ import { projectOf, projects } from './generated-rows.ts'
 export type BenchServices = AsyncDisposable & {
   /** For files; removed at the end. */
   directory: string
-  relational: Relational<ArchiveTables & HotTables & JobTables>
+  relational: Relational<ArchiveTables & HotTables & JobTables & RetentionTables>
   /** Asks a route of the api about a project; answers the JSON of a 200. */
   post(path: string, project_id: string, body: object): Promise<Record<string, unknown>>
 }
@@ -46,7 +47,7 @@ export async function startServices(engine: BenchEngine): Promise<BenchServices>
     LOOPTRACE_GRACE_PERIOD_MS: '5000',
   }
   const login = firstLoginIn(await runRole('migrate', settings))
-  const relational = openRelational<ArchiveTables & HotTables & JobTables>({
+  const relational = openRelational<ArchiveTables & HotTables & JobTables & RetentionTables>({
     url: postgres.url,
     pool_max: 8,
     connect_timeout_ms: 10_000,

@@ -38,7 +38,7 @@ export function openArchives(
   context: RoleContext,
   config: BlobsConfig & Pick<RoleConfig<'worker'>, 'archive_settle_ms' | 'clickhouse_cluster'>,
   { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
-): { handlers: JobHandler[]; chores: Chore[]; eraseUser: RestoredStore['eraseUser'] } {
+): { handlers: JobHandler[]; chores: Chore[]; erasure: RestoredStore['erasure'] } {
   const { clock } = context
   const blobs = openArchiveBlobs(context, config)
   const settings = { ...defaultArchiveSettings, settle_ms: config.archive_settle_ms }
@@ -51,7 +51,7 @@ export function openArchives(
       restoreHandler({ ...about, restored, erasedUsers }),
     ],
     chores: [endSlicesChore({ db, restored, clock }), tidyArchivesChore({ db, blobs })],
-    eraseUser: restored.eraseUser,
+    erasure: restored.erasure,
   }
 }
 

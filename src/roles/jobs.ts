@@ -3,12 +3,14 @@ import { type Chore, type JobHandler, startJobs } from '../capabilities/observab
 import {
   archiveScheduleHandler,
   dryRunHandler,
-  type EraseElsewhere,
   erasureHandler,
   retentionChores,
   retentionHandler,
 } from '../capabilities/observability/retention/index.ts'
-import { openPostgresRetention } from '../capabilities/observability/stores/index.ts'
+import {
+  type ErasureTarget,
+  openPostgresRetention,
+} from '../capabilities/observability/stores/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
@@ -28,8 +30,8 @@ type JobConfig = Pick<
 type JobParts = {
   handlers: readonly JobHandler[]
   chores: readonly Chore[]
-  /** Deletes what it has of a user. */
-  eraseUser?: EraseElsewhere
+  /** Takes out what it has of a user. */
+  erasure?: ErasureTarget
 }
 
 /** Works on jobs of every kind until the role ends: those of retention, and `others`. */
@@ -40,7 +42,7 @@ export function openJobs(
   others: readonly JobParts[],
 ): void {
   const targets = [openPostgresRetention({ db }), openFindingsRetention({ db })]
-  const elsewhere = others.flatMap(({ eraseUser }) => eraseUser ?? [])
+  const erased = [...targets, ...others.flatMap(({ erasure }) => erasure ?? [])]
   const { retention_hour: hour, job_runs_days, ledger_days } = config
   const jobs = startJobs({
     ...context,
@@ -49,7 +51,7 @@ export function openJobs(
       retentionHandler({ ...context, db, store: retention, targets }),
       dryRunHandler({ db, store: retention }),
       archiveScheduleHandler({ ...context, db, store: retention }),
-      erasureHandler({ ...context, db, store: retention, targets, elsewhere }),
+      erasureHandler({ ...context, db, store: retention, targets: erased }),
       ...others.flatMap(({ handlers }) => handlers),
     ],
     chores: [

@@ -102,7 +102,7 @@ test('an erasure deletes what was found where the user had a part, and what othe
     .where('user_id', '=', 'ada')
     .execute()
   await openFindingsRetention(api.bench).eraseUser({
-    ...{ project_id: project, user_id: 'ada', held_trace_ids: [], purge: true },
+    ...{ project_id: project, user_id: 'ada', held_trace_ids: [], trace_ids: [] },
   })
   for (const task of ['later', 'shared']) {
     expect([task, (await told(project, task)).findings]).toEqual([task, []])

@@ -195,7 +195,7 @@ test('an erasure that fails on its way is done again, and its receipt has every 
   }
   const handler = api.erasureHandler({
     store: flaky,
-    elsewhere: [async ({ user_id }) => void copies.push(user_id)],
+    targets: [{ eraseUser: async ({ user_id }) => void copies.push(user_id) }],
   })
   expect(await api.done(String(asked.body['job_id']), handler)).toMatchObject({ attempt: 1 })
   const { body } = await api.call('GET', `${path}/${asked.body['erasure_id']}`, project)

@@ -292,7 +292,7 @@ test('what the judge found goes with the content that it quotes', async () => {
   const masked = await told(project, 'kept')
   expect(masked.text).not.toContain(said)
   expect(masked.findings).toMatchObject([{ judge: 'judge-1', evidence: { expired: true } }])
-  await openFindingsRetention(api.bench).eraseUser({ ...about, user_id: 'ada', purge: true })
+  await openFindingsRetention(api.bench).eraseUser({ ...about, user_id: 'ada', trace_ids: [] })
   expect((await told(project, 'kept')).findings).toEqual([])
   const { judged } = await api.bench.db
     .selectFrom('task_detections')

@@ -16,7 +16,7 @@ afterAll(() => api[Symbol.asyncDispose]())
 
 type TestClock = RetentionChoresOptions['clock'] & { at: (text: string) => TestClock }
 
-/** A clock that stands still until it is set. */
+/** A manual clock. */
 function clockAt(text: string): TestClock {
   let now_ms = Date.parse(text)
   const clock: TestClock = {
@@ -29,7 +29,7 @@ function clockAt(text: string): TestClock {
   return clock
 }
 
-/** The look of one worker for runs that are due; a worker that starts has a look of its own. */
+/** The chore of a worker that has just started. */
 function workerAt(clock: TestClock, hour = 3) {
   const [chore] = retentionChores({
     ...{ db: api.db, clock, hour, job_runs_days: 90, ledger_days: 400 },

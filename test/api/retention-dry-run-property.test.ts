@@ -186,7 +186,7 @@ async function writeArchive(
     .updateTable('job_runs')
     .set({
       ...{ state, result: JSON.stringify({ verified: true, stored_before }) },
-      // Nobody takes over what is running.
+      // The lease keeps other workers away.
       ...(state === 'running' && { lease_until: '2100-01-01T00:00:00Z', lease_owner: newId() }),
     })
     .where('id', '=', id)
@@ -215,8 +215,8 @@ async function records(project_id: string): Promise<Record<string, number>> {
 
 type Bucket = Record<'kind' | 'action', string> & { rows: number }
 
-/** What a run said that it would take out, by kind. */
-function told(buckets: unknown): Record<string, number> {
+/** Rows that a dry run reports as deleted or masked, by kind. */
+function reported(buckets: unknown): Record<string, number> {
   const sums: Record<string, number> = {}
   const add = (kind: string, rows: number) => {
     sums[kind] = (sums[kind] ?? 0) + rows
@@ -232,7 +232,7 @@ function told(buckets: unknown): Record<string, number> {
 const withoutBytes = (buckets: unknown) =>
   (buckets as Record<string, unknown>[]).map(({ bytes: _, ...bucket }) => bucket)
 
-test('a dry run says exactly what the run then does, whatever there is and whatever the rules', async () => {
+test('a dry run counts exactly what the run then deletes and masks, for random data and rules', async () => {
   const check = async (given: Case) => {
     const project = await write(given)
     const before = await records(project)
@@ -244,12 +244,12 @@ test('a dry run says exactly what the run then does, whatever there is and whate
     expect(is_partial).toBe(false)
     expect(real['result']).toMatchObject(result)
     const after = await records(project)
-    const sums = told(dry.buckets)
+    const sums = reported(dry.buckets)
     for (const [kind, rows] of Object.entries(before)) {
       if (kind === 'content') continue
       expect([kind, rows - (after[kind] ?? 0)]).toEqual([kind, sums[kind] ?? 0])
     }
-    // What was masked is there without content, what was deleted is not there.
+    // Masked rows lose their content, deleted rows too.
     const said = (before['content'] ?? 0) - (after['content'] ?? 0)
     expect(said).toBeGreaterThanOrEqual(sums['content'] ?? 0)
   }

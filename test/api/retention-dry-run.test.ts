@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dryRunHandler } from '../../src/capabilities/observability/retention/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { problem } from '../../src/kernel/problem.ts'
 import { enqueueTestJob, startWorker } from '../support/job-workers.ts'
 import {
+  dateAgo,
   daysAgo,
   openRetentionApi,
   type RetentionApi,
@@ -69,7 +71,10 @@ test("with wait=true the answer has the result; no run is on the policy's record
   await worker.stop()
   expect(asked).toMatchObject({
     status: 202,
-    body: { state: 'succeeded', result: { deleted_rows: 1, buckets: 1, is_partial: false } },
+    body: {
+      ...{ state: 'succeeded', progress: { steps: 1, day: dateAgo(40) } },
+      result: { deleted_rows: 1, buckets: 1, is_partial: false },
+    },
   })
   const { body } = await api.call('GET', '/retention-policy', project)
   expect(body).toMatchObject({ last_run: null, deleted_rows: 0, deleted_bytes: 0 })
@@ -300,6 +305,36 @@ test('a run that is cancelled ends as failed, and its worker stops', async () =>
     read.body['ended_at'],
   )
   expect((await api.call('POST', run, project)).status).toBe(202)
+})
+
+test('a dry run that meets an outage is begun again, and counts every row once', async () => {
+  const project = await api.newProject()
+  await api.seed(project, {
+    observations: [{ start_time: daysAgo(40) }, { start_time: daysAgo(41) }],
+    events: [{ time: daysAgo(40) }],
+  })
+  await setPolicy(project, { days: { observations: 30 } })
+  let calls = 0
+  const flaky = dryRunHandler({
+    db: api.db,
+    store: {
+      ...api.store,
+      countBuckets: async (asked) => {
+        calls += 1
+        if (calls === 2) throw problem('store_unavailable', { detail: 'It is away.' })
+        return api.store.countBuckets(asked)
+      },
+    },
+  })
+  const asked = await api.call('POST', run, project)
+  const job = await api.done(String(asked.body['job_id']), flaky)
+  expect(job).toMatchObject({ state: 'succeeded', result: { deleted_rows: 3, buckets: 3 } })
+  const { body } = await api.call('GET', `${runs}/${job.id}`, project)
+  expect(body['buckets']).toMatchObject([
+    { kind: 'observations', day: dateAgo(41), rows: 1 },
+    { kind: 'events', day: dateAgo(40), rows: 1 },
+    { kind: 'observations', day: dateAgo(40), rows: 1 },
+  ])
 })
 
 test('who may start and cancel a dry run', async () => {

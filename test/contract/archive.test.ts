@@ -71,6 +71,17 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     const sql = `SELECT count() AS n FROM (${each}) WHERE slice_id = {slice:UUID}`
     return Number((await desk.columnar.query<{ n: string }>(sql, { slice: slice_id }))[0]?.n)
   }
+  /** The same with rows that are only marked as deleted: those that lie on the disk. */
+  const storedRowsOf = async (slice_id: string) => {
+    let rows = 0
+    for (const kind of kinds) {
+      const sql = `SELECT count() AS n FROM restored_${kind} WHERE slice_id = {slice:UUID}`
+      const settings = { apply_deleted_mask: 0 }
+      const [row] = await desk.columnar.query<{ n: string }>(sql, { slice: slice_id }, { settings })
+      rows += Number(row?.n)
+    }
+    return rows
+  }
   /** The archive as it would be with other bytes in place of a blob; the blob comes back. */
   const withBlob = async (
     name: string,
@@ -236,15 +247,26 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     const observations = await differences('observations', slice_id, "user_id != 'user-3'")
     expect(observations).toEqual({ live: 120, back: 120, missing: 0, added: 0 })
     expect(await rowsOf(slice_id)).toBe(600)
+    // They never were on the disk.
+    expect(await storedRowsOf(slice_id)).toBe(600)
   })
 
   test('a user who is erased later goes from slices too, and from no other project', async () => {
     const { slice_id } = await desk.restore(archive, { kinds: ['observations', 'events'] })
     const before = await rowsOf(slice_id)
-    await desk.restored.eraseUser({ project_id: newId(), user_id: 'user-1' })
+    const { erasure } = desk.restored
+    const asked = { project_id, user_id: 'user-1', after: '' }
+    const trace_ids = await erasure.tracesOfUser(asked)
+    expect(await erasure.tracesOfUser({ ...asked, project_id: newId() })).toEqual([])
+    const about = { project_id, user_id: 'user-1', trace_ids, held_trace_ids: [] }
+    await erasure.eraseUser({ ...about, project_id: newId() })
     expect(await rowsOf(slice_id)).toBe(before)
-    await desk.restored.eraseUser({ project_id, user_id: 'user-1' })
+    await erasure.eraseUser(about)
     expect(await rowsOf(slice_id)).toBe(before - 60)
+    expect(await storedRowsOf(slice_id)).toBe(before)
+    expect(await erasure.purgeUser(about)).toBe(true)
+    expect(await storedRowsOf(slice_id)).toBe(before - 60)
+    expect(await erasure.purgeUser(about)).toBe(false)
   })
 
   test('files of a run that failed are deleted, those of others stay', async () => {

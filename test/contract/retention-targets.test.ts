@@ -130,15 +130,29 @@ describe.each(stores)('$name', ({ open }) => {
       user_id: `user-${at}`,
     }))
     await store.insert(named, { token: newId() })
-    const about = { project_id, held_trace_ids: [], purge: false }
-    await target.eraseUser({ ...about, user_id: 'user-1' })
-    await target.eraseUser({ ...about, user_id: 'user-1' })
+    const traceOf = (at: number) => String(rows[at]?.trace_id)
+    const about = { project_id, held_trace_ids: [] }
+    expect(await target.tracesOfUser?.({ project_id, user_id: 'user-1', after: '' })).toEqual([
+      traceOf(1),
+    ])
+    for (const after of [traceOf(1), 'f']) {
+      expect(await target.tracesOfUser?.({ project_id, user_id: 'user-1', after })).toEqual([])
+    }
+    const erasure = { ...about, user_id: 'user-1', trace_ids: [traceOf(1)] }
+    await target.eraseUser(erasure)
+    await target.eraseUser(erasure)
     const without = (at: number) => (id: string) => id !== `o${at}` && id !== `u${at}`
     const all = [0, 1, 2, 3, 4, 5].flatMap((at) => [`o${at}`, `u${at}`])
     expect(await left()).toEqual(all.filter(without(1)))
-    const held_trace_ids = [String(rows[2]?.trace_id)]
-    await target.eraseUser({ ...about, user_id: 'user-2', held_trace_ids })
+    // A held trace is not among the traces; rows of another user stay.
+    const held_trace_ids = [traceOf(2)]
+    await target.eraseUser({ ...about, user_id: 'user-2', trace_ids: [], held_trace_ids })
     expect(await left()).toEqual(all.filter(without(1)))
+    await target.eraseUser({ ...about, user_id: 'user-2', trace_ids: [traceOf(3)] })
+    expect(await left()).toEqual(all.filter((id) => without(1)(id) && id !== 'o3'))
+    const elsewhere = { ...about, project_id: newId(), user_id: 'user-4', trace_ids: [traceOf(4)] }
+    await target.eraseUser(elsewhere)
+    expect(await left()).toContain('u4')
   })
 
   test('is done with thousands of rows, too', async () => {

@@ -91,7 +91,10 @@ startWorker(db, [
         return restored.sums(asked)
       },
     },
-    erasedUsers: async () => () => false,
+    erasedUsers: async () => ({
+      ...{ version: 0, isCurrent: async () => true, isErased: () => false },
+      erasedTraces: async () => [],
+    }),
   }),
 ])
 process.stdout.write('ready 1\n')

@@ -129,16 +129,23 @@ export type ArchiveDesk = {
   archive(project_id: string, params?: JobValue): Promise<Job>
   /** Runs a restore to its end; answers the job and the id of its slice. */
   restore(archive: Job, more?: JobValue): Promise<{ job: Job; slice_id: string }>
+  /** Asks for a restore, and answers its job without waiting for it. */
+  begin(archive: Job, more?: JobValue): Promise<{ job: Job; slice_id: string }>
   slice(slice_id: string): Promise<Slice | undefined>
   close(): Promise<void>
 }
 
 export async function openArchiveDesk(
   blobs: Blobs | undefined,
-  more: Partial<ArchiveSettings> & { database_url?: string; clock?: Clock } = {},
+  more: Partial<ArchiveSettings> & {
+    database_url?: string
+    clock?: Clock
+    /** Tables that the test has open already, and closes. */
+    columnar?: Columnar
+  } = {},
 ): Promise<ArchiveDesk> {
-  const { database_url, clock = systemClock, ...others } = more
-  const columnar = await migratedClickHouse()
+  const { database_url, clock = systemClock, columnar: given, ...others } = more
+  const columnar = given ?? (await migratedClickHouse())
   const relational = openRelational<ArchiveTestTables>({
     url: database_url ?? (await testPostgres()),
     pool_max: 8,
@@ -169,27 +176,31 @@ export async function openArchiveDesk(
     tidyArchivesChore({ db, blobs, every_ms: 50 }),
   ]
   const worker = startWorker(db, handlers, { chores })
-  const run = async (kind: string, project_id: string, params: JobValue) => {
-    const { id } = await enqueueTestJob(db, { project_id, kind, params })
-    return jobIn(db, id, 'succeeded', 'failed')
+  const ended = ({ id }: Job) => jobIn(db, id, 'succeeded', 'failed')
+  const begin: ArchiveDesk['begin'] = async (
+    { id: archive_run_id, project_id, result },
+    more = {},
+  ) => {
+    const slice_id = newId()
+    await insertTestSlice(db, { slice_id, project_id, archive_run_id, created_at: new Date() })
+    const { manifest, manifest_sha256 } = result ?? {}
+    const params = { archive_run_id, slice_id, manifest, manifest_sha256, ...more }
+    return { slice_id, job: await enqueueTestJob(db, { project_id, kind: 'restore', params }) }
   }
   return {
-    ...{ columnar, db, restored, columnsToCome },
-    archive: (project_id, params = daysFrom(3)) => run('archive', project_id, params),
-    restore: async ({ id: archive_run_id, project_id, result }, params = {}) => {
-      const slice_id = newId()
-      const created_at = new Date()
-      await insertTestSlice(db, { slice_id, project_id, archive_run_id, created_at })
-      const { manifest, manifest_sha256 } = result ?? {}
-      const asked = { archive_run_id, slice_id, manifest, manifest_sha256, ...params }
-      return { slice_id, job: await run('restore', project_id, asked) }
+    ...{ columnar, db, restored, columnsToCome, begin },
+    archive: async (project_id, params = daysFrom(3)) =>
+      ended(await enqueueTestJob(db, { project_id, kind: 'archive', params })),
+    restore: async (archive, params) => {
+      const { job, slice_id } = await begin(archive, params)
+      return { slice_id, job: await ended(job) }
     },
     slice: (slice_id) =>
       db.selectFrom('restored_slices').selectAll().where('id', '=', slice_id).executeTakeFirst(),
     close: async () => {
       await worker.stop()
       await relational.close()
-      await columnar.close()
+      if (given === undefined) await columnar.close()
     },
   }
 }

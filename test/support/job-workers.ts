@@ -61,7 +61,7 @@ export function jobOf(db: Kysely<JobTables>, id: string): Promise<Job> {
   return db.selectFrom('job_runs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 }
 
-/** The job, once it is in one of these states. */
+/** The job, once it is in one of these states. The wait is long, since machines are shared. */
 export function jobIn(db: Kysely<JobTables>, id: string, ...states: Job['state'][]): Promise<Job> {
   return eventually(
     `the job ${states.join(' or ')}`,
@@ -69,6 +69,6 @@ export function jobIn(db: Kysely<JobTables>, id: string, ...states: Job['state']
       const job = await jobOf(db, id)
       return states.includes(job.state) && job
     },
-    { timeout_ms: 20_000, interval_ms: 20 },
+    { timeout_ms: 60_000, interval_ms: 20 },
   )
 }

@@ -171,7 +171,7 @@ export async function openRetentionApi(): Promise<RetentionApi> {
     },
     handler: (given = store, targets = []) =>
       retentionHandler({ db, store: given, targets, clock, logger, metrics: createMetrics() }),
-    erasureHandler: (more = {}) => erasureHandler({ db, store, clock, ...more }),
+    erasureHandler: (more = {}) => erasureHandler({ db, store, clock, settle_ms: 0, ...more }),
     done: async (job_id, handler = api.handler()) => {
       const worker = startWorker(db, [handler], { clock })
       try {

@@ -71,7 +71,7 @@ interface RetentionBucketsTable {
   kind: string
   environment: string
   action: 'mask' | 'delete' | 'keep'
-  /** `kept`: the rows stay. Also of all that a dry run counted, whatever its `action`. */
+  /** `kept`: the rows stay. All buckets of a dry run are `kept`. */
   state: 'begun' | 'done' | 'kept'
   reason: OrNull<string>
   row_count: CountByDefault
@@ -93,7 +93,7 @@ interface ErasuresTable {
   receipt: JsonOrNull<Record<string, unknown>>
   requested_by: string
   created_at: Instant
-  /** When no read found a row of the user any more. */
+  /** When the rows of the user became unreadable in every store. */
   unreadable_at: InstantOrNull
   ended_at: InstantOrNull
 }

@@ -156,7 +156,7 @@ async function forgetUser(
 
 async function forget(
   trx: DetectionDb,
-  { project_id, user_id, held_trace_ids }: Omit<UserErasure, 'purge'>,
+  { project_id, user_id, held_trace_ids }: Omit<UserErasure, 'trace_ids'>,
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return

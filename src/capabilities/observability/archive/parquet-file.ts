@@ -47,6 +47,31 @@ export async function readParquet(bytes: Buffer, kind: ArchivedKind): Promise<Pa
   }
 }
 
+/** The rows of a file, with their traces and users. */
+export type ParquetOwners = {
+  /** The hash of the row. */
+  hash: bigint
+  trace_id: string
+  /** Empty for rows and kinds without a user. */
+  user_id: string
+}[]
+
+/** Reads traces and users of a file's rows. Rejects with ParquetBroken. */
+export async function readOwners(bytes: Buffer): Promise<ParquetOwners> {
+  const metadata = footerOf(bytes)
+  const columns = (parquetSchema(metadata).children ?? []).map(({ element }) => element.name)
+  const wanted = [rowHashColumn, 'trace_id', 'user_id'].filter((name) => columns.includes(name))
+  const values = await valuesOf(bytes, metadata, wanted)
+  const [hashes = [], traces = [], users = []] = [rowHashColumn, 'trace_id', 'user_id'].map(
+    (name) => values.get(name),
+  )
+  return hashes.map((hash, at) => {
+    if (typeof hash !== 'bigint') throw new ParquetBroken('a row has no hash')
+    const [trace_id, user_id] = [String(traces[at]), String(users[at] ?? '')]
+    return { hash: BigInt.asUintN(64, hash), trace_id, user_id }
+  })
+}
+
 function footerOf(bytes: Buffer): FileMetaData {
   try {
     return parquetMetadata(bytes)

@@ -1,44 +1,44 @@
-import { createHash } from 'node:crypto'
-import { buffer } from 'node:stream/consumers'
 import type { Clock } from '../../../kernel/time.ts'
 import { nsFromIso } from '../../../model/list-query.ts'
-import { BlobMissing, type Blobs } from '../../../platform/blobs/index.ts'
+import type { Blobs } from '../../../platform/blobs/index.ts'
 import { type Job, type JobContext, type JobHandler, JobRefused } from '../jobs/index.ts'
+import { duringRestore } from '../retention/index.ts'
+import { ArchivedFiles } from './archived-files.ts'
 import { type RestoreParams, readRestoreParams, restoreJob } from './contract.ts'
 import { dayFrom, dayOf, windowIn } from './days.ts'
-import { asArchiveFailure } from './failures.ts'
+import { isErasedSince, type ReadErasedUsers } from './erased-users.ts'
 import { kindOf } from './kinds.ts'
+import { ErasedMeanwhile, LeftOut } from './left-out.ts'
 import {
   type ArchivedColumn,
   type ArchivedFile,
   type Manifest,
-  ManifestRefused,
-  readManifest,
   sumOfChecksums,
 } from './manifest.ts'
-import { ParquetBroken, readParquet } from './parquet-file.ts'
+import { noProgress, RestoreProgress } from './restore-progress.ts'
 import { columnsToRestore } from './restored-columns.ts'
 import type { RestoredStore } from './restored-store.ts'
 import type { ArchiveSettings } from './settings.ts'
 import { settleBoth } from './settle-both.ts'
 import { findSlice, hideSlice, openSlice } from './slice-store.ts'
-import type { ArchiveDb } from './store.ts'
+import type { RestoreDb } from './store.ts'
 
 /** What a restore run works with. */
 export type RestoreJobDeps = {
-  db: ArchiveDb
+  db: RestoreDb
   restored: RestoredStore
   blobs: Blobs | undefined
   /** Tells users of a project whose data was deleted on request, as of now. */
-  erasedUsers: (project_id: string) => Promise<(user_id: string) => boolean>
+  erasedUsers: ReadErasedUsers
   clock: Clock
   settings: ArchiveSettings
 }
 
 /**
  * Does restore runs: each file of an archive is checked as a whole before any row of it goes into
- * the slice, and what lies there in the end is compared with the manifest. Queries see the slice
- * once all of it is there. A file that is not what was archived ends the run, and its slice.
+ * the slice, and what lies there in the end is compared with the manifest. Rows of erased users are
+ * never written. Queries see the slice once all of it is there. A file that is not what was archived
+ * ends the run, and its slice.
  */
 export function restoreHandler(deps: RestoreJobDeps): JobHandler {
   return {
@@ -61,12 +61,19 @@ export function restoreHandler(deps: RestoreJobDeps): JobHandler {
 
 type Columns = Map<string, ArchivedColumn[]>
 
+/** Times that an attempt begins again because of an erasure. */
+const starts_max = 3
+/** How far the clocks of workers may be apart. */
+const skew_ms = 60_000
+
 class RestoreRun {
   readonly #deps: RestoreJobDeps & { blobs: Blobs }
   readonly #job: Job
   readonly #context: JobContext
   readonly #params: RestoreParams
   readonly #slice: { slice_id: string; project_id: string }
+  readonly #archive: ArchivedFiles
+  #progress: RestoreProgress
 
   constructor(deps: RestoreJobDeps & { blobs: Blobs }, job: Job, context: JobContext) {
     this.#deps = deps
@@ -74,6 +81,12 @@ class RestoreRun {
     this.#context = context
     this.#params = readRestoreParams(job.params)
     this.#slice = { slice_id: this.#params.slice_id, project_id: job.project_id }
+    this.#progress = RestoreProgress.from(job.progress)
+    const { blobs, settings } = deps
+    this.#archive = new ArchivedFiles({
+      ...{ blobs, project_id: job.project_id, signal: context.signal },
+      file_bytes_max: settings.restored_file_bytes_max,
+    })
   }
 
   async run() {
@@ -82,21 +95,18 @@ class RestoreRun {
     if (slice === undefined || slice.state === 'ending' || slice.state === 'ended') {
       throw new JobRefused('the slice was deleted before it was restored')
     }
-    const manifest = await this.#manifest()
+    const { manifest: name, manifest_sha256: sha256 } = this.#params
+    const manifest = await this.#archive.manifest({ name, sha256 })
     const columns = await this.#columns(manifest)
-    const files = manifest.files.filter((file) => this.#wants(file))
-    await this.#insert(files, columns)
-    await this.#compare(files, columns)
-    const erased_rows = await this.#erase()
-    const rows = sumOf(files, 'rows')
-    const bytes = sumOf(files, 'bytes')
-    if (
-      !(await openSlice(db, { ...this.#slice, row_count: rows - erased_rows, bytes, erased_rows }))
-    ) {
-      throw new JobRefused('the slice was deleted while it was restored')
+    for (let start = 1; ; start += 1) {
+      try {
+        return await this.#restore(manifest, columns)
+      } catch (error) {
+        if (!(error instanceof ErasedMeanwhile)) throw error
+        await this.#startOver()
+        if (start === starts_max) throw error
+      }
     }
-    const { slice_id } = this.#slice
-    return { verified: true, slice_id, files: files.length, rows, bytes, erased_rows }
   }
 
   /** Hides the slice for good, and takes out what of it was restored. */
@@ -106,16 +116,40 @@ class RestoreRun {
     await restored.dropSlice(this.#slice.slice_id)
   }
 
-  async #manifest(): Promise<Manifest> {
-    const { manifest: name, manifest_sha256: sha256 } = this.#params
-    const bytes = await this.#read({ name, sha256, bytes: undefined })
-    try {
-      const manifest = readManifest(bytes)
-      if (manifest.project_id === this.#job.project_id) return manifest
-      throw new ManifestRefused('the manifest is of another project')
-    } catch (error) {
-      throw refusedBy(error, name)
+  async #startOver(): Promise<void> {
+    await this.#deps.restored.dropSlice(this.#slice.slice_id)
+    this.#progress = RestoreProgress.from(null)
+    await this.#context.progress({ ...noProgress })
+  }
+
+  async #restore(manifest: Manifest, columns: Columns) {
+    const { db, erasedUsers: readErased } = this.#deps
+    const { project_id, slice_id } = this.#slice
+    const { signal } = this.#context
+    const about = { project_id, readErased, archive: this.#archive, signal }
+    const leftOut = await LeftOut.of(about, manifest.files)
+    this.#progress.goOnWith(leftOut.version)
+    const files = manifest.files.filter((file) => this.#wants(file))
+    await this.#insert(files, columns, leftOut)
+    await this.#compare(files, columns)
+    const rows = sumOf(files, 'rows')
+    const bytes = sumOf(files, 'bytes')
+    const { erased_rows } = this.#progress
+    const sums = { row_count: rows - erased_rows, bytes, erased_rows }
+    const is_open = await this.#beforeErasures(leftOut, () =>
+      openSlice(db, { ...this.#slice, ...sums }),
+    )
+    if (!is_open) throw new JobRefused('the slice was deleted while it was restored')
+    return { verified: true, slice_id, files: files.length, rows, bytes, erased_rows }
+  }
+
+  /** Does what an erasure must not overtake; rejects with ErasedMeanwhile when one was asked for. */
+  #beforeErasures<T>(leftOut: LeftOut, work: () => Promise<T>): Promise<T> {
+    const checked = async () => {
+      await leftOut.assertCurrent()
+      return work()
     }
+    return duringRestore(this.#deps.db, this.#slice.project_id, checked, this.#context.signal)
   }
 
   async #columns({ kinds }: Manifest): Promise<Columns> {
@@ -140,58 +174,41 @@ class RestoreRun {
   }
 
   /** While a file is inserted, the next one is read and checked. */
-  async #insert(files: readonly ArchivedFile[], columns: Columns): Promise<void> {
-    const { restored } = this.#deps
+  async #insert(files: readonly ArchivedFile[], columns: Columns, leftOut: LeftOut): Promise<void> {
     const { signal, progress } = this.#context
-    const done = Number(this.#job.progress?.['files'] ?? 0)
-    let rows = sumOf(files.slice(0, done), 'rows')
+    const done = this.#progress.files
     let bytes = await this.#checked(files[done])
     for (const [at, file] of files.entries()) {
       if (at < done || bytes === undefined) continue
       signal.throwIfAborted()
-      const { kind } = file
-      const insert = { ...this.#slice, kind, columns: columns.get(kind) ?? [], bytes, signal }
-      const [next] = await settleBoth(this.#checked(files[at + 1]), restored.insertFile(insert))
-      rows += file.rows
-      bytes = next
-      await progress({ files: at + 1, files_total: files.length, rows })
-    }
-  }
-
-  /** The bytes of a file that is what was archived. Rejects with JobRefused when it is not. */
-  async #checked(file: ArchivedFile | undefined): Promise<Buffer | undefined> {
-    if (file === undefined) return undefined
-    const bytes = await this.#read(file)
-    try {
-      const facts = await readParquet(bytes, kindOf(file.kind))
-      if (facts.rows === file.rows && facts.row_checksum === file.row_checksum) return bytes
-    } catch (error) {
-      throw refusedBy(error, file.name)
-    }
-    throw new JobRefused(`${file.name}: its rows are not those of the manifest`)
-  }
-
-  async #read(about: { name: string; sha256: string; bytes: number | undefined }): Promise<Buffer> {
-    const { blobs, settings } = this.#deps
-    const { name, sha256, bytes } = about
-    if (bytes !== undefined && bytes > settings.restored_file_bytes_max) {
-      throw new JobRefused(
-        `${name}: has ${bytes} bytes, expected ${settings.restored_file_bytes_max} at most`,
+      const insert = { file, bytes, columns: columns.get(file.kind) ?? [] }
+      const [next, hashes] = await settleBoth(
+        this.#checked(files[at + 1]),
+        this.#beforeErasures(leftOut, () => this.#insertFile(insert, leftOut)),
       )
+      bytes = next
+      this.#progress.add(file, hashes, files.length)
+      await progress(this.#progress.noted)
     }
+  }
+
+  /** Resolves with the hashes of the rows that stay out. */
+  async #insertFile(
+    about: { file: ArchivedFile; bytes: Buffer; columns: ArchivedColumn[] },
+    leftOut: LeftOut,
+  ): Promise<bigint[]> {
+    const { file, bytes, columns } = about
     const { signal } = this.#context
-    const content = await asArchiveFailure(blobs.get(name, { signal }).then(buffer)).catch(
-      (error) => {
-        throw error instanceof BlobMissing
-          ? new JobRefused(`${name}: it is not there any more`)
-          : error
-      },
-    )
-    if (bytes !== undefined && content.length !== bytes) {
-      throw new JobRefused(`${name}: has ${content.length} bytes, expected ${bytes}`)
-    }
-    if (createHash('sha256').update(content).digest('hex') === sha256) return content
-    throw new JobRefused(`${name}: its SHA-256 is not that of what was archived`)
+    const left_out = await leftOut.hashesOf(bytes)
+    if (left_out.length === file.rows) return left_out
+    const { kind } = file
+    const insert = { ...this.#slice, kind, columns, bytes, left_out, signal }
+    await this.#deps.restored.insertFile(insert)
+    return left_out
+  }
+
+  async #checked(file: ArchivedFile | undefined): Promise<Buffer | undefined> {
+    return file && this.#archive.checked(file)
   }
 
   /** What the store made of the files, day by day, against what the manifest says. */
@@ -210,45 +227,30 @@ class RestoreRun {
         window: windowIn(dayFrom(first.day), everything),
         signal,
       }
-      const rows = sumOf(own, 'rows')
+      const checksum = sumOfChecksums(own.map((file) => file.row_checksum))
+      const wanted = this.#progress.without(first, sumOf(own, 'rows'), checksum)
       const quick = await restored.sums({ ...asked, each_once: false })
       // A file that an earlier attempt had begun with lies there twice.
-      const found = quick.rows === rows ? quick : await restored.sums({ ...asked, each_once: true })
-      const row_checksum = sumOfChecksums(own.map((file) => file.row_checksum))
-      if (found.rows === rows && found.row_checksum === row_checksum) continue
+      const found =
+        quick.rows === wanted.rows ? quick : await restored.sums({ ...asked, each_once: true })
+      if (found.rows === wanted.rows && found.row_checksum === wanted.row_checksum) continue
+      await this.#assertNoErasure()
       throw new JobRefused(
-        `${first.name}: ${first.kind} of ${first.day} are ${found.rows} rows with checksum ${found.row_checksum} in the store, expected ${rows} with ${row_checksum}`,
+        `${first.name}: ${first.kind} of ${first.day} are ${found.rows} rows with checksum ${found.row_checksum} in the store, expected ${wanted.rows} with ${wanted.row_checksum}`,
       )
     }
   }
 
-  async #erase(): Promise<number> {
-    const { restored, erasedUsers } = this.#deps
-    const isErased = await erasedUsers(this.#job.project_id)
-    let erased = 0
-    let after = ''
-    for (;;) {
-      this.#context.signal.throwIfAborted()
-      const users = await restored.users(this.#slice, { after, limit: users_max })
-      const gone = users.filter(isErased)
-      if (gone.length > 0) erased += await restored.eraseUsers(this.#slice, gone)
-      after = users.at(-1) ?? ''
-      if (users.length < users_max) return erased
-    }
+  /** An erasure takes rows out of slices that are being restored, too. */
+  async #assertNoErasure(): Promise<void> {
+    const { started_at, created_at, project_id } = this.#job
+    const since = new Date(Date.parse(started_at ?? created_at) - skew_ms)
+    if (!(await isErasedSince(this.#deps.db, project_id, since))) return
+    throw new ErasedMeanwhile(`project ${project_id}: an erasure took rows out of a slice`)
   }
 }
-
-/** Users of one page. */
-const users_max = 10_000
 
 const everything = { from: -(2n ** 62n), to: 2n ** 62n }
-
-function refusedBy(error: unknown, name: string): unknown {
-  if (error instanceof ManifestRefused || error instanceof ParquetBroken) {
-    return new JobRefused(`${name}: ${error.message}`)
-  }
-  return error
-}
 
 function sumOf(files: readonly ArchivedFile[], what: 'rows' | 'bytes'): number {
   return files.reduce((sum, file) => sum + file[what], 0)

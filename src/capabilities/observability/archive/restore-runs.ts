@@ -36,6 +36,8 @@ export const restoreRunSchema = record('RestoreRun', {
     .describe('null until it has succeeded.'),
 })
 
+const progressSchema = z.object({ files: count, files_total: count, rows: count })
+
 /** Shapes a restore run. */
 export function shownRestoreRun(job: Job): z.input<typeof restoreRunSchema> {
   const { archive_run_id, slice_id, from, to, kinds } = readRestoreParams(job.params)
@@ -44,7 +46,7 @@ export function shownRestoreRun(job: Job): z.input<typeof restoreRunSchema> {
     ...{ archive_run_id, slice_id },
     window: from && to ? { from, to } : null,
     kinds: kinds ?? null,
-    progress: job.progress as z.input<typeof restoreRunSchema>['progress'],
+    progress: job.progress && progressSchema.parse(job.progress),
     result: job.result as z.input<typeof restoreRunSchema>['result'],
   }
 }

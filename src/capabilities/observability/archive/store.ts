@@ -1,12 +1,15 @@
 import {
   type ArchiveTables,
   type Kysely,
+  type RetentionTables,
   type Selectable,
   sql,
 } from '../../../platform/relational/index.ts'
 
 /** Where archives and slices are noted. */
 export type ArchiveDb = Kysely<ArchiveTables>
+/** Where restores read what was erased, too. */
+export type RestoreDb = Kysely<ArchiveTables & RetentionTables>
 /** A file as it is noted. */
 export type NotedFile = Selectable<ArchiveTables['archive_files']>
 /** A slice as it is noted. */

@@ -85,7 +85,7 @@ export function findJob(
 
 type JobKey = Pick<Job, 'project_id' | 'kind' | 'id'> & { or_kind?: string }
 
-/** Ends a job that is queued or runs, whoever works on it; undefined when it has ended before. */
+/** Ends a queued or running job, also one that a worker holds; undefined when it has ended before. */
 export function endUnended(
   db: JobDb,
   { project_id, kind, id }: Pick<JobKey, 'project_id' | 'kind' | 'id'>,

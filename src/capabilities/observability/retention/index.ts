@@ -1,8 +1,5 @@
-export {
-  type EraseElsewhere,
-  type ErasureJobOptions,
-  erasureHandler,
-} from './erasures/erasure-job.ts'
+export { type ErasureJobOptions, erasureHandler } from './erasures/erasure-job.ts'
+export { duringRestore } from './erasures/restore-lock.ts'
 export { userDigest } from './erasures/user-digest.ts'
 export type { RetentionDb, RetentionDeps } from './retention-deps.ts'
 export { retentionRoutes } from './retention-routes.ts'

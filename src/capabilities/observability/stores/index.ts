@@ -1,4 +1,5 @@
 export { type StoreCapabilities, storeCapabilities } from './capabilities.ts'
+export { openClickHouseErasure } from './clickhouse/erase-user.ts'
 export { type HotSlice, type HotSource, openHotSource } from './clickhouse/hot-source.ts'
 export { openClickHouseLedgerStore } from './clickhouse/ledger-store.ts'
 export { openClickHouseRecordStore } from './clickhouse/record-store.ts'
@@ -64,6 +65,7 @@ export {
   type CountQuery,
   censusBuckets_max,
   countBounds_max,
+  type ErasureTarget,
   type HeldBy,
   type HeldOwners,
   type OpenSlice,

@@ -30,7 +30,7 @@ export const retentionIds_max = 5_000
  * then. Rejects with problem('store_unavailable') when the store is out of reach. With a signal that
  * aborts it is no longer waited for; what the store has begun may go on.
  */
-export type RetentionTarget = {
+export type RetentionTarget = ErasureTarget & {
   readonly store: 'clickhouse' | 'postgres'
   /** The kinds that the store has; calls for others do nothing. */
   readonly kinds: readonly RecordKind[]
@@ -40,20 +40,35 @@ export type RetentionTarget = {
    * measured; the `content_state` of observations becomes `expired`.
    */
   maskContent(slice: RetentionSlice, signal?: AbortSignal): Promise<void>
-  /**
-   * Deletes the rows of a user, and of the traces that the user has rows in those that name no user;
-   * but nothing of the held traces. Resolves when no such row is left.
-   */
-  eraseUser(about: UserErasure, signal?: AbortSignal): Promise<void>
 }
 
-/** Whose rows, and which of them stay. */
+/**
+ * The port that erases a user. First every store hides the rows from reads; then the stores that keep
+ * the bytes of deleted rows purge them.
+ */
+export type ErasureTarget = {
+  /** Reads traces with rows of the user behind `after`, sorted; at most `retentionIds_max`. */
+  tracesOfUser?: (about: {
+    project_id: string
+    user_id: string
+    after: string
+  }) => Promise<string[]>
+  /**
+   * Deletes the rows of these traces that have this user or no user. Reads that begin after it
+   * resolved find none of them. Idempotent.
+   */
+  eraseUser: (about: UserErasure, signal?: AbortSignal) => Promise<void>
+  /** Removes the bytes of rows that `eraseUser` deleted; true when it rewrote files. */
+  purgeUser?: (about: UserErasure, signal?: AbortSignal) => Promise<boolean>
+}
+
+/** A user and traces of the user, at most `retentionIds_max`. */
 export type UserErasure = {
   project_id: string
   user_id: string
+  trace_ids: readonly string[]
+  /** Held traces of the user, which stay; `trace_ids` has none of them. */
   held_trace_ids: readonly string[]
-  /** True: wait until the bytes are gone too, where the store keeps them for a while. */
-  purge: boolean
 }
 
 /** What keeps data from being deleted. A task's, conversation's or user's whole traces are held. */
@@ -81,13 +96,14 @@ export type RetentionStore = RetentionTarget & {
   tracesOf(slice: OpenSlice, asked: TracesQuery): Promise<string[]>
   /** Tasks and conversations of which any trace is held; at most `retentionIds_max` of each. */
   heldOwners(project_id: string, holds: readonly HeldBy[]): Promise<HeldOwners>
-  /** The user's traces that something holds, sorted; cut above `retentionIds_max`. */
-  heldTracesOfUser(
-    about: Pick<UserErasure, 'project_id' | 'user_id'>,
+  /** Returns those of the traces that are held; at most `retentionIds_max` are given. */
+  heldAmong(
+    project_id: string,
+    trace_ids: readonly string[],
     holds: readonly HeldBy[],
   ): Promise<string[]>
-  /** What there is of a user, by kind; and how much of it is held. */
-  countUser(about: Omit<UserErasure, 'purge'>): Promise<UserCount[]>
+  /** Rows that `eraseUser` would delete, by kind; a record that was sent again counts once. */
+  countUser(about: Omit<UserErasure, 'held_trace_ids'>): Promise<UserCount[]>
 }
 
 /** A slice before it is known what in it is held. */
@@ -117,10 +133,10 @@ export type CensusQuery = {
 /** Buckets of one census. */
 export const censusBuckets_max = 10_000
 
-/** What to count; the slice may span many days. */
+/** The scope of a count; the slice may span many days. */
 export type CountQuery = {
   slice: RetentionSlice
-  /** For kinds that have none: environments to tell apart, as in a census. */
+  /** For kinds without an environment, as in a census. */
   environments: readonly string[]
   /** Days of which only rows that were stored before an instant go; at most `countBounds_max`. */
   bounds: readonly { day: number; stored_before_ms: number }[]
@@ -145,5 +161,4 @@ export type CensusBucket = { day: number; environment: string } & SliceCount
 /** `bytes` are those on disk, about. */
 export type SliceCount = { rows: number; bytes: number }
 
-/** What stays of a user is held. */
-export type UserCount = { kind: RecordKind; rows: number; held_rows: number }
+export type UserCount = { kind: RecordKind; rows: number }

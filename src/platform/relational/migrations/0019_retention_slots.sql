@@ -1,12 +1,12 @@
--- When the daily run of the project comes next. Null in a policy of an earlier version, until a worker
--- has seen it.
+-- The next slot of the project's daily run. Null in a policy of an earlier version, until a worker sets
+-- it.
 alter table retention_policies add column next_run_at timestamptz(3)
 -- statement
--- When all stores had deleted the rows of the user, so that no read finds them.
+-- When the rows of the user became unreadable in every store.
 alter table erasures add column unreadable_at timestamptz(3)
 -- statement
--- The traces of erased users. Rows that name no user are known by them: what arrives late, and what a
--- restore finds in an archive. A digest is that of the user, as in erasures.
+-- The traces of erased users, by the digest of the user as in erasures. They identify rows without a
+-- user: rows that arrive late, and rows that a restore reads from an archive.
 create table erased_traces (
   project_id uuid not null,
   user_id_digest bytea not null check (octet_length(user_id_digest) = 32),

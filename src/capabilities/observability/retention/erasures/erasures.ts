@@ -16,6 +16,7 @@ import { enqueueJob, requesterOf } from '../../jobs/index.ts'
 import { activeHolds } from '../holds/store.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
 import { erasureKind } from './erasure-job.ts'
+import { readReceipt, receiptSchema } from './receipt.ts'
 import {
   countErasures,
   type Erasure,
@@ -44,18 +45,11 @@ const erasureSchema = record('Erasure', {
   created_at: z.iso.datetime(),
   ended_at: z.iso.datetime().nullable(),
   job_id: z.uuid().nullable(),
-  receipt: z
-    .strictObject({
-      counts: z.record(z.string(), count).describe('Records that were deleted, by kind.'),
-      held_rows: count.describe('Records that a legal hold keeps: ask again when it is released.'),
-      purged: z.boolean().describe('Whether the bytes are off the disk too.'),
-      archives: z
-        .array(z.uuid())
-        .describe('Archive runs whose files may still hold records; a restore leaves them out.'),
-    })
-    .meta({ id: 'ErasureReceipt' })
+  unreadable_at: z.iso
+    .datetime()
     .nullable()
-    .describe('null until it is completed.'),
+    .describe('When the data became unreadable in every store; the purge follows.'),
+  receipt: receiptSchema.nullable().describe('null until it is completed.'),
 })
 
 const erasureBody = record('EraseUserRequest', {
@@ -192,13 +186,13 @@ function rethrow(error: unknown): never {
 
 function shown(erasure: Erasure): z.input<typeof erasureSchema> {
   const { id: erasure_id, user_id_digest, reason, requested_by } = erasure
-  const { created_at, ended_at, job_id, receipt } = erasure
+  const { created_at, unreadable_at, ended_at, job_id, receipt } = erasure
   return {
     erasure_id,
     state: ended_at === null ? 'running' : 'completed',
     user_id_digest: user_id_digest.toString('hex'),
-    ...{ reason, requested_by, created_at, ended_at, job_id },
-    receipt: receipt as z.input<typeof erasureSchema>['receipt'],
+    ...{ reason, requested_by, created_at, unreadable_at, ended_at, job_id },
+    receipt: readReceipt(receipt),
   }
 }
 

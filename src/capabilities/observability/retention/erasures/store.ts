@@ -96,6 +96,49 @@ export async function countErasures(
   return counted.rows[0]?.erasures ?? 0
 }
 
+type OfDigest = Pick<Erasure, 'project_id' | 'user_id_digest'>
+
+/** Stores traces of the user; idempotent. */
+export async function noteTraces(
+  db: RetentionDb,
+  { project_id, user_id_digest }: OfDigest,
+  trace_ids: readonly string[],
+): Promise<void> {
+  if (trace_ids.length === 0) return
+  await sql`
+    insert into erased_traces (project_id, user_id_digest, trace_id)
+    select ${project_id}, ${user_id_digest}, id from unnest(${[...trace_ids]}::uuid[]) as id
+    on conflict do nothing`.execute(db)
+}
+
+/** Reads a page of the user's traces that this erasure and earlier ones stored, sorted. */
+export async function selectTraces(
+  db: RetentionDb,
+  { project_id, user_id_digest }: OfDigest,
+  page: { after: string | undefined; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('erased_traces')
+    .select('trace_id')
+    .where('project_id', '=', project_id)
+    .where('user_id_digest', '=', user_id_digest)
+    .$if(page.after !== undefined, (query) => query.where('trace_id', '>', page.after ?? ''))
+    .orderBy('trace_id')
+    .limit(page.limit)
+    .execute()
+  return rows.map(({ trace_id }) => trace_id)
+}
+
+/** Stores when the user's data became unreadable; the first time counts. */
+export async function noteUnreadable(db: RetentionDb, id: string, at: Date): Promise<void> {
+  await db
+    .updateTable('erasures')
+    .set({ unreadable_at: at })
+    .where('id', '=', id)
+    .where('unreadable_at', 'is', null)
+    .execute()
+}
+
 /** Writes the receipt; the user's id goes. */
 export async function endErasure(
   db: RetentionDb,
@@ -147,4 +190,21 @@ export async function deleteOwned(
     tasks: tasks.rows[0]?.rows ?? 0,
     conversations: conversations.rows[0]?.rows ?? 0,
   }
+}
+
+/** Archive runs of one receipt: thirty years of daily ones. */
+const runs_max = 10_000
+
+/** The archive runs of a project whose files exist or are being written, newest first. */
+export async function archiveRuns(db: RetentionDb, project_id: string): Promise<string[]> {
+  const runs = await db
+    .selectFrom('job_runs')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('kind', '=', 'archive')
+    .where('state', 'in', ['queued', 'running', 'succeeded'])
+    .orderBy('id', 'desc')
+    .limit(runs_max)
+    .execute()
+  return runs.map(({ id }) => id)
 }

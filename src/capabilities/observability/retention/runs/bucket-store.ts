@@ -106,13 +106,13 @@ export async function addDone(
     .execute()
 }
 
-/** What a dry run found of a bucket. */
+/** A bucket that a dry run counted. */
 export type PlannedBucket = Omit<RunBucket, 'job_id' | 'state'>
 
 /** Buckets of one statement: each has nine parameters, of which PostgreSQL takes 65,535. */
 const planned_max = 1_000
 
-/** Notes what a run would do; again is fine. */
+/** Stores what a run would do; idempotent. */
 export async function notePlanned(
   db: RetentionDb,
   job_id: string,
@@ -133,7 +133,7 @@ export async function notePlanned(
   }
 }
 
-/** Deletes what an earlier attempt at a dry run noted. */
+/** Deletes the buckets of an earlier attempt at a dry run. */
 export async function forgetBuckets(db: RetentionDb, job_id: string): Promise<void> {
   await db.deleteFrom('retention_buckets').where('job_id', '=', job_id).execute()
 }

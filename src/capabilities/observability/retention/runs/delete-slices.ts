@@ -11,21 +11,21 @@ import { type RetentionStep, withoutEnvironment } from './plan-steps.ts'
 /** Environments of one statement: their names travel in its parameters. */
 const environments_max = 200
 
-/** What narrows the slices of a step to the buckets that go. */
+/** The buckets of a step that are deleted. */
 export type Going = {
   store: Pick<RetentionStore, 'tracesOf'>
   project_id: string
   archives: Archives
   archive_before_delete: boolean
-  /** Environments that the step's census told apart. */
-  told_apart: readonly string[]
-  /** Environments of the buckets that go. */
+  /** The `environments` of the step's census. */
+  census_environments: readonly string[]
+  /** Environments of the buckets that are deleted. */
   environments: readonly string[]
 }
 
 /**
- * The slices of a step that go, each for one statement of a store. Rows that carry no environment are
- * named by their traces.
+ * Yields the slices of a step that are deleted, each for one statement of a store. Rows of kinds
+ * without an environment are named by their traces.
  */
 export async function* deleteSlices(
   about: Going,
@@ -36,7 +36,7 @@ export async function* deleteSlices(
   for (const slice of slices) {
     const bounded = { ...slice, ...bound }
     if (!withoutEnvironment.has(step.kind)) yield* byEnvironment(about, bounded)
-    else if (about.told_apart.length === 0) yield bounded
+    else if (about.census_environments.length === 0) yield bounded
     else yield* byTrace(about, bounded)
   }
 }
@@ -56,14 +56,22 @@ function* byEnvironment({ environments }: Going, slice: RetentionSlice): Generat
   }
 }
 
+/** A statement looks through the whole partition, so traces of several environments share one. */
 async function* byTrace(about: Going, slice: RetentionSlice): AsyncGenerator<RetentionSlice> {
+  let waiting: string[] = []
   for (const environment of about.environments) {
-    for await (const trace_ids of tracesOf(about, slice, environment)) yield { ...slice, trace_ids }
+    for await (const ids of tracesOf(about, slice, environment)) {
+      const trace_ids = [...waiting, ...ids]
+      waiting = trace_ids.splice(retentionIds_max)
+      if (trace_ids.length === retentionIds_max) yield { ...slice, trace_ids }
+      else waiting = trace_ids
+    }
   }
+  if (waiting.length > 0) yield { ...slice, trace_ids: waiting }
 }
 
 async function* tracesOf(
-  { store, told_apart: environments }: Going,
+  { store, census_environments: environments }: Going,
   slice: OpenSlice,
   environment: string,
 ): AsyncGenerator<string[]> {

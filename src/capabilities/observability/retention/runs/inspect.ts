@@ -14,7 +14,7 @@ import { windowOf, withHolds } from './slices.ts'
 export const keepReasons = ['held', 'archive_running', 'archive_missing', 'in_future'] as const
 export type KeepReason = (typeof keepReasons)[number]
 
-/** What a bucket has that is due, and what becomes of it. */
+/** The due rows of a bucket: those that are deleted, and those that stay. */
 export type InspectedBucket = {
   /** Rows that go, and their bytes on disk, about. */
   rows: number
@@ -26,7 +26,7 @@ export type InspectedBucket = {
   reason: KeepReason | null
 }
 
-/** What decides what goes, as it is at one moment. */
+/** The store, holds and archives that decide which rows are deleted, at one moment. */
 export type Inspection = {
   store: Pick<RetentionStore, 'heldTraces' | 'countBuckets'>
   project_id: string
@@ -42,7 +42,7 @@ export type InspectedDays = Pick<RetentionStep, 'kind' | 'action'> & { days: rea
 
 export const inspectedDays_max = countBounds_max
 
-/** Why a day stays as a whole, whatever is in it; null when it does not. */
+/** The reason why all rows of a day stay; null when some may be deleted. */
 export function wholeDayReason(
   { archives, archive_before_delete }: Pick<Inspection, 'archives' | 'archive_before_delete'>,
   { action, day }: Pick<RetentionStep, 'action' | 'day'>,
@@ -53,20 +53,20 @@ export function wholeDayReason(
   return is_bound && state === 'missing' ? 'archive_missing' : null
 }
 
-/** A bucket of which nothing is due, or all stays for the reason. */
+/** A bucket without rows that are deleted, for the reason. */
 export function untouched(reason: KeepReason | null): InspectedBucket {
   return { rows: 0, bytes: 0, held_rows: 0, late_rows: 0, reason }
 }
 
-/** What was found, by day and environment, and the slices in which it is known what is held. */
+/** Counted buckets, and the slices whose held traces are known. */
 export type Inspected = {
   bucketOf: (day: number, environment: string) => InspectedBucket
   slices: RetentionSlice[]
 }
 
 /**
- * Counts what goes and what stays of days that no archive keeps as a whole. The number of statements
- * depends on how many traces are held, not on days or environments.
+ * Counts the rows of days that are deleted and that stay. The number of statements depends on the
+ * number of held traces, not on days or environments.
  */
 export async function inspectDays(about: Inspection, asked: InspectedDays): Promise<Inspected> {
   const { store, holds, environments } = about
@@ -90,7 +90,7 @@ export async function inspectDays(about: Inspection, asked: InspectedDays): Prom
   }
 }
 
-/** What is noted of a bucket: rows that go, or all of it when it stays. */
+/** The record of a bucket: rows that are deleted, or all rows when the bucket stays. */
 export type BucketOutcome = {
   action: RetentionAction | 'keep'
   reason: KeepReason | null
@@ -99,7 +99,7 @@ export type BucketOutcome = {
   held_rows: number
 }
 
-/** Says what a run does with a bucket; undefined when nothing of it is due any more. */
+/** Decides what a run does with a bucket; undefined when the bucket has no due row left. */
 export function outcomeOf(
   action: RetentionAction,
   due: DueBucket,
@@ -119,7 +119,7 @@ function openSlice({ project_id }: Inspection, { kind, action, days }: Inspected
   }
 }
 
-/** Of days that must be archived only the rows that their archive has may go. */
+/** Returns the bounds of days that must be archived: only archived rows are deleted. */
 function boundsOf({ archives, archive_before_delete }: Inspection, asked: InspectedDays) {
   if (asked.action !== 'delete' || !archive_before_delete) return []
   return asked.days.flatMap((day) => {

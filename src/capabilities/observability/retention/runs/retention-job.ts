@@ -170,7 +170,10 @@ class RetentionRun {
       const found = bucketOf(step.day, bucket.environment)
       if (await this.#begin(step, bucket, found)) going.push({ ...bucket, rows: found.rows })
     }
-    const named = { told_apart: environments, environments: going.map((one) => one.environment) }
+    const named = {
+      census_environments: environments,
+      environments: going.map((one) => one.environment),
+    }
     if (going.length > 0) {
       await this.#takeOut(step.action, deleteSlices({ ...about, ...named }, step, slices))
     }

@@ -9,21 +9,21 @@ import { dryRunKind } from './retention-kind.ts'
 
 const count = z.int().nonnegative()
 
-/** What a run of retention and a dry run show of themselves. */
+/** The fields of a run of retention or a dry run. */
 export const runFields = {
   ...jobFields,
-  dry_run: z.boolean().describe('True: rows are counted, and nothing is deleted.'),
+  dry_run: z.boolean().describe('True: a dry run, which counts rows and deletes none.'),
   rules: retentionRulesSchema
     .nullable()
     .describe('The rules of a dry run. null: a run reads the policy before each of its steps.'),
   scheduled_for: z.iso
     .datetime()
     .nullable()
-    .describe('The slot of a daily run; null of a run that somebody asked for.'),
+    .describe('The slot of a daily run; null for a requested run.'),
   is_late: z
     .boolean()
     .describe(
-      'True: the slot had passed by more than 10 minutes when the run was asked for, for want of a worker or behind another run.',
+      'True: the daily run was created more than 10 minutes after its slot, because no worker ran or another run was under way.',
     ),
   progress: z
     .strictObject({
@@ -41,7 +41,7 @@ export const runFields = {
       masked_rows: count,
       held_rows: count,
       kept_rows: count.describe(
-        'Rows that were due and stay for want of an archive, or from the future.',
+        'Due rows that stay because no archive has them, and rows from the future.',
       ),
       archives_requested: count.describe(
         'Days that are being archived, for the next run to delete.',

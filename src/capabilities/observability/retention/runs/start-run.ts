@@ -20,7 +20,7 @@ export type RunRequest = { caller: Caller; wait: boolean | undefined; signal: Ab
 
 type RunAnswer = Answer<z.input<typeof runSchema>>
 
-/** Starts what the daily run does. Throws `job_running`, `store_unavailable`. */
+/** Starts a run of the stored policy. Throws `job_running`, `store_unavailable`. */
 export async function startRun(deps: RetentionDeps, request: RunRequest): Promise<RunAnswer> {
   return answerRun(
     deps.db,
@@ -30,7 +30,7 @@ export async function startRun(deps: RetentionDeps, request: RunRequest): Promis
 }
 
 /**
- * Starts a dry run of these rules, of the policy when there are none. A project has one at a time.
+ * Starts a dry run of the given rules, else of the stored policy. A project has one at a time.
  * Throws `job_running`, `store_unavailable`.
  */
 export async function startDryRun(

@@ -21,7 +21,7 @@ export type Survey = {
   is_partial: boolean
 }
 
-/** What is surveyed; `pages_max` censuses of a kind follow each other, 1 unless it is set. */
+/** The scope of a survey; `pages_max` limits the censuses of one kind (default 1). */
 export type SurveyQuery = {
   project_id: string
   rules: RetentionRules
@@ -49,7 +49,7 @@ export async function survey(
   return { steps: planSteps(rules, now_ms, censuses), is_partial }
 }
 
-/** Reads on behind the last whole day of a page that is full. */
+/** Reads further pages; each begins behind the last complete day of the page before. */
 async function allPages(
   store: Pick<RetentionStore, 'census'>,
   asked: CensusQuery,

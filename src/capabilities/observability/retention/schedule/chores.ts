@@ -16,7 +16,7 @@ export type RetentionChoresOptions = {
   ledger_days: number
 }
 
-/** What every worker does for retention: runs and archives when they are due, and our own books. */
+/** Returns the chores of every worker: due runs and archives, and old records of our own. */
 export function retentionChores(options: RetentionChoresOptions): Chore[] {
   return [
     dailyRunsChore(options),

@@ -13,9 +13,8 @@ const projects_max = 500
 type Options = { db: RetentionDb; clock: Clock; hour: number }
 
 /**
- * Asks for the daily run of each project whose stored slot has come. Any number of workers may do it:
- * the key of the job names the slot, so the first one makes the job. Slots that passed without a
- * worker are made up for by one run.
+ * Creates the daily run of each project whose stored slot has come. All workers do so: the key of the
+ * job names the slot, so one job is created. Several missed slots have one run.
  */
 export function dailyRunsChore(options: Options): Chore {
   return {
@@ -37,14 +36,14 @@ export function dailyRunsChore(options: Options): Chore {
   }
 }
 
-/** A slot stays as it is while another run of the project is under way: it is looked at again. */
+/** Leaves the slot unchanged while another run of the project is under way. */
 async function begin({ db, clock, hour }: Options, slot: DueSlot, now_ms: number): Promise<void> {
   const slot_ms = instantOf(slot, now_ms, hour)
   if (slot_ms <= now_ms && !(await enqueueRun(db, slot.project_id, { slot_ms, clock }))) return
   await moveSlot(db, slot, new Date(nextSlot(now_ms, hour)))
 }
 
-/** A policy of an earlier version names no slot: its last one counts, if the policy is older. */
+/** A policy of an earlier version has no slot: the last one counts if the policy is older. */
 function instantOf({ next_run_at, updated_at }: DueSlot, now_ms: number, hour: number): number {
   if (next_run_at !== null) return Date.parse(next_run_at)
   const last_ms = lastSlot(now_ms, hour)

@@ -35,12 +35,36 @@ export type PartStats = {
   to: number
 }
 
+const second_ns = 1_000_000_000n
+
+/** Seconds since 1970. */
+type SecondWindow = { from: number; to: number }
+
+/** The whole seconds that a window of nanoseconds touches. */
+export function secondsOf({ from, to }: { from: bigint; to: bigint }): SecondWindow {
+  return { from: Number(from / second_ns), to: Number((to + second_ns - 1n) / second_ns) }
+}
+
+/** Estimates the bytes of records by the average row of the partitions that the window is in. */
+export function bytesIn(
+  records: number,
+  parts: readonly PartStats[],
+  window: SecondWindow,
+): number {
+  const around = parts.filter(({ from, to }) => from < window.to && to >= window.from)
+  const rows = around.reduce((all, part) => all + part.rows, 0)
+  const bytes = around.reduce((all, part) => all + part.bytes, 0)
+  return rows === 0 ? 0 : Math.round((records * bytes) / rows)
+}
+
 /** Statements that change the rows of one table, one partition after the other. */
 export type RowChanges = {
   /** The parts whose rows may be in a window of seconds since 1970. */
   parts(window: { from: number; to: number }): Promise<PartStats[]>
   /** The partitions with rows of a condition. */
   holding(condition: Condition): Promise<string[]>
+  /** The partitions that store rows of a condition, also rows that are only marked as deleted. */
+  storing(condition: Condition): Promise<string[]>
   /**
    * Deletes the rows of a condition in a partition, where changes are shared together with those
    * that others ask for; parts that hold nothing else go whole. False when it left no row behind
@@ -94,14 +118,16 @@ export function rowChanges(
     await run(`${statement} WHERE ${condition.sql}`, condition.params, signal)
     return true
   }
+  const partitionsWith = async ({ sql, params }: Condition, settings: object = {}) => {
+    const found = `SELECT _partition_id AS id FROM ${readFrom}
+      WHERE ${sql} GROUP BY id ORDER BY id LIMIT ${partitions_max}`
+    const rows = columnar.query<{ id: string }>(found, params, { settings: { ...settings } })
+    return (await asStoreFailure(rows)).map(({ id }) => id)
+  }
   return {
     parts: (window) => readParts(columnar, target, window),
-    holding: async (condition) => {
-      const found = `SELECT _partition_id AS id FROM ${readFrom}
-        WHERE ${condition.sql} GROUP BY id ORDER BY id LIMIT ${partitions_max}`
-      const rows = await asStoreFailure(columnar.query<{ id: string }>(found, condition.params))
-      return rows.map(({ id }) => id)
-    },
+    holding: (condition) => partitionsWith(condition),
+    storing: (condition) => partitionsWith(condition, { apply_deleted_mask: 0 }),
     deleteIn: (partition_id, condition) => {
       if (share === undefined) return deleteIn(partition_id, condition, given)
       const work: ConditionWork = (all, signal) => deleteIn(partition_id, all, signal)

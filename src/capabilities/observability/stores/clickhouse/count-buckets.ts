@@ -1,8 +1,7 @@
 import type { BucketCount, CountQuery } from '../retention-contract.ts'
 import { countedBuckets_max } from '../retention-contract.ts'
-import type { RowChanges } from './change-rows.ts'
+import { bytesIn, type RowChanges, secondsOf } from './change-rows.ts'
 import type { Condition } from './conditions.ts'
-import { bytesIn, secondsOf } from './part-bytes.ts'
 import { day_s, dayOf, environmentOf, inSlice, retainedTables } from './retention-conditions.ts'
 import type { Read } from './store-failure.ts'
 

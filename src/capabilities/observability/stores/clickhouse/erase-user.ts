@@ -1,120 +1,131 @@
+import type { Columnar } from '../../../../platform/columnar/index.ts'
 import type { RecordKind } from '../record-contract.ts'
 import {
+  type ErasureTarget,
   type HeldBy,
   retentionIds_max,
   type UserCount,
   type UserErasure,
 } from '../retention-contract.ts'
-import type { ChangesOf } from './change-rows.ts'
+import { type ChangesOf, rowChanges } from './change-rows.ts'
 import { allOf, type Condition } from './conditions.ts'
 import { heldTracesSql, ofProject, retainedTables } from './retention-conditions.ts'
-import type { Read } from './store-failure.ts'
+import { type Read, reader } from './store-failure.ts'
+import { tableTargets } from './table-target.ts'
 
-/** Kinds whose rows name a user, and those whose rows are known by their trace only. */
+/** Kinds whose rows name a user; rows of the others are known by their trace only. */
 const withUser = ['observations', 'traces'] as const
-const withoutUser = ['events', 'links', 'correlations'] as const
+const kinds = [...withUser, 'events', 'links', 'correlations'] as const
 
-/**
- * Deletes what hangs on the user's traces first, a group of traces after the other, and the rows
- * that name the user last: a run that was killed finds the traces by them again.
- */
-export async function eraseUser(
-  { read, changesOf }: { read: Read; changesOf: ChangesOf },
-  { project_id, user_id, held_trace_ids, purge }: UserErasure,
-): Promise<void> {
-  const about = { project_id, user_id, held_trace_ids }
-  const touched = new Map<string, { kind: RecordKind; partition_id: string }>()
-  const deleteAll = async (kind: RecordKind, condition: Condition) => {
-    const changes = await changesOf(kind)
-    for (const partition_id of await changes.holding(condition)) {
-      const changed = await changes.deleteIn(partition_id, condition)
-      if (changed) touched.set(`${kind} ${partition_id}`, { kind, partition_id })
-    }
-  }
-  for (let after = ''; ; ) {
-    const ids = await tracesOfUser(read, { ...about, after })
-    const last = ids.at(-1)
-    if (last === undefined) break
-    const ofTraces = allOf([ofProject(project_id), { sql: inTraces, params: { traces: ids } }])
-    for (const kind of withoutUser) await deleteAll(kind, ofTraces)
-    for (const kind of withUser) {
-      await deleteAll(kind, allOf([ofTraces, { sql: "user_id = ''", params: {} }]))
-    }
-    after = last
-  }
-  for (const kind of withUser) await deleteAll(kind, allOf([ofUser(about), notHeld(about)]))
-  if (!purge) return
-  for (const { kind, partition_id } of touched.values()) {
-    await (await changesOf(kind)).purge(partition_id)
+/** Names the tables of the kinds. */
+export type TableOf = (kind: RecordKind) => string
+
+/** Opens the erasure of users in tables that have the columns of the kinds. */
+export function openClickHouseErasure(options: {
+  columnar: Columnar
+  tableOf: TableOf
+}): Required<ErasureTarget> {
+  const { columnar, tableOf } = options
+  const read = reader(columnar)
+  const targetOf = tableTargets(columnar)
+  const changesOf: ChangesOf = async (kind, signal) =>
+    rowChanges(columnar, await targetOf(tableOf(kind)), tableOf(kind), { signal })
+  return erasureIn({ read, changesOf, tableOf })
+}
+
+/** Opens it over the changes of a store. */
+export function erasureIn(options: {
+  read: Read
+  changesOf: ChangesOf
+  tableOf: TableOf
+}): Required<ErasureTarget> {
+  const { read, changesOf, tableOf } = options
+  return {
+    tracesOfUser: (about) => tracesOfUser(read, tableOf, about),
+    eraseUser: async (about, signal) => {
+      if (about.trace_ids.length === 0) return
+      for (const kind of kinds) {
+        const changes = await changesOf(kind, signal)
+        const condition = ofUser(kind, about)
+        for (const partition_id of await changes.holding(condition)) {
+          await changes.deleteIn(partition_id, condition)
+        }
+      }
+    },
+    purgeUser: async (about, signal) => {
+      if (about.trace_ids.length === 0) return false
+      let is_rewritten = false
+      for (const kind of kinds) {
+        const changes = await changesOf(kind, signal)
+        for (const partition_id of await changes.storing(ofUser(kind, about))) {
+          await changes.purge(partition_id)
+          is_rewritten = true
+        }
+      }
+      return is_rewritten
+    },
   }
 }
 
-type OfUser = Omit<UserErasure, 'purge'>
-
-const inTraces = 'trace_id IN {traces:Array(UUID)}'
-
-function ofUser({ project_id, user_id }: Pick<OfUser, 'project_id' | 'user_id'>): Condition {
+/** Rows of the traces that have this user or no user. */
+function ofUser(
+  kind: RecordKind,
+  { project_id, user_id, trace_ids }: Omit<UserErasure, 'held_trace_ids'>,
+): Condition {
+  const names = (withUser as readonly RecordKind[]).includes(kind)
   return allOf([
     ofProject(project_id),
-    { sql: 'user_id = {user:String}', params: { user: user_id } },
+    { sql: 'trace_id IN {traces:Array(UUID)}', params: { traces: trace_ids } },
+    names ? { sql: "user_id IN ({user:String}, '')", params: { user: user_id } } : undefined,
   ])
 }
 
-function notHeld({ held_trace_ids: held }: Pick<OfUser, 'held_trace_ids'>): Condition | undefined {
-  if (held.length === 0) return undefined
-  return { sql: 'trace_id NOT IN {held:Array(UUID)}', params: { held } }
-}
-
-const ofUserSql = `SELECT trace_id FROM observations
-  WHERE project_id = {project:UUID} AND user_id = {user:String}
-  UNION DISTINCT SELECT trace_id FROM traces
-  WHERE project_id = {project:UUID} AND user_id = {user:String}`
-
-async function tracesOfUser(read: Read, about: OfUser & { after: string }): Promise<string[]> {
-  const kept = notHeld(about)
+async function tracesOfUser(
+  read: Read,
+  tableOf: TableOf,
+  about: { project_id: string; user_id: string; after: string },
+): Promise<string[]> {
+  const each = withUser.map(
+    (kind) => `SELECT trace_id FROM ${tableOf(kind)}
+    WHERE project_id = {project:UUID} AND user_id = {user:String}`,
+  )
+  const { project_id: project, user_id: user, after } = about
   const rows = await read<{ id: string }>(
-    `SELECT toString(trace_id) AS id FROM (${ofUserSql})
-     WHERE id > {after:String} ${kept === undefined ? '' : `AND ${kept.sql}`}
-     ORDER BY id LIMIT ${retentionIds_max}`,
-    { project: about.project_id, user: about.user_id, after: about.after, ...kept?.params },
+    `SELECT toString(trace_id) AS id FROM (${each.join(' UNION DISTINCT ')})
+     WHERE id > {after:String} ORDER BY id LIMIT ${retentionIds_max}`,
+    { project, user, after },
   )
   return rows.map(({ id }) => id)
 }
 
-/** The user's traces that something holds, sorted; at most `retentionIds_max` + 1. */
-export async function heldTracesOfUser(
+/** Returns those of the traces that are held. */
+export async function heldAmong(
   read: Read,
-  { project_id, user_id }: Pick<OfUser, 'project_id' | 'user_id'>,
+  about: { project_id: string; trace_ids: readonly string[] },
   holds: readonly HeldBy[],
 ): Promise<string[]> {
   const held = heldTracesSql(holds)
   const rows = await read<{ id: string }>(
-    `SELECT toString(trace_id) AS id FROM (${ofUserSql})
-     WHERE trace_id GLOBAL IN (${held.sql}) ORDER BY id LIMIT ${retentionIds_max + 1}`,
-    { project: project_id, user: user_id, ...held.params },
+    `SELECT DISTINCT toString(trace_id) AS id FROM (${held.sql})
+     WHERE trace_id IN {traces:Array(UUID)}`,
+    { project: about.project_id, traces: about.trace_ids, ...held.params },
   )
   return rows.map(({ id }) => id)
 }
 
-/** What there is of a user in each kind, each record once. */
+/** Counts the rows of `ofUser` by kind, each record once. */
 export async function userCounts(
   read: Read,
-  { project_id, user_id, held_trace_ids }: OfUser,
+  about: Omit<UserErasure, 'held_trace_ids'>,
 ): Promise<UserCount[]> {
   const counts: UserCount[] = []
-  for (const kind of [...withUser, ...withoutUser]) {
-    const owned = (withUser as readonly RecordKind[]).includes(kind)
-      ? "AND user_id IN ({user:String}, '')"
-      : ''
-    const { identity } = retainedTables[kind]
-    const [row] = await read<{ records: string; held: string }>(
-      `SELECT uniqExact(${identity}) AS records,
-         uniqExactIf((${identity}), trace_id IN {held:Array(UUID)}) AS held
-       FROM ${kind}
-       WHERE project_id = {project:UUID} ${owned} AND trace_id GLOBAL IN (${ofUserSql})`,
-      { project: project_id, user: user_id, held: held_trace_ids },
+  for (const kind of kinds) {
+    const { sql, params } = ofUser(kind, about)
+    const [row] = await read<{ records: string }>(
+      `SELECT uniqExact(${retainedTables[kind].identity}) AS records FROM ${kind} WHERE ${sql}`,
+      params,
     )
-    counts.push({ kind, rows: Number(row?.records ?? 0), held_rows: Number(row?.held ?? 0) })
+    counts.push({ kind, rows: Number(row?.records ?? 0) })
   }
   return counts
 }

@@ -10,12 +10,11 @@ import {
   retentionIds_max,
   type TracesQuery,
 } from '../retention-contract.ts'
-import { type ChangesOf, type RowChanges, rowChanges } from './change-rows.ts'
+import { bytesIn, type ChangesOf, type RowChanges, rowChanges, secondsOf } from './change-rows.ts'
 import { allOf, type Condition, nanoParameter } from './conditions.ts'
 import { contentMasks } from './content-mask.ts'
 import { countBuckets } from './count-buckets.ts'
-import { eraseUser, heldTracesOfUser, userCounts } from './erase-user.ts'
-import { bytesIn, secondsOf } from './part-bytes.ts'
+import { erasureIn, heldAmong, userCounts } from './erase-user.ts'
 import {
   day_s,
   dayOf,
@@ -42,19 +41,18 @@ export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar 
     deleteRows: async (slice, signal) =>
       inPartitions(await changesOf(slice.kind, signal), slice, inSlice(slice)),
     maskContent: async (slice, signal) => maskContent(await changesOf(slice.kind, signal), slice),
-    eraseUser: (about, signal) =>
-      eraseUser({ read, changesOf: (kind) => changesOf(kind, signal) }, about),
+    ...erasureIn({ read, changesOf, tableOf: (kind) => kind }),
     countUser: (about) => userCounts(read, about),
     census: async (asked) => census(read, await changesOf(asked.kind), asked),
     countBuckets: async (asked) => countBuckets(read, await changesOf(asked.slice.kind), asked),
     heldTraces: (slice, holds) => heldTraces(read, slice, holds),
     tracesOf: (slice, asked) => tracesOf(read, slice, asked),
-    heldTracesOfUser: async (about, holds) => {
+    heldAmong: async (project_id, trace_ids, holds) => {
       const held = new Set<string>()
       for (const group of groupsOf(holds)) {
-        for (const id of await heldTracesOfUser(read, about, group)) held.add(id)
+        for (const id of await heldAmong(read, { project_id, trace_ids }, group)) held.add(id)
       }
-      return [...held].toSorted()
+      return [...held]
     },
     heldOwners: (project_id, holds) => heldOwners(read, project_id, holds),
   }

@@ -6,7 +6,12 @@ import {
 } from '../../../../platform/relational/index.ts'
 import { contentAttributes } from '../../capture/index.ts'
 import type { RecordKind } from '../record-contract.ts'
-import type { RetentionSlice, RetentionTarget, UserErasure } from '../retention-contract.ts'
+import {
+  type RetentionSlice,
+  type RetentionTarget,
+  retentionIds_max,
+  type UserErasure,
+} from '../retention-contract.ts'
 import { type HotTableName, hotTables } from './hot-rows.ts'
 import { lockProject } from './partitions.ts'
 
@@ -32,6 +37,7 @@ export function openPostgresRetention({ db }: { db: Db }): RetentionTarget {
       const statement = (table: HotTableName) => maskWhere(table, whereOf(table, slice))
       return inSteps(db, slice, { statement, signal }).catch(rethrow)
     },
+    tracesOfUser: (about) => tracesOfUser(db, about).catch(rethrow),
     eraseUser: (about, signal) => eraseUser(db, about, signal).catch(rethrow),
   }
 }
@@ -132,23 +138,29 @@ const withoutContent: Readonly<Record<HotTableName, Sql>> = {
   hot_traces: sql`input = '', output = ''`,
 }
 
-/** What of the user's traces names no user goes first: a run that was killed finds them again. */
 async function eraseUser(
   db: Db,
-  { project_id, user_id, held_trace_ids }: UserErasure,
+  { project_id, user_id, trace_ids }: UserErasure,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const ofProject = sql`project_id = ${project_id}`
-  const notHeld = sql`trace_id <> all(${held_trace_ids}::uuid[])`
-  const named = sql`${ofProject} and user_id = ${user_id}`
-  const ofTheirs = sql`${ofProject} and user_id = '' and ${notHeld} and trace_id in (
-    select trace_id from hot_observations where ${named}
-    union select trace_id from hot_traces where ${named}
-  )`
-  const theirs = sql`${named} and ${notHeld}`
-  for (const where of [ofTheirs, theirs]) {
-    for (const table of Object.keys(hotTables) as HotTableName[]) {
-      await untilNone(db, project_id, { statement: deleteWhere(table, where), signal })
-    }
+  if (trace_ids.length === 0) return
+  const where = sql`project_id = ${project_id} and trace_id = any(${trace_ids}::uuid[])
+    and user_id in (${user_id}, '')`
+  for (const table of Object.keys(hotTables) as HotTableName[]) {
+    await untilNone(db, project_id, { statement: deleteWhere(table, where), signal })
   }
+}
+
+async function tracesOfUser(
+  db: Db,
+  about: { project_id: string; user_id: string; after: string },
+): Promise<string[]> {
+  const named = sql`project_id = ${about.project_id} and user_id = ${about.user_id}`
+  const { rows } = await sql<{ id: string }>`
+    select trace_id::text as id from (
+      select trace_id from hot_observations where ${named}
+      union select trace_id from hot_traces where ${named}
+    ) as named
+    where trace_id::text > ${about.after} order by id limit ${retentionIds_max}`.execute(db)
+  return rows.map(({ id }) => id)
 }

@@ -1,0 +1,480 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readySlices } from '../../src/capabilities/observability/archive/index.ts'
+import type { Job } from '../../src/capabilities/observability/jobs/index.ts'
+import {
+  type ErasureTarget,
+  openClickHouseStore,
+  openPostgresRetention,
+  openPostgresStore,
+} from '../../src/capabilities/observability/stores/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { systemClock } from '../../src/kernel/time.ts'
+import type { Observation } from '../../src/model/observation.ts'
+import type { Blobs } from '../../src/platform/blobs/index.ts'
+import { type HotTables, openRelational } from '../../src/platform/relational/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
+import {
+  type ArchiveDesk,
+  daysFrom,
+  firstDay,
+  folderBlobs,
+  openArchiveDesk,
+} from '../support/archives.ts'
+import { eventually } from '../support/eventually.ts'
+import { jobIn } from '../support/job-workers.ts'
+import { observationOf } from '../support/observations.ts'
+import { openQueryApi, type QueryApi } from '../support/query-api.ts'
+import { openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
+import { keyOf } from '../support/task-api.ts'
+
+const path = '/erasures'
+const user_id = 'ada@example.com'
+const kinds = ['observations', 'traces', 'events', 'links', 'correlations'] as const
+const day_ns = 86_400_000_000_000n
+const window = daysFrom(3)
+let api: RetentionApi
+let desk: ArchiveDesk
+let queries: QueryApi
+let blobs: Blobs & { beforeGet: (name: string) => Promise<void> }
+let hot: ReturnType<typeof openRelational<HotTables>>
+
+beforeAll(async () => {
+  api = await openRetentionApi()
+  const folder = await folderBlobs()
+  blobs = {
+    ...folder,
+    beforeGet: async () => undefined,
+    get: async (name, about) => {
+      await blobs.beforeGet(name)
+      return folder.get(name, about)
+    },
+  }
+  const { postgres_url: database_url, columnar } = api
+  desk = await openArchiveDesk(blobs, { database_url, columnar, file_rows_max: 3 })
+  hot = openRelational<HotTables>({
+    ...{ url: database_url, pool_max: 4, connect_timeout_ms: 2_000, statement_timeout_ms: 20_000 },
+    logger: createLogger({ role: 'test', level: 'silent' }),
+  })
+  queries = await openQueryApi({
+    columnar,
+    restoredSlices: (project_id) => readySlices(desk.db, { project_id, now: new Date() }),
+  })
+})
+afterAll(async () => {
+  await desk.close()
+  await hot.close()
+  await queries[Symbol.asyncDispose]()
+})
+
+type Place = ErasureTarget & { name: string }
+
+/** The places that a worker erases, besides ClickHouse's own tables. */
+function places(): Place[] {
+  return [
+    { name: 'hot window', ...openPostgresRetention(hot) },
+    { name: 'restored slices', ...desk.restored.erasure },
+  ]
+}
+
+function handler(targets: readonly ErasureTarget[] = places(), store = api.store) {
+  return api.erasureHandler({ store, targets, clock: systemClock })
+}
+
+async function requestErasure(project: string, more: object = {}) {
+  const body = { user_id, reason: 'asked by mail', ...more }
+  const { status, body: asked } = await api.call('POST', path, project, { body })
+  expect(status).toBe(202)
+  return { erasure_id: String(asked['erasure_id']), job_id: String(asked['job_id']) }
+}
+
+async function readErasure(project: string, erasure_id: string) {
+  const read = await api.call('GET', `${path}/${erasure_id}`, project)
+  return read.body
+}
+
+async function erase(project: string, more: object = {}, done = handler()) {
+  const { erasure_id, job_id } = await requestErasure(project, more)
+  expect((await api.done(job_id, done)).error).toBeNull()
+  return readErasure(project, erasure_id)
+}
+
+const at = (day: number, seconds = 0) =>
+  firstDay + BigInt(day) * day_ns + BigInt(seconds) * 1_000_000_000n
+
+/**
+ * A trace of the user over two days, of which only the root has the user; and a trace of another
+ * user.
+ */
+function recordsOf(project_id: string) {
+  const [hers, his] = [newId(), newId()]
+  const row = (trace_id: string, observation_id: string, day: number, user: string): Observation =>
+    observationOf({
+      ...{
+        project_id,
+        trace_id,
+        observation_id,
+        user_id: user,
+        input: `said in ${observation_id}`,
+      },
+      ...{ start_time: at(day), end_time: at(day, 1), task_id: `task of ${trace_id}` },
+    })
+  const observations = [
+    row(hers, 'root', 0, user_id),
+    row(hers, 'child', 0, ''),
+    row(hers, 'late child', 1, ''),
+    row(his, 'other', 0, 'bob'),
+    row(his, 'other child', 1, ''),
+  ]
+  const each = (make: (trace_id: string, day: number) => object) =>
+    [hers, his].flatMap((trace_id) => [make(trace_id, 0), make(trace_id, 1)])
+  return {
+    ...{ hers, his, observations },
+    others: {
+      traces: [
+        { trace_id: hers, time: at(0), user_id },
+        { trace_id: his, time: at(0), user_id: 'bob' },
+      ],
+      events: each((trace_id, day) => ({ trace_id, time: at(day), body: Buffer.from('said') })),
+      links: each((trace_id, day) => ({ trace_id, time: at(day) })),
+      correlations: each((trace_id, day) => ({
+        ...{ trace_id, time: at(day), correlation_value: `${trace_id} ${day}` },
+      })),
+    },
+  }
+}
+
+/** A project whose rows lie in ClickHouse and, the last day of them, in the hot window. */
+async function projectWithRecords() {
+  const project = await api.newProject()
+  const { hers, his, observations, others } = recordsOf(project)
+  await api.seed(project, { observations, ...others })
+  const young = observations.filter(({ start_time }) => start_time >= at(1))
+  await openPostgresStore({ ...hot, clock: systemClock }).insert(young, { token: newId() })
+  return { project, hers, his, observations }
+}
+
+/** Rows of a trace in each place, as reads see them. */
+async function visible(project: string, trace_id: string) {
+  const found: Record<string, number> = {}
+  const live = openClickHouseStore({ columnar: api.columnar })
+  const window_of = { from: at(-1), to: at(5) }
+  for (const [name, store] of [
+    ['timeline', live],
+    ['hot timeline', openPostgresStore({ ...hot, clock: systemClock })],
+  ] as const) {
+    const task = await store.taskObservations(project, `task of ${trace_id}`, { limit: 100 })
+    const trace = await store.traceObservations(project, { trace_id, limit: 100, ...window_of })
+    found[name] = Math.max(task.length, trace.length)
+  }
+  for (const entity of kinds) {
+    const about = { headers: keyOf(project, 'query:run') }
+    const reply = await queries.call(
+      'query',
+      {
+        ...{ entity, window, select: ['trace_id'], include_restored: true, limit: 100 },
+        where: { field: 'trace_id', op: 'eq', value: trace_id },
+      },
+      about,
+    )
+    expect(reply.status).toBe(200)
+    found[`query ${entity}`] = reply.body.rows.length
+  }
+  return found
+}
+
+/** Rows of a trace that lie on the disk, marked as deleted or not, in tables of both sorts. */
+async function stored(project: string, trace_id: string) {
+  const found: Record<string, number> = {}
+  for (const table of kinds.flatMap((kind) => [kind, `restored_${kind}`])) {
+    const [row] = await api.columnar.query<{ n: string }>(
+      `SELECT count() AS n FROM ${table}
+       WHERE project_id = {project:UUID} AND trace_id = {trace_id:UUID}`,
+      { project, trace_id },
+      { settings: { apply_deleted_mask: 0 } },
+    )
+    found[table] = Number(row?.n)
+  }
+  return found
+}
+
+const none = (counts: Record<string, number>) =>
+  Object.fromEntries(Object.keys(counts).map((name) => [name, 0]))
+
+test('all stores are unreadable before the first of them purges, and in the end no row is stored', async () => {
+  const { project, hers, his } = await projectWithRecords()
+  const archive = await desk.archive(project, window)
+  expect((await desk.restore(archive)).job.error).toBeNull()
+  const [before, others] = [await visible(project, hers), await visible(project, his)]
+  expect(Object.values(before).every((rows) => rows > 0)).toBe(true)
+  expect((await stored(project, hers))['restored_events']).toBe(2)
+
+  const { erasure_id, job_id } = await requestErasure(project)
+  const steps: string[] = []
+  const watched = ({ name, ...place }: Place): ErasureTarget => ({
+    ...place,
+    eraseUser: async (...asked) => {
+      await place.eraseUser(...asked)
+      steps.push('hidden')
+    },
+    ...(place.purgeUser !== undefined && {
+      purgeUser: async (about, signal) => {
+        steps.push(`purged ${name}`)
+        expect(await visible(project, hers)).toEqual(none(before))
+        expect(await readErasure(project, erasure_id)).toMatchObject({
+          ...{ state: 'running', unreadable_at: expect.any(String), receipt: null },
+        })
+        return (await place.purgeUser?.(about, signal)) ?? false
+      },
+    }),
+  })
+  const store = { ...api.store, ...watched({ name: 'clickhouse', ...api.store }) }
+  const job = await api.done(job_id, handler(places().map(watched), store))
+  expect(job).toMatchObject({ state: 'succeeded', error: null })
+  expect(steps.slice(-2)).toEqual(['purged clickhouse', 'purged restored slices'])
+  expect(new Set(steps.slice(0, -2))).toEqual(new Set(['hidden']))
+
+  const erasure = await readErasure(project, erasure_id)
+  expect(erasure).toMatchObject({
+    state: 'completed',
+    receipt: {
+      ...{ purged: true, held_rows: 0, archives: [archive.id] },
+      counts: { observations: 3, traces: 1, events: 2, links: 2, correlations: 2 },
+    },
+  })
+  expect(await visible(project, hers)).toEqual(none(before))
+  expect(await visible(project, his)).toEqual(others)
+  const left = await stored(project, hers)
+  expect(left).toEqual(none(left))
+})
+
+type Completed = {
+  ended_at: string
+  receipt: { remaining: { what: string; until: string | null }[] }
+}
+
+test('the receipt says what remains, where, and until when', async () => {
+  const { project } = await projectWithRecords()
+  const archive = await desk.archive(project, window)
+  const { receipt, ended_at } = (await erase(project)) as Completed
+  expect(receipt.remaining.map(({ what }) => what)).toEqual([
+    ...['archives', 'replaced_files', 'database_pages', 'late_rows'],
+  ])
+  const files = receipt.remaining.find(({ what }) => what === 'replaced_files')
+  expect(Date.parse(files?.until ?? '') - Date.parse(ended_at)).toBe(480_000)
+  // The files of the archive are as they were: a manifest tells their hashes.
+  expect(await blobs.stat(String(archive.result?.['manifest']))).toBeDefined()
+
+  const other = await projectWithRecords()
+  const body = { kind: 'trace', value: other.hers, reason: 'a case' }
+  await api.call('POST', '/legal-holds', other.project, { body })
+  const held = (await erase(other.project, { purge: false })) as Completed
+  expect(held.receipt).toMatchObject({ purged: false, held_rows: 10 })
+  expect(held.receipt.remaining.map(({ what }) => what)).toEqual([
+    ...['held_rows', 'marked_rows', 'database_pages', 'late_rows'],
+  ])
+})
+
+test('a receipt of an earlier version is read as it is', async () => {
+  const project = await api.newProject()
+  const { erasure_id } = await requestErasure(project)
+  const receipt = { counts: { tasks: 1 }, held_rows: 0, purged: true, archives: [] }
+  await api.db
+    .updateTable('erasures')
+    .set({ receipt: JSON.stringify(receipt), ended_at: new Date(), user_id: null })
+    .where('id', '=', erasure_id)
+    .execute()
+  const read = await readErasure(project, erasure_id)
+  expect(read['receipt']).toEqual({ ...receipt, remaining: [] })
+})
+
+test('rows without a user are deleted in each store, also where only another store has the user', async () => {
+  const { project, hers, his } = await projectWithRecords()
+  const archive = await desk.archive(project, window)
+  // The slice has the second day and events alone: nothing in it names the user.
+  const from = daysFrom(1).to
+  await desk.restore(archive, { from, to: daysFrom(2).to })
+  await desk.restore(archive, { kinds: ['events'] })
+  expect(await stored(project, hers)).toMatchObject({
+    restored_events: 3,
+    restored_observations: 1,
+  })
+  await erase(project)
+  const [visibly, really] = [await visible(project, hers), await stored(project, hers)]
+  expect(visibly).toEqual(none(visibly))
+  expect(really).toEqual(none(really))
+  expect(await stored(project, his)).toMatchObject({ restored_events: 3, events: 2 })
+})
+
+test('the next attempt finishes a purge that broke off', async () => {
+  const { project, hers } = await projectWithRecords()
+  const archive = await desk.archive(project, window)
+  await desk.restore(archive)
+  const broken = new Set(['store', 'slices'])
+  const breakOff = (name: string, purge: ErasureTarget['purgeUser']) => ({
+    purgeUser: async (...asked: Parameters<NonNullable<ErasureTarget['purgeUser']>>) => {
+      if (broken.delete(name)) throw new Error('the worker is killed')
+      return (await purge?.(...asked)) ?? false
+    },
+  })
+  const targets = places().map((place) =>
+    place.name === 'restored slices' ? { ...place, ...breakOff('slices', place.purgeUser) } : place,
+  )
+  const store = { ...api.store, ...breakOff('store', api.store.purgeUser) }
+  const erasure = await erase(project, {}, handler(targets, store))
+  expect(broken.size).toBe(0)
+  expect(erasure['receipt']).toMatchObject({ purged: true, counts: { observations: 3, events: 2 } })
+  const left = await stored(project, hers)
+  expect(left).toEqual(none(left))
+})
+
+const restores: [string, (archive: Job) => Parameters<ArchiveDesk['restore']>[1]][] = [
+  ['all of it', () => ({})],
+  ['kinds without a user', () => ({ kinds: ['events', 'links', 'correlations'] })],
+  ['a day without a row of the user', () => ({ from: daysFrom(1).to, to: daysFrom(2).to })],
+]
+
+test.each(restores)(
+  'a restore of %s writes no row of an erased user, from an older archive',
+  async (_, params) => {
+    const { project, hers, his } = await projectWithRecords()
+    const archive = await desk.archive(project, window)
+    await erase(project)
+    const { job } = await desk.restore(archive, params(archive))
+    expect(job).toMatchObject({ state: 'succeeded', error: null })
+    expect(Number(job.result?.['erased_rows'])).toBeGreaterThan(0)
+    const left = await stored(project, hers)
+    expect(left).toEqual(none(left))
+    expect((await stored(project, his))['restored_events']).toBeGreaterThan(0)
+  },
+)
+
+test('a restore leaves out erased traces also when its archive has no row with a user', async () => {
+  const { project, hers, his } = await projectWithRecords()
+  const events = await desk.archive(project, { ...window, kinds: ['events'] })
+  await erase(project)
+  const { job } = await desk.restore(events)
+  expect(job.result).toMatchObject({ rows: 4, erased_rows: 2 })
+  expect((await stored(project, hers))['restored_events']).toBe(0)
+  expect((await stored(project, his))['restored_events']).toBe(2)
+})
+
+test('an erasure of another project leaves no row out of a restore', async () => {
+  const [mine, theirs] = [await api.newProject(), await api.newProject()]
+  const { hers, observations, others } = recordsOf(mine)
+  await api.seed(mine, { observations, ...others })
+  await api.seed(theirs, { observations, ...others })
+  const archive = await desk.archive(mine, window)
+  await erase(theirs)
+  const { job } = await desk.restore(archive)
+  expect(job.result).toMatchObject({ erased_rows: 0 })
+  expect((await stored(mine, hers))['restored_observations']).toBe(3)
+  expect((await stored(mine, hers))['observations']).toBe(3)
+})
+
+/** Looks after each insert of a restore, until it is disposed. */
+function insertsOf(look: () => Promise<Record<string, number>>) {
+  const { columnar } = api
+  const { insertParquet } = columnar
+  const seen: Record<string, number>[] = []
+  columnar.insertParquet = async (...asked) => {
+    await insertParquet(...asked)
+    seen.push(await look())
+  }
+  return {
+    seen,
+    [Symbol.asyncDispose]: async () => {
+      columnar.insertParquet = insertParquet
+    },
+  }
+}
+
+test.each([
+  ['between two of its files', 4],
+  ['before its last file', 9],
+])(
+  'an erasure that comes while a restore is under way, %s, leaves nothing of the user',
+  async (_, files) => {
+    const { project, hers, his } = await projectWithRecords()
+    const archive = await desk.archive(project, window)
+    const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let read = 0
+    blobs.beforeGet = async (name) => {
+      if (!name.endsWith('.parquet')) return
+      read += 1
+      if (read !== files) return
+      reached.resolve()
+      await goOn.promise
+    }
+    try {
+      const { job: asked, slice_id } = await desk.begin(archive)
+      await reached.promise
+      const erasure = await erase(project)
+      expect(erasure['receipt']).toMatchObject({ purged: true })
+      const erased = await stored(project, hers)
+      expect(erased).toEqual(none(erased))
+      await using inserts = insertsOf(() => stored(project, hers))
+      goOn.resolve()
+      const job = await jobIn(api.db, asked.id, 'succeeded', 'failed')
+      // No insert since then wrote a row of the user, not even one that was deleted again.
+      expect(inserts.seen.length).toBeGreaterThan(3)
+      for (const rows of inserts.seen) expect(rows).toEqual(none(rows))
+      expect(job).toMatchObject({ state: 'succeeded', error: null, result: { erased_rows: 10 } })
+      expect(await desk.slice(slice_id)).toMatchObject({ state: 'ready', erased_rows: 10 })
+    } finally {
+      goOn.resolve()
+      blobs.beforeGet = async () => undefined
+    }
+    const [visibly, really] = [await visible(project, hers), await stored(project, hers)]
+    expect(visibly).toEqual(none(visibly))
+    expect(really).toEqual(none(really))
+    expect(await stored(project, his)).toMatchObject({
+      restored_observations: 2,
+      restored_events: 2,
+    })
+  },
+)
+
+test('an erasure waits for a file that is being inserted, and then hides its rows', async () => {
+  const { project, hers } = await projectWithRecords()
+  const archive = await desk.archive(project, window)
+  const { columnar } = api
+  const { insertParquet } = columnar
+  const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  columnar.insertParquet = async (...asked) => {
+    reached.resolve()
+    await goOn.promise
+    return insertParquet(...asked)
+  }
+  let is_hidden = false
+  const { erasure: slices } = desk.restored
+  const watched: ErasureTarget = {
+    ...slices,
+    eraseUser: async (...asked) => {
+      is_hidden = true
+      await slices.eraseUser(...asked)
+    },
+  }
+  try {
+    const { job: restoring } = await desk.begin(archive)
+    await reached.promise
+    const { erasure_id, job_id } = await requestErasure(project)
+    const erasing = api.done(job_id, handler([watched]))
+    await eventually('the erasure waits', async () => {
+      const { rows } = await hot.pool.query(
+        `select 1 from pg_locks where locktype = 'advisory' and not granted`,
+      )
+      return rows.length > 0
+    })
+    expect(is_hidden).toBe(false)
+    goOn.resolve()
+    expect(await erasing).toMatchObject({ state: 'succeeded', error: null })
+    expect((await readErasure(project, erasure_id))['receipt']).toMatchObject({ purged: true })
+    const job = await jobIn(api.db, restoring.id, 'succeeded', 'failed')
+    expect(job).toMatchObject({ state: 'succeeded', error: null, result: { erased_rows: 10 } })
+  } finally {
+    goOn.resolve()
+    columnar.insertParquet = insertParquet
+  }
+  const left = await stored(project, hers)
+  expect(left).toEqual(none(left))
+})
