@@ -88,7 +88,7 @@ describe('the first start', () => {
   test('logs JSON where it does not write to a terminal, and few lines of it', () => {
     const [before = ''] = service.output().split('\nLooptrace is ready.')
     const lines = before.trim().split('\n')
-    expect(lines.map((line) => JSON.parse(line).msg).at(-1)).toBe('ready')
+    expect(lines.map((line) => JSON.parse(line).msg).at(-1), service.output()).toBe('ready')
     expect(lines.length).toBeLessThanOrEqual(6)
   })
 

@@ -65,6 +65,8 @@ const engineArguments = [
   '--max_server_memory_usage=2147483648',
   // With the default of 1 GiB, that bound leaves each statement one thread.
   '--max_threads_min_free_memory_per_thread=134217728',
+  // A table with more parts to change than this many for each of 2 threads waits up to a second.
+  '--background_merges_mutations_concurrency_ratio=16',
   '--max_thread_pool_free_size=16',
   '--mark_cache_size=67108864',
   '--primary_index_cache_size=67108864',

@@ -23,10 +23,14 @@ export const longText = z.string()
 export const level = z
   .enum(['', ...severityNames, ...severityNames.map((name) => name.toUpperCase())])
   .transform((name) => levelFromSeverity(name) ?? '')
-  .describe(
-    'A severity of OpenTelemetry or a level of Langfuse, stored as one of four: `trace` as `debug`, ' +
-      '`info` as `default`, `warn` as `warning`, `fatal` as `error`.',
-  )
+  .meta({
+    id: 'AnyLevel',
+    // Upper case has no member of its own: generators of clients make one name of both.
+    enum: ['', ...severityNames],
+    description:
+      'A severity of OpenTelemetry or a level of Langfuse, also in upper case. Stored as one of ' +
+      'four: `trace` as `debug`, `info` as `default`, `warn` as `warning`, `fatal` as `error`.',
+  })
 
 /** Any JSON: text stays the text it is, anything else is stored as JSON text. */
 export const content = z.unknown().optional()
