@@ -152,7 +152,8 @@ describe('refuses', () => {
     expect((await get(conversation_id, '', scopes)).status).toBe(403)
   })
 
-  test.each(['depth=0', 'limit=101', 'observations=201', 'cursor=x', 'more=1'])(
+  const times = ['to=2000-01-01T00:00:00Z', 'from=2199-01-01T00:00:00Z']
+  test.each(['depth=0', 'limit=101', 'observations=201', 'cursor=x', 'more=1', ...times])(
     '%s',
     async (query) => {
       expect((await get(await conversation(), query)).status).toBe(400)

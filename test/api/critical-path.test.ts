@@ -131,6 +131,7 @@ describe('refuses', () => {
     ['faster_percent=101', 400],
     ['what_if=web&what_if_name=web', 400],
     ['aggregate=model', 400],
+    ['aggregate=task_name&to=2000-01-01T00:00:00Z', 400],
     ['traces=101', 400],
     ['limit=0', 400],
     ['cursor=x', 400],

@@ -43,10 +43,10 @@ export function getTraceTree(deps: TaskDeps & { queries: RunDeps }): Route {
       'store_unavailable',
     ],
     handle: async ({ params, query, caller: { project_id }, signal }) => {
-      checkWindow(query)
       const row = await conversationNamed(deps, project_id, params.conversation_id)
       const { conversation_id } = row
       const window = windowOf(row, query)
+      checkWindow(window)
       const asked = { project_id, conversation_id, window, ...query, signal }
       const page = await pageOfTraces(deps.queries, { ...asked, rows_max: pageObservations_max })
       const trace_ids = page.traces.map(({ trace_id }) => trace_id)

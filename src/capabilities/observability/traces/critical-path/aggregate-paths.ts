@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
 import { traceIdFrom } from '../../../../kernel/ids.ts'
+import { checkWindow } from '../../../../model/list-query.ts'
 import { dollarsSchema, record } from '../../../../model/named-schemas.ts'
 import {
   aggregateSchema as aggregateBody,
@@ -84,6 +85,7 @@ async function latestTraces(
   const { origin_ns } = tree
   const from = query.from ?? (origin_ns > week_ns ? origin_ns - week_ns : 0n)
   const window = { from, to: query.to ?? origin_ns + week_ns }
+  checkWindow(window)
   const aggregate = aggregateBody.parse({
     ...{ entity: 'observations', window: isoWindowOf(window), allow_wide: true },
     where: { field: 'task_name', op: 'eq', value: task_name },
