@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { verdictSuite } from '../support/agents/verdict-suite.ts'
 import { type ClientShape, singleMachineShape } from '../support/clients/client-shape.ts'
 import { clientSuite } from '../support/clients/client-suite.ts'
+import { generatedSuite } from '../support/clients/generated-suite.ts'
 
 let shape: ClientShape
 beforeAll(async () => {
@@ -10,4 +11,5 @@ beforeAll(async () => {
 afterAll(() => shape?.[Symbol.asyncDispose]())
 
 describe('clients of role all', () => clientSuite(() => shape))
+describe('the OpenAPI document of role all', () => generatedSuite(() => shape))
 describe('verdicts of role all', () => verdictSuite(() => shape))

@@ -38,15 +38,28 @@ export function runPython(
   return python([join(toolFolder, program), ...args], env)
 }
 
+/** Runs a module of an installed package as `python -m` does, in a folder that it may write to. */
+export function runPythonModule(
+  module: string,
+  args: readonly string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+): Promise<string> {
+  return python(['-m', module, ...args], env, cwd)
+}
+
 /** Runs a text as a program, with these variables in its environment. */
 export function runPythonText(text: string, env: Record<string, string>): Promise<string> {
   return python(['-c', text], env)
 }
 
-async function python(args: readonly string[], more: Record<string, string>): Promise<string> {
+async function python(
+  args: readonly string[],
+  more: Record<string, string>,
+  cwd?: string,
+): Promise<string> {
   const env = { PATH: process.env['PATH'], PYTHONDONTWRITEBYTECODE: '1', ...more }
   const limits = { timeout: 120_000, maxBuffer: 64 * 1024 * 1024 }
-  const { stdout } = await run(await testPython(), args, { env, ...limits })
+  const { stdout } = await run(await testPython(), args, { env, cwd, ...limits })
   return stdout
 }
 

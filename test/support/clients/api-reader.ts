@@ -12,22 +12,26 @@ export type Api = {
   at(api_url: string): Api
 }
 
+type Running = Pick<ClientShape, 'api_url' | 'login'>
+
 /** The API with the project's key. */
-export function apiByKey({ api_url, login }: Pick<ClientShape, 'api_url' | 'login'>): Api {
+export function apiByKey({ api_url, login }: Running): Api {
   return apiWith(api_url, { 'x-api-key': login.project_key })
 }
 
 /** The API with an access token that the administrator's password gets. */
-export async function apiByToken({
-  api_url,
-  login,
-}: Pick<ClientShape, 'api_url' | 'login'>): Promise<Api> {
+export async function apiByToken(running: Running): Promise<Api> {
+  return apiWith(running.api_url, { authorization: `Bearer ${await accessToken(running)}` })
+}
+
+/** An access token of the administrator, who signs in with the password. */
+export async function accessToken({ api_url, login }: Running): Promise<string> {
   const { status, body } = await send(`${api_url}/api/v1/auth/token`, {
     method: 'POST',
     body: { grant_type: 'password', username: login.admin_email, password: login.admin_password },
   })
   if (status !== 200) throw new Error(`no token: ${status} ${JSON.stringify(body)}`)
-  return apiWith(api_url, { authorization: `Bearer ${body['access_token']}` })
+  return String(body['access_token'])
 }
 
 function apiWith(api_url: string, headers: Record<string, string>): Api {

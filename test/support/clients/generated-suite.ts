@@ -4,15 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runPython } from '../python.ts'
+import { eventually } from '../eventually.ts'
+import { runPython, runPythonModule } from '../python.ts'
+import { accessToken, apiByKey } from './api-reader.ts'
 import type { ClientShape } from './client-shape.ts'
 
 const run = promisify(execFile)
 const modules = join(import.meta.dirname, '../../../node_modules')
 
 /**
- * Clients that are generated from the served document: they compile, and a call returns what their
- * types say.
+ * What others make of the served document: clients that compile, and of which a call returns what
+ * their types say; and calls of every operation, each answered as the document says.
  */
 export function generatedSuite(running: () => ClientShape): void {
   let folder: string
@@ -22,34 +24,72 @@ export function generatedSuite(running: () => ClientShape): void {
     document = join(folder, 'openapi.json')
     const served = await fetch(`${running().api_url}/openapi.json`)
     await writeFile(document, await served.text())
+    await Promise.all(['generated 1', 'generated 2'].map((task_id) => callIn(running(), task_id)))
+    const tasks = () => apiByKey(running()).get('/api/v1/tasks')
+    await eventually('two tasks', async () => Number((await tasks()).body['total']) >= 2)
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  test('openapi-typescript', async () => {
+  test('openapi-typescript makes types that compile, and a call returns them', async () => {
     const { api_url, login } = running()
     await symlink(modules, join(folder, 'node_modules'))
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
     await writeFile(join(folder, 'program.ts'), program)
     await run('openapi-typescript', [document, '--output', 'looptrace.ts'], { cwd: folder })
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'esnext']
-    const files = ['--allowImportingTsExtensions', '--skipLibCheck', 'program.ts']
-    await run('tsc', [...options, ...files], { cwd: folder })
+    const files = ['--allowImportingTsExtensions', '--types', 'node', 'program.ts']
+    await run('tsc', [...options, '--skipLibCheck', ...files], { cwd: folder })
     const env = { ...process.env, LOOPTRACE_URL: api_url, LOOPTRACE_KEY: login.project_key }
     const { stdout } = await run('node', ['program.ts'], { cwd: folder, env })
     const states = [expect.any(String), expect.any(String)]
     expect(JSON.parse(stdout)).toEqual({ total: expect.any(Number), states })
   })
 
-  test('openapi-python-client', async () => {
+  test('openapi-python-client makes a client that compiles, and a call returns its types', async () => {
     const { api_url, login } = running()
     const args = [folder, document, api_url, login.project_key]
     const { warnings, list } = JSON.parse(await runPython('generated_client.py', args))
     expect(warnings).toEqual([])
     expect(list).toMatchObject({ total: expect.any(Number), tasks: [{}, {}] })
   })
+
+  test('schemathesis calls every operation, and each answer is as the document says', async () => {
+    const { api_url, login } = running()
+    const args = ['--config-file', config, 'run', document, '--url', api_url]
+    const output = await runPythonModule('schemathesis.cli', args, {
+      cwd: folder,
+      env: {
+        LOOPTRACE_TOKEN: await accessToken(running()),
+        LOOPTRACE_KEY: login.project_key,
+        LOOPTRACE_PROJECT: login.project_id,
+        LOOPTRACE_ORGANIZATION: login.organization_id,
+      },
+    })
+    const [, selected, all] = /Selected: (\d+)\/(\d+)/.exec(output) ?? []
+    expect(selected).toBe(all)
+    expect(output).toContain(`Tested: ${all}\n`)
+    console.log(output.slice(output.indexOf('Test cases:')))
+  })
 }
 
-/** A use of the generated types: a field that is missing from them is an error of the compiler. */
+/** A completion of a task. */
+async function callIn({ proxy_url, login }: ClientShape, task_id: string): Promise<void> {
+  const model = 'gpt-4.1-mini'
+  const answer = await fetch(`${proxy_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      ...{ 'content-type': 'application/json', authorization: 'Bearer provider-key' },
+      ...{ 'x-api-key': login.project_key, 'x-task-id': task_id },
+    },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'plain:' }] }),
+  })
+  expect(answer.status).toBe(200)
+  await answer.text()
+}
+
+const config = join(import.meta.dirname, '../../tools/python/schemathesis.toml')
+
+/** A use of the generated types: where they lack a field, the compiler says so. */
 const program = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './looptrace.ts'
