@@ -24,6 +24,7 @@ type ControlConfig = Pick<
   | 'oidc_audience'
   | 'task_stalled_after_ms'
   | 'ingest_body_bytes_max'
+  | 'ingest_take_over_ms'
   | 'ingest_inflight_records_max'
   | 'saved_queries_max'
   | 'retention_hour'
@@ -74,6 +75,7 @@ export function openControl(
   const settings = { stalled_after_ms: config.task_stalled_after_ms }
   const requests = {
     body_bytes_max: config.ingest_body_bytes_max,
+    take_over_after_ms: config.ingest_take_over_ms,
     items_in_flight_max: config.ingest_inflight_records_max,
   }
   const { deps: routing, ...choice } = openStoreRouting(context, built)

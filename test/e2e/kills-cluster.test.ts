@@ -35,6 +35,7 @@ beforeAll(async () => {
       // worker held comes again soon.
       LOOPTRACE_INGEST_BATCH_WAIT_MS: '20',
       LOOPTRACE_INGEST_ACK_WAIT_MS: '2000',
+      LOOPTRACE_INGEST_TAKE_OVER_MS: '2000',
       LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0',
     },
     script: { steps: [{ match: { stream: true }, stream: { chunks: 4, delay_ms: 2 } }] },

@@ -31,7 +31,11 @@ let machine: SingleMachine
 beforeAll(async () => {
   machine = await startSingleMachine({
     // Batches follow each other closely, so that a kill meets one in the making.
-    env: { LOOPTRACE_INGEST_BATCH_WAIT_MS: '20', LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0' },
+    env: {
+      LOOPTRACE_INGEST_BATCH_WAIT_MS: '20',
+      LOOPTRACE_INGEST_TAKE_OVER_MS: '2000',
+      LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0',
+    },
     script: { steps: [{ match: { stream: true }, stream: { chunks: 4, delay_ms: 2 } }] },
   })
 })

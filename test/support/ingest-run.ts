@@ -68,8 +68,9 @@ export function startIngestRun(shape: IngestShape, options: IngestRunOptions): I
   })
   const done = () => parcels.taken() + calls.calls.length
   const stop = async (): Promise<Sent> => {
-    const sent = { run, parcels: await parcels.stop(), calls: await calls.stop() }
-    return { ...sent, window: { from_ms, to_ms: Date.now() + 1 } }
+    const [sentParcels, sentCalls] = await Promise.all([parcels.stop(), calls.stop()])
+    const window = { from_ms, to_ms: Date.now() + 1 }
+    return { run, parcels: sentParcels, calls: sentCalls, window }
   }
   return {
     until: async (more) => {

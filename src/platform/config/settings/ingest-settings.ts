@@ -17,4 +17,12 @@ export const ingestSettings = {
     max: 10_000_000,
     reason: 'Records of batches being taken at one time; above, 503: they are all in memory.',
   }),
+  ingest_take_over_ms: integer({
+    unit: 'ms',
+    default: 30_000,
+    min: 100,
+    max: 600_000,
+    reason:
+      'A batch whose process was killed while it took it: a repeat with the same key gets 503 until this time has passed, and is then taken.',
+  }),
 }
