@@ -1,8 +1,15 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { closingLine, slowestFiles } from './test/support/reporters.ts'
 
-/** What `test/support/build-tools.ts` builds meanwhile is needed from the contract tests on. */
-const needsTools = { globalSetup: ['test/support/build-tools.ts'] }
+/**
+ * Tests that wait for other processes: a third worker fills the time. They run after the others;
+ * meanwhile `test/support/build-tools.ts` builds the tools that they need.
+ */
+const afterwards = {
+  globalSetup: ['test/support/build-tools.ts'],
+  maxWorkers: 3,
+  sequence: { groupOrder: 1 },
+}
 
 /**
  * Files of projects without isolation share a worker, its
@@ -19,13 +26,8 @@ export default defineConfig({
     reporters: ['default', slowestFiles, closingLine],
     projects: [
       project('api', ['test/api/*.test.ts'], { isolate: false }),
-      project('contract', ['test/contract/*.test.ts'], { isolate: false, ...needsTools }),
-      // They wait for other processes: one more of them fills the time.
-      project('e2e', ['test/e2e/*.test.ts', 'test/tidy.test.ts'], {
-        ...needsTools,
-        maxWorkers: 3,
-        sequence: { groupOrder: 1 },
-      }),
+      project('contract', ['test/contract/*.test.ts'], { isolate: false, ...afterwards }),
+      project('e2e', ['test/e2e/*.test.ts', 'test/tidy.test.ts'], afterwards),
       project('unit', ['src/**/*.test.ts', 'test/corpus/*.test.ts'], { isolate: false }),
     ],
   },
