@@ -11,7 +11,6 @@ import {
 } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import { enqueueJob, requesterOf } from '../../jobs/index.ts'
 import { activeHolds } from '../holds/store.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
@@ -89,7 +88,7 @@ export function postErasure(deps: RetentionDeps): Route {
     handle: async ({ body: { user_id, reason, purge }, caller }) => {
       const { project_id } = caller
       const requested_by = requesterOf(caller)
-      return requested(deps, { project_id, user_id, reason, purge, requested_by }).catch(rethrow)
+      return requested(deps, { project_id, user_id, reason, purge, requested_by })
     },
   })
 }
@@ -116,7 +115,7 @@ export function listErasures({ db }: RetentionDeps): Route {
       const [rows, counted] = await Promise.all([
         selectErasures(db, { project_id, before, limit: limit + 1 }),
         countErasures(db, { project_id, limit: totalExactMax + 1 }),
-      ]).catch(rethrow)
+      ])
       const page = rows.slice(0, limit)
       const last = rows.length > limit ? page.at(-1) : undefined
       const next = last === undefined ? null : encodeCursor(list, [last.id])
@@ -138,9 +137,7 @@ export function getErasure({ db }: RetentionDeps): Route {
     reply: erasureSchema,
     errors: ['erasure_not_found', 'store_unavailable'],
     handle: async ({ params: { erasure_id: id }, caller: { project_id } }) => {
-      const found = isUuid(id)
-        ? await findErasure(db, { project_id, id }).catch(rethrow)
-        : undefined
+      const found = isUuid(id) ? await findErasure(db, { project_id, id }) : undefined
       if (found !== undefined) return shown(found)
       throw problem('erasure_not_found', {
         detail: `erasure_id: got "${id.slice(0, 80)}", which is no erasure of this project`,
@@ -178,10 +175,6 @@ async function requested({ db, clock }: RetentionDeps, asked: Asked) {
   })
   await noteJob(db, erasure.id, job.id)
   return shown({ ...erasure, job_id: job.id })
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }
 
 function shown(erasure: Erasure): z.input<typeof erasureSchema> {

@@ -6,7 +6,6 @@ import { cursorParameter, flagParameter, limitParameter } from '../../../../mode
 import { managedByField, refuseUnlessOwner } from '../../../../model/managed-by.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
 import { holdFields, kinds, withTraceId } from './hold-fields.ts'
@@ -66,7 +65,7 @@ export function listLegalHolds({ db }: RetentionDeps): Route {
       const [rows, counted] = await Promise.all([
         selectHolds(db, { project_id, released, before, limit: limit + 1 }),
         countHolds(db, { project_id, released, limit: totalExactMax + 1 }),
-      ]).catch(rethrow)
+      ])
       const page = rows.slice(0, limit)
       const last = rows.length > limit ? page.at(-1) : undefined
       const next = last === undefined ? null : encodeCursor(list, [last.id])
@@ -102,7 +101,7 @@ export function postLegalHold({ db, clock }: RetentionDeps): Route {
       const created_at = new Date(clock.now_ms())
       const created_by = requesterOf(caller)
       const hold = { id: newId(), project_id, ...body, created_at, created_by }
-      const placed = await placeHold(db, hold).catch(rethrow)
+      const placed = await placeHold(db, hold)
       if (placed !== undefined) {
         return new Answer(shown(placed.hold), { status: placed.made ? 201 : 200 })
       }
@@ -129,19 +128,15 @@ export function deleteLegalHold({ db, clock }: RetentionDeps): Route {
     handle: async ({ params: { hold_id: id }, caller: { project_id, ...caller } }) => {
       const released_at = new Date(clock.now_ms())
       const about = { project_id, id, released_at, released_by: requesterOf(caller) }
-      const released = isUuid(id) ? await releaseHold(db, about).catch(rethrow) : undefined
+      const released = isUuid(id) ? await releaseHold(db, about) : undefined
       if (released !== undefined) return shown(released)
-      const managed = isUuid(id) ? await findHold(db, about).catch(rethrow) : undefined
+      const managed = isUuid(id) ? await findHold(db, about) : undefined
       refuseUnlessOwner(managed?.managed_by ?? null, null)
       throw problem('legal_hold_not_found', {
         detail: `hold_id: got "${id.slice(0, 80)}", which is no legal hold of this project`,
       })
     },
   })
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }
 
 function shown({ id: hold_id, project_id: _, managed_name: name, ...hold }: LegalHold) {

@@ -4,7 +4,7 @@ import { flagParameter } from '../../../../model/list-query.ts'
 import { managedByParameter } from '../../../../model/managed-by.ts'
 import { defineRoute, ifMatchHeader, type Route } from '../../../../platform/http/index.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
-import { changeOf, rethrow, throwChanged } from './retention-policy.ts'
+import { changeOf, throwChanged } from './retention-policy.ts'
 import { retentionAnswer, retentionReply, shownPolicy } from './retention-reply.ts'
 import { resetRetention, withdrawRetention } from './store.ts'
 
@@ -46,10 +46,9 @@ export function deleteRetentionPolicy(deps: RetentionDeps): Route {
       const { project_id } = change
       const left = await (managed_by === undefined
         ? resetRetention(deps.db, change)
-        : withdrawRetention(deps.db, change, { owner: managed_by, retain })
-      ).catch(rethrow)
+        : withdrawRetention(deps.db, change, { owner: managed_by, retain }))
       if (left === 'changed') return throwChanged(deps, project_id, headers)
-      return retentionAnswer(deps, shownPolicy(project_id, left)).catch(rethrow)
+      return retentionAnswer(deps, shownPolicy(project_id, left))
     },
   })
 }

@@ -10,7 +10,6 @@ import {
   type Route,
   versionToReplace,
 } from '../../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
 import type { RetentionDeps } from '../retention-deps.ts'
 import { runSchema } from '../runs/run-schema.ts'
@@ -50,9 +49,9 @@ export function getRetentionPolicy(deps: RetentionDeps): Route {
     errors: ['job_running', 'store_unavailable'],
     handle: async ({ query: { dry_run, wait }, caller, signal }) => {
       const { project_id } = caller
-      if (dry_run) return startDryRun(deps, { caller, wait, signal }).catch(rethrow)
-      const stored = await findRetention(deps.db, project_id).catch(rethrow)
-      return retentionAnswer(deps, shownPolicy(project_id, stored)).catch(rethrow)
+      if (dry_run) return startDryRun(deps, { caller, wait, signal })
+      const stored = await findRetention(deps.db, project_id)
+      return retentionAnswer(deps, shownPolicy(project_id, stored))
     },
   })
 }
@@ -88,7 +87,7 @@ export function putRetentionPolicy(deps: RetentionDeps): Route {
       refuseDeclaration(caller, body)
       const { days, environments, archive_before_delete, archive } = body
       const policy = { days, environments, archive_before_delete, archive }
-      if (dry_run) return startDryRun(deps, { caller, wait, signal }, policy).catch(rethrow)
+      if (dry_run) return startDryRun(deps, { caller, wait, signal }, policy)
       if (archive?.enabled && !deps.archives_configured) {
         throw problem('archive_not_configured', {
           detail: 'archive: set LOOPTRACE_BLOBS_URL for the roles api and worker.',
@@ -98,9 +97,9 @@ export function putRetentionPolicy(deps: RetentionDeps): Route {
       const change = changeOf(deps, caller, headers)
       const written = { ...policy, owner, take_over, legal_holds }
       const stored =
-        (await writeRetention(deps.db, change, written).catch(rethrow)) ??
+        (await writeRetention(deps.db, change, written)) ??
         (await throwChanged(deps, change.project_id, headers))
-      return retentionAnswer(deps, stored).catch(rethrow)
+      return retentionAnswer(deps, stored)
     },
   })
 }
@@ -123,7 +122,7 @@ export async function throwChanged(
   project_id: string,
   headers: RequestHeaders,
 ): Promise<never> {
-  const now: StoredRetention | undefined = await findRetention(db, project_id).catch(rethrow)
+  const now: StoredRetention | undefined = await findRetention(db, project_id)
   throw changedSince(headers, now?.version ?? 0)
 }
 
@@ -144,9 +143,4 @@ function refuse(names: readonly string[], detail: string): never {
     detail: `${names.join(', ')}: ${detail}`,
     faults: names.map((name) => ({ pointer: `/${name}`, detail })),
   })
-}
-
-/** Says in the words of the API that the relational store is out of reach. */
-export function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }

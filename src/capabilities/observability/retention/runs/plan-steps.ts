@@ -70,23 +70,35 @@ export function censusesFor(
         ...eachDays(rules, field).map((days) => firstKeptDay(now_ms, days)),
       )
       if (before_day === Number.NEGATIVE_INFINITY) return []
-      const environments = withoutEnvironment.has(kind) ? toTellApart(rules, field) : []
+      const fields = kind === 'correlations' ? baggageFields : [field]
+      const environments = withoutEnvironment.has(kind) ? toTellApart(rules, fields) : []
       return [{ kind, action, before_day, environments }]
     }),
   )
 }
 
 /**
- * Environments whose days differ from the default's. A trace of several has the first of them, so
- * that what any of them keeps longest stays.
+ * Masking deletes correlations that are baggage. Both actions go by the same environment of a trace,
+ * so that none of its rows is due for both.
  */
-function toTellApart(rules: RetentionRules, field: keyof RetentionDays): string[] {
-  const daysFor = (environment: string) =>
-    daysIn(rules, environment)[field] ?? Number.POSITIVE_INFINITY
+const baggageFields = ['events', 'content'] as const
+
+/**
+ * Returns the environments whose days differ from the default's in one of the fields. A trace of
+ * several environments has the first of them: the one that keeps its rows longest.
+ */
+function toTellApart(rules: RetentionRules, fields: readonly (keyof RetentionDays)[]): string[] {
+  const daysFor = (environment: string, field: keyof RetentionDays) =>
+    daysIn(rules, environment)[field] ?? Number.MAX_SAFE_INTEGER
   return rules.environments
     .map(({ environment }) => environment)
-    .filter((environment) => daysIn(rules, environment)[field] !== rules.days[field])
-    .toSorted((left, right) => daysFor(right) - daysFor(left) || (left < right ? -1 : 1))
+    .filter((environment) =>
+      fields.some((field) => daysIn(rules, environment)[field] !== rules.days[field]),
+    )
+    .toSorted((left, right) => {
+      const longer = fields.map((field) => daysFor(right, field) - daysFor(left, field))
+      return longer.find((days) => days !== 0) ?? (left < right ? -1 : 1)
+    })
 }
 
 /** A census with what it was asked for. */

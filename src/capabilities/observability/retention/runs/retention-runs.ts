@@ -4,7 +4,6 @@ import { problem } from '../../../../kernel/problem.ts'
 import { cursorParameter, flagParameter, limitParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../../platform/relational/index.ts'
 import { cancelJob, type Job, listJobs, readJob, requesterOf } from '../../jobs/index.ts'
 import type { RetentionDb, RetentionDeps } from '../retention-deps.ts'
 import { bucketSchema } from './bucket-schema.ts'
@@ -36,7 +35,7 @@ export function runRetention(deps: RetentionDeps): Route {
     errors: ['job_running', 'store_unavailable'],
     handle: ({ query: { dry_run, wait }, caller, signal }) => {
       const start = dry_run ? startDryRun : startRun
-      return start(deps, { caller, wait, signal }).catch(rethrow)
+      return start(deps, { caller, wait, signal })
     },
   })
 }
@@ -91,7 +90,7 @@ export function getRetentionRun({ db }: RetentionDeps): Route {
       const job = await readRun(db, { project_id: caller.project_id, id })
       const list = `buckets of ${job.id}`
       const after = cursor === undefined ? undefined : positionIn(list, cursor)
-      const rows = await selectBuckets(db, job.id, { after, limit: limit + 1 }).catch(rethrow)
+      const rows = await selectBuckets(db, job.id, { after, limit: limit + 1 })
       const page = rows.slice(0, limit)
       const last = rows.length > limit ? page.at(-1) : undefined
       const position = last && [last.day, last.kind, last.environment, last.action]
@@ -126,10 +125,6 @@ export function cancelRetentionRun({ db }: RetentionDeps): Route {
 
 function readRun(db: RetentionDb, about: Pick<Job, 'project_id' | 'id'>): Promise<Job> {
   return readJob(db, { ...about, kind: retentionKind, or_kind: dryRunKind })
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }
 
 function positionIn(list: string, cursor: string): BucketPosition {
