@@ -13,7 +13,7 @@ export type KilledAt<Place> = { place: Place; write: number }
 
 const writes_max = 40
 /** What is done may be told in an event afterwards, which is a write too. */
-const afterwards_ms = 300
+const afterwards_ms = 1_000
 
 /**
  * Runs an operator in a place of its own for each number of writes, 1 and up, which dies at that
