@@ -11,6 +11,7 @@ import {
   type EmbeddedPostgres,
   openRelational,
   type Relational,
+  sql,
   startEmbeddedPostgres,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
@@ -78,7 +79,7 @@ test('killed with -9 it is back on its port, with all that was committed', async
   expect(restarts).toEqual([{ pid: server.pid, restarts: 1 }])
 })
 
-test('out of reach, every query says so as store_unavailable', async () => {
+test('a stopped server is store_unavailable for every statement', async () => {
   const server = await start()
   const store = open(server)
   await store.ping()
@@ -86,7 +87,22 @@ test('out of reach, every query says so as store_unavailable', async () => {
   for (let query = 0; query < 3; query += 1) {
     const error = await store.ping().catch((error: unknown) => error)
     expect(asStoreProblem(error)).toMatchObject({ code: 'store_unavailable', retry_after_s: 1 })
+    const statement = sql`select 1`.execute(store.db)
+    await expect(statement).rejects.toMatchObject({ code: 'store_unavailable', retry_after_s: 1 })
   }
+})
+
+test('a server that dies in a transaction is store_unavailable; a faulty statement is not', async () => {
+  const server = await start()
+  const { db } = open(server)
+  const faulty = sql`select nothing`.execute(db)
+  await expect(faulty).rejects.toMatchObject({ code: '42703' })
+  const transaction = db.transaction().execute(async (trx) => {
+    await sql`select 1`.execute(trx)
+    process.kill(server.pid, 'SIGKILL')
+    await sql`select pg_sleep(30)`.execute(trx)
+  })
+  await expect(transaction).rejects.toMatchObject({ code: 'store_unavailable' })
 })
 
 test('a pool with no connection left says so as store_unavailable', async () => {

@@ -1,5 +1,4 @@
 import type { Route } from '../../platform/http/index.ts'
-import { asStoreProblem } from '../../platform/relational/index.ts'
 import type { Access } from './access.ts'
 import { getJwks } from './auth/jwks.ts'
 import { setPassword } from './auth/password.ts'
@@ -29,7 +28,7 @@ import { createServiceAccount, getServiceAccounts } from './service-accounts/ser
 
 /** The routes of sign-in and of access control. */
 export function accessRoutes(access: Access): Route[] {
-  return factories.map((factory) => answeringOutages(factory(access)))
+  return factories.map((factory) => factory(access))
 }
 
 const factories: readonly ((access: Access) => Route)[] = [
@@ -66,14 +65,3 @@ const factories: readonly ((access: Access) => Route)[] = [
   getOperatorKeys,
   removeOperatorKey,
 ]
-
-/** A store that is out of reach is 503 `store_unavailable`, not an error of ours. */
-function answeringOutages(route: Route): Route {
-  return {
-    ...route,
-    run: (request) =>
-      route.run(request).catch((error: unknown) => {
-        throw asStoreProblem(error)
-      }),
-  }
-}

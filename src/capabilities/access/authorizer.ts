@@ -14,7 +14,6 @@ import {
   type RouteKeyScope,
   type RouteScope,
 } from '../../platform/http/index.ts'
-import { asStoreProblem } from '../../platform/relational/index.ts'
 import { type Identity, type IdentityDeps, identify } from './identify.ts'
 import type { RoleReader } from './roles/role-reader.ts'
 
@@ -23,16 +22,12 @@ type AuthorizerDeps = IdentityDeps & { roles: RoleReader }
 /**
  * The service's way to tell who calls and whether they may. Order of refusals: 401 for the
  * credentials, 404 for an organization or project the caller can not see, 403 for a role or scope
- * that is too low; 503 when the store that knows is out of reach.
+ * that is too low; 503 when the store that knows is unavailable.
  */
 export function authorizer(deps: AuthorizerDeps): Authorize {
   return async (route, credentials) => {
-    try {
-      const identity = await identify(route, credentials, deps)
-      return await permit(route.scope, { identity, credentials, roles: deps.roles })
-    } catch (error) {
-      throw asStoreProblem(error)
-    }
+    const identity = await identify(route, credentials, deps)
+    return permit(route.scope, { identity, credentials, roles: deps.roles })
   }
 }
 

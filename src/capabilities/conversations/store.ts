@@ -1,6 +1,5 @@
 import type { SortPosition } from '../../model/list-query.ts'
 import {
-  asStoreProblem,
   type Kysely,
   type Selectable,
   sql,
@@ -55,7 +54,6 @@ export async function findConversations(
     .orderBy('conversation_id', order)
     .limit(limit)
     .execute()
-    .catch(rethrow)
 }
 
 /** Counts conversations up to `limit`. Throws `store_unavailable`. */
@@ -76,7 +74,6 @@ export async function countConversations(
     )
     .select((eb) => eb.fn.countAll<number>().as('conversations'))
     .executeTakeFirstOrThrow()
-    .catch(rethrow)
   return counted.conversations
 }
 
@@ -92,7 +89,6 @@ export async function findConversation(
     .where('project_id', '=', projectId)
     .where('conversation_id', '=', conversationId)
     .executeTakeFirst()
-    .catch(rethrow)
 }
 
 function conditionsOf(projectId: string, { user_id, model, from, to }: ConversationFilter) {
@@ -103,8 +99,4 @@ function conditionsOf(projectId: string, { user_id, model, from, to }: Conversat
     from === undefined ? undefined : sql<boolean>`last_activity_at >= ${from}`,
     to === undefined ? undefined : sql<boolean>`started_at < ${to}`,
   ]
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }

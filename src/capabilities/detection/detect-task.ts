@@ -1,6 +1,5 @@
 import { problem } from '../../kernel/problem.ts'
 import { sleep } from '../../kernel/time.ts'
-import { asStoreProblem } from '../../platform/relational/index.ts'
 import type { DetectionDeps } from './detection-deps.ts'
 import { detectorsDigest } from './examine-run.ts'
 import { changesOf } from './findings/changes-of.ts'
@@ -59,7 +58,7 @@ export async function detectTask(
   options: DetectOptions = {},
 ): Promise<DetectionResult> {
   const result = await detectByRule(deps, task, options)
-  const judged = await judgeNow(deps, task, options).catch(rethrow)
+  const judged = await judgeNow(deps, task, options)
   if (judged === undefined) return result
   // What the judge said counts in the verdict of the task, and in what could not be checked.
   const again = await detectByRule(deps, task, { ...options, force: judged.isChanged })
@@ -74,7 +73,7 @@ async function detectByRule(
 ): Promise<DetectionResult> {
   for (let tries = 0; tries < tries_max; tries += 1) {
     options.signal?.throwIfAborted()
-    const result = await detectOnce(deps, task, options).catch(rethrow)
+    const result = await detectOnce(deps, task, options)
     if (result !== undefined) return result
     await sleep(pause_ms * (tries + 1), options.signal)
   }
@@ -153,8 +152,4 @@ function notFound({ task_id }: DetectedTask) {
   return problem('task_not_found', {
     detail: `task_id: got "${task_id}", which is no task of this project`,
   })
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }

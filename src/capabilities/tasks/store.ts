@@ -1,6 +1,5 @@
 import type { SortPosition } from '../../model/list-query.ts'
 import {
-  asStoreProblem,
   type Kysely,
   type Selectable,
   sql,
@@ -80,7 +79,6 @@ export async function findTasks(
     .orderBy('tasks.task_id', order)
     .limit(limit)
     .execute()
-    .catch(rethrow)
 }
 
 /** Counts tasks up to `limit`. Throws `store_unavailable`. */
@@ -101,7 +99,6 @@ export async function countTasks(
     )
     .select((eb) => eb.fn.countAll<number>().as('tasks'))
     .executeTakeFirstOrThrow()
-    .catch(rethrow)
   return counted.tasks
 }
 
@@ -118,7 +115,6 @@ export async function findTask(
     .where('tasks.project_id', '=', projectId)
     .where('tasks.task_id', 'in', taskIds)
     .execute()
-    .catch(rethrow)
   return taskIds.map((id) => rows.find((row) => row.task_id === id)).find((row) => row)
 }
 
@@ -140,7 +136,6 @@ export async function findTaskEvents(
     .orderBy('id')
     .limit(limit)
     .execute()
-    .catch(rethrow)
 }
 
 /** An end of a task, as it is written. */
@@ -164,37 +159,34 @@ export async function endTask(
   end: TaskEnd,
 ): Promise<boolean> {
   const { state, at, actor, note } = end
-  return db
-    .transaction()
-    .execute(async (trx) => {
-      const changed = await trx
-        .updateTable('tasks')
-        .set({ state, ended_at: at, ended_by: `${actor.kind}:${actor.id}`, end_note: note })
-        .set({ updated_at: at })
-        .where('project_id', '=', projectId)
-        .where('task_id', '=', taskId)
-        .where('state', '=', 'running')
-        .where('implicit', '=', false)
-        .executeTakeFirst()
-      if (changed.numUpdatedRows === 0n) return false
-      await trx
-        .insertInto('task_events')
-        .values({
-          id: end.event_id,
-          project_id: projectId,
-          task_id: taskId,
-          kind: state,
-          at,
-          actor_kind: actor.kind,
-          actor_id: actor.id,
-          note,
-        })
-        .execute()
-      // An end tells more than a call: a task that failed, or one that was completed too early.
-      await markDue(trx, [{ project_id: projectId, task_id: taskId }])
-      return true
-    })
-    .catch(rethrow)
+  return db.transaction().execute(async (trx) => {
+    const changed = await trx
+      .updateTable('tasks')
+      .set({ state, ended_at: at, ended_by: `${actor.kind}:${actor.id}`, end_note: note })
+      .set({ updated_at: at })
+      .where('project_id', '=', projectId)
+      .where('task_id', '=', taskId)
+      .where('state', '=', 'running')
+      .where('implicit', '=', false)
+      .executeTakeFirst()
+    if (changed.numUpdatedRows === 0n) return false
+    await trx
+      .insertInto('task_events')
+      .values({
+        id: end.event_id,
+        project_id: projectId,
+        task_id: taskId,
+        kind: state,
+        at,
+        actor_kind: actor.kind,
+        actor_id: actor.id,
+        note,
+      })
+      .execute()
+    // An end tells more than a call: a task that failed, or one that was completed too early.
+    await markDue(trx, [{ project_id: projectId, task_id: taskId }])
+    return true
+  })
 }
 
 /** Tasks by where they stand; `stalled` ones are `running` too. */
@@ -218,7 +210,6 @@ export async function countTaskStates(
     .where('project_id', '=', projectId)
     .where('conversation_id', '=', conversationId)
     .executeTakeFirstOrThrow()
-    .catch(rethrow)
 }
 
 function tasksWithConversations(db: Kysely<TaskTables>) {
@@ -285,8 +276,4 @@ function findingConditions(filter: TaskFilter): readonly (Fragment<boolean> | un
 function isStalled(idleSince: string) {
   return sql<boolean>`
     (tasks.state = 'running' and not tasks.implicit and tasks.last_activity_at < ${idleSince})`
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }

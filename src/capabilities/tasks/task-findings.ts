@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { expected } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import { asStoreProblem } from '../../platform/relational/index.ts'
 import {
   detectionOf,
   type Finding,
@@ -98,8 +97,8 @@ async function readFindings(
   const { task_id } = await taskNamed(deps, project_id, params.task_id)
   const key = { project_id, task_id }
   // In this order: findings are then never older than what `is_current` is said of.
-  const detection = await detectionOf(deps.db, key).catch(rethrow)
-  const found = await findingsOf(deps.db, key).catch(rethrow)
+  const detection = await detectionOf(deps.db, key)
+  const found = await findingsOf(deps.db, key)
   return {
     ...{ task_id, found },
     detected_at: detection?.detected_at ?? null,
@@ -121,8 +120,4 @@ function shownOf(found: readonly Finding[], { kind, type, severity_min, state }:
       return severityNumber(finding.severity) >= least
     })
     .map(shownFinding)
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }

@@ -1,6 +1,7 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../telemetry/index.ts'
+import { StoreDialect } from './store-dialect.ts'
 import { relationalValueParsers } from './value-parsers.ts'
 
 /** Where the relational store is and how much of it one process may take. */
@@ -16,7 +17,11 @@ export type RelationalOptions = {
   logger: Logger
 }
 
-/** A pool of connections with Kysely on top. `DB` maps table names to their row types. */
+/**
+ * A pool of connections with Kysely on top. `DB` maps table names to their row types. Statements of
+ * `db` reject with `store_unavailable` when the store is unavailable; those of `pool` with the
+ * driver's error.
+ */
 export type Relational<DB> = {
   db: Kysely<DB>
   pool: pg.Pool
@@ -35,7 +40,7 @@ export type Relational<DB> = {
 export function openRelational<DB>(options: RelationalOptions): Relational<DB> {
   const pool = new pg.Pool(poolConfig(options))
   surviveBrokenConnections(pool, options.logger)
-  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<DB>({ dialect: new StoreDialect(pool) })
   return {
     db,
     pool,

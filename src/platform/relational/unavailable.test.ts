@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
+import { problem } from '../../kernel/problem.ts'
 import { asStoreProblem, isRelationalUnavailable } from './unavailable.ts'
 
 function withCode(code: string): Error {
   return Object.assign(new Error('x'), { code })
 }
 
-const outOfReach = [
+const ofTheStore = [
   'ECONNREFUSED',
   'ECONNRESET',
   'EAI_AGAIN',
@@ -19,10 +20,17 @@ const outOfReach = [
 ]
 const ofTheStatement = ['23505', '42601', '40001', 'ENOENT', '0800', '57P019']
 
-test.each(outOfReach)('%s means out of reach', (code) => {
+test.each(ofTheStore)('%s means unavailable', (code) => {
   expect(isRelationalUnavailable(withCode(code))).toBe(true)
   const cause = withCode(code)
   expect(asStoreProblem(cause)).toMatchObject({ code: 'store_unavailable', status: 503, cause })
+})
+
+test('a translated error is still known, and is not translated again', () => {
+  const translated = asStoreProblem(withCode('57P01'))
+  expect(isRelationalUnavailable(translated)).toBe(true)
+  expect(asStoreProblem(translated)).toBe(translated)
+  expect(isRelationalUnavailable(problem('store_unavailable'))).toBe(false)
 })
 
 test.each(ofTheStatement)('%s passes through', (code) => {

@@ -1,11 +1,11 @@
-import { problem } from '../../kernel/problem.ts'
+import { Problem, problem } from '../../kernel/problem.ts'
 
 /**
- * What to throw on for an error of the relational store: `store_unavailable` when the store is
- * out of reach, else the error as it came. Use: `.catch((error) => { throw asStoreProblem(error) })`.
+ * Returns `store_unavailable` for an error that says that the relational store is unavailable, and
+ * any other error as it came.
  */
 export function asStoreProblem(error: unknown): unknown {
-  if (!isRelationalUnavailable(error)) return error
+  if (error instanceof Problem || !isRelationalUnavailable(error)) return error
   return problem('store_unavailable', {
     detail: 'The relational store is out of reach or too slow; try again shortly.',
     retry_after_s: 1,
@@ -19,6 +19,7 @@ export function asStoreProblem(error: unknown): unknown {
  */
 export function isRelationalUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
+  if (error instanceof Problem) return isRelationalUnavailable(error.cause)
   const code = 'code' in error ? error.code : undefined
   if (typeof code === 'string') return unavailableCode.test(code)
   return unavailableMessages.some((message) => error.message.includes(message))

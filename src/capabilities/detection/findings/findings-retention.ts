@@ -1,5 +1,5 @@
 import { isoFromNs } from '../../../kernel/time.ts'
-import { asStoreProblem, sql } from '../../../platform/relational/index.ts'
+import { sql } from '../../../platform/relational/index.ts'
 import type {
   RetentionSlice,
   RetentionTarget,
@@ -22,18 +22,14 @@ export function openFindingsRetention({ db }: { db: DetectionDb }): RetentionTar
     kinds: ['observations'],
     deleteRows: async (slice, signal) => {
       if (slice.kind !== 'observations') return
-      await deleteFindings(db, slice).catch(rethrow)
-      await expireQuotes(db, slice, signal).catch(rethrow)
+      await deleteFindings(db, slice)
+      await expireQuotes(db, slice, signal)
     },
     maskContent: async (slice, signal) => {
-      if (slice.kind === 'observations') await expireQuotes(db, slice, signal).catch(rethrow)
+      if (slice.kind === 'observations') await expireQuotes(db, slice, signal)
     },
-    eraseUser: (about) => forgetUser(db, about).catch(rethrow),
+    eraseUser: (about) => forgetUser(db, about),
   }
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }
 
 async function deleteFindings(db: DetectionDb, slice: RetentionSlice): Promise<void> {

@@ -8,7 +8,6 @@ import {
   type Route,
   writeIfMatch,
 } from '../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../platform/relational/index.ts'
 import type { DetectionDeps } from '../detection-deps.ts'
 import { type DetectionSettings, detectionSettingsSchema } from '../registry.ts'
 import { choiceOf, settingsOf } from './effective-settings.ts'
@@ -47,7 +46,7 @@ export function getDetectionSettings({ db }: Pick<DetectionDeps, 'db'>): Route {
     reply,
     errors: ['store_unavailable'],
     handle: async ({ caller: { project_id } }) => {
-      const stored = await findSettings(db, project_id).catch(rethrow)
+      const stored = await findSettings(db, project_id)
       return answerOf(stored ?? { ...nothingSet, project_id })
     },
   })
@@ -80,17 +79,13 @@ export function putDetectionSettings({ db, clock }: Pick<DetectionDeps, 'db' | '
         put: () => putSettings(db, change),
         replace: (version) => replaceSettings(db, change, version),
         find: () => findSettings(db, project_id),
-      }).catch(rethrow)
+      })
       return answerOf(stored)
     },
   })
 }
 
 const nothingSet = { detectors: {}, version: 0, updated_at: null, updated_by: null }
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
-}
 
 type Shown = Pick<StoredSettings, 'project_id' | 'version' | 'detectors'> & {
   updated_at: string | null

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { sleep } from '../../../kernel/time.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../platform/relational/index.ts'
 import { findingKinds, severities } from '../contract.ts'
 import type { DetectionDeps } from '../detection-deps.ts'
 import { examineRun } from '../examine-run.ts'
@@ -50,9 +49,9 @@ export function previewDetectionSettings(deps: DetectionDeps): Route {
     reply,
     errors: ['store_unavailable'],
     handle: async ({ body, caller: { project_id }, signal }) => {
-      const { settings } = await effectiveSettings(deps.db, project_id).catch(rethrow)
+      const { settings } = await effectiveSettings(deps.db, project_id)
       const both = { now: settings, asked: body.detectors }
-      const found = await latestTasks(deps.db, project_id, body.tasks_max).catch(rethrow)
+      const found = await latestTasks(deps.db, project_id, body.tasks_max)
       return previewOf(deps, { found, both, signal })
     },
   })
@@ -91,10 +90,6 @@ const reply = record('DetectionPreview', {
 })
 
 const changes_max = 500
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
-}
 
 type Both = { now: DetectionSettings; asked: DetectionSettings }
 type Asked = { found: readonly TaskFacts[]; both: Both; signal: AbortSignal }
@@ -141,7 +136,7 @@ async function comparedOf(
   const looks = await lookAtTasks(
     deps,
     tasks.map((facts) => ({ facts, epoch: '', history: undefined, settings: now })),
-  ).catch(rethrow)
+  )
   return looks.map(({ facts, run, prior, examination }) => ({
     task_id: facts.task_id,
     now: examination.findings,

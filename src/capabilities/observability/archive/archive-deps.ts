@@ -1,10 +1,5 @@
 import type { Clock } from '../../../kernel/time.ts'
-import {
-  type ArchiveTables,
-  asStoreProblem,
-  type JobTables,
-  type Kysely,
-} from '../../../platform/relational/index.ts'
+import type { ArchiveTables, JobTables, Kysely } from '../../../platform/relational/index.ts'
 import type { RestoredStore } from './restored-store.ts'
 
 /** What the routes of archives and slices need. */
@@ -15,9 +10,4 @@ export type ArchiveDeps = {
   restored: Pick<RestoredStore, 'dropSlice'>
   /** Whether a place for archives is set; workers have to be told the same. */
   is_configured: boolean
-}
-
-/** Says in the words of the API that the relational store is out of reach. */
-export function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }

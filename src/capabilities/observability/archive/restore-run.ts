@@ -4,7 +4,7 @@ import { problem } from '../../../kernel/problem.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { enqueueJob, type Job, type JobValue, readJob, requesterOf } from '../jobs/index.ts'
-import { type ArchiveDeps, rethrow } from './archive-deps.ts'
+import type { ArchiveDeps } from './archive-deps.ts'
 import { kindsSchema, notConfigured, windowSchema } from './archive-run.ts'
 import { archiveJob, manifestOf, readArchiveParams, restoreJob } from './contract.ts'
 import { kindNames } from './kinds.ts'
@@ -89,10 +89,7 @@ type Asked = {
 
 /** The slice and its job, both or none. */
 function restoreInto({ db }: ArchiveDeps, asked: Asked) {
-  return db
-    .transaction()
-    .execute((transaction) => noteRestore(transaction, asked))
-    .catch(rethrow)
+  return db.transaction().execute((transaction) => noteRestore(transaction, asked))
 }
 
 async function noteRestore(db: ArchiveDeps['db'], { request, slice }: Asked) {

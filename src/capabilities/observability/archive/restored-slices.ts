@@ -5,7 +5,7 @@ import { problem } from '../../../kernel/problem.ts'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
 import { record, windowSchema } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { type ArchiveDeps, rethrow } from './archive-deps.ts'
+import type { ArchiveDeps } from './archive-deps.ts'
 import { kindNames } from './kinds.ts'
 import { countSlices, hideSlice, selectSlices } from './slice-store.ts'
 import type { Slice } from './store.ts'
@@ -52,7 +52,7 @@ export function listSlices({ db, clock }: ArchiveDeps): Route {
       const [rows, total] = await Promise.all([
         selectSlices(db, { project_id, before, limit: limit + 1 }),
         countSlices(db, { project_id }),
-      ]).catch(rethrow)
+      ])
       const page = rows.slice(0, limit)
       const last = rows.length > limit ? page.at(-1) : undefined
       const next = last === undefined ? null : encodeCursor(list, [last.id])
@@ -79,9 +79,7 @@ export function deleteSlice({ db, restored }: ArchiveDeps): Route {
     reply: z.undefined(),
     errors: ['slice_not_found', 'store_unavailable'],
     handle: async ({ params: { slice_id }, caller: { project_id } }) => {
-      const hidden = isUuid(slice_id)
-        ? await hideSlice(db, { slice_id, project_id }).catch(rethrow)
-        : undefined
+      const hidden = isUuid(slice_id) ? await hideSlice(db, { slice_id, project_id }) : undefined
       if (hidden === undefined) {
         throw problem('slice_not_found', {
           detail: `slice_id: got "${slice_id.slice(0, 80)}", which is no slice of this project`,

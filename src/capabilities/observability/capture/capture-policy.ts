@@ -7,11 +7,7 @@ import {
   type Route,
   writeIfMatch,
 } from '../../../platform/http/index.ts'
-import {
-  asStoreProblem,
-  type CaptureTables,
-  type Kysely,
-} from '../../../platform/relational/index.ts'
+import type { CaptureTables, Kysely } from '../../../platform/relational/index.ts'
 import type { CapturePolicies } from './capture-policies.ts'
 import { defaultRules } from './compile-policy.ts'
 import type { Mask } from './contract.ts'
@@ -38,7 +34,7 @@ export function getCapturePolicy({ db }: CaptureDeps): Route {
     reply: policySchema,
     errors: [],
     handle: async ({ caller: { project_id } }) => {
-      const stored = await findPolicy(db, project_id).catch(rethrow)
+      const stored = await findPolicy(db, project_id)
       return answerOf(stored ?? { ...noPolicy, project_id })
     },
   })
@@ -69,7 +65,7 @@ export function putCapturePolicy({ db, clock, policies }: CaptureDeps): Route {
         put: () => putPolicy(db, change),
         replace: (version) => replacePolicy(db, change, version),
         find: () => findPolicy(db, project_id),
-      }).catch(rethrow)
+      })
       policies?.forget(project_id)
       return answerOf(stored)
     },
@@ -77,10 +73,6 @@ export function putCapturePolicy({ db, clock, policies }: CaptureDeps): Route {
 }
 
 const noPolicy = { ...defaultRules, version: 0, updated_at: null, updated_by: null }
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
-}
 
 type Shown = Omit<StoredPolicy, 'masks' | 'updated_at'> & {
   masks: readonly Mask[]

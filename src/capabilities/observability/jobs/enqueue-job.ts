@@ -1,7 +1,6 @@
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Caller } from '../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../platform/relational/index.ts'
 import type { Job, JobDb, JobRequest } from './contract.ts'
 import { findByKeys, insertJob } from './store.ts'
 
@@ -13,9 +12,9 @@ import { findByKeys, insertJob } from './store.ts'
 export async function enqueueJob(db: JobDb, request: JobRequest): Promise<Job> {
   // The other job may end between the two looks.
   for (let look = 0; look < looks_max; look += 1) {
-    const made = await insertJob(db, newId(), request).catch(rethrow)
+    const made = await insertJob(db, newId(), request)
     if (made !== undefined) return made
-    const other = await findByKeys(db, request).catch(rethrow)
+    const other = await findByKeys(db, request)
     if (other === undefined) continue
     if (request.once_key !== undefined && other.once_key === request.once_key) return other
     throw problem('job_running', {
@@ -31,7 +30,3 @@ export function requesterOf({ kind, id }: Pick<Caller, 'kind' | 'id'>): string {
 }
 
 const looks_max = 3
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
-}

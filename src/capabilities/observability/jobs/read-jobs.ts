@@ -8,7 +8,6 @@ import {
   totalExactMax,
 } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
-import { asStoreProblem } from '../../../platform/relational/index.ts'
 import type { Job, JobDb } from './contract.ts'
 import { countJobs, endUnended, findJob, type JobFilter, selectJobs } from './store.ts'
 
@@ -42,7 +41,7 @@ export type JobAsked = Pick<Job, 'project_id' | 'kind' | 'id'> & { or_kind?: str
 
 /** One run of a project. Throws `job_not_found`, `store_unavailable`. */
 export async function readJob(db: JobDb, about: JobAsked): Promise<Job> {
-  const job = isUuid(about.id) ? await findJob(db, about).catch(rethrow) : undefined
+  const job = isUuid(about.id) ? await findJob(db, about) : undefined
   if (job !== undefined) return job
   throw problem('job_not_found', {
     detail: `job_id: got "${about.id.slice(0, 80)}", which is no ${about.kind} run of this project`,
@@ -54,7 +53,7 @@ export async function readJob(db: JobDb, about: JobAsked): Promise<Job> {
  * Throws `job_not_found`, `store_unavailable`.
  */
 export async function cancelJob(db: JobDb, about: JobAsked, by: string): Promise<Job> {
-  const cancelled = await endUnended(db, about, `Cancelled by ${by}.`).catch(rethrow)
+  const cancelled = await endUnended(db, about, `Cancelled by ${by}.`)
   return cancelled ?? readJob(db, about)
 }
 
@@ -69,7 +68,7 @@ export async function listJobs(
   const [rows, counted] = await Promise.all([
     selectJobs(db, { project_id, kind, ...before, limit: limit + 1 }),
     countJobs(db, { project_id, kind, limit: totalExactMax + 1 }),
-  ]).catch(rethrow)
+  ])
   const jobs = rows.slice(0, limit)
   const last = rows.length > limit ? jobs.at(-1) : undefined
   return { jobs, ...pageInfo(counted, last === undefined ? null : encodeCursor(list, [last.id])) }
@@ -77,7 +76,7 @@ export async function listJobs(
 
 /** A project's runs of a kind in some states, newest first. Throws `store_unavailable`. */
 export function findJobs(db: JobDb, filter: JobFilter): Promise<Job[]> {
-  return selectJobs(db, filter).catch(rethrow)
+  return selectJobs(db, filter)
 }
 
 function positionIn(list: string, cursor: string): string {
@@ -86,8 +85,4 @@ function positionIn(list: string, cursor: string): string {
   throw problem('invalid_cursor', {
     detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
   })
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }

@@ -1,10 +1,5 @@
 import type { Fault } from '../../../kernel/problem.ts'
-import {
-  asStoreProblem,
-  type IngestTables,
-  type Kysely,
-  sql,
-} from '../../../platform/relational/index.ts'
+import { type IngestTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 
 /** A request that is durable in the queue, with the sums over its settled messages. */
 export type RequestRow = {
@@ -64,11 +59,7 @@ export async function findRequest(
       from ingest_request_messages as settled
       where settled.ingest_request_id = request.ingest_request_id) as message
     where request.ingest_request_id = ${ingest_request_id} and request.project_id = ${project_id}
-      and request.messages_total is not null`
-    .execute(db)
-    .catch((error: unknown) => {
-      throw asStoreProblem(error)
-    })
+      and request.messages_total is not null`.execute(db)
   return found.rows[0]
 }
 

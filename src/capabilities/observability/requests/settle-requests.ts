@@ -1,10 +1,5 @@
 import type { LedgerEntry } from '../../../model/ledger-entry.ts'
-import {
-  asStoreProblem,
-  type IngestTables,
-  type Kysely,
-  sql,
-} from '../../../platform/relational/index.ts'
+import { type IngestTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 
 /** The reason under which a settled entry counts the items of a dead letter. */
 const deadLetterReason = 'dead_letter'
@@ -61,11 +56,7 @@ async function write(db: Kysely<IngestTables>, entries: readonly LedgerEntry[]):
         lost = excluded.lost, traces = excluded.traces, observations = excluded.observations,
         events = excluded.events, links = excluded.links, correlations = excluded.correlations,
         error_reason = excluded.error_reason
-      where excluded.settled_at >= known.settled_at`
-    .execute(db)
-    .catch((error: unknown) => {
-      throw asStoreProblem(error)
-    })
+      where excluded.settled_at >= known.settled_at`.execute(db)
 }
 
 function rowOf(entry: LedgerEntry) {
@@ -108,7 +99,4 @@ export async function markProcessing(
     .where(sql<boolean>`ingest_request_id = any(${ingestRequestIds}::uuid[])`)
     .where('processing_at', 'is', null)
     .execute()
-    .catch((error: unknown) => {
-      throw asStoreProblem(error)
-    })
 }

@@ -1,10 +1,5 @@
 import type { Fault } from '../../../kernel/problem.ts'
-import {
-  asStoreProblem,
-  type IngestTables,
-  type Kysely,
-  sql,
-} from '../../../platform/relational/index.ts'
+import { type IngestTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 
 type Db = Kysely<IngestTables>
 
@@ -55,9 +50,7 @@ export async function claimBatch(
       where known.body_hash = excluded.body_hash and known.messages_total is null
         and (known.claimed_at is null
           or known.claimed_at <= now() - ${take_over_after_ms} * interval '1 millisecond')
-    returning ingest_request_id, first_seen_at`
-    .execute(db)
-    .catch(rethrow)
+    returning ingest_request_id, first_seen_at`.execute(db)
   const [row] = claimed.rows
   if (row !== undefined) return { state: 'claimed', ...row }
   const known = await db
@@ -66,7 +59,6 @@ export async function claimBatch(
     .where('project_id', '=', project_id)
     .where('idempotency_key', '=', idempotency_key)
     .executeTakeFirst()
-    .catch(rethrow)
   if (known === undefined) return { state: 'busy' }
   const { ingest_request_id: known_id, messages_total } = known
   if (!known.body_hash.equals(body_hash)) return { state: 'conflict', ingest_request_id: known_id }
@@ -83,7 +75,6 @@ export async function countReplay(db: Db, ingest_request_id: string): Promise<vo
     }))
     .where('ingest_request_id', '=', ingest_request_id)
     .execute()
-    .catch(rethrow)
 }
 
 /** What a batch came to at the edge. */
@@ -110,7 +101,6 @@ export async function markPublished(
     .where('ingest_request_id', '=', ingest_request_id)
     .where('messages_total', 'is', null)
     .execute()
-    .catch(rethrow)
 }
 
 /**
@@ -125,7 +115,6 @@ export async function releaseClaim(db: Db, claim_id: string, id: string): Promis
     .where('claim_id', '=', claim_id)
     .where('messages_total', 'is', null)
     .execute()
-    .catch(rethrow)
 }
 
 /** Keys and records of requests are kept so long after their first call. */
@@ -140,12 +129,6 @@ export async function deleteExpiredIngestRequests(db: Db): Promise<number> {
   const deleted = await sql`
     delete from ingest_requests where ingest_request_id in (
       select ingest_request_id from ingest_requests
-      where first_seen_at < now() - ${kept}::interval limit ${deleted_max})`
-    .execute(db)
-    .catch(rethrow)
+      where first_seen_at < now() - ${kept}::interval limit ${deleted_max})`.execute(db)
   return Number(deleted.numAffectedRows ?? 0)
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }

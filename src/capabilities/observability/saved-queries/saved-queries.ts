@@ -8,7 +8,7 @@ import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts
 import type { SavedQueryDeps } from './saved-query-deps.ts'
 import { savedQueryBody, savedQuerySchema, shownSaved } from './saved-query-schema.ts'
 import { countSaved, insertSaved, selectSaved } from './store.ts'
-import { away, seenBy } from './visible-query.ts'
+import { seenBy } from './visible-query.ts'
 
 const url = '/api/v2/observability/saved-queries'
 
@@ -40,7 +40,7 @@ export function createSavedQuery(deps: SavedQueryDeps): Route {
           ...{ created_at: now, updated_at: now, updated_by: owner },
         },
         { projectMax: saved_queries_max },
-      ).catch(away)
+      )
       if (stored === 'taken') throw nameTaken(body.name)
       if (stored === 'full') {
         const detail = `The project has ${saved_queries_max} saved queries: delete some`
@@ -76,7 +76,7 @@ export function listSavedQueries({ db, clock }: SavedQueryDeps): Route {
       const [rows, total] = await Promise.all([
         selectSaved(db, { ...seen, ...before, kind, limit: limit + 1 }),
         countSaved(db, { ...seen, kind, limit: totalExactMax + 1 }),
-      ]).catch(away)
+      ])
       const page = rows.slice(0, limit)
       const last = rows.length > limit ? page.at(-1) : undefined
       const next = last === undefined ? null : encodeCursor(list, [last.id])

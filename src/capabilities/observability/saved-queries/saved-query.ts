@@ -12,7 +12,7 @@ import { nameTaken } from './saved-queries.ts'
 import type { SavedQueryDeps } from './saved-query-deps.ts'
 import { savedQueryBody, savedQuerySchema, shownSaved } from './saved-query-schema.ts'
 import { deleteSaved, replaceSaved, type StoredQuery } from './store.ts'
-import { away, seenBy, visibleQuery } from './visible-query.ts'
+import { seenBy, visibleQuery } from './visible-query.ts'
 
 const url = '/api/v2/observability/saved-queries/{saved_query_id}'
 
@@ -69,7 +69,7 @@ export function putSavedQuery(deps: SavedQueryDeps): Route {
       const stored = await replaceSaved(deps.db, {
         ...{ ...before, ...body },
         ...{ updated_at, updated_by },
-      }).catch(away)
+      })
       if (stored === 'taken') throw nameTaken(body.name)
       if (stored === undefined) throw changedMeanwhile()
       return answerOf(stored, deps)
@@ -94,7 +94,7 @@ export function deleteSavedQuery(deps: SavedQueryDeps): Route {
     handle: async ({ params: { saved_query_id }, caller, headers }) => {
       const before = await visibleQuery(deps, caller, saved_query_id)
       checkVersion(before, headers)
-      if (!(await deleteSaved(deps.db, before).catch(away))) throw changedMeanwhile()
+      if (!(await deleteSaved(deps.db, before))) throw changedMeanwhile()
       return undefined
     },
   })

@@ -1,7 +1,6 @@
 import { isUuid } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Caller } from '../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../platform/relational/index.ts'
 import { requesterOf } from '../jobs/index.ts'
 import type { SavedQueryDeps } from './saved-query-deps.ts'
 import { findSaved, type Seen, type StoredQuery } from './store.ts'
@@ -17,14 +16,9 @@ export async function visibleQuery(
   caller: Caller,
   id: string,
 ): Promise<StoredQuery> {
-  const stored = isUuid(id) ? await findSaved(db, { ...seenBy(caller), id }).catch(away) : undefined
+  const stored = isUuid(id) ? await findSaved(db, { ...seenBy(caller), id }) : undefined
   if (stored !== undefined) return stored
   throw problem('saved_query_not_found', {
     detail: `saved_query_id: got "${id.slice(0, 80)}", which is no saved query that you can see`,
   })
-}
-
-/** Tells `store_unavailable` from other failures. */
-export function away(error: unknown): never {
-  throw asStoreProblem(error)
 }

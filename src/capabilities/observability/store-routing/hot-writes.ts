@@ -1,6 +1,5 @@
 import { type Clock, sleep } from '../../../kernel/time.ts'
 import type { Observation } from '../../../model/observation.ts'
-import { asStoreProblem } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { SecondStore } from '../ingest/index.ts'
 import { dayOf, type HotRow, type HotRowWriter } from '../stores/index.ts'
@@ -35,7 +34,7 @@ export function createHotWrites(options: HotWritesOptions): SecondStore {
     write: async (rows) => {
       const wanted = new Map<string, Routing>()
       for (const project_id of rows.project_ids) {
-        const routing = await routings.routingOf(project_id).catch(asProblem)
+        const routing = await routings.routingOf(project_id)
         if (writesToPostgres(routing)) wanted.set(project_id, routing)
       }
       if (wanted.size === 0) return
@@ -86,14 +85,14 @@ async function writeProject(
       ...traces.map(({ row }) => row.time),
     ])
     const reason = `a write failed: ${failure.message.slice(0, reason_chars_max)}`
-    await markGaps(db, { project_id, days, reason }).catch(asProblem)
+    await markGaps(db, { project_id, days, reason })
     meters.rows.inc({ result: 'missed' }, rows)
     logger.error({ err: failure, project_id, days }, 'rows are missing in the hot window')
   }
   if (ahead.length === 0) return
   const days = daysOf(ahead.map(({ start_time }) => start_time))
   const reason = 'a row said to begin further ahead than is kept'
-  await markGaps(db, { project_id, days, reason }).catch(asProblem)
+  await markGaps(db, { project_id, days, reason })
   meters.rows.inc({ result: 'missed' }, ahead.length)
 }
 
@@ -117,10 +116,6 @@ async function tried(
 
 function daysOf(times: readonly bigint[]): number[] {
   return [...new Set(times.map(dayOf))]
-}
-
-function asProblem(error: unknown): never {
-  throw asStoreProblem(error)
 }
 
 type HotMeters = ReturnType<typeof hotMeters>

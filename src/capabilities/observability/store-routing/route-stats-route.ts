@@ -3,7 +3,6 @@ import type { Clock } from '../../../kernel/time.ts'
 import { checkWindow, instantParameter } from '../../../model/list-query.ts'
 import { record, windowSchema } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../platform/relational/index.ts'
 import { queryClasses, storeNames } from './contract.ts'
 import { percentileOf, rounded } from './durations.ts'
 import type { RouteStats } from './route-stats.ts'
@@ -32,9 +31,7 @@ export function getRouteStats({ db, clock, stats }: RouteStatsDeps): Route {
     handle: async ({ query, caller: { project_id } }) => {
       await stats.flush()
       const { from, to } = windowOf(query, clock.now_ms())
-      const rows = await readRouteStats(db, { project_id, from, to }).catch((error: unknown) => {
-        throw asStoreProblem(error)
-      })
+      const rows = await readRouteStats(db, { project_id, from, to })
       return { window: { from, to }, routes: rows.map(shownStats) }
     },
   })

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { Clock } from '../../../kernel/time.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../platform/relational/index.ts'
 import { findJobs, type JobDb } from '../jobs/index.ts'
 import { type BenchmarkProgress, benchmarkKind } from './benchmark-job.ts'
 import { queryClasses, type Routing, storeNames } from './contract.ts'
@@ -82,9 +81,7 @@ export async function readScorecard({ db, clock }: ScorecardDeps, project_id: st
     limit: 1,
   })
   const [from, to] = [new Date(now_ms - day_ms).toISOString(), new Date(now_ms).toISOString()]
-  const live = await readRouteStats(db, { project_id, from, to }).catch((error: unknown) => {
-    throw asStoreProblem(error)
-  })
+  const live = await readRouteStats(db, { project_id, from, to })
   const { cases = [] } = (latest?.result ?? {}) as Partial<BenchmarkProgress>
   return {
     benchmark: latest?.ended_at ? { job_id: latest.id, ended_at: latest.ended_at } : null,

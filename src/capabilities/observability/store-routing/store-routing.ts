@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import { Problem, problem } from '../../../kernel/problem.ts'
 import { type Clock, isoFromNs } from '../../../kernel/time.ts'
 import { Answer, defineRoute, ifMatchHeader, type Route } from '../../../platform/http/index.ts'
-import { asStoreProblem } from '../../../platform/relational/index.ts'
 import { type Job, type JobDb, readJob, requesterOf } from '../jobs/index.ts'
 import { dayOf } from '../stores/index.ts'
 import { backfillKind, changeRouting } from './change-routing.ts'
@@ -46,7 +45,7 @@ export function getStoreRouting(deps: StoreRoutingDeps): Route {
     reply: routingSchema,
     errors: ['store_unavailable'],
     handle: async ({ caller: { project_id } }) => {
-      const stored = await findRouting(deps.db, project_id).catch(rethrow)
+      const stored = await findRouting(deps.db, project_id)
       return answerOf(deps, stored ?? { ...noRouting, project_id })
     },
   })
@@ -74,13 +73,13 @@ export function putStoreRouting(deps: StoreRoutingDeps): Route {
       const { project_id, id: updated_by } = caller
       const updated_at = new Date(deps.clock.now_ms())
       const wanted = body.apply_scorecard
-        ? await recommended(deps, project_id).catch(rethrow)
+        ? await recommended(deps, project_id)
         : { ...defaultRouting, ...whatIsSet(body) }
       const change: RoutingChange = { ...wanted, project_id, updated_at, updated_by }
       const header = headers['if-match']
       const if_match = Array.isArray(header) ? header.join(', ') : header
       const about = { if_match, requested_by: requesterOf(caller) }
-      const stored = await written(deps, change, about).catch(rethrow)
+      const stored = await written(deps, change, about)
       deps.routings.forget(project_id)
       return answerOf(deps, stored)
     },
@@ -107,10 +106,6 @@ async function recommended(deps: StoreRoutingDeps, project_id: string): Promise<
 }
 
 const noRouting = { ...defaultRouting, version: 0, updated_at: null, updated_by: null }
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
-}
 
 async function written(
   { db, clock }: StoreRoutingDeps,
@@ -146,7 +141,7 @@ async function answerOf({ db, clock }: StoreRoutingDeps, routing: Shown) {
     updated_at,
     updated_by,
     hot_window: writesToPostgres(routing)
-      ? await hotWindowOf(db, project_id, { now_ms: clock.now_ms(), routing }).catch(rethrow)
+      ? await hotWindowOf(db, project_id, { now_ms: clock.now_ms(), routing })
       : null,
   }
   return new Answer(shown, { headers: { etag: `"${version}"` } })

@@ -1,9 +1,4 @@
-import {
-  asStoreProblem,
-  type HotTables,
-  type Kysely,
-  sql,
-} from '../../../../platform/relational/index.ts'
+import { type HotTables, type Kysely, sql } from '../../../../platform/relational/index.ts'
 import { contentAttributes } from '../../capture/index.ts'
 import type { RecordKind } from '../record-contract.ts'
 import {
@@ -31,19 +26,15 @@ export function openPostgresRetention({ db }: { db: Db }): RetentionTarget {
     kinds: ['observations', 'traces'],
     deleteRows: (slice, signal) => {
       const statement = (table: HotTableName) => deleteWhere(table, whereOf(table, slice))
-      return inSteps(db, slice, { statement, signal }).catch(rethrow)
+      return inSteps(db, slice, { statement, signal })
     },
     maskContent: (slice, signal) => {
       const statement = (table: HotTableName) => maskWhere(table, whereOf(table, slice))
-      return inSteps(db, slice, { statement, signal }).catch(rethrow)
+      return inSteps(db, slice, { statement, signal })
     },
-    tracesOfUser: (about) => tracesOfUser(db, about).catch(rethrow),
-    eraseUser: (about, signal) => eraseUser(db, about, signal).catch(rethrow),
+    tracesOfUser: (about) => tracesOfUser(db, about),
+    eraseUser: (about, signal) => eraseUser(db, about, signal),
   }
-}
-
-function rethrow(error: unknown): never {
-  throw asStoreProblem(error)
 }
 
 const tableOf: Partial<Record<RecordKind, HotTableName>> = {

@@ -1,11 +1,6 @@
 import type { Clock } from '../../../../kernel/time.ts'
 import type { Observation } from '../../../../model/observation.ts'
-import {
-  asStoreProblem,
-  type HotTables,
-  type Kysely,
-  sql,
-} from '../../../../platform/relational/index.ts'
+import { type HotTables, type Kysely, sql } from '../../../../platform/relational/index.ts'
 import type { ObservationStore, TaskPage, TimelineRow, TimeWindow } from '../contract.ts'
 import { observationColumnTypes } from '../row-format/columns.ts'
 import { openHotRowWriter } from './write-rows.ts'
@@ -31,14 +26,11 @@ export function openPostgresStore({
   clock: Clock
 }): HotObservationStore {
   const writer = openHotRowWriter(db)
-  const asProblem = (error: unknown): never => {
-    throw asStoreProblem(error)
-  }
   return {
     insert: (observations) => {
       const ingested_at_ms = clock.now_ms()
       const rows = observations.map((row) => ({ row, ingested_at_ms }))
-      return writer.write('hot_observations', rows).catch(asProblem)
+      return writer.write('hot_observations', rows)
     },
     observation: async (project_id, { trace_id, observation_id, ...window }) => {
       const { rows } = await sql<StoredRow>`
@@ -47,9 +39,7 @@ export function openPostgresStore({
           and observation_id = ${observation_id}
         order by ingested_at desc, message_id desc
         limit 1
-      `
-        .execute(db)
-        .catch(asProblem)
+      `.execute(db)
       return rows[0] && observationFrom(rows[0])
     },
     traceObservations: async (project_id, { trace_id, limit, ...window }) => {
@@ -58,9 +48,7 @@ export function openPostgresStore({
         where ${inWindow(project_id, window)} and trace_id = ${trace_id}
         order by start_time, observation_id
         limit ${Math.min(limit, rows_max)}
-      `
-        .execute(db)
-        .catch(asProblem)
+      `.execute(db)
       return rows.map(observationFrom)
     },
     taskObservations: async (project_id, task_id, page) => {
@@ -69,9 +57,7 @@ export function openPostgresStore({
         where ${inWindow(project_id, page)} and task_id = ${task_id} and ${behind(page)}
         order by start_time, observation_id, trace_id
         limit ${Math.min(page.limit, rows_max)}
-      `
-        .execute(db)
-        .catch(asProblem)
+      `.execute(db)
       return rows.map((row): TimelineRow => observationFrom(row))
     },
   }
