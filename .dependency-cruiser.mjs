@@ -25,13 +25,13 @@ const homes = {
   pino: '^src/platform/telemetry/',
   '@opentelemetry': '^src/platform/telemetry/',
   jose: '^src/capabilities/access/',
-  undici: '^src/capabilities/proxy/',
+  undici: '^src/capabilities/edge/proxy/',
   '@kubernetes/client-node': '^src/platform/kube/',
   '@marcbachmann/cel-js': '^src/cli/',
-  croner: '^src/capabilities/observability/retention/',
+  croner: '^src/capabilities/lifecycle/retention/',
   '@aws-sdk': '^src/platform/blobs/',
-  hyparquet: '^src/capabilities/observability/archive/',
-  re2js: '^src/capabilities/observability/capture/',
+  hyparquet: '^src/capabilities/lifecycle/archive/',
+  re2js: '^src/capabilities/records/capture/',
   uuid: '^src/kernel/',
 }
 
@@ -64,9 +64,9 @@ export default {
       name: 'capability-front-doors',
       severity: 'error',
       comment: 'A capability enters another only by its index.ts.',
-      from: { path: '^src/capabilities/(observability/[^/]+|[^/]+)/' },
+      from: { path: '^src/capabilities/(edge/[^/]+|lifecycle/[^/]+|records/[^/]+|[^/]+)/' },
       to: {
-        path: '^src/capabilities/(observability/[^/]+|[^/]+)/',
+        path: '^src/capabilities/(edge/[^/]+|lifecycle/[^/]+|records/[^/]+|[^/]+)/',
         pathNot: ['^src/capabilities/$1/', '/index\\.ts$'],
       },
     },
@@ -79,9 +79,9 @@ export default {
     {
       name: 'providers-apart',
       severity: 'error',
-      from: { path: '^src/capabilities/proxy/providers/(?!registry)([^/]+)\\.ts$' },
+      from: { path: '^src/capabilities/edge/proxy/providers/(?!registry)([^/]+)\\.ts$' },
       to: {
-        path: '^src/capabilities/proxy/providers/',
+        path: '^src/capabilities/edge/proxy/providers/',
         pathNot: ['/contract\\.ts$', '/$1\\.ts$'],
       },
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { observationOf } from '../../../test/support/observations.ts'
 import type { ToolCall } from '../../model/observation.ts'
-import type { TimelineRow } from '../observability/stores/index.ts'
+import type { TimelineRow } from '../storage/index.ts'
 import { createTimelineBuilder } from './build-timeline.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 

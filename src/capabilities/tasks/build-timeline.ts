@@ -1,6 +1,6 @@
 import { dollarsFrom } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
-import type { TimelineRow } from '../observability/stores/index.ts'
+import type { TimelineRow } from '../storage/index.ts'
 import type { TaskEventRow } from './store.ts'
 import {
   askedTool,

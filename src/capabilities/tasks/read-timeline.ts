@@ -1,4 +1,4 @@
-import type { ObservationStore, TaskPage, TimelineRow } from '../observability/stores/index.ts'
+import type { ObservationStore, TaskPage, TimelineRow } from '../storage/index.ts'
 import { createTimelineBuilder, type PlacedEntry } from './build-timeline.ts'
 import { findTaskEvents, type TaskEventRow, type TaskRow } from './store.ts'
 import type { TaskDeps } from './task-deps.ts'

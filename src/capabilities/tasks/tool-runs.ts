@@ -1,4 +1,4 @@
-import type { TimelineRow } from '../observability/stores/index.ts'
+import type { TimelineRow } from '../storage/index.ts'
 import { type Cut, type Draft, finishedTool, runDraft, toolDraft } from './timeline-drafts.ts'
 import type { AskedTool, ToolJoins } from './tool-joins.ts'
 
