@@ -1,4 +1,5 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { compileCache } from './test/support/child-env.ts'
 import { closingLine, slowestFiles } from './test/support/reporters.ts'
 
 /**
@@ -21,6 +22,8 @@ export default defineConfig({
     pool: 'forks',
     // Node runs the sources as they are, in tests too.
     experimental: { viteModuleRunner: false },
+    // Processes that tests start find compiled modules there.
+    env: { NODE_COMPILE_CACHE: compileCache },
     testTimeout: 120_000,
     hookTimeout: 300_000,
     reporters: ['default', slowestFiles, closingLine],
