@@ -1,3 +1,4 @@
+import { backOff } from '../../../kernel/back-off.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 
@@ -31,7 +32,7 @@ export function createSignInGuard(options: {
   const waitAfter_ms = (attempts: number) =>
     attempts < attempts_free
       ? 0
-      : Math.min(wait_ms * 2 ** Math.min(attempts - attempts_free, 30), wait_ms_max)
+      : backOff({ base_ms: wait_ms, max_ms: wait_ms_max }, attempts - attempts_free + 1)
   return {
     attempt: (account) => {
       const now_ms = clock.now_ms()
