@@ -1,4 +1,5 @@
 import { backOff } from '../../../kernel/back-off.ts'
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 
@@ -28,7 +29,7 @@ export function createSignInGuard(options: {
 }): SignInGuard {
   const { clock, attempts_free = 10, wait_ms = 1_000 } = options
   const { wait_ms_max = 60_000, accounts_max = 10_000 } = options
-  const accounts = new Map<string, { attempts: number; wait_until_ms: number }>()
+  const accounts = new BoundedCache<string, Attempts>(accounts_max)
   const waitAfter_ms = (attempts: number) =>
     attempts < attempts_free
       ? 0
@@ -39,18 +40,15 @@ export function createSignInGuard(options: {
       const { attempts: before = 0, wait_until_ms = 0 } = accounts.get(account) ?? {}
       if (wait_until_ms > now_ms) throw tooMany(wait_until_ms - now_ms)
       const attempts = before + 1
-      accounts.delete(account)
       accounts.set(account, { attempts, wait_until_ms: now_ms + waitAfter_ms(attempts) })
-      for (const oldest of accounts.keys()) {
-        if (accounts.size <= accounts_max) break
-        accounts.delete(oldest)
-      }
     },
     succeeded: (account) => {
       accounts.delete(account)
     },
   }
 }
+
+type Attempts = { attempts: number; wait_until_ms: number }
 
 function tooMany(left_ms: number): Error {
   return problem('rate_limited', {

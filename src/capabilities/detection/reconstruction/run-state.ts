@@ -1,6 +1,5 @@
 import type { Observation } from '../../../model/observation.ts'
 import type {
-  DeclaredTool,
   HistoryBreak,
   Message,
   ModelCall,
@@ -12,6 +11,7 @@ import type {
 } from './contract.ts'
 import { text_chars_max } from './contract.ts'
 import { copyStart } from './copy-start.ts'
+import { createDeclaredMemo, type DeclaredMemo } from './declared-tools.ts'
 import type { Head } from './heads.ts'
 
 /** A thread while it grows. */
@@ -54,7 +54,7 @@ export type RunState = {
   callsBySpan: Map<string, number>
   callsByParent: Map<string, number>
   /** Declared tools by the text that declared them. */
-  declared: Map<string, readonly DeclaredTool[] | undefined>
+  declared: DeclaredMemo
   /** Characters of texts that are held, heads aside. */
   chars: number
 }
@@ -88,7 +88,7 @@ export function newState(about: RunAbout): RunState {
     lanes: new Map(),
     callsBySpan: new Map(),
     callsByParent: new Map(),
-    declared: new Map(),
+    declared: createDeclaredMemo(),
     chars: 0,
   }
 }
