@@ -64,9 +64,9 @@ export default {
       name: 'capability-front-doors',
       severity: 'error',
       comment: 'A capability enters another only by its index.ts.',
-      from: { path: '^src/capabilities/(observability/[^/]+|[^/]+)/' },
+      from: { path: '^src/capabilities/(edge/[^/]+|lifecycle/[^/]+|records/[^/]+|[^/]+)/' },
       to: {
-        path: '^src/capabilities/(observability/[^/]+|[^/]+)/',
+        path: '^src/capabilities/(edge/[^/]+|lifecycle/[^/]+|records/[^/]+|[^/]+)/',
         pathNot: ['^src/capabilities/$1/', '/index\\.ts$'],
       },
     },

@@ -1,4 +1,4 @@
-import { currentContract, mappingPage } from '../src/capabilities/observability/otlp/index.ts'
+import { currentContract, mappingPage } from '../src/capabilities/edge/otlp/index.ts'
 import { problemCatalogue } from '../src/kernel/problem.ts'
 import { configurationPage } from '../src/platform/config/index.ts'
 import {

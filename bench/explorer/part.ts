@@ -3,18 +3,18 @@ import {
   openClickHouseRunner,
   openPostgresRunner,
   openQueries,
-} from '../../src/capabilities/observability/query/index.ts'
+} from '../../src/capabilities/query/index.ts'
 import {
   openClickHouseRecordStore,
   openClickHouseStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import {
   criticalPathOf,
   longestRoot,
-} from '../../src/capabilities/observability/traces/critical-path/find-path.ts'
-import { findSlack } from '../../src/capabilities/observability/traces/critical-path/find-slack.ts'
-import { traceRoutes } from '../../src/capabilities/observability/traces/index.ts'
-import { buildTree } from '../../src/capabilities/observability/traces/tree/build-tree.ts'
+} from '../../src/capabilities/traces/critical-path/find-path.ts'
+import { findSlack } from '../../src/capabilities/traces/critical-path/find-slack.ts'
+import { traceRoutes } from '../../src/capabilities/traces/index.ts'
+import { buildTree } from '../../src/capabilities/traces/tree/build-tree.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'

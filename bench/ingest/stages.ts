@@ -1,16 +1,13 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
-import {
-  createEnqueuer,
-  type Enqueuer,
-} from '../../src/capabilities/observability/enqueue/index.ts'
+import { createEnqueuer, type Enqueuer } from '../../src/capabilities/edge/enqueue/index.ts'
 import {
   createMapper,
   currentContract,
   jsonDecoder,
   type OtlpMapper,
   protobufDecoder,
-} from '../../src/capabilities/observability/otlp/index.ts'
-import { createPricing } from '../../src/capabilities/observability/pricing/index.ts'
+} from '../../src/capabilities/edge/otlp/index.ts'
+import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'

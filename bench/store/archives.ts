@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Job, JobHandler, JobValue } from '../../src/capabilities/jobs/index.ts'
 import {
   archiveHandler,
   defaultArchiveSettings,
   openArchiveStore,
   openRestoredStore,
   restoreHandler,
-} from '../../src/capabilities/observability/archive/index.ts'
-import { insertSlice } from '../../src/capabilities/observability/archive/slice-store.ts'
-import type { Job, JobHandler, JobValue } from '../../src/capabilities/observability/jobs/index.ts'
+} from '../../src/capabilities/lifecycle/archive/index.ts'
+import { insertSlice } from '../../src/capabilities/lifecycle/archive/slice-store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { openBlobs } from '../../src/platform/blobs/index.ts'

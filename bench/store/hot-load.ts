@@ -2,7 +2,7 @@ import {
   type HotSlice,
   openHotRowWriter,
   openHotSource,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import type { BenchEngine } from './engine.ts'
 import { projectOf, projects, span } from './generated-rows.ts'
 import { hotWindow } from './questions.ts'

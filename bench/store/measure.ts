@@ -1,14 +1,11 @@
-import { compileAggregate } from '../../src/capabilities/observability/query/compile/compile-aggregate.ts'
-import { compileQuery } from '../../src/capabilities/observability/query/compile/compile-query.ts'
-import type { Dialect } from '../../src/capabilities/observability/query/compile/dialect.ts'
-import { clickhouse } from '../../src/capabilities/observability/query/compile/dialects/clickhouse.ts'
-import { namedParams, rowOf } from '../../src/capabilities/observability/query/compile/read-rows.ts'
-import type { Statement } from '../../src/capabilities/observability/query/compile/statement.ts'
-import {
-  aggregateSchema,
-  querySchema,
-} from '../../src/capabilities/observability/query/language/schemas.ts'
-import { openClickHouseRunner } from '../../src/capabilities/observability/query/run/clickhouse-runner.ts'
+import { compileAggregate } from '../../src/capabilities/query/compile/compile-aggregate.ts'
+import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
+import type { Dialect } from '../../src/capabilities/query/compile/dialect.ts'
+import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
+import { namedParams, rowOf } from '../../src/capabilities/query/compile/read-rows.ts'
+import type { Statement } from '../../src/capabilities/query/compile/statement.ts'
+import { aggregateSchema, querySchema } from '../../src/capabilities/query/language/schemas.ts'
+import { openClickHouseRunner } from '../../src/capabilities/query/run/clickhouse-runner.ts'
 import type { QueryParams } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { median } from '../rounds.ts'

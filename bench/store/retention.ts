@@ -1,4 +1,4 @@
-import { openClickHouseRetentionStore } from '../../src/capabilities/observability/stores/index.ts'
+import { openClickHouseRetentionStore } from '../../src/capabilities/storage/index.ts'
 import type { BenchEngine } from './engine.ts'
 import { projectOf, projects, span } from './generated-rows.ts'
 import { compiledQuestion, momentsOf } from './measure.ts'

@@ -1,4 +1,4 @@
-import { queryLimits } from '../../src/capabilities/observability/query/language/limits.ts'
+import { queryLimits } from '../../src/capabilities/query/language/limits.ts'
 import { median } from '../rounds.ts'
 import type { BenchEngine } from './engine.ts'
 import { askByHand, momentsOf, type Row, sameRows, warmUps } from './measure.ts'

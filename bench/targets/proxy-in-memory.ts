@@ -3,7 +3,7 @@ import {
   createProxy,
   createRecorder,
   defaultProxySettings,
-} from '../../src/capabilities/proxy/index.ts'
+} from '../../src/capabilities/edge/proxy/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'

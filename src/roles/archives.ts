@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Chore, JobHandler } from '../capabilities/jobs/index.ts'
 import {
   type ArchiveDeps,
   archiveHandler,
@@ -11,8 +12,7 @@ import {
   readErasedUsers,
   restoreHandler,
   tidyArchivesChore,
-} from '../capabilities/observability/archive/index.ts'
-import type { Chore, JobHandler } from '../capabilities/observability/jobs/index.ts'
+} from '../capabilities/lifecycle/archive/index.ts'
 import { type Blobs, openBlobs } from '../platform/blobs/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'

@@ -5,7 +5,7 @@ import {
   createRecorder,
   type ProjectKeys,
   type Recorder,
-} from '../capabilities/proxy/index.ts'
+} from '../capabilities/edge/proxy/index.ts'
 import { newId } from '../kernel/ids.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Queue } from '../platform/queue/index.ts'

@@ -1,10 +1,11 @@
-import type { SecondStore } from '../capabilities/observability/ingest/index.ts'
-import type { Chore, JobHandler } from '../capabilities/observability/jobs/index.ts'
+import type { SecondStore } from '../capabilities/ingest/index.ts'
+import type { Chore, JobHandler } from '../capabilities/jobs/index.ts'
 import {
   type OnServed,
   openClickHouseRunner,
   openPostgresRunner,
-} from '../capabilities/observability/query/index.ts'
+} from '../capabilities/query/index.ts'
+import { openHotRowWriter, openHotSource } from '../capabilities/storage/index.ts'
 import {
   chooseByRouting,
   createHotWrites,
@@ -15,8 +16,7 @@ import {
   type StoreRoutingRoutesDeps,
   startRouteStats,
   storeBenchmark,
-} from '../capabilities/observability/store-routing/index.ts'
-import { openHotRowWriter, openHotSource } from '../capabilities/observability/stores/index.ts'
+} from '../capabilities/store-routing/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 

@@ -1,13 +1,10 @@
+import { createEnqueuer, type Enqueuer } from '../capabilities/edge/enqueue/index.ts'
+import { createLedgerReporter, type LedgerReporter } from '../capabilities/ledger/index.ts'
 import {
   applyCapture,
   type CapturePolicies,
   createCapturePolicies,
-} from '../capabilities/observability/capture/index.ts'
-import { createEnqueuer, type Enqueuer } from '../capabilities/observability/enqueue/index.ts'
-import {
-  createLedgerReporter,
-  type LedgerReporter,
-} from '../capabilities/observability/ledger/index.ts'
+} from '../capabilities/records/capture/index.ts'
 import { newId } from '../kernel/ids.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Queue } from '../platform/queue/index.ts'

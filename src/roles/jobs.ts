@@ -1,16 +1,13 @@
 import { openFindingsRetention } from '../capabilities/detection/index.ts'
-import { type Chore, type JobHandler, startJobs } from '../capabilities/observability/jobs/index.ts'
+import { type Chore, type JobHandler, startJobs } from '../capabilities/jobs/index.ts'
 import {
   archiveScheduleHandler,
   dryRunHandler,
   erasureHandler,
   retentionChores,
   retentionHandler,
-} from '../capabilities/observability/retention/index.ts'
-import {
-  type ErasureTarget,
-  openPostgresRetention,
-} from '../capabilities/observability/stores/index.ts'
+} from '../capabilities/lifecycle/retention/index.ts'
+import { type ErasureTarget, openPostgresRetention } from '../capabilities/storage/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'

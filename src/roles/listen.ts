@@ -1,5 +1,5 @@
 import { isOperatorKey } from '../capabilities/access/index.ts'
-import type { CompletionProxy } from '../capabilities/proxy/index.ts'
+import type { CompletionProxy } from '../capabilities/edge/proxy/index.ts'
 import { problem } from '../kernel/problem.ts'
 import { sleep } from '../kernel/time.ts'
 import type { RoleConfig } from '../platform/config/index.ts'

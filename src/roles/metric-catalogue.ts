@@ -1,4 +1,4 @@
-import { startIngest } from '../capabilities/observability/ingest/index.ts'
+import { startIngest } from '../capabilities/ingest/index.ts'
 import { sleep, systemClock } from '../kernel/time.ts'
 import { apiAnswerCounter, createOperatorMetrics } from '../operator/controller-metrics.ts'
 import { loadConfig, type RoleConfig } from '../platform/config/index.ts'

@@ -1,23 +1,23 @@
-import { type ArchiveDeps, archiveRoutes } from '../capabilities/observability/archive/index.ts'
-import { captureRoutes } from '../capabilities/observability/capture/index.ts'
-import { correlationRoutes } from '../capabilities/observability/correlations/index.ts'
-import { deadLetterRoutes } from '../capabilities/observability/dead-letters/index.ts'
-import { ledgerRoutes } from '../capabilities/observability/ledger/index.ts'
-import { mappingRoutes } from '../capabilities/observability/otlp/index.ts'
-import { createPricing } from '../capabilities/observability/pricing/index.ts'
-import { queryRoutes, type RunDeps } from '../capabilities/observability/query/index.ts'
+import { correlationRoutes } from '../capabilities/correlations/index.ts'
 import {
   type IngestRequestSettings,
   ingestRequestRoutes,
-} from '../capabilities/observability/requests/index.ts'
-import { retentionRoutes } from '../capabilities/observability/retention/index.ts'
-import { savedQueryRoutes } from '../capabilities/observability/saved-queries/index.ts'
-import { schemaRoutes } from '../capabilities/observability/schema/index.ts'
+} from '../capabilities/edge/batches/index.ts'
+import { mappingRoutes } from '../capabilities/edge/otlp/index.ts'
+import { deadLetterRoutes } from '../capabilities/ledger/dead-letters/index.ts'
+import { ledgerRoutes } from '../capabilities/ledger/index.ts'
+import { type ArchiveDeps, archiveRoutes } from '../capabilities/lifecycle/archive/index.ts'
+import { retentionRoutes } from '../capabilities/lifecycle/retention/index.ts'
+import { queryRoutes, type RunDeps } from '../capabilities/query/index.ts'
+import { captureRoutes } from '../capabilities/records/capture/index.ts'
+import { createPricing } from '../capabilities/records/pricing/index.ts'
+import { schemaRoutes } from '../capabilities/records/schema/index.ts'
+import { savedQueryRoutes } from '../capabilities/saved-queries/index.ts'
 import {
   type StoreRoutingRoutesDeps,
   storeRoutingRoutes,
-} from '../capabilities/observability/store-routing/index.ts'
-import { traceRoutes } from '../capabilities/observability/traces/index.ts'
+} from '../capabilities/store-routing/index.ts'
+import { traceRoutes } from '../capabilities/traces/index.ts'
 import type { Clock } from '../kernel/time.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Queue } from '../platform/queue/index.ts'

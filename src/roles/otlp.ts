@@ -1,5 +1,5 @@
 import type { KeyCache } from '../capabilities/access/index.ts'
-import type { Enqueuer } from '../capabilities/observability/enqueue/index.ts'
+import type { Enqueuer } from '../capabilities/edge/enqueue/index.ts'
 import {
   createMapper,
   createOtlpReceiver,
@@ -8,8 +8,8 @@ import {
   type OtlpGrpcServer,
   type OtlpReceiver,
   protobufDecoder,
-} from '../capabilities/observability/otlp/index.ts'
-import { createPricing } from '../capabilities/observability/pricing/index.ts'
+} from '../capabilities/edge/otlp/index.ts'
+import { createPricing } from '../capabilities/records/pricing/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { AddressUnavailable } from '../platform/http/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'

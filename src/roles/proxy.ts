@@ -1,6 +1,6 @@
 import { openKeys } from '../capabilities/access/index.ts'
-import { otlpRoutes } from '../capabilities/observability/otlp/index.ts'
-import { proxyRoutes } from '../capabilities/proxy/index.ts'
+import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
+import { proxyRoutes } from '../capabilities/edge/proxy/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openProxy, openRecorder } from './edge.ts'
 import { openIntake } from './intake.ts'

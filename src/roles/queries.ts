@@ -1,4 +1,4 @@
-import { readySlices } from '../capabilities/observability/archive/index.ts'
+import { readySlices } from '../capabilities/lifecycle/archive/index.ts'
 import {
   type ChooseStore,
   type OnServed,
@@ -7,7 +7,7 @@ import {
   openQueries,
   type QuerySettings,
   type RunDeps,
-} from '../capabilities/observability/query/index.ts'
+} from '../capabilities/query/index.ts'
 import type { Relational } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'

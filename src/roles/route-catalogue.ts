@@ -1,6 +1,6 @@
 import type { Access } from '../capabilities/access/index.ts'
-import { type OtlpReceiver, otlpRoutes } from '../capabilities/observability/otlp/index.ts'
-import { type CompletionProxy, proxyRoutes } from '../capabilities/proxy/index.ts'
+import { type OtlpReceiver, otlpRoutes } from '../capabilities/edge/otlp/index.ts'
+import { type CompletionProxy, proxyRoutes } from '../capabilities/edge/proxy/index.ts'
 import { frontPageRoute, openapiRoute, type RawRoute, type Route } from '../platform/http/index.ts'
 import { controlRoutes } from './control.ts'
 import { version } from './version.ts'

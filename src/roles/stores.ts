@@ -7,7 +7,7 @@ import {
   openClickHouseStore,
   type RecordStore,
   type RetentionStore,
-} from '../capabilities/observability/stores/index.ts'
+} from '../capabilities/storage/index.ts'
 import { type Columnar, columnarSchemaStatus, openColumnar } from '../platform/columnar/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { HealthCheck } from '../platform/http/index.ts'

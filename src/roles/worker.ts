@@ -1,9 +1,9 @@
+import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import {
   defaultIngestSettings,
   type IngestSettings,
   startIngest,
-} from '../capabilities/observability/ingest/index.ts'
-import { settleRequests } from '../capabilities/observability/requests/index.ts'
+} from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openArchives } from './archives.ts'
 import { openDetection } from './detection.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorizer } from '../../src/capabilities/access/index.ts'
-import { archiveRoutes, readySlices } from '../../src/capabilities/observability/archive/index.ts'
+import { archiveRoutes, readySlices } from '../../src/capabilities/lifecycle/archive/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Blobs } from '../../src/platform/blobs/index.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'

@@ -3,7 +3,7 @@ import { authorizer } from '../../src/capabilities/access/index.ts'
 import {
   captureRoutes,
   createCapturePolicies,
-} from '../../src/capabilities/observability/capture/index.ts'
+} from '../../src/capabilities/records/capture/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'
 import {

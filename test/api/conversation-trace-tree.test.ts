@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { conversationTreeRoutes } from '../../src/capabilities/conversations/index.ts'
-import { openClickHouseStore } from '../../src/capabilities/observability/stores/index.ts'
+import { openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { compilePolicy, defaultRules } from '../../src/capabilities/observability/capture/index.ts'
+import { compilePolicy, defaultRules } from '../../src/capabilities/records/capture/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'

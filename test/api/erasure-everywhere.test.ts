@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readySlices } from '../../src/capabilities/observability/archive/index.ts'
-import type { Job } from '../../src/capabilities/observability/jobs/index.ts'
+import type { Job } from '../../src/capabilities/jobs/index.ts'
+import { readySlices } from '../../src/capabilities/lifecycle/archive/index.ts'
 import {
   type ErasureTarget,
   openClickHouseStore,
   openPostgresRetention,
   openPostgresStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   openClickHouseLedgerStore,
   openClickHouseStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type IngestBench, openIngestBench } from '../support/ingest.ts'
 import { consumeOptions } from '../support/queues.ts'

@@ -4,7 +4,7 @@ import {
   deleteExpiredIngestRequests,
   markProcessing,
   settleRequests,
-} from '../../src/capabilities/observability/requests/index.ts'
+} from '../../src/capabilities/edge/batches/index.ts'
 import { sleep } from '../../src/kernel/time.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import { sql } from '../../src/platform/relational/index.ts'

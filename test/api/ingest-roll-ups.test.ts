@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ingestMeters } from '../../src/capabilities/observability/ingest/meters.ts'
-import {
-  refreshOne,
-  startRefreshing,
-} from '../../src/capabilities/observability/ingest/roll-up/refresh-large.ts'
-import { rollUp } from '../../src/capabilities/observability/ingest/roll-up/roll-up.ts'
-import { taskRollupOf } from '../../src/capabilities/observability/ingest/roll-up/rollup-of-rows.ts'
-import {
-  countsInTask,
-  touchedBy,
-} from '../../src/capabilities/observability/ingest/roll-up/touched.ts'
+import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
+import { refreshOne, startRefreshing } from '../../src/capabilities/ingest/roll-up/refresh-large.ts'
+import { rollUp } from '../../src/capabilities/ingest/roll-up/roll-up.ts'
+import { taskRollupOf } from '../../src/capabilities/ingest/roll-up/rollup-of-rows.ts'
+import { countsInTask, touchedBy } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'

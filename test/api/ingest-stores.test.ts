@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { taskRollupOf } from '../../src/capabilities/observability/ingest/roll-up/rollup-of-rows.ts'
-import { touchedBy } from '../../src/capabilities/observability/ingest/roll-up/touched.ts'
-import { acceptedEntry, rejectedEntry } from '../../src/capabilities/observability/ledger/index.ts'
+import { taskRollupOf } from '../../src/capabilities/ingest/roll-up/rollup-of-rows.ts'
+import { touchedBy } from '../../src/capabilities/ingest/roll-up/touched.ts'
+import { acceptedEntry, rejectedEntry } from '../../src/capabilities/ledger/index.ts'
 import {
   openClickHouseLedgerStore,
   openClickHouseRecordStore,
   openClickHouseStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { nanoDollarsFrom } from '../../src/kernel/dollars.ts'
 import { conversationIdFrom } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'

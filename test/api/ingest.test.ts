@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { isoFromMs } from '../../src/capabilities/observability/ingest/roll-up/touched.ts'
+import { isoFromMs } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { conversationIdFrom } from '../../src/kernel/ids.ts'
 import { sleep } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'

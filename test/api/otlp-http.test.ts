@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import type { CaptureRecords } from '../../src/capabilities/observability/otlp/index.ts'
+import type { CaptureRecords } from '../../src/capabilities/edge/otlp/index.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { sleep } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'

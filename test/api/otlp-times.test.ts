@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createEnqueuer } from '../../src/capabilities/observability/enqueue/index.ts'
+import { createEnqueuer } from '../../src/capabilities/edge/enqueue/index.ts'
 import {
   openClickHouseLedgerStore,
   openClickHouseRecordStore,
   openClickHouseStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'

@@ -2,13 +2,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import {
-  type CaptureRules,
-  compilePolicy,
-} from '../../src/capabilities/observability/capture/index.ts'
-import { createEnqueuer } from '../../src/capabilities/observability/enqueue/index.ts'
-import { createLedgerReporter } from '../../src/capabilities/observability/ledger/index.ts'
-import { createCaptureWay, createRecorder } from '../../src/capabilities/proxy/index.ts'
+import { createEnqueuer } from '../../src/capabilities/edge/enqueue/index.ts'
+import { createCaptureWay, createRecorder } from '../../src/capabilities/edge/proxy/index.ts'
+import { createLedgerReporter } from '../../src/capabilities/ledger/index.ts'
+import { type CaptureRules, compilePolicy } from '../../src/capabilities/records/capture/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { decodeFrame } from '../../src/model/exchange-frame.ts'

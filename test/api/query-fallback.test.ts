@@ -5,11 +5,8 @@ import {
   openPostgresRunner,
   openQueries,
   queryRoutes,
-} from '../../src/capabilities/observability/query/index.ts'
-import {
-  chooseByRouting,
-  createRoutingCache,
-} from '../../src/capabilities/observability/store-routing/index.ts'
+} from '../../src/capabilities/query/index.ts'
+import { chooseByRouting, createRoutingCache } from '../../src/capabilities/store-routing/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { openColumnar } from '../../src/platform/columnar/index.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'

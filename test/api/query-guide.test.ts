@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { savedQueryRoutes } from '../../src/capabilities/observability/saved-queries/index.ts'
+import { savedQueryRoutes } from '../../src/capabilities/saved-queries/index.ts'
 import type { Kysely, SavedQueryTables } from '../../src/platform/relational/index.ts'
 import { callsOfGuide } from '../support/guide-calls.ts'
 import { guideObservations, guideTasks } from '../support/guide-records.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readySlices } from '../../src/capabilities/observability/archive/index.ts'
+import { readySlices } from '../../src/capabilities/lifecycle/archive/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import {
   type ArchiveDesk,

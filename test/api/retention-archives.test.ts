@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findJobs, type Job } from '../../src/capabilities/observability/jobs/index.ts'
+import { findJobs, type Job } from '../../src/capabilities/jobs/index.ts'
 import { enqueueTestJob, jobIn, startWorker } from '../support/job-workers.ts'
 import { dateAgo, daysAgo, openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type RetentionChoresOptions,
   retentionChores,
-} from '../../src/capabilities/observability/retention/index.ts'
+} from '../../src/capabilities/lifecycle/retention/index.ts'
 import { enqueueTestJob } from '../support/job-workers.ts'
 import { openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { dryRunHandler } from '../../src/capabilities/observability/retention/index.ts'
+import { dryRunHandler } from '../../src/capabilities/lifecycle/retention/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { enqueueTestJob, startWorker } from '../support/job-workers.ts'

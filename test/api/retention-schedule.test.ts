@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findJobs, type Job } from '../../src/capabilities/observability/jobs/index.ts'
+import { findJobs, type Job } from '../../src/capabilities/jobs/index.ts'
 import {
   type ArchiveScheduleOptions,
   archiveScheduleHandler,
   retentionChores,
-} from '../../src/capabilities/observability/retention/index.ts'
+} from '../../src/capabilities/lifecycle/retention/index.ts'
 import { enqueueTestJob, jobIn, startWorker } from '../support/job-workers.ts'
 import {
   dateAgo,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { savedQueryRoutes } from '../../src/capabilities/observability/saved-queries/index.ts'
+import { savedQueryRoutes } from '../../src/capabilities/saved-queries/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Kysely, SavedQueryTables } from '../../src/platform/relational/index.ts'
 import { observationOf } from '../support/observations.ts'

@@ -3,7 +3,7 @@ import {
   type SchemaVersion,
   schemaVersionNamed,
   schemaVersions,
-} from '../../src/capabilities/observability/schema/index.ts'
+} from '../../src/capabilities/records/schema/index.ts'
 import { keyScopes } from '../../src/kernel/scopes.ts'
 import { type IngestRequestApi, openIngestRequestApi } from '../support/ingest-request-api.ts'
 import { testPostgres } from '../support/postgres.ts'

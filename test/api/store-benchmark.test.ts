@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorizer } from '../../src/capabilities/access/index.ts'
-import { startJobs } from '../../src/capabilities/observability/jobs/index.ts'
-import {
-  openClickHouseRunner,
-  openPostgresRunner,
-} from '../../src/capabilities/observability/query/index.ts'
+import { startJobs } from '../../src/capabilities/jobs/index.ts'
+import { openClickHouseRunner, openPostgresRunner } from '../../src/capabilities/query/index.ts'
 import {
   chooseByRouting,
   hotWindowBackfill,
   startRouteStats,
   storeBenchmark,
   storeRoutingRoutes,
-} from '../../src/capabilities/observability/store-routing/index.ts'
+} from '../../src/capabilities/store-routing/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorizer } from '../../src/capabilities/access/index.ts'
-import type { Served } from '../../src/capabilities/observability/query/index.ts'
+import type { Served } from '../../src/capabilities/query/index.ts'
 import {
   createRoutingCache,
   startRouteStats,
   storeRoutingRoutes,
-} from '../../src/capabilities/observability/store-routing/index.ts'
+} from '../../src/capabilities/store-routing/index.ts'
 import {
   slowestAndLatest,
   trimRouteStats,
-} from '../../src/capabilities/observability/store-routing/route-stats-store.ts'
+} from '../../src/capabilities/store-routing/route-stats-store.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ChooseStore } from '../../src/capabilities/observability/query/index.ts'
-import { openHotRowWriter } from '../../src/capabilities/observability/stores/index.ts'
+import type { ChooseStore } from '../../src/capabilities/query/index.ts'
+import { openHotRowWriter } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'
 import type { Json } from '../support/query-api.ts'

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Job } from '../../src/capabilities/observability/jobs/index.ts'
+import type { Job } from '../../src/capabilities/jobs/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Blobs } from '../../src/platform/blobs/index.ts'
 import { type ArchiveDesk, daysFrom, openArchiveDesk, writeRecords } from '../support/archives.ts'

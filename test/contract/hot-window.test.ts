@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startJobs } from '../../src/capabilities/observability/jobs/index.ts'
+import { startJobs } from '../../src/capabilities/jobs/index.ts'
+import { day_ns, dayOf, openPostgresStore } from '../../src/capabilities/storage/index.ts'
 import {
   chooseByRouting,
   hotWindowBackfill,
   hotWindowChores,
   hotWindowTrim,
-} from '../../src/capabilities/observability/store-routing/index.ts'
-import { findHotState, markGaps } from '../../src/capabilities/observability/store-routing/store.ts'
-import {
-  day_ns,
-  dayOf,
-  openPostgresStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/store-routing/index.ts'
+import { findHotState, markGaps } from '../../src/capabilities/store-routing/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createHotWrites } from '../../src/capabilities/observability/store-routing/index.ts'
-import { findHotState } from '../../src/capabilities/observability/store-routing/store.ts'
 import {
   dayOf,
   openClickHouseLedgerStore,
   openPostgresStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
+import { createHotWrites } from '../../src/capabilities/store-routing/index.ts'
+import { findHotState } from '../../src/capabilities/store-routing/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'

@@ -9,7 +9,7 @@ import {
   JobRefused,
   listJobs,
   readJob,
-} from '../../src/capabilities/observability/jobs/index.ts'
+} from '../../src/capabilities/jobs/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { sleep } from '../../src/kernel/time.ts'

@@ -5,7 +5,7 @@ import {
   type LedgerStore,
   type LedgerSums,
   openClickHouseLedgerStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { ingestPaths } from '../../src/model/ingest-records.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { openClickHouseStore } from '../../src/capabilities/observability/stores/index.ts'
+import { openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { Problem } from '../../src/kernel/problem.ts'
 import {

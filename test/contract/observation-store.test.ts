@@ -1,9 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type {
-  ObservationStore,
-  StoreCapabilities,
-} from '../../src/capabilities/observability/stores/index.ts'
+import type { ObservationStore, StoreCapabilities } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { Problem } from '../../src/kernel/problem.ts'
 import {

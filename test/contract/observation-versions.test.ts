@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type {
-  ObservationStore,
-  ObservationVersion,
-} from '../../src/capabilities/observability/stores/index.ts'
+import type { ObservationStore, ObservationVersion } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { type SuiteStore, suiteStores } from '../support/observation-stores.ts'

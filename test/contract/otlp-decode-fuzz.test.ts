@@ -8,9 +8,9 @@ import {
   type OtlpRequest,
   type OtlpSpan,
   type OtlpValue,
-} from '../../src/capabilities/observability/otlp/contract.ts'
-import { jsonDecoder } from '../../src/capabilities/observability/otlp/decode/json/decoder.ts'
-import { protobufDecoder } from '../../src/capabilities/observability/otlp/decode/protobuf/decoder.ts'
+} from '../../src/capabilities/edge/otlp/contract.ts'
+import { jsonDecoder } from '../../src/capabilities/edge/otlp/decode/json/decoder.ts'
+import { protobufDecoder } from '../../src/capabilities/edge/otlp/decode/protobuf/decoder.ts'
 import { anyTraces } from '../support/otlp-arbitrary.ts'
 import { comparable, comparableByProtobufjs } from '../support/otlp-comparable.ts'
 import { logsProtobuf, otlpJson, type PlainLogs, tracesProtobuf } from '../support/otlp-messages.ts'

@@ -1,12 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compileAggregate } from '../../src/capabilities/observability/query/compile/compile-aggregate.ts'
-import { compileQuery } from '../../src/capabilities/observability/query/compile/compile-query.ts'
-import { rowOf } from '../../src/capabilities/observability/query/compile/read-rows.ts'
-import {
-  aggregateSchema,
-  querySchema,
-} from '../../src/capabilities/observability/query/language/schemas.ts'
+import { compileAggregate } from '../../src/capabilities/query/compile/compile-aggregate.ts'
+import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
+import { rowOf } from '../../src/capabilities/query/compile/read-rows.ts'
+import { aggregateSchema, querySchema } from '../../src/capabilities/query/language/schemas.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { anyFilter, anyGroups, anyOrder, observationVersions } from '../support/query-records.ts'
 import { type QueryStore, queryStores } from '../support/query-stores.ts'

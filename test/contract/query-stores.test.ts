@@ -1,14 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compileAggregate } from '../../src/capabilities/observability/query/compile/compile-aggregate.ts'
-import { compileQuery } from '../../src/capabilities/observability/query/compile/compile-query.ts'
-import { clickhouse } from '../../src/capabilities/observability/query/compile/dialects/clickhouse.ts'
-import { namedParams, rowOf } from '../../src/capabilities/observability/query/compile/read-rows.ts'
-import {
-  aggregateSchema,
-  querySchema,
-} from '../../src/capabilities/observability/query/language/schemas.ts'
-import { openClickHouseRecordStore } from '../../src/capabilities/observability/stores/index.ts'
+import { compileAggregate } from '../../src/capabilities/query/compile/compile-aggregate.ts'
+import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
+import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
+import { namedParams, rowOf } from '../../src/capabilities/query/compile/read-rows.ts'
+import { aggregateSchema, querySchema } from '../../src/capabilities/query/language/schemas.ts'
+import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'

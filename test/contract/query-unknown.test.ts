@@ -1,16 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compileAggregate } from '../../src/capabilities/observability/query/compile/compile-aggregate.ts'
-import { compileQuery } from '../../src/capabilities/observability/query/compile/compile-query.ts'
-import type { Dialect } from '../../src/capabilities/observability/query/compile/dialect.ts'
-import { namedParams, rowOf } from '../../src/capabilities/observability/query/compile/read-rows.ts'
-import type { Statement } from '../../src/capabilities/observability/query/compile/statement.ts'
-import type { EntityName } from '../../src/capabilities/observability/query/language/catalogue.ts'
-import {
-  aggregateSchema,
-  querySchema,
-} from '../../src/capabilities/observability/query/language/schemas.ts'
-import { openClickHouseRecordStore } from '../../src/capabilities/observability/stores/index.ts'
+import { compileAggregate } from '../../src/capabilities/query/compile/compile-aggregate.ts'
+import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
+import type { Dialect } from '../../src/capabilities/query/compile/dialect.ts'
+import { namedParams, rowOf } from '../../src/capabilities/query/compile/read-rows.ts'
+import type { Statement } from '../../src/capabilities/query/compile/statement.ts'
+import type { EntityName } from '../../src/capabilities/query/language/catalogue.ts'
+import { aggregateSchema, querySchema } from '../../src/capabilities/query/language/schemas.ts'
+import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import {
   type DetectionTables,

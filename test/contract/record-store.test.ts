@@ -4,7 +4,7 @@ import {
   openClickHouseRecordStore,
   type RecordKind,
   type RecordStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'

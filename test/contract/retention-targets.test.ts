@@ -6,7 +6,7 @@ import {
   openPostgresStore,
   type RetentionSlice,
   type RetentionTarget,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type HotWindow, openHotWindow } from '../support/hot-window.ts'
 import { observationOf } from '../support/observations.ts'

@@ -1,6 +1,6 @@
-import type { OtlpSpan, OtlpValue } from '../../src/capabilities/observability/otlp/contract.ts'
-import { createMapper, currentContract } from '../../src/capabilities/observability/otlp/index.ts'
-import { createPricing } from '../../src/capabilities/observability/pricing/index.ts'
+import type { OtlpSpan, OtlpValue } from '../../src/capabilities/edge/otlp/contract.ts'
+import { createMapper, currentContract } from '../../src/capabilities/edge/otlp/index.ts'
+import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { otlpRequest, otlpSpan, storedFrom } from '../support/otlp-spans.ts'
 import type {

@@ -1,8 +1,8 @@
 import {
   exchangeToObservation,
   type MappingContext,
-} from '../../src/capabilities/observability/exchanges/mapping/exchange-to-observation.ts'
-import { createPricing } from '../../src/capabilities/observability/pricing/index.ts'
+} from '../../src/capabilities/records/exchanges/mapping/exchange-to-observation.ts'
+import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import type { ExchangeFacts } from '../../src/model/exchange.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import type { RecordedCall, RecordedRun } from './recorded-run.ts'

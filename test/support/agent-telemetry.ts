@@ -2,8 +2,8 @@ import {
   createMapper,
   currentContract,
   jsonDecoder,
-} from '../../src/capabilities/observability/otlp/index.ts'
-import { createPricing } from '../../src/capabilities/observability/pricing/index.ts'
+} from '../../src/capabilities/edge/otlp/index.ts'
+import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import type { DetectionApi } from './detection.ts'
 import type { PlainSpan, PlainTraces } from './otlp-messages.ts'

@@ -8,7 +8,7 @@ import {
   openArchiveStore,
   openRestoredStore,
   restoreHandler,
-} from '../../src/capabilities/observability/archive/index.ts'
+} from '../../src/capabilities/lifecycle/archive/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { type Blobs, type BlobsOptions, openBlobs } from '../../src/platform/blobs/index.ts'
 import { openColumnar } from '../../src/platform/columnar/index.ts'

@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Job, JobValue } from '../../src/capabilities/jobs/index.ts'
 import {
   type ArchiveSettings,
   type ArchiveStore,
@@ -14,12 +15,11 @@ import {
   readErasedUsers,
   restoreHandler,
   tidyArchivesChore,
-} from '../../src/capabilities/observability/archive/index.ts'
-import type { Job, JobValue } from '../../src/capabilities/observability/jobs/index.ts'
+} from '../../src/capabilities/lifecycle/archive/index.ts'
 import {
   openClickHouseRecordStore,
   openClickHouseStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type Clock, systemClock } from '../../src/kernel/time.ts'
 import { type Blobs, openBlobs } from '../../src/platform/blobs/index.ts'

@@ -1,12 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  hotWindowBackfill,
-  hotWindowTrim,
-} from '../../src/capabilities/observability/store-routing/index.ts'
-import {
-  openHotRowWriter,
-  openHotSource,
-} from '../../src/capabilities/observability/stores/index.ts'
+import { openHotRowWriter, openHotSource } from '../../src/capabilities/storage/index.ts'
+import { hotWindowBackfill, hotWindowTrim } from '../../src/capabilities/store-routing/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { openColumnar } from '../../src/platform/columnar/index.ts'
 import {

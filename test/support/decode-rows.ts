@@ -1,7 +1,7 @@
 import {
   columnTypesByKind,
   readObservation,
-} from '../../src/capabilities/observability/stores/row-format/index.ts'
+} from '../../src/capabilities/storage/row-format/index.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import type { RowKind } from '../../src/model/row-frame.ts'
 import { ByteReader } from '../../src/platform/columnar/row-binary/index.ts'

@@ -1,5 +1,5 @@
 import { startDetection } from '../../src/capabilities/detection/index.ts'
-import { openClickHouseStore } from '../../src/capabilities/observability/stores/index.ts'
+import { openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { openColumnar } from '../../src/platform/columnar/index.ts'
 import {

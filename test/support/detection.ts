@@ -6,12 +6,9 @@ import {
   detectionRoutes,
   startDetection,
 } from '../../src/capabilities/detection/index.ts'
-import { rollUp } from '../../src/capabilities/observability/ingest/roll-up/roll-up.ts'
-import { touchedBy } from '../../src/capabilities/observability/ingest/roll-up/touched.ts'
-import {
-  type ObservationStore,
-  openClickHouseStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+import { rollUp } from '../../src/capabilities/ingest/roll-up/roll-up.ts'
+import { touchedBy } from '../../src/capabilities/ingest/roll-up/touched.ts'
+import { type ObservationStore, openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { taskRoutes } from '../../src/capabilities/tasks/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'

@@ -1,9 +1,6 @@
 import { expect } from 'vitest'
-import {
-  createEnqueuer,
-  type EnqueuerOptions,
-} from '../../src/capabilities/observability/enqueue/index.ts'
-import { readObservation } from '../../src/capabilities/observability/stores/row-format/index.ts'
+import { createEnqueuer, type EnqueuerOptions } from '../../src/capabilities/edge/enqueue/index.ts'
+import { readObservation } from '../../src/capabilities/storage/row-format/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'

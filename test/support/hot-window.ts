@@ -1,15 +1,12 @@
-import { changeRouting } from '../../src/capabilities/observability/store-routing/change-routing.ts'
-import type {
-  QueryClass,
-  StoreName,
-} from '../../src/capabilities/observability/store-routing/contract.ts'
-import { createRoutingCache } from '../../src/capabilities/observability/store-routing/index.ts'
 import {
   openClickHouseRecordStore,
   openClickHouseStore,
   openHotRowWriter,
   openHotSource,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
+import { changeRouting } from '../../src/capabilities/store-routing/change-routing.ts'
+import type { QueryClass, StoreName } from '../../src/capabilities/store-routing/contract.ts'
+import { createRoutingCache } from '../../src/capabilities/store-routing/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import {
   type AccessTables,

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import {
-  createEnqueuer,
-  type Enqueuer,
-} from '../../src/capabilities/observability/enqueue/index.ts'
-import { createPricing } from '../../src/capabilities/observability/pricing/index.ts'
-import {
   type IngestRequestDeps,
   ingestRequestRoutes,
-} from '../../src/capabilities/observability/requests/index.ts'
-import { schemaRoutes } from '../../src/capabilities/observability/schema/index.ts'
+} from '../../src/capabilities/edge/batches/index.ts'
+import { createEnqueuer, type Enqueuer } from '../../src/capabilities/edge/enqueue/index.ts'
+import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
+import { schemaRoutes } from '../../src/capabilities/records/schema/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'

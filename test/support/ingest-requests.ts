@@ -1,4 +1,4 @@
-import type { IngestRequest } from '../../src/capabilities/observability/enqueue/index.ts'
+import type { IngestRequest } from '../../src/capabilities/edge/enqueue/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { EventDraft, ObservationDraft } from '../../src/model/ingest-records.ts'
 

@@ -8,7 +8,7 @@ import {
   type IngestSettings,
   type SecondStore,
   startIngest,
-} from '../../src/capabilities/observability/ingest/index.ts'
+} from '../../src/capabilities/ingest/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { ExchangeFacts } from '../../src/model/exchange.ts'
 import { exchangeParts, frameOf } from '../../src/model/exchange-frame.ts'

@@ -5,7 +5,7 @@ import {
   type Jobs,
   type JobsOptions,
   startJobs,
-} from '../../src/capabilities/observability/jobs/index.ts'
+} from '../../src/capabilities/jobs/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { type JobTables, type Kysely, openRelational } from '../../src/platform/relational/index.ts'

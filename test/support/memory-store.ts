@@ -7,7 +7,7 @@ import {
   type RecordKind,
   type RecordStore,
   type TaskRollup,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { observationsIn, rowBounds } from './decode-rows.ts'

@@ -1,7 +1,4 @@
-import {
-  type ObservationStore,
-  openClickHouseStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+import { type ObservationStore, openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { openColumnar } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from './clickhouse.ts'
 

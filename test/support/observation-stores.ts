@@ -5,7 +5,7 @@ import {
   openPostgresStore,
   type StoreCapabilities,
   storeCapabilities,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { openColumnar } from '../../src/platform/columnar/index.ts'
 import {
   type HotTables,

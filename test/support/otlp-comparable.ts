@@ -5,7 +5,7 @@ import type {
   OtlpRequest,
   OtlpSpan,
   OtlpValue,
-} from '../../src/capabilities/observability/otlp/contract.ts'
+} from '../../src/capabilities/edge/otlp/contract.ts'
 import { otlpMessage } from './otlp-messages.ts'
 
 /** Values and spans in the one form that the outputs of two decoders are compared in. */

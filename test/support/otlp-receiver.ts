@@ -1,5 +1,5 @@
 import type { ProjectKey } from '../../src/capabilities/access/index.ts'
-import type { Enqueuer, IngestRequest } from '../../src/capabilities/observability/enqueue/index.ts'
+import type { Enqueuer, IngestRequest } from '../../src/capabilities/edge/enqueue/index.ts'
 import {
   type CaptureRecords,
   createMapper,
@@ -11,7 +11,7 @@ import {
   type OtlpSettings,
   otlpRoutes,
   protobufDecoder,
-} from '../../src/capabilities/observability/otlp/index.ts'
+} from '../../src/capabilities/edge/otlp/index.ts'
 import { type Problem, problem } from '../../src/kernel/problem.ts'
 import type { KeyScope } from '../../src/kernel/scopes.ts'
 import { systemClock } from '../../src/kernel/time.ts'

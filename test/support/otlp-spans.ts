@@ -4,13 +4,13 @@ import type {
   OtlpRequest,
   OtlpSpan,
   OtlpValue,
-} from '../../src/capabilities/observability/otlp/contract.ts'
-import { currentContract } from '../../src/capabilities/observability/otlp/mapping/contracts/registry.ts'
-import { createMapper } from '../../src/capabilities/observability/otlp/mapping/create-mapper.ts'
+} from '../../src/capabilities/edge/otlp/contract.ts'
+import { currentContract } from '../../src/capabilities/edge/otlp/mapping/contracts/registry.ts'
+import { createMapper } from '../../src/capabilities/edge/otlp/mapping/create-mapper.ts'
 import type {
   Mapped,
   MapperOptions,
-} from '../../src/capabilities/observability/otlp/mapping/mapper-contract.ts'
+} from '../../src/capabilities/edge/otlp/mapping/mapper-contract.ts'
 import type { ObservationDraft, Text, TextPairs } from '../../src/model/ingest-records.ts'
 import type { Observation } from '../../src/model/observation.ts'
 

@@ -8,7 +8,7 @@ import {
   type ProjectKeys,
   type ProxyDependencies,
   type ProxySettings,
-} from '../../src/capabilities/proxy/index.ts'
+} from '../../src/capabilities/edge/proxy/index.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { type Clock, systemClock } from '../../src/kernel/time.ts'
 import type { Exchange, ExchangeFacts } from '../../src/model/exchange.ts'

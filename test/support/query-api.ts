@@ -11,12 +11,12 @@ import {
   queryRoutes,
   type RunDeps,
   type Served,
-} from '../../src/capabilities/observability/query/index.ts'
+} from '../../src/capabilities/query/index.ts'
 import {
   openClickHouseRecordStore,
   openClickHouseStore,
   type RecordStore,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'

@@ -1,8 +1,8 @@
 import type { InsertObject } from 'kysely'
-import { clickhouse } from '../../src/capabilities/observability/query/compile/dialects/clickhouse.ts'
-import { postgres } from '../../src/capabilities/observability/query/compile/dialects/postgres.ts'
-import { catalogue } from '../../src/capabilities/observability/query/language/catalogue.ts'
-import type { RecordStore } from '../../src/capabilities/observability/stores/index.ts'
+import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
+import { postgres } from '../../src/capabilities/query/compile/dialects/postgres.ts'
+import { catalogue } from '../../src/capabilities/query/language/catalogue.ts'
+import type { RecordStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'
 import type {

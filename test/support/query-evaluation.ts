@@ -1,8 +1,5 @@
-import {
-  catalogue,
-  type EntityName,
-} from '../../src/capabilities/observability/query/language/catalogue.ts'
-import type { FieldType } from '../../src/capabilities/observability/query/language/field.ts'
+import { catalogue, type EntityName } from '../../src/capabilities/query/language/catalogue.ts'
+import type { FieldType } from '../../src/capabilities/query/language/field.ts'
 import { dollarsFrom, nanoDollarsFrom } from '../../src/kernel/dollars.ts'
 import { traceIdFrom } from '../../src/kernel/ids.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'

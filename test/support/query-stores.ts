@@ -1,15 +1,15 @@
-import type { Dialect } from '../../src/capabilities/observability/query/compile/dialect.ts'
-import { clickhouse } from '../../src/capabilities/observability/query/compile/dialects/clickhouse.ts'
-import { postgres } from '../../src/capabilities/observability/query/compile/dialects/postgres.ts'
-import { namedParams } from '../../src/capabilities/observability/query/compile/read-rows.ts'
-import type { Statement } from '../../src/capabilities/observability/query/compile/statement.ts'
+import type { Dialect } from '../../src/capabilities/query/compile/dialect.ts'
+import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
+import { postgres } from '../../src/capabilities/query/compile/dialects/postgres.ts'
+import { namedParams } from '../../src/capabilities/query/compile/read-rows.ts'
+import type { Statement } from '../../src/capabilities/query/compile/statement.ts'
 import {
   openClickHouseRecordStore,
   openClickHouseStore,
   openHotRowWriter,
   openPostgresStore,
-} from '../../src/capabilities/observability/stores/index.ts'
-import { readTrace } from '../../src/capabilities/observability/stores/row-format/index.ts'
+} from '../../src/capabilities/storage/index.ts'
+import { readTrace } from '../../src/capabilities/storage/row-format/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { TraceDraft } from '../../src/model/ingest-records.ts'
 import type { Observation } from '../../src/model/observation.ts'

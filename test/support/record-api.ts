@@ -1,22 +1,22 @@
 import {
+  type CorrelationDeps,
+  correlationRoutes,
+} from '../../src/capabilities/correlations/index.ts'
+import { type LedgerDeps, ledgerRoutes } from '../../src/capabilities/ledger/index.ts'
+import type { RunDeps } from '../../src/capabilities/query/index.ts'
+import {
   applyCapture,
   type CapturePolicy,
   compilePolicy,
   defaultRules,
-} from '../../src/capabilities/observability/capture/index.ts'
-import {
-  type CorrelationDeps,
-  correlationRoutes,
-} from '../../src/capabilities/observability/correlations/index.ts'
-import { type LedgerDeps, ledgerRoutes } from '../../src/capabilities/observability/ledger/index.ts'
-import type { RunDeps } from '../../src/capabilities/observability/query/index.ts'
+} from '../../src/capabilities/records/capture/index.ts'
 import {
   type LedgerStore,
   openClickHouseLedgerStore,
   openClickHouseRecordStore,
   type RecordStore,
-} from '../../src/capabilities/observability/stores/index.ts'
-import { traceRoutes } from '../../src/capabilities/observability/traces/index.ts'
+} from '../../src/capabilities/storage/index.ts'
+import { traceRoutes } from '../../src/capabilities/traces/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createHttpServer } from '../../src/platform/http/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'

@@ -1,9 +1,9 @@
-import type { RecordKind } from '../../src/capabilities/observability/stores/index.ts'
+import type { RecordKind } from '../../src/capabilities/storage/index.ts'
 import {
   type DraftOf,
   type RowWriter,
   rowWriters,
-} from '../../src/capabilities/observability/stores/row-format/index.ts'
+} from '../../src/capabilities/storage/row-format/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type {
   CorrelationDraft,

@@ -1,4 +1,4 @@
-import type { Job, JobHandler } from '../../src/capabilities/observability/jobs/index.ts'
+import type { Job, JobHandler } from '../../src/capabilities/jobs/index.ts'
 import {
   dryRunHandler,
   type ErasureJobOptions,
@@ -6,7 +6,7 @@ import {
   type RetentionDb,
   retentionHandler,
   retentionRoutes,
-} from '../../src/capabilities/observability/retention/index.ts'
+} from '../../src/capabilities/lifecycle/retention/index.ts'
 import {
   openClickHouseRecordStore,
   openClickHouseRetentionStore,
@@ -14,7 +14,7 @@ import {
   type RecordStore,
   type RetentionStore,
   type RetentionTarget,
-} from '../../src/capabilities/observability/stores/index.ts'
+} from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type {
   CorrelationDraft,

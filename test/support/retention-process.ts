@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { retentionHandler } from '../../src/capabilities/observability/retention/index.ts'
-import { openClickHouseRetentionStore } from '../../src/capabilities/observability/stores/index.ts'
+import { retentionHandler } from '../../src/capabilities/lifecycle/retention/index.ts'
+import { openClickHouseRetentionStore } from '../../src/capabilities/storage/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { openColumnar } from '../../src/platform/columnar/index.ts'
 import {

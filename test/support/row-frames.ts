@@ -2,7 +2,7 @@ import {
   type DraftOf,
   rowFormat,
   rowWriters,
-} from '../../src/capabilities/observability/stores/row-format/index.ts'
+} from '../../src/capabilities/storage/row-format/index.ts'
 import type { IngestPath } from '../../src/model/ingest-records.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import {

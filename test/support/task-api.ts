@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { InsertObject } from 'kysely'
 import { conversationRoutes } from '../../src/capabilities/conversations/index.ts'
-import type { ObservationStore } from '../../src/capabilities/observability/stores/index.ts'
+import type { ObservationStore } from '../../src/capabilities/storage/index.ts'
 import { type TaskSettings, taskRoutes } from '../../src/capabilities/tasks/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'

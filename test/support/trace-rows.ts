@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { TraceRow } from '../../src/capabilities/observability/traces/tree/contract.ts'
+import type { TraceRow } from '../../src/capabilities/traces/tree/contract.ts'
 import { observationOf } from './observations.ts'
 
 /** When the traces of tests begin; times of rows are milliseconds after it. */

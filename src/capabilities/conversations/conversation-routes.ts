@@ -1,5 +1,5 @@
 import type { Route } from '../../platform/http/index.ts'
-import type { RunDeps } from '../observability/query/index.ts'
+import type { RunDeps } from '../query/index.ts'
 import type { TaskDeps } from '../tasks/index.ts'
 import { listContextFailures } from './context-failures.ts'
 import { getContextHealth } from './context-health.ts'

@@ -2,8 +2,8 @@ import { traceIdFrom } from '../../kernel/ids.ts'
 import { decodeCursor, encodeCursor } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
 import { nsFromIso } from '../../model/list-query.ts'
-import { aggregateSchema, answerAggregate, type RunDeps } from '../observability/query/index.ts'
-import { isoWindowOf } from '../observability/traces/index.ts'
+import { aggregateSchema, answerAggregate, type RunDeps } from '../query/index.ts'
+import { isoWindowOf } from '../traces/index.ts'
 import type { ConversationRow } from './store.ts'
 
 /** A trace of a conversation: where it stands, and how many of its observations name it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { observationTypes, statuses, traceIdSchema } from '../../model/observation.ts'
-import { marks, rollupSchema } from '../observability/traces/index.ts'
 import { instantSchema, taskSchema } from '../tasks/index.ts'
+import { marks, rollupSchema } from '../traces/index.ts'
 import { conversationSchema } from './conversation-record.ts'
 
 const count = z.int().nonnegative()

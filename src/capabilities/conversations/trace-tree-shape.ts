@@ -1,3 +1,4 @@
+import type { Task } from '../tasks/index.ts'
 import {
   addTo,
   emptyRollUp,
@@ -8,8 +9,7 @@ import {
   type TraceTree,
   type TreeNode,
   takeFrom,
-} from '../observability/traces/index.ts'
-import type { Task } from '../tasks/index.ts'
+} from '../traces/index.ts'
 import type { TraceOfPage } from './trace-tree-page.ts'
 import type { ShownObservation, ShownTask, ShownTrace } from './trace-tree-schema.ts'
 

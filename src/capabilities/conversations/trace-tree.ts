@@ -6,9 +6,9 @@ import {
   integerParameter,
 } from '../../model/list-query.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import type { RunDeps } from '../observability/query/index.ts'
-import { buildTree, readTraceRows } from '../observability/traces/index.ts'
+import type { RunDeps } from '../query/index.ts'
 import { type TaskDeps, tasksOfConversation } from '../tasks/index.ts'
+import { buildTree, readTraceRows } from '../traces/index.ts'
 import { conversationFrom, conversationNamed, conversationPath } from './conversation-record.ts'
 import { pageOfTraces, windowOf } from './trace-tree-page.ts'
 import { traceTreeSchema } from './trace-tree-schema.ts'

@@ -14,7 +14,7 @@ import {
 import { dollarsSchema, record } from '../../model/named-schemas.ts'
 import { statuses, traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import type { TracePage, TraceSummary } from '../observability/stores/index.ts'
+import type { TracePage, TraceSummary } from '../storage/index.ts'
 import { instantSchema, type TaskDeps, taskUrl, tokensSchema } from '../tasks/index.ts'
 import { conversationNamed, conversationPath } from './conversation-record.ts'
 

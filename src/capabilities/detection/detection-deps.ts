@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/time.ts'
 import type { DetectionTables, Kysely, TaskTables } from '../../platform/relational/index.ts'
-import type { ObservationStore } from '../observability/stores/index.ts'
+import type { ObservationStore } from '../storage/index.ts'
 import type { ContextJudge } from './judge/context-judge.ts'
 
 /** Where findings and the tasks that they are of are kept. */

@@ -1,5 +1,5 @@
 import { problem } from '../../kernel/problem.ts'
-import type { ObservationStore } from '../observability/stores/index.ts'
+import type { ObservationStore } from '../storage/index.ts'
 import type { RunAbout, TaskRun } from './reconstruction/contract.ts'
 import { readHistories } from './worker/read-histories.ts'
 

@@ -1,7 +1,7 @@
 import { dollarsFrom } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
 import type { TaskRun } from '../detection/reconstruction/index.ts'
-import type { TimelineRow } from '../observability/stores/index.ts'
+import type { TimelineRow } from '../storage/index.ts'
 import type { TaskEventRow } from './store.ts'
 import {
   callDraft,

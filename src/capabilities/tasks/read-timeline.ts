@@ -1,5 +1,5 @@
 import { readTaskRun, startSlack_ms } from '../detection/index.ts'
-import type { ObservationStore, TaskPage, TimelineRow } from '../observability/stores/index.ts'
+import type { ObservationStore, TaskPage, TimelineRow } from '../storage/index.ts'
 import { createTimelineBuilder, type PlacedEntry } from './build-timeline.ts'
 import { findTaskEvents, type TaskEventRow, type TaskRow } from './store.ts'
 import type { TaskDeps } from './task-deps.ts'

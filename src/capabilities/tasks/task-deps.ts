@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/time.ts'
 import type { ContextJudge, DetectionDb } from '../detection/index.ts'
-import type { ObservationStore } from '../observability/stores/index.ts'
+import type { ObservationStore } from '../storage/index.ts'
 
 /** What the routes of tasks and conversations need. */
 export type TaskDeps = {

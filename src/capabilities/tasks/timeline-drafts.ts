@@ -1,6 +1,6 @@
 import { nanoDollarsFrom, shownDollars } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
-import type { TimelineRow } from '../observability/stores/index.ts'
+import type { TimelineRow } from '../storage/index.ts'
 import type { TaskEventRow } from './store.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 import type { TimelinePosition } from './timeline-position.ts'

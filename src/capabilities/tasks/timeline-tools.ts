@@ -1,5 +1,5 @@
 import type { ToolUse } from '../detection/reconstruction/index.ts'
-import type { TimelineRow } from '../observability/stores/index.ts'
+import type { TimelineRow } from '../storage/index.ts'
 import { type Cut, type Draft, errorOf, msBetween } from './timeline-drafts.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 

@@ -5,8 +5,8 @@ import {
   mintGivenSecrets,
   openAccess,
 } from '../../../src/capabilities/access/index.ts'
-import { retentionRoutes } from '../../../src/capabilities/observability/retention/index.ts'
-import { openClickHouseRetentionStore } from '../../../src/capabilities/observability/stores/index.ts'
+import { retentionRoutes } from '../../../src/capabilities/lifecycle/retention/index.ts'
+import { openClickHouseRetentionStore } from '../../../src/capabilities/storage/index.ts'
 import { newId } from '../../../src/kernel/ids.ts'
 import { systemClock } from '../../../src/kernel/time.ts'
 import { createHttpServer } from '../../../src/platform/http/index.ts'

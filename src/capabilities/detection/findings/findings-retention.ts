@@ -1,10 +1,6 @@
 import { isoFromNs } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
-import type {
-  RetentionSlice,
-  RetentionTarget,
-  UserErasure,
-} from '../../observability/stores/index.ts'
+import type { RetentionSlice, RetentionTarget, UserErasure } from '../../storage/index.ts'
 import type { DetectionDb } from '../detection-deps.ts'
 
 /** Tasks of one transaction. */

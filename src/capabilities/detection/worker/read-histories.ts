@@ -3,7 +3,7 @@ import {
   identities_max,
   type ObservationStore,
   type ObservationVersion,
-} from '../../observability/stores/index.ts'
+} from '../../storage/index.ts'
 import type { Place } from '../reconstruction/contract.ts'
 import { TaskHistory } from './task-history.ts'
 

@@ -1,5 +1,5 @@
 import type { Observation } from '../../../model/observation.ts'
-import type { ObservationVersion } from '../../observability/stores/index.ts'
+import type { ObservationVersion } from '../../storage/index.ts'
 import type { Place, Reconstruction, RunAbout, TaskRun } from '../reconstruction/contract.ts'
 import { createReconstruction } from '../reconstruction/index.ts'
 

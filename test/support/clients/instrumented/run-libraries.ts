@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { openClickHouseStore } from '../../../../src/capabilities/observability/stores/index.ts'
+import { openClickHouseStore } from '../../../../src/capabilities/storage/index.ts'
 import type { Observation } from '../../../../src/model/observation.ts'
 import { eventually } from '../../eventually.ts'
 import { runPython, testPython } from '../../python.ts'

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { problem } from '../../../kernel/problem.ts'
+import { documentedAs, record } from '../../../model/named-schemas.ts'
+import type { RequestHeaders } from '../../../platform/http/index.ts'
+import {
+  namedRecords,
+  type RecordKind,
+  recordKinds,
+  type SchemaVersion,
+  schemaVersionNamed,
+} from '../../records/schema/index.ts'
+import { type W3cContext, w3cOfBatch } from './w3c-context.ts'
+
+/** Records of all kinds in one batch. */
+export const items_max = 50_000
+
+/** A batch whose envelope is right; its records are not looked at yet. */
+export type Batch = {
+  /** Undefined when the client gave none. */
+  idempotency_key: string | undefined
+  schema: SchemaVersion
+  lists: Record<RecordKind, readonly unknown[]>
+  items: number
+  /** Of its fields, and of the headers where it has none. */
+  w3c: W3cContext
+  /** Of its fields alone: a repeated call has other headers, and is the same batch. */
+  w3c_of_body: W3cContext
+}
+
+/** What makes a body a batch. Its records are validated one by one, so that good ones are taken. */
+export const batchSchema = record('IngestRequest', {
+  idempotency_key: z
+    .string()
+    .optional()
+    .describe(
+      '1 to 256 printable characters; the header `Idempotency-Key` says the same. The same batch ' +
+        'under the same key is taken once in 7 days. Left out, one is made of the id of the ' +
+        'request, and a repeated call is another request.',
+    ),
+  schema_version: z.string().optional().describe('The newest active one when left out.'),
+  traces: recordList('traces'),
+  observations: recordList('observations'),
+  events: recordList('events'),
+  links: recordList('links'),
+  correlations: recordList('correlations'),
+  traceparent: w3cText('w3c_traceparent'),
+  tracestate: w3cText('w3c_tracestate'),
+  baggage: w3cText('w3c_baggage'),
+})
+
+/** Reads the envelope and what headers say beside it. Throws 400 when it is no batch at all. */
+export function batchFrom(body: z.output<typeof batchSchema>, headers: RequestHeaders): Batch {
+  const lists = {
+    traces: body.traces ?? [],
+    observations: body.observations ?? [],
+    events: body.events ?? [],
+    links: body.links ?? [],
+    correlations: body.correlations ?? [],
+  }
+  const items = recordKinds.reduce((sum, kind) => sum + lists[kind].length, 0)
+  if (items > items_max) {
+    throw refused('', `got ${items} records, expected at most ${items_max} in one batch`)
+  }
+  return {
+    idempotency_key: keyFrom(body.idempotency_key, headers['idempotency-key']),
+    schema: schemaVersionNamed(body.schema_version),
+    lists,
+    items,
+    w3c: w3cOfBatch(body, headers),
+    w3c_of_body: w3cOfBatch(body, noHeaders),
+  }
+}
+
+const noHeaders: RequestHeaders = {}
+const keyPattern = /^[^\p{C}]{1,256}$/u
+
+function keyFrom(
+  inBody: string | undefined,
+  inHeader: string | string[] | undefined,
+): string | undefined {
+  const header = Array.isArray(inHeader) ? inHeader.join(', ') : inHeader
+  if (inBody !== undefined && header !== undefined && inBody !== header) {
+    throw refused('/idempotency_key', 'differs from the header Idempotency-Key')
+  }
+  const key = inBody ?? header
+  if (key === undefined || keyPattern.test(key)) return key
+  throw refused('/idempotency_key', 'expected 1 to 256 printable characters')
+}
+
+function refused(pointer: string, detail: string) {
+  return problem('invalid_request', {
+    detail: `${pointer || 'body'}: ${detail}`,
+    faults: [{ pointer, detail }],
+  })
+}
+
+function recordList(kind: RecordKind) {
+  return z.array(documentedAs(z.unknown(), namedRecords[kind])).max(items_max).optional()
+}
+
+function w3cText(type: string) {
+  return z
+    .string()
+    .max(8192)
+    .nullish()
+    .describe(`Kept as a correlation \`${type}\` of each trace; else the header of this name.`)
+}

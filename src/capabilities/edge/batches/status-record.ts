@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import type { LedgerEntry } from '../../../model/ledger-entry.ts'
+import { faultSchema, record } from '../../../model/named-schemas.ts'
+import { captureReasons } from '../../records/capture/index.ts'
+import { schemaVersionNamed } from '../../records/schema/index.ts'
+import type { RequestRow } from './request-row.ts'
+import { isDeadLetter, sum } from './settle-requests.ts'
+
+const count = z.int().nonnegative()
+
+/** What a request came to, as the API tells it. */
+export const statusRecordSchema = record('IngestStatus', {
+  ingest_request_id: z.uuid(),
+  idempotency_key: z.string().describe('Empty for requests that came another way than the API.'),
+  schema_version: z.string(),
+  status: z
+    .enum(['queued', 'processing', 'succeeded', 'failed'])
+    .meta({ id: 'IngestState' })
+    .describe(
+      'succeeded: everything is settled, though some records may be refused; see error_reason. ' +
+        'failed: nothing was taken, or a part became a dead letter, whose replay can still succeed.',
+    ),
+  attempts: count.describe('Deliveries that the worker needed, of the message with the most.'),
+  first_seen_at: z.iso.datetime(),
+  last_seen_at: z.iso.datetime(),
+  replayed_hits: count.describe('Repeated calls with the same key and body.'),
+  error_reason: z.string().nullable().describe('Why records were refused; null when none was.'),
+  result_payload: z
+    .strictObject({
+      traces: count,
+      observations: count,
+      events: count,
+      links: count,
+      correlations: count.describe('Those of W3C contexts too.'),
+      rejected: count.describe('Records that were refused, at the edge or by the store.'),
+      errors: z
+        .array(faultSchema)
+        .describe('What was wrong with records, with JSON pointers into the batch; at most 100.'),
+      errors_left_out: count.describe('Faults beyond those in errors.'),
+    })
+    .meta({ id: 'IngestResult' })
+    .describe('Records that are stored by now, by kind.'),
+})
+export type StatusRecord = z.output<typeof statusRecordSchema>
+
+/** A request that came in as a canonical batch. */
+export function recordOfRow(row: RequestRow): StatusRecord {
+  const rejected = row.rejected + row.refused
+  return {
+    ingest_request_id: row.ingest_request_id,
+    idempotency_key: row.idempotency_key,
+    schema_version: row.schema_version,
+    status: statusOfRow(row),
+    attempts: row.attempts,
+    first_seen_at: row.first_seen_at,
+    last_seen_at: row.last_seen_at,
+    replayed_hits: row.replayed_hits,
+    error_reason: reasonFrom([row.error_reason ?? '', ...row.reasons, lostReason(row.lost)]),
+    result_payload: {
+      traces: row.traces,
+      observations: row.observations,
+      events: row.events,
+      links: row.links,
+      correlations: row.correlations,
+      rejected,
+      errors: row.errors,
+      errors_left_out: row.errors_left_out,
+    },
+  }
+}
+
+/** True when nothing more will happen by itself. */
+export function hasEnded({ status }: StatusRecord): boolean {
+  return status === 'succeeded' || status === 'failed'
+}
+
+function statusOfRow(row: RequestRow): StatusRecord['status'] {
+  if (row.settled < row.messages_total) {
+    return row.settled > 0 || row.processing_at !== null ? 'processing' : 'queued'
+  }
+  if (row.messages_total === 0) return row.errors.length > 0 ? 'failed' : 'succeeded'
+  const nothingStored = row.stored === 0 && row.refused + row.lost > 0
+  return row.failed > 0 || nothingStored ? 'failed' : 'succeeded'
+}
+
+/**
+ * A request that came another way, from its entries in the ledger; undefined when there are none.
+ * Each entry stands for one message, or for items that no message took.
+ */
+export function recordOfReceipt(entries: readonly LedgerEntry[]): StatusRecord | undefined {
+  const [first] = entries
+  if (first === undefined) return undefined
+  const totals = totalsOf(entries)
+  const seen_at = new Date(first.received_at_ms).toISOString()
+  return {
+    ingest_request_id: first.ingest_request_id,
+    idempotency_key: '',
+    schema_version: schemaVersionNamed(undefined).version,
+    status: statusOfReceipt(entries, totals),
+    attempts: totals.attempts,
+    first_seen_at: seen_at,
+    last_seen_at: seen_at,
+    replayed_hits: 0,
+    error_reason: reasonFrom([
+      ...entries.map(({ error_reason }) => error_reason),
+      ...entries.flatMap(({ rejected }) => Object.keys(rejected)),
+      lostReason(totals.lost),
+    ]),
+    result_payload: {
+      traces: totals.traces,
+      observations: totals.observations,
+      events: totals.events,
+      links: totals.links,
+      correlations: totals.correlations,
+      rejected: totals.rejected,
+      errors: [],
+      errors_left_out: 0,
+    },
+  }
+}
+
+type Totals = ReturnType<typeof totalsOf>
+
+function totalsOf(entries: readonly LedgerEntry[]) {
+  const totals = {
+    attempts: 0,
+    stored: 0,
+    rejected: 0,
+    lost: 0,
+    traces: 0,
+    observations: 0,
+    events: 0,
+    links: 0,
+    correlations: 0,
+  }
+  for (const { attempts, stored, rejected, lost, records } of entries) {
+    totals.attempts = Math.max(totals.attempts, attempts)
+    totals.stored += stored
+    totals.rejected += sum(rejected)
+    totals.lost += sum(lost)
+    totals.traces += records.traces
+    totals.observations += records.observations
+    totals.events += records.events
+    totals.links += records.links
+    totals.correlations += records.correlations
+  }
+  return totals
+}
+
+function statusOfReceipt(
+  entries: readonly LedgerEntry[],
+  { stored, rejected, lost }: Totals,
+): StatusRecord['status'] {
+  const messages = entries.filter(({ message_id }) => message_id !== '')
+  const settled = messages.filter(({ side }) => side === 'settled')
+  if (settled.length < messages.length) return settled.length > 0 ? 'processing' : 'queued'
+  const faulty = rejected - leftOutBy(entries) + lost
+  const nothingStored = stored === 0 && faulty > 0
+  return nothingStored || settled.some(isDeadLetter) ? 'failed' : 'succeeded'
+}
+
+/** Items that the project's own policy keeps out: that went as it should. */
+function leftOutBy(entries: readonly LedgerEntry[]): number {
+  let items = 0
+  for (const { rejected } of entries) {
+    for (const reason of captureReasons) items += rejected[reason] ?? 0
+  }
+  return items
+}
+
+const reason_characters_max = 1000
+
+function reasonFrom(reasons: readonly string[]): string | null {
+  const told = [...new Set(reasons)].filter((reason) => reason !== '')
+  return told.length === 0 ? null : told.join('; ').slice(0, reason_characters_max)
+}
+
+function lostReason(lost: number): string {
+  return lost > 0 ? `${lost} records are lost` : ''
+}

@@ -1,0 +1,194 @@
+import { newId } from '../../../kernel/ids.ts'
+import { poll } from '../../../kernel/poll.ts'
+import { Problem, problem } from '../../../kernel/problem.ts'
+import type { IngestRecords } from '../../../model/ingest-records.ts'
+import { recordKinds } from '../../records/schema/index.ts'
+import type { Batch } from './batch.ts'
+import { createBodyHash } from './body-hash.ts'
+import type { RequestContext } from './deps.ts'
+import { type ReadRecords, readRecords } from './read-records.ts'
+import {
+  type ClaimOutcome,
+  claimBatch,
+  countReplay,
+  markPublished,
+  type Published,
+  releaseClaim,
+} from './store.ts'
+import { toDrafts } from './to-drafts.ts'
+import { inSlices } from './yielding.ts'
+
+/**
+ * Hands a batch to the queue, once for its key; resolves with the id of its request when all of it
+ * is durable there. Throws `idempotency_conflict`, `overloaded`, `store_unavailable`; after the
+ * last two the same call may be made again, and doubles nothing. They name the request that holds
+ * the key, where there is one, as an answer does.
+ */
+export async function takeBatch(
+  context: RequestContext,
+  batch: Batch,
+  about: { project_id: string; signal: AbortSignal },
+): Promise<string> {
+  if (!context.items.enter(batch.items)) throw tooMuch('Too many records are being taken')
+  try {
+    return await take(context, batch, about)
+  } finally {
+    context.items.leave(batch.items)
+  }
+}
+
+async function take(
+  context: RequestContext,
+  batch: Batch,
+  { project_id, signal }: { project_id: string; signal: AbortSignal },
+): Promise<string> {
+  const { body_hash, too_deep } = await hashOf(batch)
+  const claim = claimOf(batch, { project_id, body_hash })
+  const outcome = await claimed(context, claim, signal)
+  if (outcome.state === 'conflict') {
+    throw problem('idempotency_conflict', {
+      detail: `idempotency_key: ${JSON.stringify(claim.idempotency_key)} came with another batch`,
+      headers: requestHeaders(outcome.ingest_request_id),
+    })
+  }
+  if (outcome.state === 'busy') {
+    const busy = tooMuch('Another call is still taking this batch')
+    throw busy.withHeaders(requestHeaders(outcome.ingest_request_id))
+  }
+  const { ingest_request_id } = outcome
+  if (outcome.state === 'published') {
+    await countReplay(context.db, ingest_request_id)
+    return ingest_request_id
+  }
+  const received_at_ms = Date.parse(outcome.first_seen_at)
+  try {
+    const read = await readRecords(batch, too_deep)
+    const request = { project_id, ingest_request_id, received_at_ms }
+    const published = await publish(context, { batch, read, request })
+    await markPublished(context.db, ingest_request_id, published)
+  } catch (error) {
+    // The store may be what failed; then the claim runs out by itself.
+    await releaseClaim(context.db, claim.claim_id, ingest_request_id).catch(() => undefined)
+    throw error instanceof Problem ? error.withHeaders(requestHeaders(ingest_request_id)) : error
+  }
+  return ingest_request_id
+}
+
+/** Names the request in an answer; none, when its id is not known. */
+export function requestHeaders(ingest_request_id: string | undefined): Record<string, string> {
+  return ingest_request_id === undefined ? {} : { 'x-ingest-request-id': ingest_request_id }
+}
+
+function tooMuch(detail: string) {
+  return problem('overloaded', { detail: `${detail}; try again`, retry_after_s: 1 })
+}
+
+async function hashOf(batch: Batch): Promise<{ body_hash: Buffer; too_deep: Set<string> }> {
+  const hash = createBodyHash()
+  const too_deep = new Set<string>()
+  hash.add([batch.schema.version, batch.w3c_of_body])
+  for (const kind of recordKinds) {
+    const list = batch.lists[kind]
+    hash.add([kind, list.length])
+    await inSlices(list.length, (index) => {
+      if (!hash.add(list[index])) too_deep.add(`${kind}/${index}`)
+    })
+  }
+  return { body_hash: hash.digest(), too_deep }
+}
+
+function claimOf(batch: Batch, about: { project_id: string; body_hash: Buffer }) {
+  const ingest_request_id = newId()
+  return {
+    ...about,
+    ingest_request_id,
+    idempotency_key: batch.idempotency_key ?? `request-${ingest_request_id}`,
+    schema_version: batch.schema.version,
+    items: batch.items,
+    claim_id: newId(),
+  }
+}
+
+/** A call that finds another one at the same batch waits for it: its answer must be as true. */
+async function claimed(
+  { db, settings, waiters }: RequestContext,
+  claim: ReturnType<typeof claimOf>,
+  signal: AbortSignal,
+): Promise<ClaimOutcome> {
+  const ask = () => claimBatch(db, claim, settings.take_over_after_ms)
+  const first = await ask()
+  if (first.state !== 'busy' || !waiters.enter(1)) return first
+  try {
+    const wait_ms_max = settings.claim_wait_ms_max
+    return await poll(ask, ({ state }) => state !== 'busy', { wait_ms_max, signal })
+  } finally {
+    waiters.leave(1)
+  }
+}
+
+type Taken = {
+  batch: Batch
+  read: ReadRecords
+  request: { project_id: string; ingest_request_id: string; received_at_ms: number }
+}
+
+async function publish(context: RequestContext, taken: Taken): Promise<Published> {
+  const { batch, read, request } = taken
+  const about = { ...request, w3c: batch.w3c, pricing: context.pricing }
+  const drafts = await toDrafts(read, about)
+  // What W3C contexts add are records of their own, so the ledger counts them as items too.
+  const added = recordsIn(drafts) - (batch.items - read.rejected)
+  const captured =
+    (await context.capture?.(drafts, request.project_id, recordKinds)) ?? uncaptured(drafts)
+  const leftOut: Record<string, number> = { ...captured.rejected }
+  const messages_total = await context.enqueuer.enqueue(
+    {
+      ...request,
+      path: 'api',
+      items: batch.items + added,
+      rejected: rejectedBy(captured.rejected, read.rejected),
+      masked: captured.masked,
+      records: captured.records,
+      every_record_is_an_item: true,
+    },
+    {
+      alone: true,
+      on_refused: (_kind, _index, reason) => {
+        leftOut[reason] = (leftOut[reason] ?? 0) + 1
+      },
+    },
+  )
+  return {
+    messages_total,
+    rejected: read.rejected + sumOf(leftOut),
+    errors: read.errors,
+    errors_left_out: read.errors_left_out,
+    error_reason: reasonOf(taken, leftOut),
+  }
+}
+
+function uncaptured(records: IngestRecords) {
+  return { records, rejected: {}, masked: 0 }
+}
+
+function recordsIn(records: IngestRecords): number {
+  return recordKinds.reduce((total, kind) => total + records[kind].length, 0)
+}
+
+function rejectedBy(captured: Readonly<Record<string, number>>, invalid: number) {
+  return invalid === 0 ? captured : { ...captured, invalid_record: invalid }
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, amount) => total + amount, 0)
+}
+
+function reasonOf({ batch, read }: Taken, left: Readonly<Record<string, number>>): string | null {
+  const reasons = Object.entries(left).map(([reason, amount]) => `${amount} left out: ${reason}`)
+  const [first] = read.errors
+  if (first !== undefined) {
+    const which = read.rejected === batch.items ? 'no record is' : `${read.rejected} are not`
+    reasons.unshift(`${which} valid, first ${first.pointer}: ${first.detail}`)
+  }
+  return reasons.length === 0 ? null : reasons.join('; ').replaceAll('\u0000', '')
+}

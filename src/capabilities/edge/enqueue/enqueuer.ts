@@ -1,0 +1,281 @@
+import { derivedId } from '../../../kernel/ids.ts'
+import { problem } from '../../../kernel/problem.ts'
+import type { Clock } from '../../../kernel/time.ts'
+import type { LedgerEntry } from '../../../model/ledger-entry.ts'
+import {
+  type RowKind,
+  rowFrameHeader,
+  rowFrameHeader_bytes,
+  rowKinds,
+} from '../../../model/row-frame.ts'
+import type { OutgoingMessage, RetryLimits } from '../../../platform/queue/index.ts'
+import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
+import { type DraftOf, rowFormat } from '../../storage/row-format/index.ts'
+import { refusedEntry } from './accepted-entries.ts'
+import type { EnqueueOptions, Enqueuer, IngestRequest, RecordRefusal } from './contract.ts'
+import { createEnqueueMeters, type EnqueueMeters } from './enqueue-meters.ts'
+import { FramePublisher } from './frame-publisher.ts'
+import { compressedRow } from './large-row.ts'
+import { OpenFrame, trailerBytes_max, trailerOf } from './open-frame.ts'
+import { PendingRequest } from './pending-request.ts'
+import type { WindowLimits } from './publish-window.ts'
+import { bytesOf } from './request-bytes.ts'
+
+export type EnqueuerOptions = {
+  /**
+   * Resolves once the message is durable; from then on its `data` is used for the next frame. A
+   * rejected publish is repeated with the same id.
+   */
+  publish(message: OutgoingMessage): Promise<void>
+  /** What the queue takes in one message; read each time, as it may change. */
+  readonly message_bytes_max: number
+  /** A frame is published when the next row would make it larger. 128 KiB when not given. */
+  frame_bytes?: number
+  /** A frame that several requests may share is published when it is so old. 5 when not given. */
+  frame_age_ms?: number
+  /**
+   * Bytes of the requests that are on their way; one that comes when there are more is refused.
+   * One request alone may be larger.
+   */
+  inflight_bytes_max: number
+  /** Publishes in flight; at most 64 messages and 32 MiB when not given. */
+  window?: WindowLimits
+  clock: Clock
+  newId: () => string
+  metrics: Metrics
+  logger: Logger
+  /** Told of each durable message, and of items that the edge refused; must not throw. */
+  onAccepted(entries: readonly LedgerEntry[]): void
+  /** How often a publish is tried, and the first delay between tries; it doubles. */
+  retry?: RetryLimits
+}
+
+/**
+ * Makes the way of records into the queue: each record is encoded once, into the open frame of its
+ * project, and a request is answered when all frames that carry it are durable.
+ */
+export function createEnqueuer(options: EnqueuerOptions): Enqueuer {
+  return new FramingEnqueuer(options)
+}
+
+const defaultFrame_bytes = 128 * 1024
+const defaultFrame_age_ms = 5
+const defaultWindow: WindowLimits = { messages_max: 64, bytes_max: 32 * 1024 * 1024 }
+const defaultRetry: RetryLimits = { attempts_max: 3, delay_ms: 100 }
+/** Room in a buffer after a full frame, so that its last text is written without a look ahead. */
+const slack_bytes = 4096
+/** Projects whose frames are open at one time; with more, all frames are published early. */
+const openFrames_max = 64
+const retryAfter_s = 2
+
+type Place<Kind extends RowKind> = { kind: Kind; draft: DraftOf<Kind>; index: number }
+
+class FramingEnqueuer implements Enqueuer {
+  readonly #options: EnqueuerOptions
+  readonly #frame_bytes: number
+  readonly #meters: EnqueueMeters
+  readonly #publisher: FramePublisher
+  /** The open frames that requests share, by project. */
+  readonly #frames = new Map<string, OpenFrame>()
+  /** The open frames of requests that go alone. */
+  readonly #ownFrames = new Map<PendingRequest, OpenFrame>()
+  #timer: NodeJS.Timeout | undefined
+  #pending = 0
+  #inflight_bytes = 0
+  #flushes: (() => void)[] = []
+  #closed = false
+
+  constructor(options: EnqueuerOptions) {
+    const { metrics, clock, logger, retry = defaultRetry, window = defaultWindow } = options
+    this.#options = options
+    this.#frame_bytes = options.frame_bytes ?? defaultFrame_bytes
+    this.#meters = createEnqueueMeters(metrics, () => this.#inflight_bytes)
+    this.#publisher = new FramePublisher({
+      publish: (message) => options.publish(message),
+      onAccepted: (entries) => options.onAccepted(entries),
+      onSettled: (pending) => this.#settle(pending),
+      buffer_bytes: this.#frame_bytes + slack_bytes,
+      meters: this.#meters,
+      ...{ window, retry, clock, logger },
+    })
+  }
+
+  enqueue(request: IngestRequest, options: EnqueueOptions = {}): Promise<number> {
+    if (this.#closed) return this.#refused('closed')
+    const held_bytes = bytesOf(request.records)
+    const isOver = this.#inflight_bytes + held_bytes > this.#options.inflight_bytes_max
+    if (isOver && this.#pending > 0) return this.#refused('inflight_full')
+    const pending = new PendingRequest(request, held_bytes, options)
+    this.#pending += 1
+    this.#inflight_bytes += held_bytes
+    void this.#encode(pending)
+    return pending.settled
+  }
+
+  flush(): Promise<void> {
+    this.#sealAll()
+    if (this.#pending === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#flushes.push(resolve))
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.flush()
+  }
+
+  #refused(reason: 'closed' | 'inflight_full'): Promise<never> {
+    this.#meters.failed(reason)
+    const code = reason === 'closed' ? 'shutting_down' : 'overloaded'
+    return Promise.reject(problem(code, { retry_after_s: retryAfter_s }))
+  }
+
+  /** Runs without a pause until the window is full; never rejects. */
+  async #encode(pending: PendingRequest): Promise<void> {
+    try {
+      if (this.#publisher.window.isBusy) await this.#publisher.window.turn()
+      for (const kind of rowKinds) {
+        if (pending.request.records[kind].length > 0) await this.#encodeKind(pending, kind)
+      }
+    } catch (error) {
+      pending.failure = error
+      this.#meters.failed('failed')
+      this.#publisher.log(error, 'records of a request could not be framed')
+    }
+    const ownFrame = this.#ownFrames.get(pending)
+    if (ownFrame) this.#seal(ownFrame, pending)
+    if (this.#flushes.length > 0) this.#sealAll()
+    pending.isEncoded = true
+    this.#publisher.window.pass()
+    this.#settle(pending)
+  }
+
+  async #encodeKind<Kind extends RowKind>(pending: PendingRequest, kind: Kind): Promise<void> {
+    const drafts: readonly DraftOf<Kind>[] = pending.request.records[kind]
+    for (let index = 0; index < drafts.length && pending.failure === undefined; index++) {
+      const draft = drafts[index]
+      if (draft === undefined) continue
+      const waiting = this.#put(pending, { kind, draft, index })
+      if (waiting) await waiting
+    }
+  }
+
+  /** Encodes a row into the open frame. Answers what to wait for before the next row, if anything. */
+  #put<Kind extends RowKind>(
+    pending: PendingRequest,
+    place: Place<Kind>,
+  ): Promise<void> | undefined {
+    const frame = this.#frameFor(pending)
+    let start: number
+    try {
+      start = frame.write(place.kind, place.draft)
+    } catch (error) {
+      this.#publisher.log(error, 'a record can not be encoded')
+      this.#refuseRow(pending, place, 'not_encodable')
+      return undefined
+    }
+    const frame_bytes_max = Math.min(this.#frame_bytes, this.#options.message_bytes_max)
+    if (frame.fits(pending, frame_bytes_max)) {
+      frame.keep(pending, place.kind)
+      return undefined
+    }
+    const row = frame.takeBack(start)
+    const needed_bytes = rowFrameHeader_bytes + row.length + trailerBytes_max(pending)
+    if (needed_bytes > frame_bytes_max) return this.#putAlone(pending, place, row)
+    this.#seal(frame, pending)
+    const next = this.#frameFor(pending)
+    next.add(row)
+    next.keep(pending, place.kind)
+    return this.#publisher.window.isFull ? this.#publisher.window.turn() : undefined
+  }
+
+  /** A row that is larger than a frame goes compressed in a message of its own. */
+  async #putAlone<Kind extends RowKind>(
+    pending: PendingRequest,
+    place: Place<Kind>,
+    row: Buffer,
+  ): Promise<void> {
+    const { project_id } = pending.request
+    const message_id = this.#messageIdFor(pending)
+    const other_bytes = rowFrameHeader_bytes + trailerBytes_max(pending)
+    const compressed = await compressedRow(
+      { kind: place.kind, draft: place.draft, row, message_id: Buffer.from(message_id, 'latin1') },
+      this.#options.message_bytes_max - other_bytes,
+    )
+    if (compressed === undefined) {
+      this.#refuseRow(pending, place, 'too_large')
+      return
+    }
+    if (compressed.is_content_dropped) this.#meters.contentDropped()
+    const { rows } = compressed
+    const receipt = pending.newReceipt()
+    pending.join(receipt)
+    pending.count(receipt, place.kind)
+    const about = { compressed: true, row_format: rowFormat, rows_bytes: rows.length }
+    const data = Buffer.concat([rowFrameHeader(about), rows, trailerOf(project_id, [receipt])])
+    const frame = { project_id, message_id, data, receipts: [receipt], requests: [pending] }
+    void this.#publisher.publish({ ...frame, buffer: undefined })
+    if (this.#publisher.window.isFull) await this.#publisher.window.turn()
+  }
+
+  #frameFor(pending: PendingRequest): OpenFrame {
+    const { project_id } = pending.request
+    const open = pending.options.alone ? this.#ownFrames.get(pending) : this.#frames.get(project_id)
+    if (open && !open.isInterruptedFor(pending)) return open
+    if (open) this.#seal(open, pending)
+    const frame = new OpenFrame(
+      project_id,
+      this.#messageIdFor(pending),
+      this.#publisher.pool.take(),
+    )
+    if (pending.options.alone) this.#ownFrames.set(pending, frame)
+    else {
+      if (this.#frames.size >= openFrames_max) this.#sealAll()
+      this.#frames.set(project_id, frame)
+      const { frame_age_ms = defaultFrame_age_ms } = this.#options
+      this.#timer ??= setTimeout(() => this.#sealAll(), frame_age_ms)
+    }
+    return frame
+  }
+
+  #messageIdFor(pending: PendingRequest): string {
+    if (!pending.options.alone) return this.#options.newId()
+    return derivedId(pending.request.ingest_request_id, String(pending.takeMessageIndex()))
+  }
+
+  #sealAll(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (const frame of this.#frames.values()) this.#seal(frame)
+  }
+
+  #seal(frame: OpenFrame, owner?: PendingRequest): void {
+    if (owner?.options.alone) this.#ownFrames.delete(owner)
+    else this.#frames.delete(frame.project_id)
+    const sealed = frame.seal(this.#publisher.pool)
+    if (sealed) void this.#publisher.publish(sealed)
+  }
+
+  #refuseRow(pending: PendingRequest, place: Place<RowKind>, reason: RecordRefusal): void {
+    pending.refuse(place.kind, reason)
+    this.#meters.failed(reason)
+    pending.options.on_refused?.(place.kind, place.index, reason)
+  }
+
+  /** Answers the request once nothing of it is on its way. */
+  #settle(pending: PendingRequest): void {
+    if (!pending.isEncoded || pending.underWay > 0) return
+    this.#pending -= 1
+    this.#inflight_bytes -= pending.held_bytes
+    if (pending.failure === undefined) {
+      const entry = refusedEntry(pending)
+      if (entry) this.#publisher.tell([entry])
+      pending.resolve(pending.messages)
+    } else {
+      const about = { cause: pending.failure, retry_after_s: retryAfter_s }
+      pending.reject(
+        problem('overloaded', { ...about, detail: 'the queue does not take records now' }),
+      )
+    }
+    if (this.#pending === 0) for (const done of this.#flushes.splice(0)) done()
+  }
+}

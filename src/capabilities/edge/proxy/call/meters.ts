@@ -1,0 +1,81 @@
+import type { Outcome } from '../../../../model/observation.ts'
+import type { Metrics } from '../../../../platform/telemetry/index.ts'
+import type { Endpoint } from '../contract.ts'
+
+/** One ended call, as it is counted. */
+export type EndedCall = {
+  endpoint: Endpoint
+  /** Empty when the call was refused before its provider was known. */
+  provider: string
+  outcome: Outcome
+  /** A code of the catalogue, or the provider's status; empty when nothing went wrong. */
+  error_type: string
+  duration_s: number
+  /** Null when no content came, or not as a stream. */
+  first_byte_s: number | null
+}
+
+/** What the proxy counts. Every ended call is counted once, recorded or not. */
+export type ProxyMeters = {
+  ended(call: EndedCall): void
+  /** A request that was no HTTP, or headers that were too large. */
+  malformed(status: number): void
+}
+
+const seconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+
+/**
+ * Ended calls are counted so many at a time, and when somebody scrapes: one by one, between all
+ * else that a call does, counting takes several times as long.
+ */
+const batch_calls = 32
+
+/** Makes the proxy's metrics; `inFlight` is asked when somebody scrapes. */
+export function createProxyMeters(metrics: Metrics, inFlight: () => number): ProxyMeters {
+  const waiting: EndedCall[] = []
+  metrics.gauge({
+    name: 'looptrace_proxy_in_flight_calls',
+    help: 'Calls that have not ended yet.',
+    collect: (gauge) => {
+      countWaiting()
+      gauge.set(inFlight())
+    },
+  })
+  const errors = metrics.counter({
+    name: 'looptrace_proxy_errors_total',
+    help: 'Calls that did not end well, by what went wrong: a code of ours or the provider’s status.',
+    labels: ['endpoint', 'provider', 'outcome', 'error_type'],
+  })
+  const malformed = metrics.counter({
+    name: 'looptrace_proxy_malformed_requests_total',
+    help: 'Requests that were not valid HTTP, by the status they were answered with.',
+    labels: ['status'],
+  })
+  const duration = metrics.histogram({
+    name: 'looptrace_proxy_call_duration_seconds',
+    help: 'From the headers of a request to the end of its answer; its count is that of all calls.',
+    labels: ['endpoint', 'provider', 'outcome'],
+    buckets: seconds,
+  })
+  const firstByte = metrics.histogram({
+    name: 'looptrace_proxy_first_byte_seconds',
+    help: 'Of a streamed answer: from the headers of its request to its first content.',
+    labels: ['endpoint', 'provider'],
+    buckets: seconds,
+  })
+  function countWaiting(): void {
+    for (const { endpoint, provider, outcome, error_type, ...times } of waiting) {
+      duration.observe({ endpoint, provider, outcome }, times.duration_s)
+      if (error_type !== '') errors.inc({ endpoint, provider, outcome, error_type })
+      if (times.first_byte_s !== null) firstByte.observe({ endpoint, provider }, times.first_byte_s)
+    }
+    waiting.length = 0
+  }
+  return {
+    ended(call) {
+      waiting.push(call)
+      if (waiting.length === batch_calls) countWaiting()
+    },
+    malformed: (status) => malformed.inc({ status }),
+  }
+}

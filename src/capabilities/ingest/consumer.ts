@@ -1,0 +1,192 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '../../kernel/time.ts'
+import type { LedgerEntry } from '../../model/ledger-entry.ts'
+import type { ConsumeOptions, Consumer, Delivery, Queue } from '../../platform/queue/index.ts'
+import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
+import { inSpan, type Logger, type Metrics } from '../../platform/telemetry/index.ts'
+import { ledgerMeters } from '../ledger/index.ts'
+import { countTokens } from '../records/exchanges/index.ts'
+import { createPricing } from '../records/pricing/index.ts'
+import type { LedgerStore, ObservationStore, RecordStore } from '../storage/index.ts'
+import { BodyBuffers } from './body-buffers.ts'
+import { failureKind } from './failure-kind.ts'
+import { ledgerBatches } from './ledger-batches.ts'
+import type { ReadingContext, ReadMessage } from './message-rows.ts'
+import { ingestMeters } from './meters.ts'
+import { readMessage } from './read-messages.ts'
+import { startRefreshing } from './roll-up/refresh-large.ts'
+import type { IngestSettings } from './settings.ts'
+import {
+  recordSettlement,
+  type SettlePorts,
+  settleMessages,
+  settlementOf,
+} from './settle-messages.ts'
+import type { SecondStore } from './stored-rows.ts'
+import { Tries } from './tries.ts'
+import { whileStoresAreAway } from './while-stores-are-away.ts'
+import { type Refused, writeMessages } from './write-messages.ts'
+import { type WritePorts, writeRows } from './write-rows.ts'
+
+/** What the recording works on. */
+export type IngestOptions = {
+  queue: Queue
+  store: ObservationStore
+  records: Pick<RecordStore, 'insertRows'>
+  ledger: Pick<LedgerStore, 'insertEntries'>
+  db: Kysely<TaskTables>
+  /** Where rows of some projects go too. */
+  second?: SecondStore
+  /** Told of settled entries of canonical batches, before their messages are acknowledged. */
+  settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
+  clock: Clock
+  logger: Logger
+  metrics: Metrics
+  settings: IngestSettings
+}
+
+/**
+ * Starts writing what the queue brings: rows as they are, exchanges as observations; then their
+ * tasks and conversations are rolled up and the ledger is written; then, and only then, a message
+ * is acknowledged. What can not be stored is set apart with its reason; while a store is away,
+ * messages wait. A few batches are under way at once, so that one is read while another is stored.
+ * Beside them, roll-ups of large tasks and conversations are refreshed.
+ * `stop` lets the running batches end (one that waits for a store goes back) and resolves.
+ */
+export async function startIngest(options: IngestOptions): Promise<Consumer> {
+  const { queue, settings } = options
+  const stopping = new AbortController()
+  const worker: Worker = {
+    ...options,
+    settleRequests: options.settleRequests,
+    second: options.second,
+    meters: ingestMeters(options.metrics),
+    items: ledgerMeters(options.metrics),
+    reading: { ...settings, pricing: createPricing(), countTokens },
+    tries: new Tries(),
+    bodies: new BodyBuffers(settings.batches_max),
+    storeWorks: false,
+  }
+  const takeRows = (batch: readonly Delivery[], signal: AbortSignal) =>
+    inSpan('ingest batch', { 'messaging.batch.message_count': batch.length }, () =>
+      takeBatch(worker, batch, AbortSignal.any([signal, stopping.signal])),
+    )
+  const takeEntries = ledgerBatches(worker, stopping.signal)
+  const rows = Array.from({ length: settings.batches_max }, () =>
+    queue.consume(consumeOptions('ingest', settings), takeRows),
+  )
+  const entries = queue.consume(consumeOptions('ledger', settings), takeEntries)
+  const consumers = await Promise.all([...rows, entries])
+  const refreshing = startRefreshing(worker)
+  return {
+    stop: async () => {
+      stopping.abort()
+      await Promise.all([...consumers, refreshing].map((each) => each.stop()))
+    },
+  }
+}
+
+function consumeOptions(kind: string, settings: IngestSettings): ConsumeOptions {
+  return {
+    kind,
+    batch_messages_max: settings.batch_messages_max,
+    batch_bytes_max: settings.batch_bytes_max,
+    batch_wait_ms: settings.batch_wait_ms,
+    ack_wait_ms: settings.ack_wait_ms,
+    attempts_max: settings.attempts_max,
+    backoff_ms_min: settings.retry_delay_ms,
+    backoff_ms_max: settings.retry_delay_ms_max,
+  }
+}
+
+type Worker = WritePorts &
+  SettlePorts & {
+    settings: IngestSettings
+    reading: ReadingContext
+    tries: Tries
+    /** Whether rows went in since a write failed for a reason that nobody can name. */
+    storeWorks: boolean
+  }
+
+async function takeBatch(
+  worker: Worker,
+  batch: readonly Delivery[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const part of partsOf(worker, batch)) await takePart(worker, part, signal)
+    worker.meters.batches.inc({ result: 'stored' })
+  } catch (error) {
+    worker.meters.batches.inc({ result: 'given_back' })
+    if (failureKind(error) === 'unknown') worker.storeWorks = false
+    throw error
+  }
+}
+
+/** Reads messages until there is enough for one insert, so that no batch can fill the memory. */
+async function* partsOf(
+  { settings, reading }: Worker,
+  batch: readonly Delivery[],
+): AsyncGenerator<ReadMessage[]> {
+  let part: ReadMessage[] = []
+  let rows = 0
+  let bytes = 0
+  for (const delivery of batch) {
+    const message = readMessage(delivery, reading)
+    part.push(message)
+    rows += message.rows.kinds.length
+    bytes += message.rows.bytes.length
+    if (rows >= settings.insert_rows_max || bytes >= settings.insert_bytes_max) {
+      yield part
+      part = []
+      rows = 0
+      bytes = 0
+    }
+    // Reading takes the processor: whoever else lives in this process gets a turn in between.
+    await nextTurn()
+  }
+  if (part.length > 0) yield part
+}
+
+async function takePart(
+  worker: Worker,
+  part: readonly ReadMessage[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const refused = await writePart(worker, part, signal)
+    const settlement = settlementOf(part, refused, worker.clock)
+    await whileStoresAreAway(worker, signal, () => recordSettlement(worker, settlement))
+    await settleMessages(worker, settlement)
+    for (const { delivery } of part) worker.tries.settled(delivery.id)
+  } catch (error) {
+    if (failureKind(error) !== 'outage') {
+      for (const { delivery } of part) worker.tries.failed(delivery.id)
+    }
+    throw error
+  }
+}
+
+async function writePart(
+  worker: Worker,
+  part: readonly ReadMessage[],
+  signal: AbortSignal,
+): Promise<Refused[]> {
+  const tries = Math.max(...part.map(({ delivery }) => worker.tries.of(delivery.id) + 1))
+  const isolates = tries >= worker.settings.suspect_attempts
+  const inserted = new Map<string, number>()
+  return whileStoresAreAway(worker, signal, () =>
+    writeMessages(
+      part,
+      async (batch) => {
+        await writeRows(worker, batch, inserted)
+        worker.storeWorks = true
+      },
+      {
+        isolates,
+        storeWorks: worker.storeWorks,
+        takeBody: (size_bytes) => worker.bodies.take(size_bytes),
+      },
+    ),
+  )
+}

@@ -1,0 +1,42 @@
+import { Problem } from '../../kernel/problem.ts'
+import {
+  ColumnarError,
+  ColumnarUnavailable,
+  RowBinaryError,
+} from '../../platform/columnar/index.ts'
+import { isRelationalUnavailable } from '../../platform/relational/index.ts'
+
+/**
+ * What a failed write means: `outage`, the store is away and the same write works later;
+ * `refused`, the store says that a value can't be stored; `unknown`, anything else.
+ */
+export type FailureKind = 'outage' | 'refused' | 'unknown'
+
+/** Tells what a store's error means, by it and what caused it. */
+export function failureKind(error: unknown): FailureKind {
+  for (let at = error, depth = 0; at instanceof Error && depth < causes_max; depth++) {
+    if (at instanceof Problem && at.code === 'store_unavailable') return 'outage'
+    if (at instanceof ColumnarUnavailable || isRelationalUnavailable(at)) return 'outage'
+    if (isRefusal(at)) return 'refused'
+    at = at.cause
+  }
+  return 'unknown'
+}
+
+const causes_max = 5
+
+function isRefusal(error: Error): boolean {
+  if (error instanceof RowBinaryError) return true
+  if (error instanceof ColumnarError) return dataErrors.has(error.code)
+  const code = 'code' in error ? error.code : undefined
+  return typeof code === 'string' && /^2[23]\w{3}$/.test(code)
+}
+
+/**
+ * ClickHouse's error codes that a value in the rows brings about (ErrorCodes.cpp): 6, 26, 27, 33,
+ * 38, 41, 69, 70, 72, 117 for what can't be read as its column's type, 128, 131 and 190 for sizes,
+ * 321, 349 and 407 for ranges, 469 for a constraint. PostgreSQL's are SQLSTATE classes 22 and 23.
+ */
+const dataErrors = new Set([
+  6, 26, 27, 33, 38, 41, 69, 70, 72, 117, 128, 131, 190, 321, 349, 407, 469,
+])

@@ -1,0 +1,74 @@
+import { newId } from '../../kernel/ids.ts'
+import type { LedgerEntry } from '../../model/ledger-entry.ts'
+import type { BatchHandler, Delivery } from '../../platform/queue/index.ts'
+import type { LedgerStore } from '../storage/index.ts'
+import { failureKind } from './failure-kind.ts'
+import type { IngestMeters } from './meters.ts'
+import { readLedgerMessage } from './read-ledger-message.ts'
+import { whileStoresAreAway } from './while-stores-are-away.ts'
+
+type LedgerPorts = Parameters<typeof whileStoresAreAway>[0] & {
+  ledger: Pick<LedgerStore, 'insertEntries'>
+  meters: IngestMeters
+}
+
+/**
+ * Takes messages of the kind `ledger`: what edges say that they accepted, refused or lost. The
+ * entries of a batch are written by one insert; a message that is none is set apart, and so is one
+ * whose entries the store refuses. A message that comes again replaces its own entries.
+ */
+export function ledgerBatches(ports: LedgerPorts, stopping: AbortSignal): BatchHandler {
+  return async (batch, signal) => {
+    const either = AbortSignal.any([signal, stopping])
+    const read = batch.map((delivery) => ({ delivery, ...readLedgerMessage(delivery) }))
+    for (const { delivery, fault } of read) {
+      if (fault !== undefined) await bury(ports, delivery, fault)
+    }
+    const good = read.filter(({ fault }) => fault === undefined)
+    try {
+      await insert(
+        ports,
+        good.flatMap(({ entries }) => entries),
+        either,
+      )
+    } catch (error) {
+      if (failureKind(error) !== 'refused') throw error
+      return insertEach(ports, good, either)
+    }
+    await Promise.all(good.map(({ delivery }) => delivery.ack()))
+  }
+}
+
+async function insert(
+  ports: LedgerPorts,
+  entries: readonly LedgerEntry[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (entries.length === 0) return
+  const token = newId()
+  await whileStoresAreAway(ports, signal, () => ports.ledger.insertEntries(entries, { token }))
+  ports.meters.ledger_entries.inc({ side: 'accepted' }, entries.length)
+}
+
+/** One message after the other, to find the one that the store refuses. */
+async function insertEach(
+  ports: LedgerPorts,
+  messages: readonly { delivery: Delivery; entries: LedgerEntry[] }[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { delivery, entries } of messages) {
+    try {
+      await insert(ports, entries, signal)
+      await delivery.ack()
+    } catch (error) {
+      if (failureKind(error) !== 'refused') throw error
+      await bury(ports, delivery, String(error))
+    }
+  }
+}
+
+async function bury({ logger, meters }: LedgerPorts, delivery: Delivery, reason: string) {
+  logger.error({ message_id: delivery.id, reason }, 'a message of the ledger was set apart')
+  await delivery.bury(reason)
+  meters.poisoned.inc()
+}

@@ -1,0 +1,116 @@
+import { derivedId, isUuid } from '../../kernel/ids.ts'
+import type { ExchangeFacts } from '../../model/exchange.ts'
+import { decodeFrame } from '../../model/exchange-frame.ts'
+import type { IngestRecords } from '../../model/ingest-records.ts'
+import { ByteWriter } from '../../platform/columnar/row-binary/index.ts'
+import { exchangeToRecords, factsFault } from '../records/exchanges/index.ts'
+import { rowWriters } from '../storage/row-format/index.ts'
+import {
+  addRow,
+  type MessageReceipt,
+  type ReadingContext,
+  type ReadMessage,
+} from './message-rows.ts'
+
+/**
+ * Reads a frame of raw exchanges into the message: each becomes an observation, and correlations
+ * for the W3C headers that came with it. Each is a request of its own. Throws MalformedFrame.
+ */
+export function readExchanges(message: ReadMessage, context: ReadingContext): void {
+  const { data, id } = message.delivery
+  const exchanges = decodeFrame(data, context.frame_bytes_max)
+  const out = new ByteWriter(Buffer.allocUnsafe(data.length + exchanges.length * row_bytes))
+  const message_id = Buffer.from(id)
+  for (const [place, exchange] of exchanges.entries()) {
+    const { facts } = exchange
+    const fault = factsFault(facts)
+    if (fault !== undefined) {
+      message.faults.push({
+        reason: `exchange ${place}: ${fault}`,
+        ...refusedReceipt(message, facts),
+      })
+      continue
+    }
+    const records = exchangeToRecords(exchange, context)
+    try {
+      addRecords(message, { out, records, message_id, facts })
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      message.faults.push({
+        reason: `exchange ${place}: ${reason}`,
+        ...refusedReceipt(message, facts),
+      })
+    }
+  }
+  message.rows.bytes = out.written()
+}
+
+/** What the columns beside the content take, about. */
+const row_bytes = 1_024
+
+type RecordsToAdd = {
+  out: ByteWriter
+  records: IngestRecords
+  message_id: Buffer
+  facts: ExchangeFacts
+}
+
+function addRecords(message: ReadMessage, { out, records, message_id, facts }: RecordsToAdd) {
+  const { observations, correlations } = records
+  const start = out.at
+  const ends: number[] = []
+  try {
+    for (const observation of observations) {
+      rowWriters.observations(out, observation, message_id)
+      ends.push(out.at)
+    }
+    for (const correlation of correlations) {
+      rowWriters.correlations(out, correlation, message_id)
+      ends.push(out.at)
+    }
+  } catch (error) {
+    out.rewind(start)
+    throw error
+  }
+  const receipt = message.receipts.push(receiptOf(facts, correlations.length)) - 1
+  let from = start
+  for (const [place, end] of ends.entries()) {
+    const head = observations[place]
+    const kind = head === undefined ? 'correlations' : 'observations'
+    addRow(message.rows, { kind, start: from, end, receipt }, head)
+    from = end
+  }
+}
+
+function receiptOf(facts: ExchangeFacts, correlations: number): MessageReceipt {
+  return {
+    project_id: facts.project_id,
+    ingest_request_id: requestIdOf(facts),
+    path: 'proxy',
+    received_at_ms: Number(BigInt(facts.start_time) / nsPerMs),
+    items: 1,
+    rows: 1 + correlations,
+    records: { traces: 0, observations: 1, events: 0, links: 0, correlations },
+    masked: 0,
+    rejected: {},
+  }
+}
+
+const nsPerMs = 1_000_000n
+
+/** A proxy of an older version gives no id: one that is the same at each delivery stands in. */
+function requestIdOf(facts: ExchangeFacts): string {
+  const { project_id, ingest_request_id, trace_id, observation_id } = facts
+  if (ingest_request_id !== undefined && isUuid(ingest_request_id)) return ingest_request_id
+  return derivedId(project_id, `${trace_id} ${observation_id}`)
+}
+
+/** The receipt of an exchange that can't be stored, if its facts are good enough for one. */
+function refusedReceipt(message: ReadMessage, facts: ExchangeFacts) {
+  const isKnown =
+    isUuid(facts?.project_id ?? '') &&
+    message.delivery.subject.endsWith(`.${facts.project_id}`) &&
+    isUuid(facts.ingest_request_id ?? '') &&
+    /^\d{1,19}$/.test(facts.start_time)
+  return isKnown ? { receipt: message.receipts.push(receiptOf(facts, 0)) - 1 } : {}
+}

@@ -1,0 +1,206 @@
+import { newId } from '../../../kernel/ids.ts'
+import type { Kysely, TaskTables, Transaction } from '../../../platform/relational/index.ts'
+import { markDue } from '../../detection/index.ts'
+import type { ObservationStore, TaskRollup } from '../../storage/index.ts'
+import {
+  type LockedConversation,
+  lockConversations,
+  writeConversations,
+} from './conversation-store.ts'
+import { idsFrom } from './ids-from.ts'
+import { markLarge, noteLarge, type RollUpKey } from './large-rollups.ts'
+import { taskRollupOf } from './rollup-of-rows.ts'
+import { lateStart, newTaskState, taskStateAfter } from './task-state.ts'
+import {
+  type LockedTask,
+  type NewTaskEvent,
+  putTasks,
+  type TaskActivity,
+  type TaskToPut,
+  uncounted,
+  writeTaskEvents,
+  writeTaskStates,
+  writeTasks,
+} from './task-store.ts'
+import { isoFromMs, msFromNs, nsFromIso, type Touched, type TouchedTask } from './touched.ts'
+
+/** Tasks or conversations of one question to the observation store; its own bound. */
+const rollups_max = 1_000
+
+/** What roll-ups are made with. */
+export type RollUpPorts = {
+  db: Kysely<TaskTables>
+  store: ObservationStore
+  /** Observations from which on a roll-up is refreshed by and by, not by every batch. */
+  large_from: number
+}
+
+/**
+ * Brings the tasks and conversations of a batch up to date, in one transaction: makes the new
+ * tasks of the batch alone, adds to those of which it is sure that nothing of the batch is counted
+ * yet, locks the others, recomputes those from the stored observations, and writes what came out.
+ * Large ones are only marked: they are refreshed by and by (docs/decisions/0019). All tasks are
+ * marked for detection.
+ * The locks come first, so that of two workers the second one knows what the first one counted.
+ * Repeating it does no harm: what is counted already is recomputed (docs/decisions/0018).
+ */
+export async function rollUp(ports: RollUpPorts, touched: Touched): Promise<void> {
+  if (touched.tasks.length === 0 && touched.conversations.length === 0) return
+  await ports.db.transaction().execute(async (trx) => {
+    const tasks = touched.tasks.length === 0 ? [] : await putTasks(trx, newTasks(touched.tasks))
+    const conversations =
+      touched.conversations.length === 0 ? [] : await lockConversations(trx, touched.conversations)
+    const keys = [...tasks.map(taskKey), ...conversations.map(conversationKey)]
+    const large = new Set((await markLarge(trx, keys)).map(textOf))
+    const grown = [
+      ...(await rollUpTasks(trx, ports, { locked: tasks, touched: touched.tasks, large })),
+      ...(await rollUpConversations(
+        trx,
+        ports,
+        conversations.filter((one) => !large.has(textOf(conversationKey(one)))),
+      )),
+    ]
+    await noteLarge(trx, grown)
+    await markDue(trx, touched.tasks)
+  })
+}
+
+type TaskId = { project_id: string; task_id: string }
+type ConversationId = { project_id: string; conversation_id: string }
+
+function taskKey({ project_id, task_id }: TaskId): RollUpKey {
+  return { project_id, kind: 'task', id: task_id }
+}
+
+function conversationKey({ project_id, conversation_id }: ConversationId): RollUpKey {
+  return { project_id, kind: 'conversation', id: conversation_id }
+}
+
+function textOf({ project_id, kind, id }: RollUpKey): string {
+  return `${project_id} ${kind} ${id}`
+}
+
+/** The tasks as they are when no call of them was ever seen before. */
+function newTasks(tasks: readonly TouchedTask[]): TaskToPut[] {
+  const eventId = idsFrom(newId())
+  return tasks.map((touched) => {
+    const { project_id, task_id, rows } = touched
+    const rollup = taskRollupOf(task_id, rows)
+    const state = taskStateAfter(newTaskState, touched, rollup)
+    return { project_id, event_id: eventId(), rollup, ...state }
+  })
+}
+
+/** Answers the tasks that have become large. */
+async function rollUpTasks(
+  trx: Transaction<TaskTables>,
+  ports: RollUpPorts,
+  about: {
+    locked: readonly LockedTask[]
+    touched: readonly TouchedTask[]
+    large: ReadonlySet<string>
+  },
+): Promise<RollUpKey[]> {
+  if (about.locked.length === 0) return []
+  const touchedByKey = new Map(about.touched.map((task) => [textOf(taskKey(task)), task]))
+  const locked = about.locked.flatMap((task) => {
+    const touched = touchedByKey.get(textOf(taskKey(task)))
+    return touched === undefined ? [] : [{ ...task, touched }]
+  })
+  const isLarge = (task: LockedTask) => about.large.has(textOf(taskKey(task)))
+  await writeTaskStates(trx, locked.filter(isLarge).map(statesOfLarge))
+  await writeTaskEvents(trx, locked.flatMap(lateActivityOf))
+  const grown: RollUpKey[] = []
+  for (const chunk of chunksByProject(locked.filter((task) => !isLarge(task)))) {
+    const rollups = await taskRollups(ports.store, chunk)
+    const updates = chunk.flatMap((task) => {
+      const rollup = rollups.get(task.task_id)
+      if (rollup === undefined) return []
+      const isLarge = rollup.observations >= ports.large_from
+      if (isLarge) grown.push(taskKey(task))
+      const state = taskStateAfter(task, task.touched, rollup)
+      const { project_id } = task
+      return [{ project_id, rollup: isLarge ? uncounted(rollup) : rollup, ...state }]
+    })
+    await writeTasks(trx, updates)
+  }
+  return grown
+}
+
+function statesOfLarge(task: TaskToRecompute): TaskActivity {
+  const { project_id, task_id, touched } = task
+  const implicit = touched.rows.every(({ task_implicit }) => task_implicit)
+  return {
+    ...{ project_id, task_id },
+    ...taskStateAfter(task, touched, { implicit }),
+    started_at: isoFromMs(msFromNs(firstStart(task))),
+    last_activity_at: isoFromMs(msFromNs(touched.last_end)),
+  }
+}
+
+type TaskToRecompute = LockedTask & { touched: TouchedTask }
+
+async function taskRollups(
+  store: ObservationStore,
+  chunk: readonly TaskToRecompute[],
+): Promise<Map<string, TaskRollup>> {
+  const hints = chunk.map((task) => ({ task_id: task.task_id, from: firstStart(task) }))
+  const rollups = await store.taskRollups(projectOf(chunk), hints)
+  return new Map(rollups.map((rollup) => [rollup.task_id, rollup]))
+}
+
+function firstStart({ started_at, touched }: TaskToRecompute): bigint {
+  let first = nsFromIso(started_at)
+  for (const { start_time } of touched.rows) if (start_time < first) first = start_time
+  return first
+}
+
+function lateActivityOf({ touched, ...locked }: TaskToRecompute): NewTaskEvent[] {
+  const late_ms = locked.late_activity ? undefined : lateStart(locked, touched)
+  if (late_ms === undefined) return []
+  const { project_id, task_id } = locked
+  const at = isoFromMs(late_ms)
+  return [{ id: newId(), project_id, task_id, kind: 'late_activity', at, actor_kind: 'call' }]
+}
+
+/** Answers the conversations that have become large. */
+async function rollUpConversations(
+  trx: Transaction<TaskTables>,
+  ports: RollUpPorts,
+  locked: readonly LockedConversation[],
+): Promise<RollUpKey[]> {
+  const grown: RollUpKey[] = []
+  for (const chunk of chunksByProject(locked)) {
+    const project_id = projectOf(chunk)
+    const hints = chunk.map(({ conversation_id, started_at }) => ({
+      conversation_id,
+      from: nsFromIso(started_at),
+    }))
+    const rollups = await ports.store.conversationRollups(project_id, hints)
+    const updates = rollups.map((rollup) => ({ project_id, rollup }))
+    await writeConversations(trx, updates)
+    for (const { rollup } of updates) {
+      const { conversation_id, observations } = rollup
+      if (observations >= ports.large_from) {
+        grown.push(conversationKey({ project_id, conversation_id }))
+      }
+    }
+  }
+  return grown
+}
+
+function projectOf(chunk: readonly { project_id: string }[]): string {
+  return chunk[0]?.project_id ?? ''
+}
+
+/** Runs of one project, none longer than a question may be; the rows come in project order. */
+function chunksByProject<T extends { project_id: string }>(rows: readonly T[]): T[][] {
+  const chunks: T[][] = []
+  for (const row of rows) {
+    const last = chunks.at(-1)
+    const fits = last && last.length < rollups_max && last[0]?.project_id === row.project_id
+    if (fits) last.push(row)
+    else chunks.push([row])
+  }
+  return chunks
+}

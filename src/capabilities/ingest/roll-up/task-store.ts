@@ -1,0 +1,183 @@
+import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
+import type { TaskRollup } from '../../storage/index.ts'
+import { additions, isSurelyNew } from './add-to-task.ts'
+import { assignments, definitions, names } from './columns.ts'
+import type { TaskState } from './task-state.ts'
+import { isoFromMs, msFromNs } from './touched.ts'
+
+type Trx = Transaction<TaskTables>
+
+/** What is written of a task: its roll-up and the state that follows from it. */
+export type TaskUpdate = { project_id: string; rollup: TaskRollup } & TaskState
+
+/** A roll-up to which nothing is added: it is recomputed as a whole. */
+export function uncounted(rollup: TaskRollup): TaskRollup {
+  return { ...rollup, fingerprints: undefined }
+}
+
+/** A task's row as it stands, locked until the transaction ends. Instants are ISO 8601. */
+export type LockedTask = TaskState & {
+  project_id: string
+  task_id: string
+  started_at: string
+}
+
+/** A task that may be new; `event_id` is for the event that tells of its creation. */
+export type TaskToPut = TaskUpdate & { event_id: string }
+
+/**
+ * Writes what a batch says of tasks: makes the rows of those that have none and tells of their
+ * creation, and adds to those of which it is sure that none of the batch's observations is counted
+ * yet, and that nobody ended. All others are locked and left as they are: they are answered, to be
+ * recomputed. Locks in the order given.
+ */
+export async function putTasks(trx: Trx, tasks: readonly TaskToPut[]): Promise<LockedTask[]> {
+  const { rows } = await sql<{ project_id: string; task_id: string }>`
+    with given as materialized (
+      select * from ${givenTasks(tasks)}
+    ), put as (
+      insert into tasks (project_id, task_id, ${names(taskColumns)})
+      select project_id, task_id, ${names(taskColumns)} from given
+      on conflict (project_id, task_id) do update set ${sql.raw(additions)}
+        where ${sql.raw(isSurelyNew)}
+      returning project_id, task_id, started_at, (xmax = 0) as created
+    ), told as (
+      insert into task_events (id, project_id, task_id, kind, at, actor_kind)
+      select given.event_id, project_id, task_id, 'created', put.started_at, 'call'
+      from put join given using (project_id, task_id) where put.created
+    )
+    select project_id, task_id from given
+    where not exists (
+      select from put where (put.project_id, put.task_id) = (given.project_id, given.task_id)
+    )
+  `.execute(trx)
+  return rows.length === 0 ? [] : lockTasks(trx, rows)
+}
+
+/** Locks tasks in the order of their keys. */
+export async function lockTasks(
+  trx: Trx,
+  keys: readonly { project_id: string; task_id: string }[],
+): Promise<LockedTask[]> {
+  const { rows } = await sql<LockedTask>`
+    select project_id, task_id, started_at, implicit, state, ended_at, ended_by, late_activity
+    from tasks join json_to_recordset(${JSON.stringify(keys)}::json)
+      as given (project_id uuid, task_id text) using (project_id, task_id)
+    order by project_id, task_id for update of tasks
+  `.execute(trx)
+  return rows
+}
+
+/** Where a task stands and when it was active. Instants are ISO 8601. */
+export type TaskActivity = LockedTask & { last_activity_at: string }
+
+/** Writes where locked tasks stand; their sums stay as they are. */
+export async function writeTaskStates(trx: Trx, tasks: readonly TaskActivity[]): Promise<void> {
+  if (tasks.length === 0) return
+  await sql`
+    update tasks set
+      implicit = given.implicit, state = given.state, ended_at = given.ended_at,
+      ended_by = given.ended_by, late_activity = given.late_activity,
+      started_at = least(tasks.started_at, given.started_at),
+      last_activity_at = greatest(tasks.last_activity_at, given.last_activity_at),
+      updated_at = now()
+    from json_to_recordset(${JSON.stringify(tasks)}::json) as given (
+      project_id uuid, task_id text, implicit boolean, state text, ended_at timestamptz,
+      ended_by text, late_activity boolean, started_at timestamptz, last_activity_at timestamptz
+    )
+    where tasks.project_id = given.project_id and tasks.task_id = given.task_id
+  `.execute(trx)
+}
+
+/** Writes recomputed roll-ups and states of tasks that are locked. */
+export async function writeTasks(trx: Trx, tasks: readonly TaskUpdate[]): Promise<void> {
+  if (tasks.length === 0) return
+  await sql`
+    update tasks set ${assignments('tasks', taskColumns)}, updated_at = now()
+    from ${givenTasks(tasks)}
+    where tasks.project_id = given.project_id and tasks.task_id = given.task_id
+  `.execute(trx)
+}
+
+/** Something that a call brought about; `at` is ISO 8601. */
+export type NewTaskEvent = {
+  id: string
+  project_id: string
+  task_id: string
+  kind: 'late_activity'
+  at: string
+  actor_kind: 'call'
+}
+
+/** Writes down what happened to tasks by their calls. */
+export async function writeTaskEvents(trx: Trx, events: readonly NewTaskEvent[]): Promise<void> {
+  if (events.length === 0) return
+  await sql`
+    insert into task_events (id, project_id, task_id, kind, at, actor_kind)
+    select id, project_id, task_id, kind, at, actor_kind
+    from json_to_recordset(${JSON.stringify(events)}::json) as given (
+      id uuid, project_id uuid, task_id text, kind text, at timestamptz, actor_kind text
+    )
+  `.execute(trx)
+}
+
+/** Columns that are written, with their types. */
+const taskColumns = {
+  name: 'text',
+  user_id: 'text',
+  conversation_id: 'uuid',
+  environment: 'text',
+  release: 'text',
+  implicit: 'boolean',
+  state: 'text',
+  ended_at: 'timestamptz',
+  ended_by: 'text',
+  late_activity: 'boolean',
+  started_at: 'timestamptz',
+  last_activity_at: 'timestamptz',
+  duration_ms: 'bigint',
+  calls: 'bigint',
+  errors: 'bigint',
+  cancelled: 'bigint',
+  input_uncached_tokens: 'bigint',
+  cache_read_tokens: 'bigint',
+  cache_write_tokens: 'bigint',
+  output_visible_tokens: 'bigint',
+  reasoning_tokens: 'bigint',
+  total_tokens: 'bigint',
+  estimated_calls: 'bigint',
+  cost_usd: 'numeric',
+  unpriced_calls: 'bigint',
+  models: 'text[]',
+  providers: 'text[]',
+  last_started_at: 'timestamptz',
+  counted: 'integer[]',
+} as const
+
+/** One parameter carries all rows, whatever their number. */
+function givenTasks(tasks: readonly (TaskUpdate & { event_id?: string })[]) {
+  let text = '['
+  for (const [at, task] of tasks.entries()) text += at === 0 ? taskText(task) : `,${taskText(task)}`
+  return sql`json_to_recordset(${`${text}]`}::json) as given (
+    event_id uuid, project_id uuid, task_id text, ${definitions(taskColumns)}
+  )`
+}
+
+/** A task as JSON, by hand: there may be ten thousand in a batch. What is not known is null. */
+function taskText({ project_id, event_id, rollup, ...state }: TaskUpdate & { event_id?: string }) {
+  const start_ms = msFromNs(rollup.first_start)
+  const end_ms = msFromNs(rollup.last_end)
+  return `{"project_id":"${project_id}","event_id":${textOrNull(event_id ?? '')},"task_id":${JSON.stringify(rollup.task_id)},"name":${JSON.stringify(rollup.name)},"user_id":${textOrNull(rollup.user_id)},"conversation_id":${textOrNull(rollup.conversation_id)},"environment":${textOrNull(rollup.environment)},"release":${textOrNull(rollup.release)},"implicit":${state.implicit},"state":"${state.state}","ended_at":${textOrNull(state.ended_at ?? '')},"ended_by":${textOrNull(state.ended_by ?? '')},"late_activity":${state.late_activity},"started_at":"${isoFromMs(start_ms)}","last_activity_at":"${isoFromMs(end_ms)}","duration_ms":${end_ms - start_ms},${sumsText(rollup)}}`
+}
+
+function sumsText(rollup: TaskRollup): string {
+  return `"calls":${rollup.calls},"errors":${rollup.errors},"cancelled":${rollup.cancelled},"input_uncached_tokens":${rollup.input_uncached_tokens},"cache_read_tokens":${rollup.cache_read_tokens},"cache_write_tokens":${rollup.cache_write_tokens},"output_visible_tokens":${rollup.output_visible_tokens},"reasoning_tokens":${rollup.reasoning_tokens},"total_tokens":${rollup.total_tokens},"estimated_calls":${rollup.estimated_calls},"cost_usd":${rollup.cost_usd},"unpriced_calls":${rollup.unpriced_calls},"models":${JSON.stringify(rollup.models)},"providers":${JSON.stringify(rollup.providers)},"last_started_at":"${isoFromMs(msFromNs(rollup.last_start))}","counted":${countedText(rollup.fingerprints)}`
+}
+
+function countedText(fingerprints: readonly number[] | undefined): string {
+  return fingerprints === undefined ? 'null' : `[${fingerprints.join(',')}]`
+}
+
+function textOrNull(text: string): string {
+  return text === '' ? 'null' : JSON.stringify(text)
+}

@@ -1,0 +1,111 @@
+import type { ObservationHead } from '../../storage/row-format/index.ts'
+
+/** A task that a batch has rows of, and what the batch says of it. */
+export type TouchedTask = {
+  project_id: string
+  task_id: string
+  rows: ObservationHead[]
+  /** End, in nanoseconds since 1970, and status of the call that ended last. */
+  last_end: bigint
+  last_status: ObservationHead['status']
+}
+
+/** A conversation that a batch has rows of. Nanoseconds since 1970. */
+export type TouchedConversation = {
+  project_id: string
+  conversation_id: string
+  first_start: bigint
+  last_end: bigint
+}
+
+/** Both in the order of their keys: whoever locks them does so in one order. */
+export type Touched = { tasks: TouchedTask[]; conversations: TouchedConversation[] }
+
+/** Milliseconds since 1970 as ISO 8601 UTC. */
+export function isoFromMs(instant_ms: number): string {
+  return new Date(instant_ms).toISOString()
+}
+
+/** Nanoseconds since 1970 as whole milliseconds. */
+export function msFromNs(instant: bigint): number {
+  return Number(instant / nsPerMs)
+}
+
+/** ISO 8601 as nanoseconds since 1970, to the millisecond. */
+export function nsFromIso(iso: string): bigint {
+  return BigInt(Date.parse(iso)) * nsPerMs
+}
+
+const nsPerMs = 1_000_000n
+
+/**
+ * Which tasks and conversations the rows belong to. A plain span without a task of its own makes no
+ * task and counts in none: what it times is told by the calls in it, and traces of nothing but
+ * spans are not work that somebody gave an agent.
+ */
+export function touchedBy(rows: readonly ObservationHead[]): Touched {
+  const tasks = new Map<string, Map<string, TouchedTask>>()
+  const conversations = new Map<string, Map<string, TouchedConversation>>()
+  for (const row of rows) {
+    if (countsInTask(row)) addToTask(ofProject(tasks, row.project_id), row)
+    if (row.conversation_id !== '') addToConversation(ofProject(conversations, row.project_id), row)
+  }
+  return {
+    tasks: inOrder(tasks, ({ task_id }) => task_id),
+    conversations: inOrder(conversations, ({ conversation_id }) => conversation_id),
+  }
+}
+
+/** Whether a task's roll-up counts the observation; the store's roll-ups count the same ones. */
+export function countsInTask({ type, task_implicit, task_id }: ObservationHead): boolean {
+  return task_id !== '' && !(task_implicit && type === 'span')
+}
+
+function ofProject<T>(byProject: Map<string, Map<string, T>>, project_id: string): Map<string, T> {
+  const known = byProject.get(project_id)
+  if (known !== undefined) return known
+  const fresh = new Map<string, T>()
+  byProject.set(project_id, fresh)
+  return fresh
+}
+
+function addToTask(tasks: Map<string, TouchedTask>, row: ObservationHead): void {
+  const { project_id, task_id, end_time, status } = row
+  const known = tasks.get(task_id)
+  if (known === undefined) {
+    const task = { project_id, task_id, rows: [row], last_end: end_time, last_status: status }
+    tasks.set(task_id, task)
+    return
+  }
+  known.rows.push(row)
+  if (end_time < known.last_end) return
+  known.last_end = end_time
+  known.last_status = status
+}
+
+function addToConversation(
+  conversations: Map<string, TouchedConversation>,
+  row: ObservationHead,
+): void {
+  const { project_id, conversation_id, start_time, end_time } = row
+  const known = conversations.get(conversation_id)
+  if (known === undefined) {
+    const conversation = {
+      project_id,
+      conversation_id,
+      first_start: start_time,
+      last_end: end_time,
+    }
+    conversations.set(conversation_id, conversation)
+    return
+  }
+  if (start_time < known.first_start) known.first_start = start_time
+  if (end_time > known.last_end) known.last_end = end_time
+}
+
+function inOrder<T>(byProject: Map<string, Map<string, T>>, idOf: (item: T) => string): T[] {
+  const projects = [...byProject].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return projects.flatMap(([, items]) =>
+    [...items.values()].toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1)),
+  )
+}

@@ -1,0 +1,60 @@
+import type { IngestPath } from '../../model/ingest-records.ts'
+import type { Metrics } from '../../platform/telemetry/index.ts'
+
+/** What became of items; the edge tells the first four, the worker `stored` and `rejected`. */
+export type LedgerOutcome = 'accepted' | 'rejected' | 'lost' | 'masked' | 'stored'
+
+/** Items of one project and path that share a fate. `reason` is empty where there is none. */
+export type LedgerCount = {
+  project_id: string
+  path: IngestPath
+  outcome: LedgerOutcome
+  reason: string
+}
+
+/** Counts items as `looptrace_ledger_items_total`. */
+export type LedgerMeters = { count(about: LedgerCount, items: number): void }
+
+/** Projects with a label of their own; those that come later share the label `other`. */
+const projects_max = 1_000
+/** Likewise for reasons, which are words of ours; a client can not make them up without end. */
+const reasons_max = 100
+
+const madeFor = new WeakMap<Metrics, LedgerMeters>()
+
+/**
+ * The ledger as a metric, made once for a process: edge and worker of one process share it. The
+ * labels are bounded, so that a service with many projects does not drown its Prometheus.
+ */
+export function ledgerMeters(metrics: Metrics): LedgerMeters {
+  const made = madeFor.get(metrics) ?? makeMeters(metrics)
+  madeFor.set(metrics, made)
+  return made
+}
+
+function makeMeters(metrics: Metrics): LedgerMeters {
+  const items_total = metrics.counter({
+    name: 'looptrace_ledger_items_total',
+    help: 'Items that clients sent, by project, way in and what became of them.',
+    labels: ['project', 'path', 'outcome', 'reason'],
+  })
+  const projects = new Set<string>()
+  const reasons = new Set<string>()
+  return {
+    count: ({ project_id, path, outcome, reason }, items) => {
+      if (items <= 0) return
+      const project = bounded(projects, project_id, projects_max)
+      items_total.inc(
+        { project, path, outcome, reason: bounded(reasons, reason, reasons_max) },
+        items,
+      )
+    },
+  }
+}
+
+function bounded(known: Set<string>, value: string, count_max: number): string {
+  if (known.has(value)) return value
+  if (known.size >= count_max) return 'other'
+  known.add(value)
+  return value
+}

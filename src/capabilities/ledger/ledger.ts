@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import type { Clock } from '../../kernel/time.ts'
+import { ingestPaths } from '../../model/ingest-records.ts'
+import { checkWindow, expected, instantParameter, textParameter } from '../../model/list-query.ts'
+import { defineRoute, type Route } from '../../platform/http/index.ts'
+import { type Queue, QueueUnavailable } from '../../platform/queue/index.ts'
+import type { LedgerStore } from '../storage/index.ts'
+import { ledgerSchema, pathSumsFrom, totalsOf } from './ledger-record.ts'
+
+/** What the ledger's route needs. */
+export type LedgerDeps = {
+  ledger: Pick<LedgerStore, 'sums'>
+  queue: Pick<Queue, 'stats'>
+  clock: Clock
+  /**
+   * How much older than the oldest message in the queue an unsettled entry must be to be lost:
+   * clocks differ, and replicas lag behind. 60,000 when left out.
+   */
+  lost_margin_ms?: number
+}
+
+/**
+ * GET /api/v2/observability/ledger: what became of everything that was accepted. The queue is asked
+ * before the ledger: what left the queue earlier is settled by the time the ledger is read.
+ */
+export function getLedger(deps: LedgerDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/ledger',
+    id: 'getLedger',
+    summary: 'What became of the items that were accepted, by path and reason',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
+    query: querySchema,
+    reply: ledgerSchema,
+    errors: ['store_unavailable'],
+    handle: async ({ query, caller: { project_id } }) => {
+      const now_ms = deps.clock.now_ms()
+      const window = windowFrom(query, now_ms)
+      const stats = await statsIfReachable(deps.queue)
+      const sums = await deps.ledger.sums(project_id, {
+        ...window,
+        ...(query.path !== undefined && { path: query.path }),
+        ...(query.reason !== undefined && { reason: query.reason }),
+        lost_before_ms: stats && lostBefore(stats, now_ms, deps.lost_margin_ms),
+      })
+      const asked = query.path === undefined ? ingestPaths : [query.path]
+      const paths = asked.map((path) => pathSumsFrom(path, sums))
+      return {
+        window: { from: iso(window.from_ms), to: iso(window.to_ms) },
+        totals: totalsOf(paths),
+        paths,
+        queue: queueFrom(stats, now_ms),
+        as_of: iso(now_ms),
+      }
+    },
+  })
+}
+
+const querySchema = z.strictObject({
+  from: instantParameter('Only requests that came at or after this; 24 hours before `to`.'),
+  to: instantParameter('Only requests that came before this; now when left out.'),
+  path: z
+    .enum(ingestPaths, { error: expected(`one of ${ingestPaths.join(', ')}`) })
+    .optional()
+    .describe('Only requests of this path.'),
+  reason: textParameter('Only messages of which items were refused or lost for this reason.'),
+})
+
+const day_ms = 86_400_000
+const ns_per_ms = 1_000_000n
+
+/** Windows are whole milliseconds; both ends are rounded down. */
+function windowFrom(
+  { from, to }: z.output<typeof querySchema>,
+  now_ms: number,
+): { from_ms: number; to_ms: number } {
+  checkWindow({ from, to })
+  // Now is exclusive as any end, and a request of this very millisecond has to be inside.
+  const to_ms = to === undefined ? now_ms + 1 : Number(to / ns_per_ms)
+  const from_ms = from === undefined ? Math.max(0, to_ms - day_ms) : Number(from / ns_per_ms)
+  checkWindow({ from: BigInt(from_ms) * ns_per_ms, to: BigInt(to_ms) * ns_per_ms })
+  return { from_ms, to_ms }
+}
+
+type QueueStats = Awaited<ReturnType<Queue['stats']>>
+
+/** Undefined when the queue can not be asked: then nothing may be called lost. */
+async function statsIfReachable(queue: LedgerDeps['queue']): Promise<QueueStats | undefined> {
+  try {
+    return await queue.stats()
+  } catch (cause) {
+    if (cause instanceof QueueUnavailable) return undefined
+    throw cause
+  }
+}
+
+const lostMargin_ms = 60_000
+
+/** Before this instant, no message was written that the queue still has. */
+function lostBefore(stats: QueueStats, now_ms: number, margin_ms = lostMargin_ms): number {
+  const oldest_ms = stats.pending === 0 ? now_ms : now_ms - stats.oldest_age_ms
+  return Math.max(0, Math.floor(oldest_ms) - margin_ms)
+}
+
+function queueFrom(stats: QueueStats | undefined, now_ms: number) {
+  if (stats === undefined) {
+    return { reachable: false, pending_messages: null, oldest_pending_at: null }
+  }
+  const oldest = stats.pending === 0 ? null : iso(now_ms - stats.oldest_age_ms)
+  return { reachable: true, pending_messages: stats.pending, oldest_pending_at: oldest }
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}

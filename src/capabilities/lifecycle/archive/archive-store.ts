@@ -1,0 +1,207 @@
+import {
+  type Columnar,
+  ColumnarUnavailable,
+  type QueryParams,
+} from '../../../platform/columnar/index.ts'
+import type { RecordKind } from '../../storage/index.ts'
+import type { Day, NsWindow } from './days.ts'
+import { asArchiveFailure } from './failures.ts'
+import type { ArchivedKind, PositionColumn } from './kinds.ts'
+import type { ArchivedColumn } from './manifest.ts'
+import { quoted, rowHash, rowHashColumn } from './row-hash.ts'
+
+/** The rows of a kind that a run takes, by project, time and when they were stored. */
+export type ArchivedRows = {
+  kind: ArchivedKind
+  columns: readonly ArchivedColumn[]
+  project_id: string
+  /** Within one UTC day. */
+  window: NsWindow
+  /** Only what was stored before this, in milliseconds since 1970. */
+  stored_before_ms: number
+  /** Only records for which this is true: SQL over the kind's columns, and its parameters. */
+  filter?: RowFilter | undefined
+}
+
+/** A condition and the values of its placeholders. */
+export type RowFilter = { sql: string; params: QueryParams }
+
+/** One file's worth of rows: those behind a position, as many as the bounds let. */
+export type Piece = {
+  after: readonly string[] | undefined
+  rows_max: number
+  /** What the rows may take in the engine's memory, about: the last block goes over it. */
+  bytes_max: number
+  signal: AbortSignal
+}
+
+/** Reads rows out of the columnar store as Parquet. Rejects with `store_unavailable`. */
+export type ArchiveStore = {
+  now_ms(): Promise<number>
+  columnsOf(kind: RecordKind): Promise<ArchivedColumn[]>
+  /**
+   * Rows in the order of the kind's position, each record once in its latest version, with each
+   * row's hash. Fewer than `rows_max` do not mean that there are no more: none at all does.
+   */
+  readPiece(rows: ArchivedRows, piece: Piece): Promise<Buffer>
+  /** The days of a window in which there are rows, filter or not; in order. */
+  daysWithRows(rows: ArchivedRows, signal: AbortSignal): Promise<Day[]>
+  /** How many records `readPiece` reads, all pieces together. */
+  countRows(rows: ArchivedRows, signal: AbortSignal): Promise<number>
+}
+
+/** Opens the reading side of archives. */
+export function openArchiveStore({ columnar }: { columnar: Columnar }): ArchiveStore {
+  return {
+    now_ms: async () => {
+      const [row] = await asArchiveFailure(
+        columnar.query<{ now_ms: string }>('SELECT toUnixTimestamp64Milli(now64(3)) AS now_ms'),
+      )
+      return Number(row?.now_ms)
+    },
+    columnsOf: (kind) => asArchiveFailure(columnar.query(columnsSql, { table: kind })),
+    readPiece: (rows, piece) => readPiece(columnar, rows, piece),
+    daysWithRows: async (rows, signal) => {
+      const options = { signal, timeout_ms: piece_ms_max }
+      const found = columnar.query<{ day: number }>(daysSql(rows), paramsOf(rows), options)
+      return (await asArchiveFailure(found)).map(({ day }) => day)
+    },
+    countRows: async (rows, signal) => {
+      const options = { signal, timeout_ms: piece_ms_max }
+      const sql = `SELECT count() AS rows FROM (${recordsSql(rows, undefined)})`
+      const found = columnar.query<{ rows: string }>(sql, paramsOf(rows), options)
+      return Number((await asArchiveFailure(found))[0]?.rows)
+    },
+  }
+}
+
+/** The columns of a table that are stored, in their order. */
+export const columnsSql = `SELECT name, type FROM system.columns
+WHERE database = currentDatabase() AND table = {table:String}
+  AND default_kind NOT IN ('ALIAS', 'MATERIALIZED', 'EPHEMERAL')
+ORDER BY position`
+
+/** A piece takes seconds; this is for a machine that is much too busy. */
+const piece_ms_max = 600_000
+
+const pieceSettings = {
+  result_overflow_mode: 'break',
+  // The unit of what `max_result_bytes` lets through.
+  max_block_size: 4_096,
+  output_format_parquet_compression_method: 'zstd',
+  output_format_compression_level: 1,
+  // Groups are what the engine holds while it writes, and what a reader holds while it reads.
+  output_format_parquet_row_group_size: 25_000,
+  optimize_read_in_order: 1,
+}
+
+/** A piece whose rows are huge does not fit in the engine's memory; a smaller one may. */
+const shrink = 8
+
+async function readPiece(columnar: Columnar, rows: ArchivedRows, piece: Piece): Promise<Buffer> {
+  const { signal, bytes_max: max_result_bytes } = piece
+  const settings = { ...pieceSettings, max_result_bytes }
+  const options = { signal, timeout_ms: piece_ms_max, settings }
+  const sql = pieceSql(rows, piece.after)
+  const params = paramsOf(rows, piece.after)
+  const read = (more: { rows_max: number }) =>
+    asArchiveFailure(columnar.queryParquet(sql, { ...params, ...more }, options))
+  const { rows_max } = piece
+  return read({ rows_max }).catch((error: unknown) => {
+    if (!isMemoryLimit(error) || rows_max < shrink) throw error
+    return read({ rows_max: Math.ceil(rows_max / shrink) })
+  })
+}
+
+function isMemoryLimit(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof ColumnarUnavailable && cause.message.includes('MEMORY_LIMIT_EXCEEDED')
+}
+
+function pieceSql(rows: ArchivedRows, after: readonly string[] | undefined): string {
+  const { columns } = rows
+  return `SELECT ${columns.map(exported).join(', ')}, ${rowHashColumn}
+FROM (
+  SELECT *, ${rowHash(columns)} AS ${rowHashColumn}
+  FROM (${recordsSql(rows, after)})
+  LIMIT {rows_max:UInt64}
+)`
+}
+
+/** Each record once, in its latest version, in the order of positions. */
+function recordsSql(rows: ArchivedRows, after: readonly string[] | undefined): string {
+  const { kind, columns, filter } = rows
+  const identity = identityOf(kind)
+  const order = kind.order_before ? `${kind.order_before}, ${identity}` : identity
+  const where = [
+    ...scope(kind),
+    ...(kind.time_moves ? [latestTime(kind, identity)] : []),
+    ...(after ? behind(kind.position) : []),
+  ]
+  return `
+    SELECT * FROM (
+      SELECT ${columns.map(({ name }) => quoted(name)).join(', ')}
+      FROM ${kind.kind}
+      WHERE ${where.join('\n        AND ')}
+      ORDER BY ${order}, ingested_at DESC, message_id DESC
+      LIMIT 1 BY ${identity}
+    )${filter ? ` WHERE ${filter.sql}` : ''}`
+}
+
+function daysSql({ kind }: ArchivedRows): string {
+  return `SELECT toInt32(toDate(${quoted(kind.time)})) AS day FROM ${kind.kind}
+WHERE ${scope(kind).join(' AND ')} GROUP BY day ORDER BY day LIMIT 100000`
+}
+
+function identityOf(kind: ArchivedKind): string {
+  return kind.position.map(({ column }) => quoted(column)).join(', ')
+}
+
+function scope(kind: ArchivedKind): string[] {
+  return [
+    'project_id = {project:UUID}',
+    `${quoted(kind.time)} >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')`,
+    `${quoted(kind.time)} < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`,
+    storedBefore,
+  ]
+}
+
+const storedBefore = 'ingested_at < fromUnixTimestamp64Milli({stored_before:Int64})'
+
+/** Other tools read ids as text; the store makes ids of text again. */
+function exported({ name, type }: ArchivedColumn): string {
+  return type === 'UUID' ? `toString(${quoted(name)}) AS ${quoted(name)}` : quoted(name)
+}
+
+/** True for versions with the time of the record's latest version, which may lie in any month. */
+function latestTime(kind: ArchivedKind, identity: string): string {
+  return `(${identity}, ${quoted(kind.time)}) GLOBAL IN (
+        SELECT ${identity}, argMax(${quoted(kind.time)}, (ingested_at, message_id))
+        FROM ${kind.kind}
+        WHERE project_id = {project:UUID} AND ${storedBefore}
+        GROUP BY ${identity}
+      )`
+}
+
+/** The first column alone, too: an index finds its place by that. */
+function behind(position: readonly PositionColumn[]): string[] {
+  const columns = position.map(({ column }) => quoted(column))
+  const values = position.map(placeholder)
+  return [`${columns[0]} >= ${values[0]}`, `(${columns.join(', ')}) > (${values.join(', ')})`]
+}
+
+function placeholder({ type }: PositionColumn, at: number): string {
+  if (type === 'time') return `fromUnixTimestamp64Nano({after${at}:Int64}, 'UTC')`
+  return `{after${at}:${type === 'uuid' ? 'UUID' : 'String'}}`
+}
+
+function paramsOf(rows: ArchivedRows, after: readonly string[] = []): QueryParams {
+  return {
+    project: rows.project_id,
+    from: rows.window.from,
+    to: rows.window.to,
+    stored_before: rows.stored_before_ms,
+    ...rows.filter?.params,
+    ...Object.fromEntries(after.map((value, at) => [`after${at}`, value])),
+  }
+}

@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { isUuid, newId } from '../../../../kernel/ids.ts'
+import { decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../../../kernel/pages.ts'
+import { problem } from '../../../../kernel/problem.ts'
+import {
+  cursorParameter,
+  expected,
+  isStorable,
+  limitParameter,
+} from '../../../../model/list-query.ts'
+import { record } from '../../../../model/named-schemas.ts'
+import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { enqueueJob, requesterOf } from '../../../jobs/index.ts'
+import { activeHolds } from '../holds/store.ts'
+import type { RetentionDeps } from '../retention-deps.ts'
+import { erasureKind } from './erasure-job.ts'
+import { readReceipt, receiptSchema } from './receipt.ts'
+import {
+  countErasures,
+  type Erasure,
+  erasureKey,
+  findErasure,
+  findOpenErasure,
+  insertErasure,
+  noteJob,
+  selectErasures,
+} from './store.ts'
+import { userDigest } from './user-digest.ts'
+
+const count = z.int().nonnegative()
+const list = 'erasures'
+
+const erasureSchema = record('Erasure', {
+  erasure_id: z.uuid(),
+  state: z.enum(['running', 'completed']),
+  user_id_digest: z
+    .string()
+    .describe(
+      'HMAC-SHA-256 of the user’s id under a key of the project; the id itself is not kept.',
+    ),
+  reason: z.string(),
+  requested_by: z.string().describe('`user:<id>`, `key:<id>` or `service_account:<id>`.'),
+  created_at: z.iso.datetime(),
+  ended_at: z.iso.datetime().nullable(),
+  job_id: z.uuid().nullable(),
+  unreadable_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the data became unreadable in every store; the purge follows.'),
+  receipt: receiptSchema.nullable().describe('null until it is completed.'),
+})
+
+const erasureBody = record('EraseUserRequest', {
+  user_id: z
+    .string()
+    .min(1, { error: expected('1 to 256 characters') })
+    .max(256, { error: expected('at most 256 characters') })
+    .refine(isStorable, { error: expected('text without U+0000') })
+    .describe('The user, as X-User-ID and records name them.'),
+  reason: z
+    .string()
+    .min(1, { error: expected('1 to 1,000 characters') })
+    .max(1_000, { error: expected('at most 1,000 characters') })
+    .refine(isStorable, { error: expected('text without U+0000') }),
+  purge: z
+    .boolean({ error: expected('true or false') })
+    .default(true)
+    .describe('Rewrite the files that the rows were in, so that their bytes are gone too.'),
+})
+
+/**
+ * POST /api/v2/observability/erasures: deletes all that is known of a user. While one of the user is
+ * under way the same is answered; a user who is held is not erased (409).
+ */
+export function postErasure(deps: RetentionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/observability/erasures',
+    id: 'eraseUser',
+    summary: 'Delete what is known of a user',
+    status: 202,
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'admin', key: 'retention:write' },
+    body: erasureBody,
+    reply: erasureSchema,
+    errors: ['held', 'store_unavailable'],
+    handle: async ({ body: { user_id, reason, purge }, caller }) => {
+      const { project_id } = caller
+      const requested_by = requesterOf(caller)
+      return requested(deps, { project_id, user_id, reason, purge, requested_by })
+    },
+  })
+}
+
+/** GET /api/v2/observability/erasures: newest first. */
+export function listErasures({ db }: RetentionDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/erasures',
+    id: 'listErasures',
+    summary: 'Erasures of users, newest first',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'retention:write' },
+    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
+    reply: record('ErasureList', {
+      erasures: z.array(erasureSchema),
+      total: count,
+      total_is_exact: z.literal(false).optional(),
+      next_cursor: z.string().nullable(),
+    }),
+    errors: ['invalid_cursor', 'store_unavailable'],
+    handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
+      const before = cursor === undefined ? undefined : positionIn(cursor)
+      const [rows, counted] = await Promise.all([
+        selectErasures(db, { project_id, before, limit: limit + 1 }),
+        countErasures(db, { project_id, limit: totalExactMax + 1 }),
+      ])
+      const page = rows.slice(0, limit)
+      const last = rows.length > limit ? page.at(-1) : undefined
+      const next = last === undefined ? null : encodeCursor(list, [last.id])
+      return { erasures: page.map(shown), ...pageInfo(counted, next) }
+    },
+  })
+}
+
+/** GET /api/v2/observability/erasures/{erasure_id}: with its receipt, once it is completed. */
+export function getErasure({ db }: RetentionDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/erasures/{erasure_id}',
+    id: 'getErasure',
+    summary: 'An erasure with its receipt',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'retention:write' },
+    params: z.strictObject({ erasure_id: z.string().describe('The `erasure_id` of the list.') }),
+    reply: erasureSchema,
+    errors: ['erasure_not_found', 'store_unavailable'],
+    handle: async ({ params: { erasure_id: id }, caller: { project_id } }) => {
+      const found = isUuid(id) ? await findErasure(db, { project_id, id }) : undefined
+      if (found !== undefined) return shown(found)
+      throw problem('erasure_not_found', {
+        detail: `erasure_id: got "${id.slice(0, 80)}", which is no erasure of this project`,
+      })
+    },
+  })
+}
+
+type Asked = {
+  project_id: string
+  user_id: string
+  reason: string
+  purge: boolean
+  requested_by: string
+}
+
+async function requested({ db, clock }: RetentionDeps, asked: Asked) {
+  const { project_id, user_id, requested_by } = asked
+  const holds = await activeHolds(db, project_id)
+  if (holds.some(({ kind, value }) => kind === 'user' && value === user_id)) {
+    throw problem('held', { detail: 'A legal hold keeps the data of this user: release it first.' })
+  }
+  const key = await erasureKey(db, project_id, () => randomBytes(32))
+  const user_id_digest = userDigest(key, user_id)
+  const open = await findOpenErasure(db, { project_id, user_id_digest })
+  const created_at = new Date(clock.now_ms())
+  const erasure =
+    open ?? (await insertErasure(db, { ...asked, id: newId(), user_id_digest, created_at }))
+  // Also of one whose maker died before it could ask for the job; there is one job of each.
+  const job = await enqueueJob(db, {
+    ...{ project_id, requested_by, clock },
+    kind: erasureKind,
+    params: { erasure_id: erasure.id },
+    once_key: `${erasureKind} ${erasure.id}`,
+  })
+  await noteJob(db, erasure.id, job.id)
+  return shown({ ...erasure, job_id: job.id })
+}
+
+function shown(erasure: Erasure): z.input<typeof erasureSchema> {
+  const { id: erasure_id, user_id_digest, reason, requested_by } = erasure
+  const { created_at, unreadable_at, ended_at, job_id, receipt } = erasure
+  return {
+    erasure_id,
+    state: ended_at === null ? 'running' : 'completed',
+    user_id_digest: user_id_digest.toString('hex'),
+    ...{ reason, requested_by, created_at, unreadable_at, ended_at, job_id },
+    receipt: readReceipt(receipt),
+  }
+}
+
+function positionIn(cursor: string): string {
+  const [id] = decodeCursor(list, cursor, 1)
+  if (typeof id === 'string' && isUuid(id)) return id
+  throw problem('invalid_cursor', {
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
+  })
+}

@@ -1,0 +1,83 @@
+import {
+  type OpenSlice,
+  type RetentionSlice,
+  type RetentionStore,
+  retentionIds_max,
+} from '../../../storage/index.ts'
+import type { Archives } from './archives.ts'
+import { archiveOf } from './archives.ts'
+import { type RetentionStep, withoutEnvironment } from './plan-steps.ts'
+
+/** Environments of one statement: their names travel in its parameters. */
+const environments_max = 200
+
+/** The buckets of a step that are deleted. */
+export type Going = {
+  store: Pick<RetentionStore, 'tracesOf'>
+  project_id: string
+  archives: Archives
+  archive_before_delete: boolean
+  /** The `environments` of the step's census. */
+  census_environments: readonly string[]
+  /** Environments of the buckets that are deleted. */
+  environments: readonly string[]
+}
+
+/**
+ * Yields the slices of a step that are deleted, each for one statement of a store. Rows of kinds
+ * without an environment are named by their traces.
+ */
+export async function* deleteSlices(
+  about: Going,
+  step: Pick<RetentionStep, 'kind' | 'action' | 'day'>,
+  slices: readonly RetentionSlice[],
+): AsyncGenerator<RetentionSlice> {
+  const bound = boundOf(about, step)
+  for (const slice of slices) {
+    const bounded = { ...slice, ...bound }
+    if (!withoutEnvironment.has(step.kind)) yield* byEnvironment(about, bounded)
+    else if (about.census_environments.length === 0) yield bounded
+    else yield* byTrace(about, bounded)
+  }
+}
+
+function boundOf(
+  { archives, archive_before_delete }: Going,
+  { action, day }: Pick<RetentionStep, 'action' | 'day'>,
+): Pick<RetentionSlice, 'stored_before_ms'> {
+  if (action !== 'delete' || !archive_before_delete) return {}
+  const archive = archiveOf(archives, day)
+  return archive.state === 'archived' ? { stored_before_ms: archive.stored_before_ms } : {}
+}
+
+function* byEnvironment({ environments }: Going, slice: RetentionSlice): Generator<RetentionSlice> {
+  for (let at = 0; at < environments.length; at += environments_max) {
+    yield { ...slice, environments: environments.slice(at, at + environments_max) }
+  }
+}
+
+/** A statement looks through the whole partition, so traces of several environments share one. */
+async function* byTrace(about: Going, slice: RetentionSlice): AsyncGenerator<RetentionSlice> {
+  let waiting: string[] = []
+  for (const environment of about.environments) {
+    for await (const ids of tracesOf(about, slice, environment)) {
+      const trace_ids = [...waiting, ...ids]
+      waiting = trace_ids.splice(retentionIds_max)
+      if (trace_ids.length === retentionIds_max) yield { ...slice, trace_ids }
+      else waiting = trace_ids
+    }
+  }
+  if (waiting.length > 0) yield { ...slice, trace_ids: waiting }
+}
+
+async function* tracesOf(
+  { store, census_environments: environments }: Going,
+  slice: OpenSlice,
+  environment: string,
+): AsyncGenerator<string[]> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const ids: string[] = await store.tracesOf(slice, { environment, environments, after })
+    if (ids.length > 0) yield ids
+    after = ids.length < retentionIds_max ? undefined : ids.at(-1)
+  }
+}

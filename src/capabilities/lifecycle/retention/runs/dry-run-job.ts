@@ -1,0 +1,198 @@
+import { z } from 'zod'
+import {
+  deleteEarlierJobs,
+  type Job,
+  type JobContext,
+  type JobHandler,
+  JobRefused,
+  type JobValue,
+} from '../../../jobs/index.ts'
+import type { RetentionStore } from '../../../storage/index.ts'
+import { activeHolds } from '../holds/store.ts'
+import { type RetentionRules, retentionRulesSchema } from '../policy/rules.ts'
+import type { RetentionDb } from '../retention-deps.ts'
+import { MissingArchives, readArchives } from './archives.ts'
+import { bucketTotals, forgetBuckets, notePlanned, type PlannedBucket } from './bucket-store.ts'
+import {
+  type InspectedBucket,
+  type Inspection,
+  inspectDays,
+  inspectedDays_max,
+  outcomeOf,
+  untouched,
+  wholeDayReason,
+} from './inspect.ts'
+import { countDueOwners } from './owners.ts'
+import type { RetentionStep } from './plan-steps.ts'
+import { dryRunKind } from './retention-kind.ts'
+import { environmentsFor, futureRows, survey } from './survey.ts'
+
+export type DryRunJobOptions = { db: RetentionDb; store: RetentionStore }
+
+/** Counts what a run would delete, mask and keep, and changes nothing. */
+export function dryRunHandler(options: DryRunJobOptions): JobHandler {
+  return {
+    kind: dryRunKind,
+    jobs_max: runs_max,
+    run: (job, context) => new DryRun(options, job, context).run(),
+  }
+}
+
+/** Dry runs of a worker at a time: they read, so they leave the store to others. */
+const runs_max = 2
+/** Dry runs of a project whose records are kept. */
+const kept_max = 20
+/** Censuses of one kind that follow each other. */
+const pages_max = 20
+/** Buckets that one dry run notes; beyond them its answer is partial. */
+const buckets_max = 100_000
+/** Rows of one count: the engine remembers each of them until it has counted all. */
+const countedRows_max = 5_000_000
+
+class DryRun {
+  readonly #options: DryRunJobOptions
+  readonly #job: Job
+  readonly #context: JobContext
+  readonly #rules: RetentionRules
+  /** Ages are measured at this instant, also when another worker ends the dry run. */
+  readonly #now_ms: number
+  readonly #missing = new MissingArchives()
+  #steps = 0
+  #noted = 0
+  #is_partial = false
+
+  constructor(options: DryRunJobOptions, job: Job, context: JobContext) {
+    this.#options = options
+    this.#job = job
+    this.#context = context
+    this.#rules = rulesOf(job)
+    this.#now_ms = Date.parse(job.created_at)
+  }
+
+  async run(): Promise<JobValue> {
+    const { db, store } = this.#options
+    const { id, project_id } = this.#job
+    await deleteEarlierJobs(db, { project_id, kind: dryRunKind, kept: kept_max })
+    await forgetBuckets(db, id)
+    const [holds, archives] = await Promise.all([
+      activeHolds(db, project_id),
+      readArchives(db, project_id),
+    ])
+    const { archive_before_delete } = this.#rules
+    const about = { store, project_id, holds, archives, archive_before_delete }
+    const { steps, is_partial } = await survey(store, { ...this.#about, pages_max })
+    this.#is_partial = is_partial
+    for (const group of groupsOf(steps)) {
+      const environments = environmentsFor(this.#rules, this.#now_ms, group[0])
+      await this.#count({ ...about, environments }, group)
+    }
+    await this.#countFuture()
+    await this.#countOwners(holds)
+    return {
+      as_of: new Date(this.#now_ms).toISOString(),
+      ...(await bucketTotals(db, id)),
+      archives_requested: this.#missing.days.length,
+      is_partial: this.#is_partial,
+    }
+  }
+
+  get #about() {
+    return { project_id: this.#job.project_id, rules: this.#rules, now_ms: this.#now_ms }
+  }
+
+  /** Counts the steps of one kind and action. */
+  async #count(about: Inspection, steps: Group): Promise<void> {
+    const [{ kind, action }] = steps
+    const kept = steps.filter((step) => wholeDayReason(about, step) !== null)
+    await this.#note(kept, (step) => untouched(wholeDayReason(about, step)))
+    for (const chunk of chunksOf(steps.filter((step) => wholeDayReason(about, step) === null))) {
+      this.#context.signal.throwIfAborted()
+      const days = chunk.map(({ day }) => day)
+      const { bucketOf } = await inspectDays(about, { kind, action, days })
+      await this.#note(chunk, ({ day }, environment) => bucketOf(day, environment))
+    }
+  }
+
+  async #note(
+    steps: readonly RetentionStep[],
+    foundOf: (step: RetentionStep, environment: string) => InspectedBucket,
+  ): Promise<void> {
+    const planned = steps.flatMap((step) =>
+      step.buckets.flatMap((due) => {
+        const found = foundOf(step, due.environment)
+        this.#missing.note(step.day, found)
+        const outcome = outcomeOf(step.action, due, found)
+        const { day, kind } = step
+        return outcome === undefined ? [] : { day, kind, environment: due.environment, ...outcome }
+      }),
+    )
+    await this.#write(planned)
+    const last = steps.at(-1)
+    if (last === undefined) return
+    this.#steps += steps.length
+    await this.#context.progress({ steps: this.#steps, day: last.day })
+  }
+
+  async #countFuture(): Promise<void> {
+    const rows = await futureRows(this.#options.store, this.#about)
+    await this.#write(
+      rows.map(({ rows: row_count, ...bucket }) => ({
+        ...{ ...bucket, row_count, held_rows: 0 },
+        ...{ action: 'keep' as const, reason: 'in_future' },
+      })),
+    )
+  }
+
+  async #countOwners(holds: Awaited<ReturnType<typeof activeHolds>>): Promise<void> {
+    const { db, store } = this.#options
+    const buckets = await countDueOwners({ ...this.#about, db, store, holds: async () => holds })
+    await this.#write(
+      buckets.map(({ rows: row_count, ...bucket }) => ({
+        ...{ ...bucket, row_count, bytes: 0, held_rows: 0 },
+        ...{ action: 'delete' as const, reason: null },
+      })),
+    )
+  }
+
+  async #write(buckets: readonly PlannedBucket[]): Promise<void> {
+    this.#context.signal.throwIfAborted()
+    const some = buckets.slice(0, buckets_max - this.#noted)
+    if (some.length < buckets.length) this.#is_partial = true
+    this.#noted += some.length
+    await notePlanned(this.#options.db, this.#job.id, some)
+  }
+}
+
+function rulesOf({ params }: Job): RetentionRules {
+  const read = z.object({ rules: retentionRulesSchema }).safeParse(params)
+  if (read.success) return read.data.rules as RetentionRules
+  throw new JobRefused('rules: expected the days of a policy')
+}
+
+type Group = [RetentionStep, ...RetentionStep[]]
+
+/** Steps of one kind and action, in the order of their days. */
+function groupsOf(steps: readonly RetentionStep[]): Group[] {
+  const groups = Map.groupBy(steps, ({ action, kind }) => `${action} ${kind}`)
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [[first, ...others]],
+  )
+}
+
+/** Steps of days that one statement counts. */
+function chunksOf(steps: readonly RetentionStep[]): RetentionStep[][] {
+  const chunks: RetentionStep[][] = []
+  let rows = 0
+  for (const step of steps) {
+    const chunk = chunks.at(-1)
+    const more = step.buckets.reduce((all, bucket) => all + bucket.rows, 0)
+    rows += more
+    if (chunk && chunk.length < inspectedDays_max && rows <= countedRows_max) {
+      chunk.push(step)
+    } else {
+      chunks.push([step])
+      rows = more
+    }
+  }
+  return chunks
+}

@@ -1,0 +1,114 @@
+import type { HeldBy, RetentionStore } from '../../../storage/index.ts'
+import { day_ms, daysIn, eachDays, firstKeptDay, type RetentionRules } from '../policy/rules.ts'
+import type { RetentionDb } from '../retention-deps.ts'
+import {
+  countConversations,
+  countTasks,
+  type DueOwners,
+  deleteConversations,
+  deleteTasks,
+  type OwnerCount,
+} from './owner-store.ts'
+
+/** Tasks or conversations of one last day and environment. */
+export type OwnerBucket = OwnerCount & { kind: 'tasks' | 'conversations' }
+
+/** What decides which tasks and conversations are due. */
+export type OwnersAsked = {
+  db: RetentionDb
+  store: Pick<RetentionStore, 'heldOwners'>
+  project_id: string
+  rules: RetentionRules
+  now_ms: number
+  /** Read again before each statement: a hold may be placed while a run is under way. */
+  holds: () => Promise<readonly HeldBy[]>
+}
+
+const owners_max = 5_000
+
+/** Counts the tasks and conversations that a run would delete now. */
+export async function countDueOwners(asked: OwnersAsked): Promise<OwnerBucket[]> {
+  const due = await findDueOwners(asked)
+  return [
+    ...(await countTasks(asked.db, due)).map((one) => ({ ...one, kind: tasks })),
+    ...(await countConversations(asked.db, due)).map((one) => ({ ...one, kind: talks })),
+  ]
+}
+
+/** Notes what was deleted, in the transaction that deletes it. */
+type Note = (db: RetentionDb, buckets: OwnerBucket[]) => Promise<void>
+
+/** Deletes them: tasks first, since a conversation goes after the last of its tasks. */
+export async function deleteDueOwners(
+  asked: OwnersAsked,
+  signal: AbortSignal,
+  note: Note,
+): Promise<void> {
+  await untilNone({ asked, signal, note }, async (db) => {
+    const gone = await deleteTasks(db, await findDueOwners(asked), owners_max)
+    return gone.map((one) => ({ ...one, kind: tasks }))
+  })
+  await untilNone({ asked, signal, note }, async (db) => {
+    const gone = await deleteConversations(db, await findDueOwners(asked), owners_max)
+    return gone.map((one) => ({ ...one, kind: talks }))
+  })
+}
+
+const tasks = 'tasks' as const
+const talks = 'conversations' as const
+
+async function untilNone(
+  { asked, signal, note }: { asked: OwnersAsked; signal: AbortSignal; note: Note },
+  work: (db: RetentionDb) => Promise<OwnerBucket[]>,
+): Promise<void> {
+  for (let is_done = false; !is_done; ) {
+    signal.throwIfAborted()
+    is_done = await asked.db.transaction().execute(async (transaction) => {
+      const gone = await work(transaction)
+      await note(transaction, gone)
+      return gone.length === 0
+    })
+  }
+}
+
+/** Conversations have no environment: one goes by the shortest days, one without tasks by the longest. */
+async function findDueOwners(asked: OwnersAsked): Promise<DueOwners> {
+  const { project_id, rules, now_ms } = asked
+  const held = await heldOwners(asked)
+  const all = eachDays(rules, 'traces')
+  const finite = all.filter((days) => days !== null)
+  const environments = rules.environments.map(({ environment }) => ({
+    environment,
+    before: beforeOf(now_ms, daysIn(rules, environment).traces),
+  }))
+  return {
+    project_id,
+    tasks: { before: beforeOf(now_ms, rules.days.traces), environments, held_ids: held.tasks },
+    conversations: {
+      before: beforeOf(now_ms, finite.length === 0 ? null : Math.min(...finite)),
+      before_taskless: beforeOf(now_ms, all.includes(null) ? null : Math.max(...finite)),
+      held_ids: held.conversations,
+    },
+    held_users: held.users,
+  }
+}
+
+function beforeOf(now_ms: number, days: number | null): Date | null {
+  return days === null ? null : new Date(firstKeptDay(now_ms, days) * day_ms)
+}
+
+async function heldOwners({ store, project_id, holds }: OwnersAsked) {
+  const active = await holds()
+  const valuesOf = (kind: HeldBy['kind']) =>
+    active.filter((hold) => hold.kind === kind).map(({ value }) => value)
+  const { task_ids, conversation_ids } =
+    active.length === 0
+      ? { task_ids: [], conversation_ids: [] }
+      : await store.heldOwners(project_id, active)
+  return {
+    users: valuesOf('user'),
+    conversations: [...conversation_ids, ...valuesOf('conversation')],
+    // A task without a name of its own has the id of its trace.
+    tasks: [...task_ids, ...valuesOf('task'), ...valuesOf('trace')],
+  }
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { decodeCursor, encodeCursor } from '../../../../kernel/pages.ts'
+import { problem } from '../../../../kernel/problem.ts'
+import { cursorParameter, flagParameter, limitParameter } from '../../../../model/list-query.ts'
+import { record } from '../../../../model/named-schemas.ts'
+import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { cancelJob, type Job, listJobs, readJob, requesterOf } from '../../../jobs/index.ts'
+import type { RetentionDb, RetentionDeps } from '../retention-deps.ts'
+import { bucketSchema } from './bucket-schema.ts'
+import { type BucketPosition, selectBuckets } from './bucket-store.ts'
+import { dryRunKind, retentionKind } from './retention-kind.ts'
+import { runFields, runSchema, shownBucket, shownRun } from './run-schema.ts'
+import { startDryRun, startRun, waitParameter } from './start-run.ts'
+
+const runParams = z.strictObject({ job_id: z.string().describe('The `job_id` of the list.') })
+
+/**
+ * POST /api/v2/observability/retention/run: has a worker do now what the daily run would. With
+ * `dry_run=true` a worker counts what that would be, and deletes nothing.
+ */
+export function runRetention(deps: RetentionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/observability/retention/run',
+    id: 'runRetention',
+    summary: 'Delete now what is due under the policy, or count it first',
+    status: 202,
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'admin', key: 'retention:write' },
+    query: z.strictObject({
+      dry_run: flagParameter('`true`: count what a run would do; nothing is deleted.'),
+      wait: waitParameter,
+    }),
+    reply: runSchema,
+    errors: ['job_running', 'store_unavailable'],
+    handle: ({ query: { dry_run, wait }, caller, signal }) => {
+      const start = dry_run ? startDryRun : startRun
+      return start(deps, { caller, wait, signal })
+    },
+  })
+}
+
+/** GET /api/v2/observability/retention/runs: newest first. */
+export function listRetentionRuns({ db }: RetentionDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/retention/runs',
+    id: 'listRetentionRuns',
+    summary: 'Runs of retention, newest first',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'retention:write' },
+    query: z.strictObject({
+      dry_run: flagParameter('`true`: dry runs instead of runs. The last 20 are kept.'),
+      limit: limitParameter,
+      cursor: cursorParameter,
+    }),
+    reply: record('RetentionRunList', {
+      runs: z.array(runSchema),
+      total: z.int().nonnegative(),
+      total_is_exact: z.literal(false).optional(),
+      next_cursor: z.string().nullable(),
+    }),
+    errors: ['invalid_cursor', 'store_unavailable'],
+    handle: async ({ query: { dry_run, ...query }, caller: { project_id } }) => {
+      const kind = dry_run ? dryRunKind : retentionKind
+      const { jobs, ...page } = await listJobs(db, { project_id, kind }, query)
+      return { runs: jobs.map(shownRun), ...page }
+    },
+  })
+}
+
+/** GET /api/v2/observability/retention/runs/{job_id}: a run with a page of its buckets. */
+export function getRetentionRun({ db }: RetentionDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/retention/runs/{job_id}',
+    id: 'getRetentionRun',
+    summary: 'A run of retention or a dry run, with what it did by day and bucket',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'retention:write' },
+    params: runParams,
+    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
+    reply: record('RetentionRunDetail', {
+      ...runFields,
+      buckets: z.array(bucketSchema).describe('A page of them, oldest day first.'),
+      next_cursor: z.string().nullable(),
+    }),
+    errors: ['job_not_found', 'invalid_cursor', 'store_unavailable'],
+    handle: async ({ params: { job_id: id }, query: { limit, cursor }, caller }) => {
+      const job = await readRun(db, { project_id: caller.project_id, id })
+      const list = `buckets of ${job.id}`
+      const after = cursor === undefined ? undefined : positionIn(list, cursor)
+      const rows = await selectBuckets(db, job.id, { after, limit: limit + 1 })
+      const page = rows.slice(0, limit)
+      const last = rows.length > limit ? page.at(-1) : undefined
+      const position = last && [last.day, last.kind, last.environment, last.action]
+      const next_cursor = position === undefined ? null : encodeCursor(list, position)
+      return { ...shownRun(job), buckets: page.map(shownBucket), next_cursor }
+    },
+  })
+}
+
+/**
+ * POST /api/v2/observability/retention/runs/{job_id}/cancel: ends a run or a dry run as `failed`. Its
+ * worker stops before its next statement; rows that went stay deleted. One that has ended is
+ * answered as it is.
+ */
+export function cancelRetentionRun({ db }: RetentionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/observability/retention/runs/{job_id}/cancel',
+    id: 'cancelRetentionRun',
+    summary: 'Cancel a run of retention or a dry run',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'admin', key: 'retention:write' },
+    params: runParams,
+    reply: runSchema,
+    errors: ['job_not_found', 'store_unavailable'],
+    handle: async ({ params: { job_id: id }, caller }) => {
+      const job = await readRun(db, { project_id: caller.project_id, id })
+      return shownRun(await cancelJob(db, job, requesterOf(caller)))
+    },
+  })
+}
+
+function readRun(db: RetentionDb, about: Pick<Job, 'project_id' | 'id'>): Promise<Job> {
+  return readJob(db, { ...about, kind: retentionKind, or_kind: dryRunKind })
+}
+
+function positionIn(list: string, cursor: string): BucketPosition {
+  const [day, kind, environment, action] = decodeCursor(list, cursor, 4)
+  const known = action === 'mask' || action === 'delete' || action === 'keep'
+  if (Number.isSafeInteger(day) && typeof kind === 'string' && known) {
+    return { day: Number(day), kind, environment: String(environment), action }
+  }
+  throw problem('invalid_cursor', {
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this run`,
+  })
+}

@@ -1,0 +1,165 @@
+import type { Columnar, ReadOptions } from '../../../platform/columnar/index.ts'
+import { namedParams } from '../compile/read-rows.ts'
+import type { Statement } from '../compile/statement.ts'
+import type { ReadEstimate, Selected, StorePlan } from './contract.ts'
+
+/** A plan's parts are quick to make or of no use. */
+const plan_ms_max = 2_000
+/** Sizes of columns change slowly. */
+const sizes_ttl_ms = 60_000
+
+/** Asks ClickHouse what it would do for a statement: three questions at one time. */
+export function openClickHousePlanner(
+  columnar: Columnar,
+): (statement: Statement, signal: AbortSignal) => Promise<StorePlan> {
+  const sizesOf = openColumnSizes(columnar)
+  return async (statement, signal) => {
+    const params = namedParams(statement)
+    const options: ReadOptions = { timeout_ms: plan_ms_max, settings: planSettings, signal }
+    const explain = (what: string) => `EXPLAIN ${what} ${statement.text}`
+    const [estimates, plan, sizes] = await Promise.all([
+      columnar.read<EstimateRow>(explain('ESTIMATE'), params, options),
+      columnar.read<{ explain: string }>(
+        explain('json = 1, indexes = 1, header = 1'),
+        params,
+        options,
+      ),
+      sizesOf(),
+    ])
+    const text = plan.rows.map(({ explain: line }) => line).join('\n')
+    const nodes = nodesOf((JSON.parse(text) as { Plan: Node }[])[0]?.Plan)
+    return planFrom(statement, { estimates: estimates.rows, nodes, sizes })
+  }
+}
+
+/** A subquery behind IN would be run so that its values can be looked up in the index. */
+const planSettings = { use_index_for_in_with_subqueries: 0 }
+
+type EstimateRow = { table: string; parts: string; rows: string; marks: string }
+type Node = {
+  'Node Type': string
+  Description?: string
+  Header?: { Name: string }[]
+  Indexes?: IndexUse[]
+  Plans?: Node[]
+}
+type IndexUse = {
+  Type: string
+  Keys?: string[]
+  'Initial Parts'?: number
+  'Selected Parts'?: number
+  'Initial Granules'?: number
+  'Selected Granules'?: number
+}
+type Found = { node: Node; depth: number }
+type Sizes = ReadonlyMap<string, number>
+
+function nodesOf(node: Node | undefined, depth = 0): Found[] {
+  if (node === undefined) return []
+  return [{ node, depth }, ...(node.Plans ?? []).flatMap((child) => nodesOf(child, depth + 1))]
+}
+
+function planFrom(
+  statement: Statement,
+  about: { estimates: readonly EstimateRow[]; nodes: readonly Found[]; sizes: Sizes },
+): StorePlan {
+  const { estimates, nodes, sizes } = about
+  const rows = estimates.reduce((sum, each) => sum + Number(each.rows), 0)
+  const reads = nodes.filter(({ node }) => node['Node Type'] === 'ReadFromMergeTree')
+  const parts = selectedOf(reads, 'Initial Parts', 'Selected Parts')
+  const granules = selectedOf(reads, 'Initial Granules', 'Selected Granules')
+  const unknown = unknownOf(statement, { nodes, granules })
+  const known = unknown === null
+  return {
+    lines: nodes.map(lineOf),
+    estimate: {
+      rows: known ? rows : null,
+      bytes: known ? Math.round(rows * bytesPerRow(reads, sizes)) : null,
+      rows_at_most: isSpread(nodes) ? null : rows,
+      reason: unknown,
+    },
+    parts,
+    granules,
+    skipped_share:
+      granules === null || granules.total === 0 ? null : 1 - granules.selected / granules.total,
+  }
+}
+
+/** Why what is read can't be known beforehand; null when it can. */
+function unknownOf(
+  statement: Statement,
+  { nodes, granules }: { nodes: readonly Found[]; granules: Selected | null },
+): ReadEstimate['reason'] {
+  if (isSpread(nodes)) return 'the tables lie on several servers, of which each knows its own part'
+  // A granule is read whole, so that few of them are what is read.
+  if (statement.stops_early && (granules?.selected ?? 0) > granules_few)
+    return 'rows are read in order until the page is full'
+  if (statement.narrowed) return 'what an index finds first decides what is read then'
+  return null
+}
+
+const granules_few = 2
+
+function isSpread(nodes: readonly Found[]): boolean {
+  return nodes.some(({ node }) => node['Node Type'].includes('Remote'))
+}
+
+function selectedOf(
+  reads: readonly Found[],
+  initial: 'Initial Parts' | 'Initial Granules',
+  selected: 'Selected Parts' | 'Selected Granules',
+): Selected | null {
+  if (reads.length === 0) return null
+  const sum = { selected: 0, total: 0 }
+  for (const { node } of reads) {
+    const uses = node.Indexes ?? []
+    sum.total += uses[0]?.[initial] ?? 0
+    sum.selected += uses.at(-1)?.[selected] ?? 0
+  }
+  return sum
+}
+
+/** The columns that are read are those that come out of the table. */
+function bytesPerRow(reads: readonly Found[], sizes: Sizes): number {
+  const [read] = reads
+  if (read === undefined) return 0
+  const table = /(\w+)\s*\)?$/.exec(read.node.Description ?? '')?.[1] ?? ''
+  const columns = new Set((read.node.Header ?? []).map(({ Name }) => Name.split('.').at(-1) ?? ''))
+  for (const key of (read.node.Indexes ?? []).flatMap(({ Keys = [] }) => Keys)) columns.add(key)
+  return [...columns].reduce((sum, column) => sum + (sizes.get(`${table}.${column}`) ?? 0), 0)
+}
+
+function lineOf({ node, depth }: Found): string {
+  const indexes = (node.Indexes ?? []).map(
+    (use) =>
+      `${use.Type} ${(use.Keys ?? []).join(', ')}: ${use['Selected Granules']} of ${use['Initial Granules']} granules`,
+  )
+  const about = node.Description ? ` ${node.Description}` : ''
+  const index = indexes.length === 0 ? '' : ` [${indexes.join('; ')}]`
+  return `${'  '.repeat(depth)}${node['Node Type']}${about}${index}`
+}
+
+/** Bytes of a value in memory, by `table.column`. */
+function openColumnSizes(columnar: Columnar): () => Promise<Sizes> {
+  let known: Sizes = new Map()
+  let read_at_ms = Number.NEGATIVE_INFINITY
+  return async () => {
+    if (performance.now() - read_at_ms < sizes_ttl_ms) return known
+    const { rows } = await columnar.read<{ table: string; column: string; bytes: number }>(
+      sizesSql,
+      {
+        database: columnar.database,
+      },
+    )
+    known = new Map(rows.map(({ table, column, bytes }) => [`${table}.${column}`, Number(bytes)]))
+    read_at_ms = performance.now()
+    return known
+  }
+}
+
+/** Stored text has its length in one byte or two, in memory in eight. */
+const sizesSql = `SELECT c.table AS table, c.name AS column,
+    c.data_uncompressed_bytes / t.total_rows + if(c.type LIKE '%String%', 8, 0) AS bytes
+  FROM system.columns AS c
+  INNER JOIN system.tables AS t ON t.database = c.database AND t.name = c.table
+  WHERE c.database = {database:String} AND t.database = {database:String} AND t.total_rows > 0`

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import type { Columnar, QueryParams } from '../../../platform/columnar/index.ts'
+import { rowChanges } from './change-rows.ts'
+import { type TableTarget, targetFrom } from './table-target.ts'
+
+const inCluster = targetFrom('lt', 'observations', {
+  engine: "Distributed('prod', 'lt', 'observations_local', cityHash64(project_id, trace_id))",
+  knows_patches: true,
+})
+const onOne = targetFrom('lt', 'observations', {
+  engine: 'ReplacingMergeTree(ingested_at) PARTITION BY …',
+  knows_patches: true,
+})
+const withPatches = targetFrom('lt', 'observations', {
+  engine: 'ReplacingMergeTree(ingested_at) … SETTINGS enable_block_offset_column = 1',
+  knows_patches: true,
+})
+
+/** Notes statements; every question is answered with these rows. */
+function noting(rows: object[]) {
+  const asked: { sql: string; params: QueryParams | undefined }[] = []
+  const note = (sql: string, params?: QueryParams) => {
+    asked.push({ sql: sql.replace(/\s+/g, ' ').trim(), params })
+  }
+  const columnar = {
+    database: 'lt',
+    query: async (sql: string, params?: QueryParams) => {
+      note(sql, params)
+      return rows
+    },
+    command: async (sql: string, params?: QueryParams) => note(sql, params),
+  } as unknown as Columnar
+  return { columnar, asked }
+}
+
+const condition = { sql: 'project_id = {project:UUID}', params: { project: 'p' } }
+
+async function statementsOf(
+  target: TableTarget,
+  work: (changes: ReturnType<typeof rowChanges>) => Promise<unknown>,
+): Promise<string[]> {
+  const { columnar, asked } = noting([{ found: 1, part: '202601_1_1_0' }])
+  await work(rowChanges(columnar, target, 'observations'))
+  return asked.map(({ sql }) => sql).filter((sql) => !sql.includes('system.mutations'))
+}
+
+test('a distributed table is changed by its rows on every server of the cluster', async () => {
+  expect(inCluster).toEqual({
+    ...{ database: 'lt', table: 'observations_local', cluster: 'prod' },
+    ...{ on_cluster: 'ON CLUSTER `prod`', parts: "cluster('prod', system.parts)" },
+    mutations: "cluster('prod', system.mutations)",
+    has_patches: false,
+  })
+  expect(await statementsOf(inCluster, (one) => one.deleteIn('202601', condition))).toEqual([
+    'SELECT 1 AS found FROM observations WHERE project_id = {project:UUID} LIMIT 1',
+    "DELETE FROM observations_local ON CLUSTER `prod` IN PARTITION ID '202601' WHERE project_id = {project:UUID}",
+  ])
+  expect(
+    await statementsOf(inCluster, (one) => one.updateIn('202601', "input = ''", condition)),
+  ).toEqual([
+    'SELECT 1 AS found FROM observations WHERE project_id = {project:UUID} LIMIT 1',
+    "ALTER TABLE observations_local ON CLUSTER `prod` UPDATE input = '' IN PARTITION ID '202601' WHERE project_id = {project:UUID}",
+  ])
+  expect(await statementsOf(inCluster, (one) => one.purge('202601'))).toEqual([
+    "ALTER TABLE observations_local ON CLUSTER `prod` APPLY DELETED MASK IN PARTITION ID '202601'",
+  ])
+  expect(await statementsOf(inCluster, (one) => one.dropPartition('202601'))).toEqual([
+    "ALTER TABLE observations_local ON CLUSTER `prod` DROP PARTITION ID '202601'",
+  ])
+})
+
+test('on one server parts go whole first, by their names', async () => {
+  const [parts, drop, left, rest] = await statementsOf(onOne, (one) =>
+    one.deleteIn('202601', condition),
+  )
+  expect(parts).toContain('HAVING count() = countIf(project_id = {project:UUID})')
+  expect(drop).toBe('ALTER TABLE observations DROP PART {part:String}')
+  expect(left).toContain('SELECT 1 AS found FROM observations')
+  expect(rest).toBe(
+    "DELETE FROM observations IN PARTITION ID '202601' WHERE project_id = {project:UUID}",
+  )
+})
+
+test('rows that a patch part marks are marked in their own parts before they are taken out', async () => {
+  expect(await statementsOf(withPatches, (one) => one.purge('202601'))).toEqual([
+    "ALTER TABLE observations APPLY PATCHES IN PARTITION ID '202601'",
+    "ALTER TABLE observations APPLY DELETED MASK IN PARTITION ID '202601'",
+  ])
+})
+
+test('nothing but the name of a partition gets into a statement', async () => {
+  await expect(statementsOf(onOne, (one) => one.purge("x' OR 1 = 1 --"))).rejects.toThrow(TypeError)
+})
+
+test('a table that is behind with its changes gets no more of them', async () => {
+  const { columnar, asked } = noting([{ found: 1, waiting: '20' }])
+  const changes = rowChanges(columnar, inCluster, 'observations')
+  await expect(changes.purge('202601')).rejects.toMatchObject({ code: 'store_unavailable' })
+  expect(asked).toHaveLength(1)
+})
+
+test('a signal that aborts begins no more statements, and stops the wait for the one that runs', async () => {
+  const stop = new AbortController()
+  const { columnar, asked } = noting([{ found: 1 }])
+  const given: unknown[] = []
+  const stoppable: Columnar = {
+    ...columnar,
+    command: async (_sql, _params, options) => void given.push(options?.signal),
+  }
+  const changes = rowChanges(stoppable, inCluster, 'observations', { signal: stop.signal })
+  await changes.purge('202601')
+  expect(given).toEqual([stop.signal])
+  stop.abort(new Error('the worker stops'))
+  await expect(changes.purge('202601')).rejects.toThrow('the worker stops')
+  expect(given).toHaveLength(1)
+  expect(asked).toHaveLength(1)
+})

@@ -1,0 +1,236 @@
+import { problem } from '../../../kernel/problem.ts'
+import { type Columnar, ColumnarError, type QueryParams } from '../../../platform/columnar/index.ts'
+import type { RecordKind } from '../record-contract.ts'
+import type { Condition } from './conditions.ts'
+import type { ConditionWork, SharedChanges } from './shared-changes.ts'
+import { asStoreFailure } from './store-failure.ts'
+import type { TableTarget } from './table-target.ts'
+
+/** A statement may have to wait for merges, and rewrites parts. */
+const statement_ms_max = 600_000
+
+/** Every server has done it once the statement resolves, and reads see it. */
+const settings = {
+  lightweight_deletes_sync: 2,
+  mutations_sync: 2,
+  distributed_ddl_task_timeout: statement_ms_max / 1_000,
+}
+
+const settingsWithPatches = {
+  ...settings,
+  enable_lightweight_update: 1,
+  lightweight_delete_mode: 'lightweight_update',
+} as const
+
+/** Parts of the data that rows of a window may be in. */
+export type PartStats = {
+  partition_id: string
+  rows: number
+  bytes: number
+  from: number
+  to: number
+}
+
+const second_ns = 1_000_000_000n
+
+/** Seconds since 1970. */
+type SecondWindow = { from: number; to: number }
+
+/** The whole seconds that a window of nanoseconds touches. */
+export function secondsOf({ from, to }: { from: bigint; to: bigint }): SecondWindow {
+  return { from: Number(from / second_ns), to: Number((to + second_ns - 1n) / second_ns) }
+}
+
+/** Estimates the bytes of records by the average row of the partitions that the window is in. */
+export function bytesIn(
+  records: number,
+  parts: readonly PartStats[],
+  window: SecondWindow,
+): number {
+  const around = parts.filter(({ from, to }) => from < window.to && to >= window.from)
+  const rows = around.reduce((all, part) => all + part.rows, 0)
+  const bytes = around.reduce((all, part) => all + part.bytes, 0)
+  return rows === 0 ? 0 : Math.round((records * bytes) / rows)
+}
+
+/** Statements that change the rows of one table, one partition after the other. */
+export type RowChanges = {
+  /** The parts whose rows may be in a window of seconds since 1970. */
+  parts(window: { from: number; to: number }): Promise<PartStats[]>
+  /** The partitions with rows of a condition. */
+  holding(condition: Condition): Promise<string[]>
+  /** The partitions that store rows of a condition, also rows that are only marked as deleted. */
+  storing(condition: Condition): Promise<string[]>
+  /**
+   * Deletes the rows of a condition in a partition, where changes are shared together with those
+   * that others ask for; parts that hold nothing else go whole. False when it left no row behind
+   * that is only marked as deleted.
+   */
+  deleteIn(partition_id: string, condition: Condition): Promise<boolean>
+  /** Sets columns of the rows of a condition in a partition. */
+  updateIn(partition_id: string, set: string, condition: Condition): Promise<void>
+  /** Drops a partition whole, whatever is in it. */
+  dropPartition(partition_id: string): Promise<void>
+  /** Takes the bytes of deleted rows off the disk, which merges would do at some time. */
+  purge(partition_id: string): Promise<void>
+}
+
+/** The changes of a kind's table. */
+export type ChangesOf = (kind: RecordKind, signal?: AbortSignal) => Promise<RowChanges>
+
+/** Partitions of a table: days of sixteen years, and other years. */
+const partitions_max = 10_000
+
+/** Makes them. `readFrom` is the table that reads go to: in a cluster the one over all servers. */
+export function rowChanges(
+  columnar: Columnar,
+  target: TableTarget,
+  readFrom: string,
+  { signal: given, share }: { signal?: AbortSignal | undefined; share?: SharedChanges } = {},
+): RowChanges {
+  const { table, on_cluster, has_patches } = target
+  const run = async (sql: string, params: QueryParams, signal: AbortSignal | undefined) => {
+    signal?.throwIfAborted()
+    await refuseWhenBehind(columnar, target)
+    await asStoreFailure(
+      columnar.command(sql, params, {
+        timeout_ms: statement_ms_max,
+        settings: has_patches ? settingsWithPatches : settings,
+        ...(signal !== undefined && { signal }),
+      }),
+    )
+  }
+  const has = async ({ sql, params }: Condition) => {
+    const found = `SELECT 1 AS found FROM ${readFrom} WHERE ${sql} LIMIT 1`
+    return (await asStoreFailure(columnar.query(found, params))).length > 0
+  }
+  const alter = (change: string, params: QueryParams = {}) =>
+    run(`ALTER TABLE ${table} ${on_cluster} ${change}`, params, given)
+  const deleteIn = async (partition_id: string, condition: Condition, signal?: AbortSignal) => {
+    // The names of parts are those of one server.
+    if (target.cluster === undefined) await dropWholeParts(columnar, table, partition_id, condition)
+    if (!(await has(condition))) return false
+    const statement = `DELETE FROM ${table} ${on_cluster} ${partitionOf(partition_id)}`
+    await run(`${statement} WHERE ${condition.sql}`, condition.params, signal)
+    return true
+  }
+  const partitionsWith = async ({ sql, params }: Condition, settings: object = {}) => {
+    const found = `SELECT _partition_id AS id FROM ${readFrom}
+      WHERE ${sql} GROUP BY id ORDER BY id LIMIT ${partitions_max}`
+    const rows = columnar.query<{ id: string }>(found, params, { settings: { ...settings } })
+    return (await asStoreFailure(rows)).map(({ id }) => id)
+  }
+  return {
+    parts: (window) => readParts(columnar, target, window),
+    holding: (condition) => partitionsWith(condition),
+    storing: (condition) => partitionsWith(condition, { apply_deleted_mask: 0 }),
+    deleteIn: (partition_id, condition) => {
+      if (share === undefined) return deleteIn(partition_id, condition, given)
+      const work: ConditionWork = (all, signal) => deleteIn(partition_id, all, signal)
+      return share(`${table} ${partition_id}`, { condition, signal: given, work })
+    },
+    updateIn: async (partition_id, set, condition) => {
+      if (!(await has(condition))) return
+      const partition = partitionOf(partition_id)
+      await alter(`UPDATE ${set} ${partition} WHERE ${condition.sql}`, condition.params)
+    },
+    dropPartition: async (partition_id) => alter(`DROP PARTITION ID '${checked(partition_id)}'`),
+    purge: async (partition_id) => {
+      const partition = partitionOf(partition_id)
+      if (has_patches) await alter(`APPLY PATCHES ${partition}`)
+      await alter(`APPLY DELETED MASK ${partition}`)
+    },
+  }
+}
+
+/** A statement that we gave up waiting for goes on; repeated again and again they would pile up. */
+async function refuseWhenBehind(
+  columnar: Columnar,
+  { mutations, database, table }: TableTarget,
+): Promise<void> {
+  const [row] = await asStoreFailure(
+    columnar.query<{ waiting: string }>(
+      `SELECT count() AS waiting FROM ${mutations}
+       WHERE database = {database:String} AND table = {table:String} AND NOT is_done`,
+      { database, table },
+    ),
+  )
+  if (Number(row?.waiting ?? 0) < mutations_max) return
+  throw problem('store_unavailable', {
+    detail: `The columnar store has ${row?.waiting} changes of ${table} to do; try again later.`,
+    retry_after_s: 60,
+  })
+}
+
+/** Changes of a table under way, of all projects. */
+const mutations_max = 20
+
+function partitionOf(partition_id: string): string {
+  return `IN PARTITION ID '${checked(partition_id)}'`
+}
+
+/** ClickHouse's own name of a partition; it takes no parameter here. */
+function checked(partition_id: string): string {
+  if (/^\w{1,64}$/.test(partition_id)) return partition_id
+  throw new TypeError(`got the partition "${partition_id}", expected letters and digits`)
+}
+
+async function readParts(
+  columnar: Columnar,
+  { parts, database, table }: TableTarget,
+  window: { from: number; to: number },
+): Promise<PartStats[]> {
+  type Row = Record<'partition_id' | 'rows' | 'bytes' | 'from' | 'to', string>
+  const rows = await asStoreFailure(
+    columnar.query<Row>(
+      `SELECT partition_id, toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes,
+         toString(min(toInt64(toUnixTimestamp(min_time)))) AS from,
+         toString(max(toInt64(toUnixTimestamp(max_time)))) AS to
+       FROM ${parts}
+       WHERE database = {database:String} AND table = {table:String} AND active
+         AND toInt64(toUnixTimestamp(min_time)) < {to:Int64}
+         AND toInt64(toUnixTimestamp(max_time)) >= {from:Int64}
+       GROUP BY partition_id ORDER BY partition_id`,
+      { database, table, from: BigInt(window.from), to: BigInt(window.to) },
+    ),
+  )
+  return rows.map(({ partition_id, rows, bytes, from, to }) => ({
+    partition_id,
+    rows: Number(rows),
+    bytes: Number(bytes),
+    from: Number(from),
+    to: Number(to),
+  }))
+}
+
+/**
+ * Drops parts of which every row that is left fits the condition: that rewrites nothing, and frees
+ * the bytes. A part never changes, so what is inserted meanwhile is in another one; a part that was
+ * merged meanwhile is not there any more, and its rows are left to the DELETE.
+ */
+async function dropWholeParts(
+  columnar: Columnar,
+  table: string,
+  partition: string,
+  { sql, params }: Condition,
+): Promise<void> {
+  const parts = await asStoreFailure(
+    columnar.query<{ part: string }>(
+      `SELECT _part AS part FROM ${table} WHERE _partition_id = {partition:String}
+       GROUP BY part HAVING count() = countIf(${sql})`,
+      { ...params, partition },
+    ),
+  )
+  for (const { part } of parts) {
+    try {
+      await asStoreFailure(
+        columnar.command(`ALTER TABLE ${table} DROP PART {part:String}`, { part }),
+      )
+    } catch (error) {
+      if (!(error instanceof ColumnarError && error.code === noSuchPart)) throw error
+    }
+  }
+}
+
+/** NO_SUCH_DATA_PART. */
+const noSuchPart = 232

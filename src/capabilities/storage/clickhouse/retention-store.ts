@@ -1,0 +1,174 @@
+import type { Columnar } from '../../../platform/columnar/index.ts'
+import {
+  type CensusBucket,
+  type CensusQuery,
+  censusBuckets_max,
+  type HeldBy,
+  type OpenSlice,
+  type RetentionSlice,
+  type RetentionStore,
+  retentionIds_max,
+  type TracesQuery,
+} from '../retention-contract.ts'
+import { bytesIn, type ChangesOf, type RowChanges, rowChanges, secondsOf } from './change-rows.ts'
+import { allOf, type Condition, nanoParameter } from './conditions.ts'
+import { contentMasks } from './content-mask.ts'
+import { countBuckets } from './count-buckets.ts'
+import { erasureIn, heldAmong, userCounts } from './erase-user.ts'
+import {
+  day_s,
+  dayOf,
+  environmentOf,
+  heldTracesSql,
+  inSlice,
+  ofProject,
+  retainedTables,
+} from './retention-conditions.ts'
+import { shareChanges } from './shared-changes.ts'
+import { type Read, reader } from './store-failure.ts'
+import { tableTargets } from './table-target.ts'
+
+/** Takes data out of ClickHouse, and says what there is. */
+export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar }): RetentionStore {
+  const read = reader(columnar)
+  const targetOf = tableTargets(columnar)
+  const share = shareChanges()
+  const changesOf: ChangesOf = async (kind, signal) =>
+    rowChanges(columnar, await targetOf(kind), kind, { signal, share })
+  return {
+    store: 'clickhouse',
+    kinds: ['observations', 'traces', 'events', 'links', 'correlations'],
+    deleteRows: async (slice, signal) =>
+      inPartitions(await changesOf(slice.kind, signal), slice, inSlice(slice)),
+    maskContent: async (slice, signal) => maskContent(await changesOf(slice.kind, signal), slice),
+    ...erasureIn({ read, changesOf, tableOf: (kind) => kind }),
+    countUser: (about) => userCounts(read, about),
+    census: async (asked) => census(read, await changesOf(asked.kind), asked),
+    countBuckets: async (asked) => countBuckets(read, await changesOf(asked.slice.kind), asked),
+    heldTraces: (slice, holds) => heldTraces(read, slice, holds),
+    tracesOf: (slice, asked) => tracesOf(read, slice, asked),
+    heldAmong: async (project_id, trace_ids, holds) => {
+      const held = new Set<string>()
+      for (const group of groupsOf(holds)) {
+        for (const id of await heldAmong(read, { project_id, trace_ids }, group)) held.add(id)
+      }
+      return [...held]
+    },
+    heldOwners: (project_id, holds) => heldOwners(read, project_id, holds),
+  }
+}
+
+async function inPartitions(
+  changes: RowChanges,
+  slice: RetentionSlice,
+  condition: Condition,
+  set?: string,
+): Promise<void> {
+  for (const { partition_id } of await changes.parts(secondsOf(slice))) {
+    if (set === undefined) await changes.deleteIn(partition_id, condition)
+    else await changes.updateIn(partition_id, set, condition)
+  }
+}
+
+async function maskContent(changes: RowChanges, slice: RetentionSlice): Promise<void> {
+  const { set } = contentMasks[slice.kind]
+  await inPartitions(changes, slice, inSlice({ ...slice, with_content: true }), set)
+}
+
+async function census(
+  read: Read,
+  changes: RowChanges,
+  asked: CensusQuery,
+): Promise<CensusBucket[]> {
+  const { project_id, kind, before, from, with_content, environments } = asked
+  const { time } = retainedTables[kind]
+  const environment = environmentOf(kind, environments)
+  const { where, params } = contentMasks[kind]
+  const wanted = allOf([
+    ofProject(project_id),
+    { sql: `${time} < ${nanoParameter('before')}`, params: { before } },
+    from === undefined
+      ? undefined
+      : { sql: `${time} >= ${nanoParameter('from')}`, params: { from } },
+    with_content ? { sql: where, params } : undefined,
+  ])
+  type Row = { day: string; env: string; records: string }
+  const rows = await read<Row>(
+    `SELECT toString(${dayOf(kind)}) AS day,
+       ${environment.sql} AS env, count() AS records
+     FROM ${kind} WHERE ${wanted.sql}
+     GROUP BY day, env ORDER BY toInt64(day), env LIMIT ${censusBuckets_max}`,
+    { ...wanted.params, ...environment.params },
+  )
+  const days = rows.map(({ day }) => Number(day))
+  const least = Math.min(...days)
+  const parts =
+    days.length === 0
+      ? []
+      : await changes.parts({ from: least * day_s, to: (Math.max(...days) + 1) * day_s })
+  return rows.map(({ day, env, records }) => {
+    const window = { from: Number(day) * day_s, to: (Number(day) + 1) * day_s }
+    const bytes = bytesIn(Number(records), parts, window)
+    return { day: Number(day), environment: env, rows: Number(records), bytes }
+  })
+}
+
+/** Holds of one statement: their values travel in the URL, of which ClickHouse takes 1 MiB. */
+const holds_max = 200
+
+function groupsOf(holds: readonly HeldBy[]): HeldBy[][] {
+  const groups: HeldBy[][] = []
+  for (let at = 0; at < holds.length; at += holds_max) groups.push(holds.slice(at, at + holds_max))
+  return groups
+}
+
+async function heldTraces(
+  read: Read,
+  slice: OpenSlice,
+  holds: readonly HeldBy[],
+): Promise<string[]> {
+  const found = new Set<string>()
+  const { sql, params } = inSlice(slice)
+  for (const group of groupsOf(holds)) {
+    const held = heldTracesSql(group)
+    const rows = await read<{ id: string }>(
+      `SELECT DISTINCT toString(trace_id) AS id FROM ${slice.kind}
+       WHERE ${sql} AND trace_id GLOBAL IN (${held.sql})
+       ORDER BY id LIMIT ${retentionIds_max + 1}`,
+      { ...params, ...held.params },
+    )
+    for (const { id } of rows) found.add(id)
+  }
+  return [...found].toSorted()
+}
+
+async function tracesOf(read: Read, slice: OpenSlice, asked: TracesQuery): Promise<string[]> {
+  const { environment: wanted, environments, after } = asked
+  const { sql, params } = inSlice(slice)
+  const environment = environmentOf(slice.kind, environments)
+  const rows = await read<{ id: string }>(
+    `SELECT DISTINCT toString(trace_id) AS id FROM ${slice.kind}
+     WHERE ${sql} AND ${environment.sql} = {wanted:String} AND toString(trace_id) > {after:String}
+     ORDER BY id LIMIT ${retentionIds_max}`,
+    { ...params, ...environment.params, wanted, after: after ?? '' },
+  )
+  return rows.map(({ id }) => id)
+}
+
+async function heldOwners(read: Read, project: string, holds: readonly HeldBy[]) {
+  const owners = { task_ids: new Set<string>(), conversation_ids: new Set<string>() }
+  for (const group of groupsOf(holds)) {
+    const held = heldTracesSql(group)
+    const rows = await read<{ task_id: string; conversation_id: string }>(
+      `SELECT DISTINCT task_id, conversation_id FROM observations
+       WHERE project_id = {project:UUID} AND trace_id GLOBAL IN (${held.sql})
+       LIMIT ${retentionIds_max}`,
+      { project, ...held.params },
+    )
+    for (const { task_id, conversation_id } of rows) {
+      if (task_id !== '') owners.task_ids.add(task_id)
+      if (conversation_id !== '') owners.conversation_ids.add(conversation_id)
+    }
+  }
+  return { task_ids: [...owners.task_ids], conversation_ids: [...owners.conversation_ids] }
+}

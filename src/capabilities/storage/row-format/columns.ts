@@ -1,0 +1,154 @@
+import type {
+  CorrelationDraft,
+  EventDraft,
+  LinkDraft,
+  TraceDraft,
+} from '../../../model/ingest-records.ts'
+import type { Observation } from '../../../model/observation.ts'
+
+/**
+ * The version of these columns, as row frames name it. To change them: copy this file's lists and
+ * the encoders to a folder of the next version, raise the number where rows are written, and keep
+ * the old readers for as long as a queue, a spool or a dead letter may still hold rows of it. A
+ * column that is new in the store needs a default there, so that old rows go in without it.
+ */
+export const rowFormat = 1
+
+const text = 'String'
+const word = 'LowCardinality(String)'
+const instant = "DateTime64(9, 'UTC')"
+const count = 'UInt64'
+const countOrNull = 'Nullable(UInt64)'
+const pairs = 'Map(LowCardinality(String), String)'
+
+/**
+ * The columns of table `observations` that an insert gives, with their types in ClickHouse. Those
+ * that roll-ups are made of come first, so that a reader of encoded rows can stop after them.
+ */
+export const observationColumnTypes = {
+  project_id: 'UUID',
+  trace_id: 'UUID',
+  observation_id: text,
+  parent_observation_id: text,
+  type: word,
+  start_time: instant,
+  end_time: instant,
+  status: word,
+  source: word,
+  task_id: text,
+  task_name: text,
+  task_implicit: 'Bool',
+  conversation_id: text,
+  conversation_external_id: text,
+  user_id: text,
+  environment: word,
+  release: word,
+  provider: word,
+  model_requested: word,
+  model: word,
+  input_uncached_tokens: countOrNull,
+  cache_read_tokens: countOrNull,
+  cache_write_tokens: countOrNull,
+  output_visible_tokens: countOrNull,
+  reasoning_tokens: countOrNull,
+  usage_source: word,
+  cost_usd: 'Nullable(Decimal(18, 9))',
+  name: text,
+  status_code: 'UInt32',
+  outcome: word,
+  error_type: word,
+  error_message: text,
+  contract_version: word,
+  endpoint: word,
+  service_name: word,
+  agent_name: word,
+  span_kind: word,
+  level: word,
+  content_state: word,
+  streamed: 'Bool',
+  finish_reason: word,
+  usage_semantics: word,
+  price_version: word,
+  time_to_first_token_ms: 'Nullable(Float64)',
+  request_bytes: count,
+  response_bytes: count,
+  mapped_from: word,
+  input: text,
+  output: text,
+  tool_calls: 'Array(Tuple(id String, name String, arguments String))',
+  tool_results: 'Array(Tuple(tool_call_id String, content String))',
+  attributes: pairs,
+  metadata: pairs,
+  message_id: text,
+} as const satisfies Record<keyof Observation, string>
+
+/** The columns of table `traces` that an insert gives. */
+export const traceColumnTypes = {
+  project_id: 'UUID',
+  trace_id: 'UUID',
+  time: instant,
+  name: text,
+  source: word,
+  task_id: text,
+  task_name: text,
+  conversation_id: text,
+  conversation_external_id: text,
+  user_id: text,
+  environment: word,
+  release: word,
+  input: text,
+  output: text,
+  metadata: pairs,
+  message_id: text,
+} as const satisfies Record<keyof TraceDraft | 'message_id', string>
+
+/** The columns of table `events` that an insert gives. */
+export const eventColumnTypes = {
+  project_id: 'UUID',
+  trace_id: 'UUID',
+  observation_id: text,
+  event_id: text,
+  time: instant,
+  name: word,
+  level: word,
+  source: word,
+  body: text,
+  attributes: pairs,
+  message_id: text,
+} as const satisfies Record<keyof EventDraft | 'message_id', string>
+
+/** The columns of table `links` that an insert gives. */
+export const linkColumnTypes = {
+  project_id: 'UUID',
+  trace_id: 'UUID',
+  observation_id: text,
+  link_id: text,
+  time: instant,
+  linked_trace_id: 'UUID',
+  linked_observation_id: text,
+  source: word,
+  attributes: pairs,
+  message_id: text,
+} as const satisfies Record<keyof LinkDraft | 'message_id', string>
+
+/** The columns of table `correlations` that an insert gives. */
+export const correlationColumnTypes = {
+  project_id: 'UUID',
+  trace_id: 'UUID',
+  observation_id: text,
+  correlation_type: word,
+  correlation_value: text,
+  time: instant,
+  source: word,
+  metadata: pairs,
+  message_id: text,
+} as const satisfies Record<keyof CorrelationDraft | 'message_id', string>
+
+/** The columns of each kind of row, in their order; kinds are named as in IngestRecords. */
+export const columnTypesByKind = {
+  traces: traceColumnTypes,
+  observations: observationColumnTypes,
+  events: eventColumnTypes,
+  links: linkColumnTypes,
+  correlations: correlationColumnTypes,
+} as const

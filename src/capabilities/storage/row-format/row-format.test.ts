@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { IngestRecords, TextPairs } from '../../../model/ingest-records.ts'
+import { observationSchema } from '../../../model/observation.ts'
+import {
+  ByteWriter,
+  compileRowBinary,
+  MalformedRow,
+} from '../../../platform/columnar/row-binary/index.ts'
+import { columnTypesByKind } from './columns.ts'
+import { readObservation, readObservationHead } from './read-observation.ts'
+import { type DraftOf, rowWriters } from './write-rows.ts'
+
+const message_id = '01900000-0000-7000-8000-0000000000aa'
+const char = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(...'abcdefgh 0123{}"') },
+  fc.constantFrom('é', '語', '🙂'),
+)
+const text = fc.oneof(
+  fc.string({ unit: char, maxLength: 40 }),
+  fc.string({ unit: char, minLength: 100, maxLength: 140 }),
+)
+const bytesOrText = fc.oneof(
+  text,
+  text.map((value) => Buffer.from(value)),
+)
+const instant = fc.bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })
+const countOrNull = fc.option(fc.maxSafeNat(), { nil: null })
+const pairs = fc
+  .uniqueArray(
+    text.map((key) => `k${key}`),
+    { maxLength: 5 },
+  )
+  .chain((keys) => fc.tuple(...keys.map((key) => fc.tuple(fc.constant(key), bytesOrText))))
+  .map((entries): TextPairs => entries.flat())
+const amount = fc
+  .tuple(fc.nat({ max: 999_999_999 }), fc.nat({ max: 999_999_999 }), fc.boolean())
+  .map(([whole, nano, minus]) => `${minus ? '-' : ''}${whole}.${String(nano).padStart(9, '0')}`)
+  .filter((value) => value !== '-0.000000000')
+
+const arbitraryByType: Record<string, fc.Arbitrary<unknown>> = {
+  UUID: fc.uuid(),
+  String: text,
+  'LowCardinality(String)': text,
+  "DateTime64(9, 'UTC')": instant,
+  Bool: fc.boolean(),
+  UInt32: fc.nat({ max: 0xffff_ffff }),
+  UInt64: fc.maxSafeNat(),
+  'Nullable(UInt64)': countOrNull,
+  'Nullable(Float64)': fc.option(fc.double({ noNaN: true, min: 0 }), { nil: null }),
+  'Nullable(Decimal(18, 9))': fc.option(amount, { nil: null }),
+  'Map(LowCardinality(String), String)': pairs,
+  'Array(Tuple(id String, name String, arguments String))': fc.array(
+    fc.record({ id: text, name: text, arguments: text }),
+    { maxLength: 3 },
+  ),
+  'Array(Tuple(tool_call_id String, content String))': fc.array(
+    fc.record({ tool_call_id: text, content: text }),
+    { maxLength: 3 },
+  ),
+}
+const contentColumns = ['input', 'output', 'body']
+
+function draftsOf<Kind extends keyof IngestRecords>(kind: Kind): fc.Arbitrary<DraftOf<Kind>> {
+  const columns = Object.entries(columnTypesByKind[kind]).filter(([name]) => name !== 'message_id')
+  const byName = columns.map(([name, type]) => [
+    name,
+    contentColumns.includes(name) ? bytesOrText : arbitraryByType[type],
+  ])
+  return fc.record(Object.fromEntries(byName)) as unknown as fc.Arbitrary<DraftOf<Kind>>
+}
+
+function encoded<Kind extends keyof IngestRecords>(kind: Kind, draft: DraftOf<Kind>): Buffer {
+  const writer = new ByteWriter(Buffer.alloc(64), 3)
+  rowWriters[kind](writer, draft, Buffer.from(message_id))
+  return writer.written().subarray(3)
+}
+
+function textOf(value: string | Uint8Array): string {
+  return typeof value === 'string' ? value : Buffer.from(value).toString()
+}
+
+/** The draft as a store reads it. */
+function stored(draft: object): Record<string, unknown> {
+  const entries = Object.entries(draft).map(([name, value]) => {
+    if (value instanceof Uint8Array) return [name, textOf(value)]
+    if (name === 'attributes' || name === 'metadata') return [name, recordOf(value)]
+    return [name, value]
+  })
+  return { ...Object.fromEntries(entries), message_id }
+}
+
+function recordOf(keysAndValues: TextPairs): Record<string, string> {
+  const texts = keysAndValues.map(textOf)
+  return Object.fromEntries(
+    texts.flatMap((key, place) => (place % 2 === 0 ? [[key, texts[place + 1] ?? '']] : [])),
+  )
+}
+
+const kinds = ['observations', 'traces', 'events', 'links', 'correlations'] as const
+
+test.each(kinds)('%s are written as their columns say', (kind) => {
+  const columns = Object.entries(columnTypesByKind[kind])
+  const encode = compileRowBinary(columns.map(([name, type]) => ({ name, type })))
+  fc.assert(
+    fc.property(draftsOf(kind), (draft) => {
+      const row = stored(draft)
+      const withMaps = columns
+        .filter(([, type]) => type.startsWith('Map'))
+        .map(([name]) => [name, row[name]])
+      expect(encoded(kind, draft)).toEqual(encode([{ ...row, ...Object.fromEntries(withMaps) }]))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('an observation is read as it was written, and its head too', () => {
+  fc.assert(
+    fc.property(draftsOf('observations'), fc.nat({ max: 9 }), (draft, at) => {
+      const bytes = encoded('observations', draft)
+      const row = readObservation(bytes)
+      expect(row).toEqual(stored(draft))
+      const head = readObservationHead(Buffer.concat([Buffer.alloc(at), bytes]), at)
+      expect(row).toMatchObject(head)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('the columns are those of the model, message_id last', () => {
+  expect(Object.keys(columnTypesByKind.observations).toSorted()).toEqual(
+    Object.keys(observationSchema.shape).toSorted(),
+  )
+  for (const kind of kinds) expect(Object.keys(columnTypesByKind[kind]).at(-1)).toBe('message_id')
+})
+
+test('a row that ends early is told so, wherever it ends', () => {
+  const [draft] = fc.sample(draftsOf('observations'), 1)
+  if (draft === undefined) throw new Error('no sample')
+  const bytes = encoded('observations', draft)
+  for (let end = 0; end < bytes.length; end++) {
+    expect(() => readObservation(bytes.subarray(0, end))).toThrow(MalformedRow)
+  }
+  expect(() => readObservation(Buffer.concat([bytes, Buffer.from('x')]))).toThrow(MalformedRow)
+})

@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import type { Clock } from '../../kernel/time.ts'
+import { cursorParameter, limitParameter } from '../../model/list-query.ts'
+import { record } from '../../model/named-schemas.ts'
+import { Answer, defineRoute, type Route } from '../../platform/http/index.ts'
+import {
+  enqueueJob,
+  type Job,
+  type JobDb,
+  jobFields,
+  listJobs,
+  readJob,
+  requesterOf,
+  shownJob,
+} from '../jobs/index.ts'
+import { type BenchmarkProgress, benchmarkKind } from './benchmark-job.ts'
+import { queryClasses, storeNames } from './contract.ts'
+import type { RoutingDb } from './store.ts'
+
+export type BenchmarkDeps = { db: RoutingDb; clock: Clock }
+
+/** POST /api/v2/observability/store-benchmark/run: asks all stores the same queries, in a job. */
+export function runStoreBenchmark({ db, clock }: BenchmarkDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/observability/store-benchmark/run',
+    id: 'runStoreBenchmark',
+    summary: 'Ask every store that holds the window the same queries, and compare',
+    status: 202,
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    body: record('RunStoreBenchmarkRequest', {
+      runs: z.int().min(1).max(10).default(5).describe('Times that each query is asked.'),
+      queries_max: z
+        .int()
+        .min(0)
+        .max(40)
+        .default(20)
+        .describe("The project's slowest and latest queries, beside the suite."),
+    }),
+    reply: runSchema,
+    errors: ['job_running', 'store_unavailable'],
+    handle: async ({ body, caller }) => {
+      const job = await enqueueJob(db as JobDb, {
+        project_id: caller.project_id,
+        kind: benchmarkKind,
+        params: body,
+        requested_by: requesterOf(caller),
+        exclusive_key: benchmarkKind,
+        clock,
+      })
+      return new Answer(shownRun(job), { status: 202 })
+    },
+  })
+}
+
+/** GET /api/v2/observability/store-benchmark/runs/{job_id}. */
+export function getStoreBenchmark({ db }: BenchmarkDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/store-benchmark/runs/{job_id}',
+    id: 'getStoreBenchmark',
+    summary: 'How far a benchmark is, or what it came to',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'viewer', key: null },
+    params: z.strictObject({ job_id: z.string().max(64) }),
+    reply: runSchema,
+    errors: ['job_not_found', 'store_unavailable'],
+    handle: async ({ params, caller: { project_id } }) =>
+      shownRun(await readJob(db as JobDb, { project_id, kind: benchmarkKind, id: params.job_id })),
+  })
+}
+
+/** GET /api/v2/observability/store-benchmark/runs: newest first. */
+export function listStoreBenchmarks({ db }: BenchmarkDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/store-benchmark/runs',
+    id: 'listStoreBenchmarks',
+    summary: 'The benchmarks of a project, newest first',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'viewer', key: null },
+    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
+    reply: record('StoreBenchmarkList', {
+      runs: z.array(runSchema),
+      total: z.int(),
+      total_is_exact: z.literal(false).optional(),
+      next_cursor: z.string().nullable(),
+    }),
+    errors: ['invalid_cursor', 'store_unavailable'],
+    handle: async ({ query, caller: { project_id } }) => {
+      const asked = { project_id, kind: benchmarkKind }
+      const { jobs, ...page } = await listJobs(db as JobDb, asked, query)
+      return { runs: jobs.map(shownRun), ...page }
+    },
+  })
+}
+
+const figure = z.number().nullable()
+
+const runSchema = record('StoreBenchmark', {
+  ...jobFields,
+  runs: z.int(),
+  queries_max: z.int(),
+  done: z.int().describe('Queries that all stores were asked.'),
+  of: z.int().nullable().describe('Queries in all; null before it has begun.'),
+  unreadable: z.int().describe('Recorded queries that are no queries any more.'),
+  stopped_early: z.boolean().describe('Its time was up before the last query.'),
+  cases: z.array(
+    record('BenchmarkCase', {
+      name: z.string().describe('Of the suite, or the hash of a recorded query.'),
+      origin: z.enum(['suite', 'recorded']),
+      kind: z.enum(['query', 'aggregate']),
+      query_class: z.enum(queryClasses),
+      query: z.record(z.string(), z.unknown()).describe('What was asked.'),
+      equal: z
+        .boolean()
+        .nullable()
+        .describe('The stores answered the same rows; null when fewer than two answered.'),
+      stores: z.array(
+        record('BenchmarkedStore', {
+          store: z.enum(storeNames),
+          runs: z.int(),
+          errors: z.int(),
+          error: z.string().nullable(),
+          median_ms: figure,
+          p95_ms: figure,
+          rows_read: figure.describe('Null: the store does not tell.'),
+          rows: figure,
+        }),
+      ),
+    }),
+  ),
+})
+
+function shownRun(job: Job): z.input<typeof runSchema> {
+  const state = (job.result ?? job.progress ?? {}) as Partial<BenchmarkProgress>
+  const { done = 0, of = null, cases = [], unreadable = 0, stopped_early = false } = state
+  return {
+    ...shownJob(job),
+    runs: Number(job.params['runs']),
+    queries_max: Number(job.params['queries_max']),
+    ...{ done, of, unreadable, stopped_early, cases },
+  }
+}

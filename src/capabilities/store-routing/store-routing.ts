@@ -1,0 +1,185 @@
+import type { z } from 'zod'
+import { Problem, problem } from '../../kernel/problem.ts'
+import { type Clock, isoFromNs } from '../../kernel/time.ts'
+import { Answer, defineRoute, ifMatchHeader, type Route } from '../../platform/http/index.ts'
+import { type Job, type JobDb, readJob, requesterOf } from '../jobs/index.ts'
+import { dayOf } from '../storage/index.ts'
+import { backfillKind, changeRouting } from './change-routing.ts'
+import {
+  defaultRouting,
+  keptSpan,
+  type Routing,
+  readableSpan,
+  writesToPostgres,
+} from './contract.ts'
+import type { RoutingCache } from './routing-cache.ts'
+import { routingBody, routingSchema } from './routing-schema.ts'
+import { readScorecard, recommendedRoutes } from './scorecard-route.ts'
+import {
+  findHotState,
+  findRouting,
+  type HotState,
+  type RoutingChange,
+  type RoutingDb,
+  type StoredRouting,
+} from './store.ts'
+
+/** What the routes need; `routings` are those by which this process chooses. */
+export type StoreRoutingDeps = {
+  db: RoutingDb
+  clock: Clock
+  routings: Pick<RoutingCache, 'forget'>
+}
+
+/** GET /api/v2/observability/store-routing; its ETag is what a change names in If-Match. */
+export function getStoreRouting(deps: StoreRoutingDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/store-routing',
+    id: 'getStoreRouting',
+    summary:
+      'Where a project is written, which store answers, and how far the hot window is filled',
+    etag: true,
+    auth: 'jwt',
+    scope: { level: 'project', role: 'viewer', key: null },
+    reply: routingSchema,
+    errors: ['store_unavailable'],
+    handle: async ({ caller: { project_id } }) => {
+      const stored = await findRouting(deps.db, project_id)
+      return answerOf(deps, stored ?? { ...noRouting, project_id })
+    },
+  })
+}
+
+/**
+ * PUT /api/v2/observability/store-routing: replaces the whole routing. With If-Match it does so only
+ * if it is still what was read (412 when not). All processes follow within five seconds. Writing to
+ * PostgreSQL from now on has a job fill the hot window; until it has, reads go to ClickHouse.
+ */
+export function putStoreRouting(deps: StoreRoutingDeps): Route {
+  return defineRoute({
+    method: 'PUT',
+    url: '/api/v2/observability/store-routing',
+    id: 'putStoreRouting',
+    summary: 'Set where a project is written and which store answers',
+    etag: true,
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    headers: [ifMatchHeader],
+    body: routingBody,
+    reply: routingSchema,
+    errors: ['precondition_failed', 'store_unavailable'],
+    handle: async ({ body, caller, headers }) => {
+      const { project_id, id: updated_by } = caller
+      const updated_at = new Date(deps.clock.now_ms())
+      const wanted = body.apply_scorecard
+        ? await recommended(deps, project_id)
+        : { ...defaultRouting, ...whatIsSet(body) }
+      const change: RoutingChange = { ...wanted, project_id, updated_at, updated_by }
+      const header = headers['if-match']
+      const if_match = Array.isArray(header) ? header.join(', ') : header
+      const about = { if_match, requested_by: requesterOf(caller) }
+      const stored = await written(deps, change, about)
+      deps.routings.forget(project_id)
+      return answerOf(deps, stored)
+    },
+  })
+}
+
+/** The body without fields that are undefined. */
+function whatIsSet({
+  apply_scorecard: _,
+  ...body
+}: z.output<typeof routingBody>): Partial<Routing> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+}
+
+/** The routing as it stands, with the routes that the scorecard recommends. */
+async function recommended(deps: StoreRoutingDeps, project_id: string): Promise<Routing> {
+  const stored = (await findRouting(deps.db, project_id)) ?? defaultRouting
+  const { write_stores, hot_window_hours, fallback } = stored
+  const { workloads } = await readScorecard(deps, project_id)
+  const routes = writesToPostgres(stored)
+    ? recommendedRoutes(stored.routes, workloads)
+    : stored.routes
+  return { write_stores, hot_window_hours, fallback, routes }
+}
+
+const noRouting = { ...defaultRouting, version: 0, updated_at: null, updated_by: null }
+
+async function written(
+  { db, clock }: StoreRoutingDeps,
+  change: RoutingChange,
+  { if_match, requested_by }: { if_match: string | undefined; requested_by: string },
+): Promise<StoredRouting> {
+  const any = if_match === undefined || if_match.trim() === '*'
+  const text = /^\s*"(\d{1,15})"\s*$/.exec(if_match ?? '')?.[1]
+  const version = text === undefined ? undefined : Number(text)
+  if (any || version !== undefined) {
+    const stored = await changeRouting(db, change, { version, requested_by, clock })
+    if (stored !== undefined) return stored
+  }
+  const now = await findRouting(db, change.project_id)
+  throw problem('precondition_failed', {
+    detail: `If-Match: got ${if_match?.slice(0, 80)}, expected "${now?.version ?? 0}": read the routing again`,
+    faults: [{ pointer: 'If-Match', detail: 'it is not the ETag of the routing as it stands' }],
+  })
+}
+
+type Shown = Omit<StoredRouting, 'updated_at'> & { updated_at: string | null }
+
+async function answerOf({ db, clock }: StoreRoutingDeps, routing: Shown) {
+  const { project_id, write_stores, hot_window_hours, routes, fallback } = routing
+  const { version, updated_at, updated_by } = routing
+  const shown = {
+    project_id,
+    write_stores: [...write_stores],
+    hot_window_hours,
+    routes: { ...routes },
+    fallback,
+    version,
+    updated_at,
+    updated_by,
+    hot_window: writesToPostgres(routing)
+      ? await hotWindowOf(db, project_id, { now_ms: clock.now_ms(), routing })
+      : null,
+  }
+  return new Answer(shown, { headers: { etag: `"${version}"` } })
+}
+
+async function hotWindowOf(
+  db: RoutingDb,
+  project_id: string,
+  { now_ms, routing }: { now_ms: number; routing: Routing },
+) {
+  const { from, to } = keptSpan(now_ms, routing)
+  const state = await findHotState(db, project_id, { from: dayOf(from), to: dayOf(to) })
+  const job = state?.backfill_job ? await jobIfKept(db, project_id, state.backfill_job) : undefined
+  return {
+    readable_from: readableFrom(state, readableSpan(now_ms, routing).from),
+    backfill: job === undefined ? null : backfillOf(job),
+    incomplete_days: (state?.gaps ?? []).map(({ day, reason }) => ({
+      day: new Date(day * 86_400_000).toISOString().slice(0, 10),
+      reason,
+    })),
+  }
+}
+
+/** Records of runs that ended long ago are deleted. */
+async function jobIfKept(db: JobDb, project_id: string, id: string): Promise<Job | undefined> {
+  return readJob(db, { project_id, kind: backfillKind, id }).catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'job_not_found') return undefined
+    throw error
+  })
+}
+
+function readableFrom(state: HotState | undefined, from: bigint): string | null {
+  const covered = state?.covered_from ?? null
+  if (covered === null) return null
+  return isoFromNs(((covered > from ? covered : from) / 1_000_000n) * 1_000_000n)
+}
+
+function backfillOf({ id, state, progress, error }: Job) {
+  const { done = 0, of = null, rows = 0 } = (progress ?? {}) as Partial<Record<string, number>>
+  return { job_id: id, state, done: done ?? 0, of, rows: rows ?? 0, error }
+}

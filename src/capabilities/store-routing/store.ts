@@ -1,0 +1,260 @@
+import {
+  type HotTables,
+  type JobTables,
+  type Kysely,
+  type RouteTables,
+  sql,
+} from '../../platform/relational/index.ts'
+import { type HotTableName, hotTables } from '../storage/index.ts'
+import { hotWindowHours, type Routing } from './contract.ts'
+
+/** Where routing, coverage, the jobs that fill it and the statistics of reads are. */
+export type RoutingDb = Kysely<HotTables & JobTables & RouteTables>
+type Db = RoutingDb
+
+/** How a project's data is written and read, as it stands in the store. */
+export type StoredRouting = Routing & {
+  project_id: string
+  version: number
+  updated_at: string
+  updated_by: string | null
+}
+
+/** A project's routing; undefined when it has set none. */
+export function findRouting(db: Db, project_id: string): Promise<StoredRouting | undefined> {
+  return db
+    .selectFrom('store_routing')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .executeTakeFirst()
+}
+
+/** What is written, by whom and when. */
+export type RoutingChange = Routing & { project_id: string; updated_at: Date; updated_by: string }
+
+/**
+ * Writes the routing, if that of `version` (0: none; undefined: any) still stands there; else
+ * answers undefined.
+ */
+export function writeRouting(
+  db: Db,
+  change: RoutingChange,
+  version: number | undefined,
+): Promise<StoredRouting | undefined> {
+  const row = {
+    ...change,
+    write_stores: [...change.write_stores],
+    routes: JSON.stringify(change.routes),
+  }
+  const next = { ...row, version: sql<number>`store_routing.version + 1` }
+  if (version !== undefined && version > 0) {
+    return db
+      .updateTable('store_routing')
+      .set(next)
+      .where('project_id', '=', change.project_id)
+      .where('version', '=', version)
+      .returningAll()
+      .executeTakeFirst()
+  }
+  const insert = db.insertInto('store_routing').values({ ...row, version: 1 })
+  return insert
+    .onConflict((conflict) =>
+      version === 0
+        ? conflict.column('project_id').doNothing()
+        : conflict.column('project_id').doUpdateSet(next),
+    )
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** What of a project is in PostgreSQL. */
+export type HotState = {
+  /** Nanoseconds since 1970; null: nothing yet. */
+  covered_from: bigint | null
+  backfill_job: string | null
+  gaps: HotGap[]
+}
+
+/** A day, counted from 1970, of which rows are missing. */
+export type HotGap = { day: number; reason: string }
+
+/** Gaps that are read at once, at most. */
+const gaps_max = 1000
+
+/**
+ * With the gaps among these days, the earliest first. Undefined when the project does not write to
+ * PostgreSQL.
+ */
+export async function findHotState(
+  db: Db,
+  project_id: string,
+  days: { from: number; to: number },
+): Promise<HotState | undefined> {
+  const { rows } = await sql<{
+    covered_from: string | null
+    backfill_job: string | null
+    gaps: HotGap[] | null
+  }>`
+    select covered_from::text as covered_from, backfill_job,
+      (select json_agg(json_build_object('day', day, 'reason', reason) order by day)
+        from (select day, reason from hot_gaps
+          where project_id = ${project_id} and day between ${days.from} and ${days.to}
+          order by day limit ${gaps_max}) as gap) as gaps
+    from hot_coverage where project_id = ${project_id}
+  `.execute(db)
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { covered_from, backfill_job, gaps } = row
+  return {
+    covered_from: covered_from === null ? null : BigInt(covered_from),
+    backfill_job,
+    gaps: gaps ?? [],
+  }
+}
+
+/** From now on this job fills what is missing: rows from `covered_from` on are there already. */
+export async function beginCoverage(
+  db: Db,
+  about: { project_id: string; backfill_job: string; covered_from: bigint | null },
+): Promise<void> {
+  const { project_id, backfill_job, covered_from } = about
+  await sql`
+    insert into hot_coverage (project_id, backfill_job, covered_from)
+    values (${project_id}, ${backfill_job}, ${covered_from?.toString() ?? null}::bigint)
+    on conflict (project_id) do update
+      set backfill_job = excluded.backfill_job, covered_from = excluded.covered_from
+  `.execute(db)
+}
+
+/** Nothing of the project is to be read from PostgreSQL any more. */
+export async function endCoverage(db: Db, project_id: string): Promise<void> {
+  await db.deleteFrom('hot_coverage').where('project_id', '=', project_id).execute()
+  await db.deleteFrom('hot_gaps').where('project_id', '=', project_id).execute()
+}
+
+/** Rows from this instant on are there. False when another job is to fill the window by now. */
+export async function extendCoverage(
+  db: Db,
+  about: { project_id: string; backfill_job: string; covered_from: bigint },
+): Promise<boolean> {
+  const { project_id, backfill_job, covered_from } = about
+  const { numAffectedRows } = await sql`
+    update hot_coverage
+    set covered_from = least(covered_from, ${covered_from.toString()}::bigint)
+    where project_id = ${project_id} and backfill_job = ${backfill_job}
+  `.execute(db)
+  return numAffectedRows === 1n
+}
+
+/** Says of days that rows are missing. Reads go to ClickHouse until a backfill has repaired them. */
+export async function markGaps(
+  db: Db,
+  about: { project_id: string; days: readonly number[]; reason: string },
+): Promise<void> {
+  await sql`
+    insert into hot_gaps (project_id, day, reason)
+    select ${about.project_id}, day, ${about.reason} from unnest(${about.days}::int[]) as day
+    on conflict (project_id, day) do update
+      set reason = excluded.reason, marked_at = clock_timestamp()
+  `.execute(db)
+}
+
+/** The database's time: what gaps are marked with. */
+export async function databaseTime(db: Db): Promise<string> {
+  const { rows } = await sql<{
+    now: string
+  }>`select clock_timestamp()::timestamptz(3) as now`.execute(db)
+  return rows[0]?.now ?? new Date(0).toISOString()
+}
+
+/** Forgets gaps of a day that were marked before its rows were copied. */
+export async function closeGap(
+  db: Db,
+  about: { project_id: string; day: number; marked_before: string },
+): Promise<void> {
+  await db
+    .deleteFrom('hot_gaps')
+    .where('project_id', '=', about.project_id)
+    .where('day', '=', about.day)
+    .where('marked_at', '<', about.marked_before)
+    .execute()
+}
+
+/** Projects with gaps between two days, and those days; at most so many of each. */
+export async function findGaps(
+  db: Db,
+  about: { from_day: number; to_day: number },
+): Promise<{ project_id: string; days: number[] }[]> {
+  const { rows } = await sql<{ project_id: string; days: number[] }>`
+    select project_id, array_agg(day order by day) as days
+    from hot_gaps join hot_coverage using (project_id)
+    where day between ${about.from_day} and ${about.to_day}
+    group by project_id limit ${gaps_max}
+  `.execute(db)
+  return rows
+}
+
+/** The widest hot window of any project, in hours; undefined when none has one. */
+export async function widestHotWindow(db: Db): Promise<number | undefined> {
+  const { rows } = await sql<{ hours: number | null }>`
+    select max(least(hot_window_hours, ${hotWindowHours.max})) as hours
+    from store_routing where 'postgres' = any(write_stores)
+  `.execute(db)
+  return rows[0]?.hours ?? undefined
+}
+
+/**
+ * Deletes rows that no hot window has any more, those of projects that gave theirs up too; at most so
+ * many. Answers how many it deleted. `now` and the hours that are kept beyond a window are given.
+ */
+export async function deleteOutside(
+  db: Db,
+  about: {
+    table: HotTableName
+    project_id: string
+    now: bigint
+    beyond_hours: number
+  },
+): Promise<number> {
+  const { table, project_id, now, beyond_hours } = about
+  const [name, at] = [sql.id(table), sql.id(hotTables[table].time)]
+  const key = sql.raw(hotTables[table].key.join(', '))
+  const { numAffectedRows } = await sql`
+    delete from ${name} where (${key}) in (
+      select ${key} from ${name}
+      where project_id = ${project_id} and ${at} < coalesce((
+        select ${now.toString()}::bigint
+          - (hot_window_hours + ${beyond_hours})::bigint * ${hour_ns.toString()}::bigint
+        from store_routing
+        where project_id = ${project_id} and 'postgres' = any(write_stores)
+      ), ${(2n ** 63n - 1n).toString()}::bigint)
+      order by ${at} limit ${deleted_max}
+    )
+  `.execute(db)
+  return Number(numAffectedRows ?? 0)
+}
+
+const hour_ns = 3_600_000_000_000n
+/** Rows of one statement. */
+const deleted_max = 5_000
+
+/** The projects that have rows in a table, one index look-up each. */
+export async function projectsIn(db: Db, table: HotTableName): Promise<string[]> {
+  const name = sql.id(table)
+  const { rows } = await sql<{ project_id: string }>`
+    with recursive found as (
+      (select project_id from ${name} order by project_id limit 1)
+      union all
+      select (select project_id from ${name} as next
+        where next.project_id > found.project_id order by project_id limit 1)
+      from found where found.project_id is not null
+    )
+    select project_id from found where project_id is not null
+  `.execute(db)
+  return rows.map(({ project_id }) => project_id)
+}
+
+/** Forgets gaps that no hot window has any more. */
+export async function deleteOldGaps(db: Db, before_day: number): Promise<void> {
+  await db.deleteFrom('hot_gaps').where('day', '<', before_day).execute()
+}

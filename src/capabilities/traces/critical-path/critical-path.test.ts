@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { anyRows, rowOf } from '../../../../test/support/trace-rows.ts'
+import { buildTree } from '../tree/build-tree.ts'
+import type { TraceRow, TreeNode } from '../tree/contract.ts'
+import { type CriticalPath, criticalPathOf } from './find-path.ts'
+import { findSlack } from './find-slack.ts'
+import { gainOf } from './what-if.ts'
+
+const ms = 1_000_000
+
+function pathOf(rows: TraceRow[]): CriticalPath {
+  const [root] = buildTree(rows).roots
+  if (root === undefined) throw new Error('no root')
+  return criticalPathOf(root)
+}
+
+const drawn = ({ segments }: CriticalPath) =>
+  segments.map(({ node, start, end }) => `${node.id} ${start / ms}-${end / ms}`)
+
+/** a: b and c side by side, then d, then nothing. */
+const fork = [
+  rowOf({ id: 'a', at: 0, took: 100 }),
+  rowOf({ id: 'b', parent: 'a', at: 10, took: 20 }),
+  rowOf({ id: 'c', parent: 'a', at: 10, took: 40 }),
+  rowOf({ id: 'c1', parent: 'c', at: 20, took: 10 }),
+  rowOf({ id: 'd', parent: 'a', at: 60, took: 30 }),
+]
+
+function gain(path: CriticalPath, share: number, ...ids: string[]): number {
+  const targets = new Set([...path.stages.keys()].filter(({ id }) => ids.includes(id)))
+  return gainOf(path, targets, share) / ms
+}
+
+describe('the path', () => {
+  test('goes back from the end by who ended last', () => {
+    expect(drawn(pathOf(fork))).toEqual([
+      'a 0-10',
+      'c 10-20',
+      'c1 20-30',
+      'c 30-50',
+      'a 50-60',
+      'd 60-90',
+      'a 90-100',
+    ])
+  })
+
+  test('children are cut to their parents, and those outside drop out', () => {
+    const path = pathOf([
+      rowOf({ id: 'a', at: 10, took: 50 }),
+      rowOf({ id: 'early', parent: 'a', at: 10, took: 0 }),
+      rowOf({ id: 'late', parent: 'a', at: 40, took: 100 }),
+      rowOf({ id: 'inner', parent: 'late', at: 50, took: 100 }),
+      rowOf({ id: 'outside', parent: 'a', at: 70, took: 10 }),
+    ])
+    expect(drawn(path)).toEqual(['a 0-30', 'late 30-40', 'inner 40-50'])
+  })
+
+  test('does not wait for who takes messages of a queue', () => {
+    const rows = [
+      rowOf({ id: 'a', at: 0, took: 50, span_kind: 'producer' }),
+      rowOf({ id: 'b', parent: 'a', at: 10, took: 20, span_kind: 'consumer' }),
+    ]
+    expect(drawn(pathOf(rows))).toEqual(['a 0-50'])
+  })
+})
+
+describe('slack and what-if', () => {
+  test('who was not waited for had until the sibling that was', () => {
+    const path = pathOf(fork)
+    const slack = [...findSlack(path)].map(([{ id }, ns]) => [id, ns / ms])
+    expect(Object.fromEntries(slack)).toEqual({ a: 0, b: 20, c: 0, c1: 0, d: 0 })
+  })
+
+  test.each([
+    [0.5, ['d'], 15],
+    [1, ['d'], 30],
+    [0.5, ['b'], 0],
+    [0.25, ['c'], 10],
+    [1, ['c'], 20],
+    [1, ['c', 'b'], 40],
+    [0.5, ['c1', 'd'], 20],
+    [0.5, ['a'], 50],
+  ])('%s less of %s', (share, ids, saves_ms) => {
+    expect(gain(pathOf(fork), share, ...ids)).toBe(saves_ms)
+  })
+
+  test('what began before is no sooner for what was gained after', () => {
+    const path = pathOf([
+      rowOf({ id: 'a', at: 0, took: 100 }),
+      rowOf({ id: 'b', parent: 'a', at: 0, took: 40 }),
+      rowOf({ id: 'long', parent: 'a', at: 0, took: 80 }),
+      rowOf({ id: 'c', parent: 'a', at: 40, took: 60 }),
+    ])
+    expect(drawn(path)).toEqual(['b 0-40', 'c 40-100'])
+    expect(gain(path, 1, 'b')).toBe(20)
+  })
+})
+
+describe('of any trace', () => {
+  const eachRoot = (rows: TraceRow[], check: (path: CriticalPath, root: TreeNode) => void) => {
+    for (const root of buildTree(rows).roots) check(criticalPathOf(root), root)
+  }
+
+  test('the path is the duration of its root, without holes', () => {
+    fc.assert(
+      fc.property(anyRows, (rows) => {
+        eachRoot(rows, ({ segments }, root) => {
+          let cursor = root.start
+          for (const { start, end, node } of segments) {
+            expect(start).toBe(cursor)
+            expect(end).toBeGreaterThan(start)
+            expect(node.start).toBeLessThanOrEqual(start)
+            expect(node.end).toBeGreaterThanOrEqual(end)
+            cursor = end
+          }
+          expect(cursor).toBe(root.end)
+        })
+      }),
+    )
+  })
+
+  test('slack is never less than nothing, and nothing on the path', () => {
+    fc.assert(
+      fc.property(anyRows, (rows) => {
+        eachRoot(rows, (path) => {
+          const slack = findSlack(path)
+          for (const each of slack.values()) expect(each).toBeGreaterThanOrEqual(0)
+          for (const { node } of path.segments) expect(slack.get(node)).toBe(0)
+        })
+      }),
+    )
+  })
+
+  test('more haste never makes it later, and saves no more than was hurried', () => {
+    const share = fc.constantFrom(0, 0.25, 0.5, 1)
+    fc.assert(
+      fc.property(anyRows, share, fc.nat(), (rows, less, pick) => {
+        eachRoot(rows, (path) => {
+          const nodes = [...path.stages.keys()]
+          const target = nodes[pick % nodes.length]
+          if (target === undefined) return
+          const { start, end } = path.stages.get(target) ?? target
+          const saved = gainOf(path, new Set([target]), less)
+          expect(saved).toBeGreaterThanOrEqual(0)
+          expect(saved).toBeLessThanOrEqual((end - start) * less)
+          expect(gainOf(path, new Set([target]), 1)).toBeGreaterThanOrEqual(saved)
+          if (!path.segments.some(({ node }) => isWithin(node, target))) expect(saved).toBe(0)
+        })
+      }),
+    )
+  })
+})
+
+function isWithin(node: TreeNode, top: TreeNode): boolean {
+  return node.position >= top.position && node.position <= top.last
+}

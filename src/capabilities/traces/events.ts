@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { isoFromNs } from '../../kernel/time.ts'
+import {
+  checkWindow,
+  cursorParameter,
+  expected,
+  instantParameter,
+  limitParameter,
+  textParameter,
+} from '../../model/list-query.ts'
+import { record } from '../../model/named-schemas.ts'
+import { levels } from '../../model/observation.ts'
+import { defineRoute, type Route } from '../../platform/http/index.ts'
+import type { EventFilter, EventRow } from '../storage/index.ts'
+import { positionIn } from './position-cursor.ts'
+import { pageFields, recordFields, textOrNull } from './record-fields.ts'
+import type { TraceDeps } from './trace-deps.ts'
+import { checkTraceExists, tracePath } from './trace-path.ts'
+
+/** Text of a page; a page that would have more ends early, and the next one goes on. */
+const page_bytes_max = 8 * 1024 * 1024
+
+/** GET /api/v2/observability/traces/{trace_id}/events: what happened in a trace, in order. */
+export function listTraceEvents({ records }: TraceDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/traces/{trace_id}/events',
+    id: 'listTraceEvents',
+    summary: 'Events of a trace, in order',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
+    params: tracePath,
+    query: querySchema,
+    reply: replySchema,
+    errors: ['trace_not_found', 'invalid_cursor', 'store_unavailable'],
+    handle: async ({ params: { trace_id }, query, caller: { project_id } }) => {
+      checkWindow(query)
+      const { order, limit, cursor } = query
+      const list = `events of ${trace_id} ${order}`
+      const filter = filterFrom(query)
+      const after = cursor === undefined ? {} : { after: positionIn(list, cursor, places) }
+      const [{ rows, more }, total] = await Promise.all([
+        records.traceEvents(project_id, trace_id, {
+          ...filter,
+          ...after,
+          order,
+          limit,
+          bytes_max: page_bytes_max,
+        }),
+        records.countTraceEvents(project_id, trace_id, { ...filter, limit: totalExactMax + 1 }),
+      ])
+      if (rows.length === 0) await checkTraceExists(records, project_id, trace_id)
+      const last = more ? rows.at(-1) : undefined
+      const next = last && cursorAfter(list, last)
+      return { events: rows.map(eventFrom), ...pageInfo(total, next ?? null) }
+    },
+  })
+}
+
+const places = { time: 'time', observation_id: 'text', event_id: 'text' } as const
+
+function cursorAfter(list: string, { time, observation_id, event_id }: EventRow): string {
+  return encodeCursor(list, [time.toString(), observation_id, event_id])
+}
+
+const querySchema = z.strictObject({
+  name: textParameter('Only events of exactly this name.'),
+  observation_id: textParameter('Only events of this observation.'),
+  from: instantParameter('Only events at or after this instant.'),
+  to: instantParameter('Only events before this instant.'),
+  order: z
+    .enum(['asc', 'desc'], { error: expected('asc or desc') })
+    .default('asc')
+    .describe('`asc`: earliest first, `desc`: latest first.'),
+  limit: limitParameter,
+  cursor: cursorParameter,
+})
+
+function filterFrom({ name, observation_id, from, to }: z.output<typeof querySchema>): EventFilter {
+  return {
+    ...(name !== undefined && { name }),
+    ...(observation_id !== undefined && { observation_id }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  }
+}
+
+const eventSchema = z
+  .strictObject({
+    event_id: z.string().describe('Unique within its observation.'),
+    ...recordFields,
+    name: z.string().describe('What kind of event it is.'),
+    level: z
+      .enum(levels)
+      .exclude([''])
+      .nullable()
+      .describe('How grave it is, as far as it was said.'),
+    body: z.string().nullable().describe('Text, or JSON as text; for GenAI events what was said.'),
+    attributes: z.record(z.string(), z.string()).describe('As they came.'),
+  })
+  .meta({ id: 'TraceEvent' })
+
+const replySchema = record('TraceEventList', {
+  events: z
+    .array(eventSchema)
+    .describe('The page, in order. Shorter than `limit` where events are large.'),
+  ...pageFields,
+})
+
+function eventFrom(row: EventRow): z.infer<typeof eventSchema> {
+  return {
+    event_id: row.event_id,
+    trace_id: row.trace_id,
+    observation_id: textOrNull(row.observation_id),
+    time: isoFromNs(row.time),
+    source: row.source,
+    name: row.name,
+    level: row.level === '' ? null : row.level,
+    body: textOrNull(row.body),
+    attributes: row.attributes,
+  }
+}

@@ -1,0 +1,94 @@
+import { type RunDeps, readRecords } from '../../query/index.ts'
+import type { TimeWindow } from '../../storage/index.ts'
+import { isoWindowOf, ofTraces } from '../read-trace-rows.ts'
+import type { TreeNode } from '../tree/contract.ts'
+import type { ShownNode } from './node-schema.ts'
+
+export type NodeDetails = NonNullable<ShownNode['details']>
+
+const texts = [
+  'provider',
+  'agent_name',
+  'level',
+  'outcome',
+  'finish_reason',
+  'error_type',
+  'error_message',
+  'content_state',
+] as const
+const fields = [
+  'observation_id',
+  'start_time',
+  'model',
+  'model_requested',
+  'status_code',
+  'time_to_first_token_ms',
+  ...texts,
+]
+const text_characters_max = 500
+
+/** What a page shows of its nodes beyond the tree, by `detailsKey`; at most 500 nodes. */
+export async function readDetails(
+  queries: RunDeps,
+  nodes: readonly TreeNode[],
+  about: { project_id: string; trace_id: string; signal: AbortSignal },
+): Promise<ReadonlyMap<string, NodeDetails>> {
+  const ids = [...new Set(nodes.flatMap(({ row, id }) => (row === null ? [] : [id])))]
+  if (ids.length === 0) return new Map()
+  const { project_id, trace_id, signal } = about
+  const read = await readRecords(queries, {
+    ...{ project_id, signal },
+    rows_max: rows_max,
+    query_class: 'explorer',
+    body: {
+      entity: 'observations',
+      window: isoWindowOf(windowOf(nodes)),
+      where: { and: [ofTraces([trace_id]), { field: 'observation_id', op: 'in', value: ids }] },
+      select: fields,
+      order_by: [{ field: 'start_time', direction: 'asc' }],
+    },
+  })
+  const { alias, rows } = read
+  return new Map(
+    rows.map((row) => {
+      const value = (name: string) => row[alias[name] ?? '']
+      return [`${value('start_time')} ${value('observation_id')}`, detailsFrom(value)]
+    }),
+  )
+}
+
+/** Ids may be repeated in a trace, at most so often on a page. */
+const rows_max = 2_000
+
+/** By what the details of a node are known. */
+export function detailsKey({ row }: TreeNode): string {
+  return row === null ? '' : `${row.start_time} ${row.observation_id}`
+}
+
+function windowOf(nodes: readonly TreeNode[]): TimeWindow {
+  const starts = nodes.flatMap(({ row }) => (row === null ? [] : [row.start_time]))
+  let [from, to] = [starts[0] ?? 0n, starts[0] ?? 0n]
+  for (const start of starts) {
+    if (start < from) from = start
+    if (start > to) to = start
+  }
+  return { from, to: to + 1n }
+}
+
+function detailsFrom(value: (name: string) => unknown): NodeDetails {
+  const text = (name: string) => String(value(name) ?? '').slice(0, text_characters_max) || null
+  const first_ms = value('time_to_first_token_ms') ?? null
+  return {
+    provider: text('provider'),
+    model: text('model') ?? text('model_requested'),
+    agent_name: text('agent_name'),
+    level: text('level'),
+    outcome: text('outcome'),
+    status_code: Number(value('status_code') ?? 0),
+    finish_reason: text('finish_reason'),
+    error_type: text('error_type'),
+    error_message: text('error_message'),
+    content_state: text('content_state'),
+    time_to_first_token_ms: first_ms === null ? null : Number(first_ms),
+  }
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { isoFromNs } from '../../kernel/time.ts'
+import {
+  checkWindow,
+  cursorParameter,
+  expected,
+  instantParameter,
+  limitParameter,
+  textParameter,
+} from '../../model/list-query.ts'
+import { record } from '../../model/named-schemas.ts'
+import { defineRoute, type Route } from '../../platform/http/index.ts'
+import type { LinkFilter, LinkRow } from '../storage/index.ts'
+import { positionIn } from './position-cursor.ts'
+import { pageFields, recordFields, textOrNull } from './record-fields.ts'
+import type { TraceDeps } from './trace-deps.ts'
+import { checkTraceExists, tracePath } from './trace-path.ts'
+
+/** GET /api/v2/observability/traces/{trace_id}/links: which observations point at which. */
+export function listTraceLinks({ records }: TraceDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/traces/{trace_id}/links',
+    id: 'listTraceLinks',
+    summary: 'Links from a trace and to it',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
+    params: tracePath,
+    query: querySchema,
+    reply: replySchema,
+    errors: ['trace_not_found', 'invalid_cursor', 'store_unavailable'],
+    handle: async ({ params: { trace_id }, query, caller: { project_id } }) => {
+      checkWindow(query)
+      const { order, limit, cursor } = query
+      const list = `links of ${trace_id} ${order}`
+      const filter = filterFrom(query)
+      const after = cursor === undefined ? {} : { after: positionIn(list, cursor, places) }
+      const [found, total] = await Promise.all([
+        records.traceLinks(project_id, trace_id, { ...filter, ...after, order, limit: limit + 1 }),
+        records.countTraceLinks(project_id, trace_id, { ...filter, limit: totalExactMax + 1 }),
+      ])
+      if (found.length === 0) await checkTraceExists(records, project_id, trace_id)
+      const page = found.slice(0, limit)
+      const last = found.length > limit ? page.at(-1) : undefined
+      const next = last && cursorAfter(list, last)
+      return { links: page.map((row) => linkFrom(row, trace_id)), ...pageInfo(total, next ?? null) }
+    },
+  })
+}
+
+const places = {
+  time: 'time',
+  trace_id: 'trace_id',
+  observation_id: 'text',
+  link_id: 'text',
+} as const
+
+function cursorAfter(list: string, { time, trace_id, observation_id, link_id }: LinkRow): string {
+  return encodeCursor(list, [time.toString(), trace_id, observation_id, link_id])
+}
+
+const directions = ['from', 'to'] as const
+
+const querySchema = z.strictObject({
+  direction: z
+    .enum(directions, { error: expected('from or to') })
+    .optional()
+    .describe('`from`: only links that the trace makes; `to`: only links that point at it.'),
+  observation_id: textParameter('Only links of, or to, this observation of the trace.'),
+  from: instantParameter('Only links whose observation began at or after this instant.'),
+  to: instantParameter('Only links whose observation began before this instant.'),
+  order: z
+    .enum(['asc', 'desc'], { error: expected('asc or desc') })
+    .default('asc')
+    .describe('`asc`: earliest first, `desc`: latest first.'),
+  limit: limitParameter,
+  cursor: cursorParameter,
+})
+
+function filterFrom(query: z.output<typeof querySchema>): LinkFilter {
+  const { direction, observation_id, from, to } = query
+  return {
+    ...(direction !== undefined && { direction }),
+    ...(observation_id !== undefined && { observation_id }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  }
+}
+
+const linkSchema = z
+  .strictObject({
+    link_id: z.string().describe('Unique within the observation that links.'),
+    direction: z
+      .enum(directions)
+      .meta({ id: 'LinkDirection' })
+      .describe('`from`: the trace asked for makes it; `to`: it points at that trace.'),
+    ...recordFields,
+    linked_trace_id: z.guid().describe('The trace that it points at.'),
+    linked_observation_id: z
+      .string()
+      .nullable()
+      .describe('The observation that it points at; null when that is the trace.'),
+    attributes: z.record(z.string(), z.string()).describe('As they came.'),
+  })
+  .meta({ id: 'TraceLink' })
+
+const replySchema = record('TraceLinkList', {
+  links: z.array(linkSchema).describe('The page, in order.'),
+  ...pageFields,
+})
+
+function linkFrom(row: LinkRow, traceId: string): z.infer<typeof linkSchema> {
+  return {
+    link_id: row.link_id,
+    direction: row.trace_id === traceId ? 'from' : 'to',
+    trace_id: row.trace_id,
+    observation_id: textOrNull(row.observation_id),
+    time: isoFromNs(row.time),
+    source: row.source,
+    linked_trace_id: row.linked_trace_id,
+    linked_observation_id: textOrNull(row.linked_observation_id),
+    attributes: row.attributes,
+  }
+}

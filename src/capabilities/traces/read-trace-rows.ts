@@ -1,0 +1,119 @@
+import { shownDollars } from '../../kernel/dollars.ts'
+import { isoFromNs } from '../../kernel/time.ts'
+import { type RecordsRead, type RunDeps, readRecords } from '../query/index.ts'
+import type { TimeWindow } from '../storage/index.ts'
+import { type TraceRow, tokenBuckets } from './tree/contract.ts'
+
+/** Observations of one trace that are looked at; of a longer one the earliest. */
+export const traceRows_max = 100_000
+
+/** Which observations: of these traces, in this window of their starts. */
+export type TraceRowsAsked = {
+  project_id: string
+  trace_ids: readonly string[]
+  window: TimeWindow
+  rows_max: number
+  signal: AbortSignal
+}
+
+/** Rows of a trace and who told them; `more`: there are others behind them. */
+export type TraceRowsRead = Pick<
+  RecordsRead,
+  'served_by' | 'fallback_reason' | 'stats' | 'more'
+> & { rows: TraceRow[] }
+
+/**
+ * Reads what a tree needs of each observation: nothing of what was said. Rejects with
+ * `store_unavailable`, `query_too_expensive` and `rate_limited`.
+ */
+export async function readTraceRows(
+  queries: RunDeps,
+  { project_id, trace_ids, window, rows_max, signal }: TraceRowsAsked,
+): Promise<TraceRowsRead> {
+  const [only] = trace_ids.length === 1 ? trace_ids : []
+  const read = await readRecords(queries, {
+    ...{ project_id, rows_max, signal },
+    query_class: 'explorer',
+    body: {
+      entity: 'observations',
+      window: isoWindowOf(window),
+      where: ofTraces(trace_ids),
+      // The id of one trace need not come with each row.
+      select: only === undefined ? ['trace_id', ...fields] : [...fields],
+      order_by: [{ field: 'start_time', direction: 'asc' }],
+    },
+  })
+  const { served_by, fallback_reason, stats, more } = read
+  return { served_by, fallback_reason, stats, more, rows: rowsFrom(read, only) }
+}
+
+/** Observations of these traces, in the words of queries. */
+export function ofTraces(trace_ids: readonly string[]) {
+  const [only] = trace_ids
+  return trace_ids.length === 1
+    ? { field: 'trace_id', op: 'eq', value: only }
+    : { field: 'trace_id', op: 'in', value: trace_ids }
+}
+
+/** A window as queries take it; open sides reach as far as instants do. */
+export function isoWindowOf({ from, to }: TimeWindow): { from: string; to: string } {
+  return {
+    from: isoFromNs(from ?? 0n),
+    to: to === undefined ? '2261-12-31T23:59:59.999999999Z' : isoFromNs(to),
+  }
+}
+
+const fields = [
+  'observation_id',
+  'parent_observation_id',
+  'type',
+  'name',
+  'status',
+  'source',
+  'service_name',
+  'span_kind',
+  'task_id',
+  'task_name',
+  'start_time',
+  'end_time',
+  'cost_usd',
+  ...tokenBuckets,
+] as const
+
+/** Each row is made in one go, with all its fields: a trace has many, and such objects are quick. */
+function rowsFrom({ rows, alias }: RecordsRead, trace_id: string | undefined): TraceRow[] {
+  const column = (name: string) => alias[name] ?? name
+  const at = Object.fromEntries(fields.map((name) => [name, column(name)])) as Columns
+  const ofTrace = column('trace_id')
+  return rows.map((row) => {
+    const dollars = row[at.cost_usd] ?? null
+    return {
+      trace_id: trace_id ?? (row[ofTrace] as string),
+      observation_id: row[at.observation_id] as string,
+      parent_observation_id: row[at.parent_observation_id] as string,
+      type: row[at.type] as TraceRow['type'],
+      name: row[at.name] as string,
+      status: row[at.status] as TraceRow['status'],
+      source: row[at.source] as TraceRow['source'],
+      service_name: row[at.service_name] as string,
+      span_kind: row[at.span_kind] as TraceRow['span_kind'],
+      task_id: row[at.task_id] as string,
+      task_name: row[at.task_name] as string,
+      input_uncached_tokens: numberOrNull(row[at.input_uncached_tokens]),
+      cache_read_tokens: numberOrNull(row[at.cache_read_tokens]),
+      cache_write_tokens: numberOrNull(row[at.cache_write_tokens]),
+      output_visible_tokens: numberOrNull(row[at.output_visible_tokens]),
+      reasoning_tokens: numberOrNull(row[at.reasoning_tokens]),
+      start_time: BigInt(String(row[at.start_time])),
+      end_time: BigInt(String(row[at.end_time])),
+      // Stores spell an amount in their own ways.
+      cost_usd: dollars === null ? null : shownDollars(String(dollars)),
+    }
+  })
+}
+
+type Columns = Record<(typeof fields)[number], string>
+
+function numberOrNull(value: unknown): number | null {
+  return value === null || value === undefined ? null : Number(value)
+}
