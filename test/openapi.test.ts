@@ -3,7 +3,8 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { default as formats } from 'ajv-formats'
 import { expect, test } from 'vitest'
-import { isJson, type Json, schemaText } from '../src/platform/http/json-schema.ts'
+import { canonicalJson } from '../src/kernel/canonical-json.ts'
+import { isJson, type Json } from '../src/platform/http/json-schema.ts'
 
 const text = await readFile('docs/reference/openapi.json', 'utf8')
 const document: OpenApi = JSON.parse(text)
@@ -74,7 +75,7 @@ test('no record is inline: an object with fields is a component', () => {
 
 test('no list of values, pattern or union is written twice', () => {
   const written = inlineSchemas().filter(({ schema }) => isWorthAName(schema))
-  const byText = Map.groupBy(written, ({ schema }) => schemaText(withoutNotes(schema)))
+  const byText = Map.groupBy(written, ({ schema }) => canonicalJson(withoutNotes(schema)))
   const repeated = [...byText.values()].filter((same) => same.length > 1)
   expect(repeated.map((same) => same.map(({ place }) => place))).toEqual([])
 })
@@ -86,7 +87,7 @@ test('parameters that most operations have are shared', () => {
   const inline = operations.flatMap(({ parameters: own = [] }) => own).filter(isInline)
   for (const name of shared) {
     const repeated = inline.filter((parameter) => parameter['name'] === name)
-    expect(new Set(repeated.map(schemaText)).size, name).toBe(repeated.length)
+    expect(new Set(repeated.map(canonicalJson)).size, name).toBe(repeated.length)
   }
 })
 

@@ -1,6 +1,7 @@
+import { backOff } from '../kernel/back-off.ts'
 import type { KubeClient } from '../platform/kube/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
-import { backoffOf, serviceBackoff } from './backoff.ts'
+import { serviceBackoff } from './backoff.ts'
 import type { Kind } from './contract.ts'
 import type { ControllerMetrics, OperatorMetrics, ReconcileResult } from './controller-metrics.ts'
 import type { EventRecorder } from './event-recorder.ts'
@@ -141,7 +142,7 @@ function plan(queue: WorkQueue, key: string, next: Next, timing: Timing): Reconc
   }
   const failures = queue.fail(key)
   if (failure.retry === 'service') {
-    const own_ms = backoffOf(serviceBackoff, failures, timing.random)
+    const own_ms = backOff(serviceBackoff, failures, timing.random)
     queue.addAfter(key, Math.max(failure.after_ms ?? 0, own_ms))
     return 'error'
   }

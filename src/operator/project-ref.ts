@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BoundedCache } from '../kernel/bounded-cache.ts'
 import type { Clock } from '../kernel/time.ts'
 import { NotReady } from './contract.ts'
 import { type ServiceClient, ServiceUnavailable } from './service-client.ts'
@@ -22,8 +23,7 @@ export async function resolveProject(
   const known = clock && knownTo(service).get(name)
   if (known !== undefined && clock !== undefined && clock.now_ms() < known.until_ms) return known.id
   const id = await lookUp(name, service)
-  if (clock !== undefined)
-    remember(knownTo(service), name, { id, until_ms: clock.now_ms() + kept_ms })
+  if (clock !== undefined) knownTo(service).set(name, { id, until_ms: clock.now_ms() + kept_ms })
   return id
 }
 
@@ -31,23 +31,15 @@ export async function resolveProject(
 const kept_ms = 60_000
 const kept_max = 2_000
 
-type Known = Map<string, { id: string; until_ms: number }>
+type Known = BoundedCache<string, { id: string; until_ms: number }>
 
 /** By client: another one may lead to another service. */
 const knownBy = new WeakMap<ServiceClient, Known>()
 
 function knownTo(service: ServiceClient): Known {
-  const known: Known = knownBy.get(service) ?? new Map()
+  const known: Known = knownBy.get(service) ?? new BoundedCache(kept_max)
   knownBy.set(service, known)
   return known
-}
-
-/** The one that was noted first goes when there are too many. */
-function remember(known: Known, name: string, found: { id: string; until_ms: number }): void {
-  known.delete(name)
-  const [oldest] = known.keys()
-  if (known.size >= kept_max && oldest !== undefined) known.delete(oldest)
-  known.set(name, found)
 }
 
 const projectList = z.object({ projects: z.array(z.object({ id: z.string(), name: z.string() })) })

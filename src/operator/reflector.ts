@@ -1,5 +1,6 @@
+import { backOff } from '../kernel/back-off.ts'
 import { KubeExpired, KubeUnavailable } from '../platform/kube/index.ts'
-import { backoffOf, watchBackoff } from './backoff.ts'
+import { watchBackoff } from './backoff.ts'
 import type { Position, ReflectorOptions } from './reflector-options.ts'
 import { watchOnce } from './watch-once.ts'
 
@@ -55,7 +56,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     const message = error instanceof Error ? error.message : String(error)
     if (unsynced !== null) unsynced = message
     const asked_ms = error instanceof KubeUnavailable ? (error.retry_after_ms ?? 0) : 0
-    const wait_ms = Math.max(asked_ms, backoffOf(watchBackoff, failures, timing.random))
+    const wait_ms = Math.max(asked_ms, backOff(watchBackoff, failures, timing.random))
     logger.warn({ ...named, failures, wait_ms, reason: message }, 'a watch or list failed')
     return wait_ms
   }

@@ -1,3 +1,4 @@
+import { Semaphore } from '../kernel/semaphore.ts'
 import {
   type ServiceAnswer,
   type ServiceClient,
@@ -5,7 +6,6 @@ import {
   type ServiceRequest,
   ServiceUnavailable,
 } from './service-client.ts'
-import { createTurns } from './turns.ts'
 
 export type ServiceHttpOptions = {
   /** `http://looptrace-api:4000`: without a path. */
@@ -23,8 +23,9 @@ export type ServiceHttpOptions = {
  * the service said, never the key.
  */
 export function createServiceClient(options: ServiceHttpOptions): ServiceClient {
-  const turns = createTurns(options.requests_max)
-  return { request: (request) => turns.take(() => ask(options, request)) }
+  // The operator's workers are the callers, so their number bounds those that wait.
+  const slots = new Semaphore({ permits_max: options.requests_max })
+  return { request: (request) => slots.run(() => ask(options, request)) }
 }
 
 async function ask(options: ServiceHttpOptions, request: ServiceRequest): Promise<ServiceAnswer> {

@@ -1,4 +1,5 @@
-import { backoffOf, itemBackoff } from './backoff.ts'
+import { backOff } from '../kernel/back-off.ts'
+import { itemBackoff } from './backoff.ts'
 import { createDueTimes } from './due-times.ts'
 import type { Timing } from './timing.ts'
 import { createTokenBucket } from './token-bucket.ts'
@@ -79,7 +80,7 @@ export function createWorkQueue(timing: Timing, observer: QueueObserver): WorkQu
     addAfter: later.add,
     addRateLimited: (key, asked_ms) => {
       observer.retried(key)
-      const own_ms = backoffOf(itemBackoff, failures.get(key) ?? 1, random)
+      const own_ms = backOff(itemBackoff, failures.get(key) ?? 1, random)
       later.add(key, Math.max(own_ms, bucket.reserve_ms(), asked_ms))
     },
     fail: (key) => {

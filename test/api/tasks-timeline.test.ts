@@ -239,6 +239,53 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     expect(operations).toEqual([entries[0]])
   })
 
+  test('has the tool calls of /tool-calls, those before the recorded start included', async () => {
+    await api.seedTask({ task_id: 'same', started_at: isoFromNs(start_ns + 1_800_000_000_000n) })
+    const user = { role: 'user', content: 'Find it.' }
+    const asked = (id: string) => ({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id, type: 'function', function: { name: 'find', arguments: '{"q":1}' } }],
+    })
+    const told = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'found' })
+    const trace = { trace_id: newId() }
+    const twin = { parent_observation_id: '0000000000000000', source: 'proxy' } as const
+    const first = { input: JSON.stringify([user]), output: JSON.stringify([asked('c1')]) }
+    const tool_calls = [{ id: 'c1', name: 'find', arguments: '{"q":1}' }]
+    const rows = [
+      call('same', 0, { ...trace, ...first, source: 'otlp', tool_calls }),
+      {
+        ...call('same', 0, { ...trace, ...first, ...twin, tool_calls }),
+        observation_id: 'b'.repeat(16),
+      },
+      call('same', 2, {
+        input: JSON.stringify([user, asked('c1'), told('c1'), asked('c2'), told('c2'), told('c9')]),
+        output: JSON.stringify([{ role: 'assistant', content: 'Done.' }]),
+      }),
+    ]
+    await stores.store.insert(rows, { token: randomUUID() })
+    const { body } = await api.get('/api/v1/tasks/same/tool-calls')
+    const uses = body['tool_calls'] as Record<string, unknown>[]
+    const shown = entriesOf(await api.get(path('same')))
+    expect(uses.map((use) => [use['tool_call_id'], use['orphan']])).toEqual([
+      ['c1', null],
+      ['c2', null],
+      ['c9', 'result'],
+    ])
+    expect(
+      shown.flatMap((entry) =>
+        entry.role === 'model_call' ? [] : [[entry.role, entry['tool_call_id']]],
+      ),
+    ).toEqual([
+      ['tool_call', 'c1'],
+      ['tool_result', 'c1'],
+      ['tool_call', 'c2'],
+      ['tool_result', 'c2'],
+      ['tool_result', 'c9'],
+    ])
+    expect(shown.at(-1)?.running).toMatchObject({ tool_calls: 2 })
+  })
+
   test('pages put together are the whole, and running totals go on over them', async () => {
     await seedAgent('pages', 300)
     const whole = entriesOf(await api.get(path('pages', 'limit=1000')))

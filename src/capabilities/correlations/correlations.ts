@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { backOff } from '../../kernel/back-off.ts'
 import { newId } from '../../kernel/ids.ts'
 import { sleep } from '../../kernel/time.ts'
 import type { CorrelationDraft } from '../../model/ingest-records.ts'
@@ -76,9 +77,8 @@ const replySchema = record('AddedCorrelations', {
 })
 
 const wait_ms_max = 10_000
-/** The first pause between looks at the ledger; each is twice as long as the one before. */
-const pause_ms_min = 50
-const pause_ms_max = 1_000
+/** Between look-ups in the ledger. */
+const lookUpBackOff = { base_ms: 50, max_ms: 1_000 }
 
 type Enqueued = { project_id: string; ingest_request_id: string; items: number; messages: number }
 
@@ -88,8 +88,11 @@ async function onceStored(
   { project_id, ingest_request_id, items, messages }: Enqueued,
   signal: AbortSignal,
 ): Promise<boolean> {
-  let pause_ms = pause_ms_min
-  for (let waited_ms = 0; waited_ms < wait_ms_max; waited_ms += pause_ms) {
+  let waited_ms = 0
+  for (let lookUp = 1; ; lookUp += 1) {
+    const pause_ms = backOff(lookUpBackOff, lookUp)
+    waited_ms += pause_ms
+    if (waited_ms > wait_ms_max) return false
     await sleep(pause_ms, signal)
     if (signal.aborted) return false
     const receipt = await ledger.receipt(project_id, ingest_request_id)
@@ -97,7 +100,5 @@ async function onceStored(
     if (settled.length >= messages) {
       return settled.reduce((sum, { stored }) => sum + stored, 0) >= items
     }
-    pause_ms = Math.min(pause_ms * 2, pause_ms_max)
   }
-  return false
 }

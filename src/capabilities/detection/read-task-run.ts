@@ -3,8 +3,11 @@ import type { ObservationStore } from '../storage/index.ts'
 import type { RunAbout, TaskRun } from './reconstruction/contract.ts'
 import { readHistories } from './worker/read-histories.ts'
 
-/** Stored starts are rounded to milliseconds, and spans without a call may begin before. */
-const startSlack_ms = 60_000
+/**
+ * Stored starts are rounded, spans without a call may begin before, and the roll-up that has an
+ * earlier call may still be on its way.
+ */
+export const startSlack_ms = 60 * 60 * 1000
 
 /**
  * Reads all of a task and puts it in order, as detection does. `started_at` is the start of its

@@ -1,3 +1,5 @@
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
+
 /** Messages whose tries are remembered; above, those that failed longest ago begin anew. */
 const messages_max = 10_000
 
@@ -6,7 +8,7 @@ const messages_max = 10_000
  * of a store costs deliveries too, and is nothing that a message did.
  */
 export class Tries {
-  readonly #failed = new Map<string, number>()
+  readonly #failed = new BoundedCache<string, number>(messages_max)
 
   /** How often writing this message has failed. */
   of(message_id: string): number {
@@ -14,14 +16,7 @@ export class Tries {
   }
 
   failed(message_id: string): void {
-    const failed = this.of(message_id) + 1
-    this.#failed.delete(message_id)
-    this.#failed.set(message_id, failed)
-    if (this.#failed.size <= messages_max) return
-    for (const oldest of this.#failed.keys()) {
-      this.#failed.delete(oldest)
-      return
-    }
+    this.#failed.set(message_id, this.of(message_id) + 1)
   }
 
   settled(message_id: string): void {

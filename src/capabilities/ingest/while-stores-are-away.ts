@@ -1,3 +1,4 @@
+import { backOff } from '../../kernel/back-off.ts'
 import { type Clock, sleep } from '../../kernel/time.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
 import { failureKind } from './failure-kind.ts'
@@ -20,12 +21,13 @@ export async function whileStoresAreAway<T>(
 ): Promise<T> {
   const { clock, logger, settings } = about
   const until_ms = clock.now_ms() + settings.ack_wait_ms / 2
-  for (let delay_ms = settings.retry_delay_ms; ; delay_ms *= 2) {
+  const { retry_delay_ms: base_ms, retry_delay_ms_max: max_ms } = settings
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await work()
     } catch (error) {
       if (failureKind(error) !== 'outage' || signal.aborted) throw error
-      const wait_ms = Math.min(delay_ms, settings.retry_delay_ms_max)
+      const wait_ms = backOff({ base_ms, max_ms }, attempt)
       if (clock.now_ms() + wait_ms > until_ms) throw error
       logger.warn({ err: error, wait_ms }, 'a store is away; the batch waits')
       await sleep(wait_ms, signal)

@@ -1,3 +1,4 @@
+import { backOff } from '../../kernel/back-off.ts'
 import { newId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { type Clock, sleep } from '../../kernel/time.ts'
@@ -132,8 +133,8 @@ class Attempt {
       return this.#giveBack('given_back', { delay_ms: settings.outage_ms, error: reason })
     }
     if (attempt >= settings.attempts_max) return this.#end({ error: reason })
-    const { retry_ms_min, retry_ms_max } = settings
-    const delay_ms = Math.min(retry_ms_max, retry_ms_min * 2 ** (attempt - 1))
+    const { retry_ms_min: base_ms, retry_ms_max: max_ms } = settings
+    const delay_ms = backOff({ base_ms, max_ms }, attempt)
     return this.#giveBack('retried', { delay_ms, error: reason })
   }
 

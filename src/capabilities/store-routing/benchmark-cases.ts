@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { sortedKeys } from '../../kernel/canonical-json.ts'
 import { isoFromNs } from '../../kernel/time.ts'
 import { nsFromIso } from '../../model/list-query.ts'
 import type { RecordedQuery } from './route-stats-store.ts'
@@ -102,8 +103,7 @@ export function checksumOf(rows: readonly object[]): string {
   return createHash('sha256').update(JSON.stringify(rows, plain)).digest('base64url').slice(0, 22)
 }
 
-function plain(_key: string, value: unknown): unknown {
+function plain(key: string, value: unknown): unknown {
   if (typeof value === 'number') return Number(value.toPrecision(9))
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return sortedKeys(key, value)
 }

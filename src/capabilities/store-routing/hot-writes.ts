@@ -1,3 +1,4 @@
+import { backOff } from '../../kernel/back-off.ts'
 import { type Clock, sleep } from '../../kernel/time.ts'
 import type { Observation } from '../../model/observation.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
@@ -110,7 +111,7 @@ async function tried(
     } catch (error) {
       if (tries >= tries_max) return error instanceof Error ? error : new Error(String(error))
     }
-    await sleep(retry_delay_ms * 2 ** (tries - 1))
+    await sleep(backOff({ base_ms: retry_delay_ms }, tries))
   }
 }
 

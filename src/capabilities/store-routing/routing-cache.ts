@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { defaultRouting, type Routing } from './contract.ts'
 import { findRouting, type RoutingDb } from './store.ts'
@@ -20,22 +21,17 @@ type Known = { routing: Promise<Routing>; read_at_ms: number }
 /** Makes the reader of routings of a process. Those that ask at one time share a reading. */
 export function createRoutingCache(about: { db: RoutingDb; clock: Clock }): RoutingCache {
   const { db, clock } = about
-  const known = new Map<string, Known>()
+  const known = new BoundedCache<string, Known>(projects_max)
   return {
     routingOf: (project_id) => {
       const now_ms = clock.now_ms()
       const found = known.get(project_id)
       if (found && now_ms - found.read_at_ms < routingTtl_ms) return found.routing
       const routing = findRouting(db, project_id).then((stored) => stored ?? defaultRouting)
-      known.delete(project_id)
       known.set(project_id, { routing, read_at_ms: now_ms })
       routing.catch(() => {
         if (known.get(project_id)?.routing === routing) known.delete(project_id)
       })
-      for (const oldest of known.keys()) {
-        if (known.size <= projects_max) break
-        known.delete(oldest)
-      }
       return routing
     },
     forget: (project_id) => {

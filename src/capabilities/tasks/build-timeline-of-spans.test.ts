@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { observationOf } from '../../../test/support/observations.ts'
-import type { ToolCall } from '../../model/observation.ts'
-import type { TimelineRow } from '../storage/index.ts'
+import type { Observation, ToolCall } from '../../model/observation.ts'
+import { reconstruct } from '../detection/reconstruction/index.ts'
 import { createTimelineBuilder } from './build-timeline.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
 const project_id = '0198c0de-0000-7000-8000-00000000000a'
 const origin = 1_790_000_000_000_000_000n
 
-type Type = TimelineRow['type']
+type Type = Observation['type']
 
 /** A span from second to second of its trace. */
 function span(
   [type, id]: readonly [Type, string],
   [from, to]: readonly [number, number],
-  more: Partial<TimelineRow> = {},
-): TimelineRow {
+  more: Partial<Observation> = {},
+): Observation {
   const start_time = origin + BigInt(Math.round(from * 1000)) * 1_000_000n
   const end_time = origin + BigInt(Math.round(to * 1000)) * 1_000_000n
   const name = `${type} ${id}`
@@ -27,16 +27,16 @@ function span(
 function tool(
   id: string,
   [from, to]: readonly [number, number],
-  { call, content = 'done', ...more }: { call: ToolCall; content?: string } & Partial<TimelineRow>,
-): TimelineRow {
+  { call, content = 'done', ...more }: { call: ToolCall; content?: string } & Partial<Observation>,
+): Observation {
   const tool_results = content === '' ? [] : [{ tool_call_id: call.id, content }]
   return span(['tool', id], [from, to], { tool_calls: [call], tool_results, ...more })
 }
 
-function timeline(rows: readonly TimelineRow[]): TimelineEntry[] {
+function timeline(rows: readonly Observation[]): TimelineEntry[] {
   const builder = createTimelineBuilder({ gap_min_ms: 1000, text_length_max: 50 })
   builder.add(rows)
-  return builder.finish([]).map(({ entry }) => entry)
+  return builder.finish(reconstruct(rows), []).map(({ entry }) => entry)
 }
 
 const told = (entries: readonly TimelineEntry[]) =>

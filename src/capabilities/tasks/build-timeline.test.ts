@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { observationOf } from '../../../test/support/observations.ts'
 import { dollarsFrom, nanoDollarsFrom } from '../../kernel/dollars.ts'
-import type { TimelineRow } from '../storage/index.ts'
+import type { Observation } from '../../model/observation.ts'
+import { reconstruct } from '../detection/reconstruction/index.ts'
 import { createTimelineBuilder } from './build-timeline.ts'
 import type { TaskEventRow } from './store.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
@@ -12,7 +13,7 @@ const project_id = '0198c0de-0000-7000-8000-00000000000a'
 const origin = 1_790_000_000_000_000_000n
 
 /** A call from second to second of the task. */
-function call(id: string, from: number, to: number, more: Partial<TimelineRow> = {}): TimelineRow {
+function call(id: string, from: number, to: number, more: Partial<Observation> = {}): Observation {
   const start_time = origin + BigInt(Math.round(from * 1000)) * 1_000_000n
   const end_time = origin + BigInt(Math.round(to * 1000)) * 1_000_000n
   return observationOf({ project_id, observation_id: id, start_time, end_time, ...more })
@@ -25,13 +26,13 @@ function eventAt(seconds: number, kind: TaskEventRow['kind'], id = kind as strin
 }
 
 function timeline(
-  rows: readonly TimelineRow[],
+  rows: readonly Observation[],
   events: readonly TaskEventRow[] = [],
   options = { gap_min_ms: 5000, text_length_max: 50 },
 ): TimelineEntry[] {
   const builder = createTimelineBuilder(options)
   builder.add(rows)
-  return builder.finish(events).map(({ entry }) => entry)
+  return builder.finish(reconstruct(rows), events).map(({ entry }) => entry)
 }
 
 const find = { id: 'c1', name: 'find', arguments: '{"q":1}' }
@@ -157,8 +158,13 @@ test('times keep their nanoseconds; a clock that disagrees makes no negative lat
   expect(entries.find(({ role }) => role === 'tool_call')).toMatchObject({ latency_ms: 0 })
 })
 
-function isCall(row: TimelineRow): boolean {
+function isCall(row: Observation): boolean {
   return row.type === 'generation' || row.type === 'embedding'
+}
+
+/** An embedding asks for no tools. */
+function isGeneration({ type }: Observation): boolean {
+  return type === 'generation'
 }
 
 /** Tasks with few ids, so that ids come again, overlapping calls and equal instants. */
@@ -186,8 +192,8 @@ const anyRows = fc
     given
       .map((one, index) =>
         call(String(index).padStart(3, '0'), one.start, one.start + one.length, {
-          type: one.type as TimelineRow['type'],
-          status: one.status as TimelineRow['status'],
+          type: one.type as Observation['type'],
+          status: one.status as Observation['status'],
           input_uncached_tokens: one.tokens,
           cost_usd: one.nano === null ? null : dollarsFrom(one.nano),
           tool_calls: one.tools.map((id) => ({ id, name: 'f', arguments: '' })),
@@ -214,7 +220,7 @@ describe('whatever the task', () => {
       fc.property(anyRows, anyEvents, (rows, events) => {
         const builder = createTimelineBuilder({ gap_min_ms: 1, text_length_max: 10 })
         builder.add(rows)
-        const placed = builder.finish(events)
+        const placed = builder.finish(reconstruct(rows), events)
         for (const [index, { position, entry }] of placed.entries()) {
           const before = placed[index - 1]
           if (before === undefined) continue
@@ -263,7 +269,7 @@ describe('whatever the task', () => {
           .filter((entry) => !entry.orphan)
           .map((entry) => `${entry.call_observation_id} ${entry.observation_id}`)
         expect(fromCalls.toSorted()).toEqual(fromResults.toSorted())
-        const asking = rows.filter(isCall).flatMap((row) => row.tool_calls)
+        const asking = rows.filter(isGeneration).flatMap((row) => row.tool_calls)
         const running = rows.filter(({ type }) => type === 'tool')
         expect(calls.length).toBeGreaterThanOrEqual(asking.length)
         expect(calls.length).toBeLessThanOrEqual(asking.length + running.length)
@@ -280,7 +286,9 @@ describe('whatever the task', () => {
       fc.property(anyRows, fc.integer({ min: 1, max: 5 }), (rows, portion) => {
         const builder = createTimelineBuilder({ gap_min_ms: 5000, text_length_max: 50 })
         for (let at = 0; at < rows.length; at += portion) builder.add(rows.slice(at, at + portion))
-        expect(builder.finish([]).map(({ entry }) => entry)).toEqual(timeline(rows))
+        expect(builder.finish(reconstruct(rows), []).map(({ entry }) => entry)).toEqual(
+          timeline(rows),
+        )
       }),
     )
   })

@@ -1,75 +1,57 @@
 import { dollarsFrom } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
+import type { TaskRun } from '../detection/reconstruction/index.ts'
 import type { TimelineRow } from '../storage/index.ts'
 import type { TaskEventRow } from './store.ts'
 import {
-  askedTool,
   callDraft,
   changeDraft,
   type Draft,
-  finishedTool,
   isModelCall,
   isShownOperation,
-  type ModelCallRow,
   msBetween,
   operationDraft,
-  resultDraft,
-  type ToolDraft,
-  toolDraft,
 } from './timeline-drafts.ts'
 import type { RunningTotals, TimelineEntry } from './timeline-entry.ts'
 import { comparePositions, type TimelinePosition } from './timeline-position.ts'
-import { createToolJoins } from './tool-joins.ts'
-import { createToolRuns } from './tool-runs.ts'
+import { createTimelineTools } from './timeline-tools.ts'
 
 export type PlacedEntry = { position: TimelinePosition; entry: TimelineEntry }
 
 export type TimelineBuilder = {
   /** Takes the task's observations, ordered by start_time and observation_id, in any portions. */
   add(rows: readonly TimelineRow[]): void
-  /** The whole timeline, in order, with what happened to the task itself. */
-  finish(events: readonly TaskEventRow[]): PlacedEntry[]
+  /**
+   * Returns the whole timeline, in order: with the tool calls and results as the task's run joins
+   * them, and with what happened to the task itself.
+   */
+  finish(run: Pick<TaskRun, 'tools'>, events: readonly TaskEventRow[]): PlacedEntry[]
 }
 
 /**
  * Builds the timeline of a task; pure. Model calls stand at their start, the tools they ask for at
  * their end, a tool's result at the end of the tool's own observation, else at the start of the
  * first call that brought it. Operations stand at their start; a plain span is one when it failed.
- * Tools and results that agents and chains report repeat those of the calls below them and are left
- * out. Texts are cut to `text_length_max` characters; `gap_ms` stands from `gap_min_ms` on.
+ * Texts are cut to `text_length_max` characters; `gap_ms` stands from `gap_min_ms` on.
  */
 export function createTimelineBuilder(options: {
   gap_min_ms: number
   text_length_max: number
 }): TimelineBuilder {
-  const joins = createToolJoins()
   const drafts: Draft[] = []
-  const tools: ToolDraft[] = []
-  const cut = (text: string) => {
+  const tools = createTimelineTools((text) => {
     const is_cut = text.length > options.text_length_max
     return { text: is_cut ? text.slice(0, options.text_length_max) : text, is_cut }
-  }
-  const runs = createToolRuns(joins, cut)
-  const addCall = (row: ModelCallRow) => {
-    const { observation_id, trace_id, start_time: time } = row
-    const brought = joins.answered(row.tool_results, { observation_id, trace_id, time })
-    for (const [index, joined] of brought.entries()) {
-      drafts.push(resultDraft(row, index - brought.length, joined, cut))
-    }
-    drafts.push(callDraft(row))
-    const asked = row.tool_calls.map((tool) => askedTool(row, tool, cut))
-    joins.asked(asked)
-    for (const [index, tool] of asked.entries()) tools.push(toolDraft(row, index, tool))
-  }
+  })
   const addRow = (row: TimelineRow) => {
-    if (isModelCall(row)) addCall(row)
-    else if (row.type === 'tool') drafts.push(...runs.add(row))
+    if (isModelCall(row)) drafts.push(callDraft(row))
     else if (isShownOperation(row)) drafts.push(operationDraft(row))
+    if (isModelCall(row) || row.type === 'tool') tools.add(row)
   }
   return {
     add: (rows) => rows.forEach(addRow),
-    finish(events) {
-      const all = [...drafts, ...tools.map(finishedTool), ...events.map(changeDraft)]
+    finish(run, events) {
+      const all = [...drafts, ...tools.drafts(run.tools), ...events.map(changeDraft)]
       return placed(
         all.sort((a, b) => comparePositions(a.position, b.position)),
         options.gap_min_ms,

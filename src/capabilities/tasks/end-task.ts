@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { backOff } from '../../kernel/back-off.ts'
 import { newId } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import { sleep } from '../../kernel/time.ts'
@@ -64,20 +65,21 @@ export async function endTaskOnRequest(deps: TaskDeps, request: EndRequest): Pro
 
 /** As issue 3 has it: what happened is readable within 2 s. */
 const arrivalWait_ms = 2_000
-/** The first pause between look-ups; each one is twice as long as the one before. */
-const firstPause_ms = 50
+const lookUpBackOff = { base_ms: 50 }
 
 async function taskOnceWritten(
   deps: TaskDeps,
   { task_id, caller, signal }: EndRequest,
 ): Promise<TaskRow> {
   const wait_ms = deps.settings.arrival_wait_ms ?? arrivalWait_ms
-  let pause_ms = firstPause_ms
-  for (let waited_ms = 0; ; waited_ms += pause_ms, pause_ms *= 2) {
+  let waited_ms = 0
+  for (let lookUp = 1; ; lookUp += 1) {
     const row = await taskIfAny(deps, caller.project_id, task_id)
     if (row !== undefined) return row
     if (waited_ms >= wait_ms || signal.aborted) throw taskNotFound(task_id)
+    const pause_ms = backOff(lookUpBackOff, lookUp)
     await sleep(Math.min(pause_ms, wait_ms - waited_ms), signal)
+    waited_ms += pause_ms
   }
 }
 

@@ -1,3 +1,4 @@
+import { readTaskRun, startSlack_ms } from '../detection/index.ts'
 import type { ObservationStore, TaskPage, TimelineRow } from '../storage/index.ts'
 import { createTimelineBuilder, type PlacedEntry } from './build-timeline.ts'
 import { findTaskEvents, type TaskEventRow, type TaskRow } from './store.ts'
@@ -10,11 +11,9 @@ export const timelineObservations_max = 10_000
 const events_max = 1000
 const textLength_max = 2000
 
-/** Stored starts are rounded, and the roll-up that has an earlier call may still be on its way. */
-const startSlack_ms = 60 * 60 * 1000
-
 /**
- * Reads a task's whole timeline. `is_complete` is false when the task has more than
+ * Reads a task's whole timeline. The task's run, which joins tool calls and results, is read behind
+ * the rows, so that it knows all of them. `is_complete` is false when the task has more than
  * `timelineObservations_max` observations. Throws `store_unavailable`.
  */
 export async function readTimeline(
@@ -25,15 +24,24 @@ export async function readTimeline(
   const builder = createTimelineBuilder({ gap_min_ms, text_length_max: textLength_max })
   const stored = await findTaskEvents(db, task.project_id, task.task_id, events_max)
   const events = stored.map((event) => createdWithTask(event, task))
+  const finish = async (is_complete: boolean) => {
+    const run = read === 0 ? { tools: [] } : await readTaskRun(store, runAbout(task))
+    return { entries: builder.finish(run, events), is_complete }
+  }
   let read = 0
   for await (const rows of portionsOf(store, task)) {
     const taken = rows.slice(0, timelineObservations_max - read)
     builder.add(taken)
     read += taken.length
-    if (taken.length < rows.length) return { entries: builder.finish(events), is_complete: false }
-    if (signal.aborted) break
+    if (taken.length < rows.length) return finish(false)
+    if (signal.aborted) return { entries: [], is_complete: false }
   }
-  return { entries: builder.finish(events), is_complete: true }
+  return finish(true)
+}
+
+/** Returns what the reading of a task's run starts from. */
+export function runAbout({ project_id, task_id, conversation_id, started_at, calls }: TaskRow) {
+  return { project_id, task_id, conversation_id: conversation_id ?? '', started_at, calls }
 }
 
 /**

@@ -1,11 +1,9 @@
 import { nanoDollarsFrom, shownDollars } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
-import type { ToolCall, ToolResult } from '../../model/observation.ts'
 import type { TimelineRow } from '../storage/index.ts'
 import type { TaskEventRow } from './store.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 import type { TimelinePosition } from './timeline-position.ts'
-import type { AskedTool } from './tool-joins.ts'
 
 /** What an entry says of itself, before its place among the others is known. */
 type EntryBody = WithoutPlace<TimelineEntry>
@@ -22,9 +20,6 @@ export type Draft = {
   /** What it adds to the running totals. */
   call?: { failed: boolean; tokens: number; nano_dollars: bigint }
 }
-
-/** A tool call that waits for its result as well. */
-export type ToolDraft = { position: TimelinePosition; asked: AskedTool }
 
 /** The entry of a model call. */
 export function callDraft(row: ModelCallRow): Draft {
@@ -95,100 +90,6 @@ export function isShownOperation(row: TimelineRow): row is OperationRow {
   return row.type !== 'span' || row.status === 'error'
 }
 
-/** The tool call that stands at `index` among those a call asked for. */
-export function askedTool(row: TimelineRow, call: ToolCall, cut: Cut): AskedTool {
-  const { observation_id, trace_id, end_time } = row
-  return {
-    observation_id,
-    trace_id,
-    time: end_time,
-    tool_call_id: call.id,
-    tool_name: call.name,
-    arguments: cut(call.arguments),
-    result: undefined,
-  }
-}
-
-export function toolDraft(row: TimelineRow, index: number, asked: AskedTool): ToolDraft {
-  return { position: positionOf(row, asked.time, index + 1), asked }
-}
-
-/** The entry of a tool call, once every call of the task has been seen. */
-export function finishedTool({ position, asked }: ToolDraft): Draft {
-  const { result } = asked
-  return {
-    position,
-    ...(result && { end: result.time }),
-    body: {
-      role: 'tool_call',
-      observation_id: asked.observation_id,
-      trace_id: asked.trace_id,
-      tool_call_id: asked.tool_call_id,
-      tool_name: asked.tool_name,
-      arguments: asked.arguments.text,
-      is_cut: asked.arguments.is_cut,
-      orphan: result === undefined,
-      latency_ms: result ? msBetween(asked.time, result.time) : null,
-      result_observation_id: result?.observation_id ?? null,
-      result_trace_id: result?.trace_id ?? null,
-    },
-  }
-}
-
-/** The entry of a result that a call brought first; `slot` is below 0: it comes before the call. */
-export function resultDraft(
-  row: TimelineRow,
-  slot: number,
-  joined: { result: ToolResult; asked: AskedTool | undefined },
-  cut: Cut,
-): Draft {
-  const { result, asked } = joined
-  const { text, is_cut } = cut(result.content)
-  return {
-    position: positionOf(row, row.start_time, slot),
-    body: {
-      role: 'tool_result',
-      observation_id: row.observation_id,
-      trace_id: row.trace_id,
-      tool_call_id: result.tool_call_id,
-      tool_name: asked?.tool_name ?? null,
-      content: text,
-      is_cut,
-      orphan: asked === undefined,
-      latency_ms: asked ? msBetween(asked.time, row.start_time) : null,
-      execution_ms: null,
-      status: null,
-      error: null,
-      call_observation_id: asked?.observation_id ?? null,
-      call_trace_id: asked?.trace_id ?? null,
-    },
-  }
-}
-
-/** The entry of what came of a tool that ran on an observation of its own. */
-export function runDraft(row: TimelineRow, asked: AskedTool, cut: Cut): Draft {
-  const { text, is_cut } = cut(row.tool_results[0]?.content ?? '')
-  return {
-    position: positionOf(row, row.end_time, 2),
-    body: {
-      role: 'tool_result',
-      observation_id: row.observation_id,
-      trace_id: row.trace_id,
-      tool_call_id: asked.tool_call_id,
-      tool_name: asked.tool_name,
-      content: text,
-      is_cut,
-      orphan: false,
-      latency_ms: msBetween(asked.time, row.end_time),
-      execution_ms: msBetween(row.start_time, row.end_time),
-      status: row.status,
-      error: errorOf(row),
-      call_observation_id: asked.observation_id,
-      call_trace_id: asked.trace_id,
-    },
-  }
-}
-
 /** The entry of something that happened to the task itself. */
 export function changeDraft(event: TaskEventRow): Draft {
   const time = BigInt(Date.parse(event.at)) * nsPerMs
@@ -218,7 +119,8 @@ function positionOf(row: TimelineRow, time: bigint, slot: number): TimelinePosit
   return { time, phase: 1, start: row.start_time, id: row.observation_id, slot }
 }
 
-function errorOf(row: TimelineRow): { type: string; message: string } | null {
+/** What an entry says of what went wrong; null when nothing did. */
+export function errorOf(row: TimelineRow): { type: string; message: string } | null {
   if (row.status !== 'error' && row.error_type === '' && row.error_message === '') return null
   return { type: row.error_type, message: row.error_message }
 }

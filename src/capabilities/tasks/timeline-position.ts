@@ -26,15 +26,15 @@ export function comparePositions(a: TimelinePosition, b: TimelinePosition): numb
   )
 }
 
-/** The cursor after an entry of a task's timeline. */
-export function timelineCursor(taskId: string, position: TimelinePosition): string {
+/** Returns the cursor after an entry of a list, such as `timeline of task-1`. */
+export function cursorAfter(list: string, position: TimelinePosition): string {
   const { time, phase, start, id, slot } = position
-  return encodeCursor(nameOf(taskId), [time.toString(), phase, start.toString(), id, slot])
+  return encodeCursor(list, [time.toString(), phase, start.toString(), id, slot])
 }
 
-/** Reads a cursor. Throws `invalid_cursor` for one of another task or list. */
-export function timelinePositionIn(taskId: string, cursor: string): TimelinePosition {
-  const [time, phase, start, id, slot] = decodeCursor(nameOf(taskId), cursor, 5)
+/** Reads a cursor. Throws `invalid_cursor` for one of another list. */
+export function positionIn(list: string, cursor: string): TimelinePosition {
+  const [time, phase, start, id, slot] = decodeCursor(list, cursor, 5)
   if (
     isInstant(time) &&
     isInstant(start) &&
@@ -47,10 +47,6 @@ export function timelinePositionIn(taskId: string, cursor: string): TimelinePosi
   throw problem('invalid_cursor', {
     detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor as it was given`,
   })
-}
-
-function nameOf(taskId: string): string {
-  return `timeline of ${taskId}`
 }
 
 function isInstant(value: unknown): value is string {

@@ -17,7 +17,7 @@ import {
   timelineEntrySchema,
   timelineRoles,
 } from './timeline-entry.ts'
-import { comparePositions, timelineCursor, timelinePositionIn } from './timeline-position.ts'
+import { comparePositions, cursorAfter, positionIn } from './timeline-position.ts'
 
 /**
  * GET /api/v1/tasks/{task_id}/timeline: what happened in a task, in order. Every page is cut from
@@ -39,7 +39,7 @@ export function getTaskTimeline(deps: TaskDeps): Route {
     handle: async ({ params, query, caller, signal }) => {
       const task = await taskNamed(deps, caller.project_id, params.task_id)
       const after =
-        query.cursor === undefined ? undefined : timelinePositionIn(task.task_id, query.cursor)
+        query.cursor === undefined ? undefined : positionIn(listOf(task.task_id), query.cursor)
       const { entries, is_complete } = await readTimeline(deps, task, { ...query, signal })
       const wanted = entries.filter(({ entry }) => query.role?.includes(entry.role) ?? true)
       const begin =
@@ -54,10 +54,14 @@ export function getTaskTimeline(deps: TaskDeps): Route {
         totals: entries.at(-1)?.entry.running ?? noTotals,
         total: wanted.length,
         ...(is_complete ? {} : { total_is_exact: false as const }),
-        next_cursor: last ? timelineCursor(task.task_id, last.position) : null,
+        next_cursor: last ? cursorAfter(listOf(task.task_id), last.position) : null,
       }
     },
   })
+}
+
+function listOf(task_id: string): string {
+  return `timeline of ${task_id}`
 }
 
 const defaultGap_ms = 5_000

@@ -4,6 +4,7 @@ import { record } from '../../model/named-schemas.ts'
 import { traceIdSchema } from '../../model/observation.ts'
 import type { TaskRun, ToolUse } from '../detection/reconstruction/index.ts'
 import { instantSchema } from './task-record.ts'
+import { comparePositions, type TimelinePosition } from './timeline-position.ts'
 
 const count = z.int().nonnegative()
 const ms = z.number().nonnegative()
@@ -73,6 +74,28 @@ export const toolSumSchema = record('ToolUsage', {
     .describe('Failed ones and outages among those answered; null when none was.'),
   latency_ms: ms.nullable().describe('The median of those whose latency is known.'),
 })
+
+type PlacedUse = { use: ToolUse; position: TimelinePosition }
+
+/**
+ * Puts the uses of tools in the order asked, each with its position, which stays when earlier ones
+ * are recorded late. It is the order of the timeline's tool calls.
+ */
+export function usesInOrder(tools: readonly ToolUse[]): PlacedUse[] {
+  const slots = new Map<string, number>()
+  const placed = tools.map((use) => {
+    const { observation_id: id } = use.asked_by
+    const slot = slots.get(id) ?? 0
+    slots.set(id, slot + 1)
+    return { use, position: { time: use.asked_at, phase: 1, start: use.asked_from, id, slot } }
+  })
+  return placed.sort((a, b) => comparePositions(a.position, b.position))
+}
+
+/** Returns all tool calls of a run as the API shows them, in order. */
+export function toolCallsOf(run: TaskRun): z.input<typeof toolCallSchema>[] {
+  return usesInOrder(run.tools).map(({ use }) => shownToolCall(run, use))
+}
 
 /** A tool's use as the API shows it. */
 export function shownToolCall(run: TaskRun, use: ToolUse): z.input<typeof toolCallSchema> {

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { decodeCursor, encodeCursor } from '../../kernel/pages.ts'
-import { problem } from '../../kernel/problem.ts'
 import {
   cursorParameter,
   expected,
@@ -12,15 +10,18 @@ import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { readTaskRun } from '../detection/index.ts'
 import type { ToolUse } from '../detection/reconstruction/index.ts'
+import { runAbout } from './read-timeline.ts'
 import type { TaskDeps } from './task-deps.ts'
 import { taskNamed } from './task-lookup.ts'
 import { taskPath } from './task-record.ts'
+import { comparePositions, cursorAfter, positionIn } from './timeline-position.ts'
 import {
   shownToolCall,
   toolCallSchema,
   toolSumSchema,
   toolSums,
   toolSums_max,
+  usesInOrder,
 } from './tool-calls-record.ts'
 
 /**
@@ -41,14 +42,15 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
     errors: ['task_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params, query, caller }) => {
       const task = await taskNamed(deps, caller.project_id, params.task_id)
-      const { task_id, project_id, started_at, calls } = task
-      const after = query.cursor === undefined ? undefined : positionIn(task_id, query.cursor)
-      const conversation_id = task.conversation_id ?? ''
-      const about = { project_id, task_id, conversation_id, started_at, calls }
-      const run = await readTaskRun(deps.store, about)
-      const wanted = inOrder(run.tools).filter(({ use }) => isWanted(use, query))
+      const { task_id } = task
+      const after =
+        query.cursor === undefined ? undefined : positionIn(listOf(task_id), query.cursor)
+      const run = await readTaskRun(deps.store, runAbout(task))
+      const wanted = usesInOrder(run.tools).filter(({ use }) => isWanted(use, query))
       const behind =
-        after === undefined ? wanted : wanted.filter((one) => compare(one.position, after) > 0)
+        after === undefined
+          ? wanted
+          : wanted.filter((one) => comparePositions(one.position, after) > 0)
       const page = behind.slice(0, query.limit)
       const last = behind.length > page.length ? page.at(-1) : undefined
       return {
@@ -58,7 +60,7 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
         tools: toolSums(run.tools),
         total: wanted.length,
         left_out: [...run.left_out],
-        next_cursor: last ? cursorAfter(task_id, last.position) : null,
+        next_cursor: last ? cursorAfter(listOf(task_id), last.position) : null,
       }
     },
   })
@@ -99,48 +101,6 @@ function isWanted(use: ToolUse, { tool, failed, orphan }: Query): boolean {
   return use.orphan === (orphan === 'none' ? null : orphan)
 }
 
-/** Where a tool call stands; it stays there when earlier ones are recorded late. */
-type Position = { time: bigint; observation_id: string; slot: number }
-
-type Placed = { use: ToolUse; position: Position }
-
-function inOrder(tools: readonly ToolUse[]): Placed[] {
-  const slots = new Map<string, number>()
-  const placed = tools.map((use) => {
-    const { observation_id } = use.asked_by
-    const slot = slots.get(observation_id) ?? 0
-    slots.set(observation_id, slot + 1)
-    return { use, position: { time: use.asked_at, observation_id, slot } }
-  })
-  return placed.sort((a, b) => compare(a.position, b.position))
-}
-
-function compare(a: Position, b: Position): number {
-  if (a.time !== b.time) return a.time < b.time ? -1 : 1
-  if (a.observation_id !== b.observation_id) return a.observation_id < b.observation_id ? -1 : 1
-  return a.slot - b.slot
-}
-
 function listOf(task_id: string): string {
   return `tool calls of ${task_id}`
-}
-
-function cursorAfter(task_id: string, { time, observation_id, slot }: Position): string {
-  return encodeCursor(listOf(task_id), [time.toString(), observation_id, slot])
-}
-
-/** Reads a cursor. Throws `invalid_cursor` for one of another task or list. */
-function positionIn(task_id: string, cursor: string): Position {
-  const [time, observation_id, slot] = decodeCursor(listOf(task_id), cursor, 3)
-  if (
-    typeof time === 'string' &&
-    /^\d{1,20}$/.test(time) &&
-    typeof observation_id === 'string' &&
-    typeof slot === 'number'
-  ) {
-    return { time: BigInt(time), observation_id, slot }
-  }
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor as it was given`,
-  })
 }

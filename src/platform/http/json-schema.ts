@@ -46,14 +46,3 @@ export function splitAnnotations(schema: Json): { rules: Json; notes: Json } {
     notes: Object.fromEntries(entries.filter(([key]) => annotations.has(key))),
   }
 }
-
-/** The same text for schemas with the same keywords, in whatever order. */
-export function schemaText(schema: unknown): string {
-  return JSON.stringify(schema, (_key, value: unknown) =>
-    isJson(value) ? Object.fromEntries(Object.entries(value).toSorted(byKey)) : value,
-  )
-}
-
-function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
-  return a < b ? -1 : 1
-}

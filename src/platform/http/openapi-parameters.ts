@@ -1,4 +1,5 @@
-import { type Json, schemaText } from './json-schema.ts'
+import { canonicalJson } from '../../kernel/canonical-json.ts'
+import type { Json } from './json-schema.ts'
 
 /** Parameters of a document that several operations have, and how operations refer to them. */
 export type SharedParameters = {
@@ -13,7 +14,7 @@ export type SharedParameters = {
  * name; of several with one wire name, the one that most operations have gets it.
  */
 export function sharedParameters(all: readonly Json[]): SharedParameters {
-  const byText = Map.groupBy(all, schemaText)
+  const byText = Map.groupBy(all, canonicalJson)
   const shared = [...byText.values()]
     .filter((same) => same.length > 1)
     .toSorted((a, b) => b.length - a.length)
@@ -23,12 +24,12 @@ export function sharedParameters(all: readonly Json[]): SharedParameters {
     const name = pascalCase(String(parameter?.['name']))
     if (parameter === undefined || components.has(name)) continue
     components.set(name, parameter)
-    names.set(schemaText(parameter), name)
+    names.set(canonicalJson(parameter), name)
   }
   return {
     components: Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     of: (parameter) => {
-      const name = names.get(schemaText(parameter))
+      const name = names.get(canonicalJson(parameter))
       return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` }
     },
   }

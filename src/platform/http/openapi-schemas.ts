@@ -1,13 +1,7 @@
 import { z } from 'zod'
+import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { sharedScalars, shownSchema } from '../../model/named-schemas.ts'
-import {
-  isJson,
-  type Json,
-  mapInnerSchemas,
-  mapSchema,
-  schemaText,
-  splitAnnotations,
-} from './json-schema.ts'
+import { isJson, type Json, mapInnerSchemas, mapSchema, splitAnnotations } from './json-schema.ts'
 
 /** A schema of a route, and whether clients send (`input`) or receive (`output`) what it describes. */
 export type SchemaUse = { schema: z.ZodType; io: 'input' | 'output' }
@@ -79,7 +73,8 @@ function converted(uses: readonly SchemaUse[], io: SchemaUse['io']): Converted {
     roots.set(schema, root)
     for (const [name, component] of Object.entries($defs as Record<string, Json>)) {
       const known = components.get(name)
-      if (known !== undefined && schemaText(known) !== schemaText(component)) throw twoSchemas(name)
+      if (known !== undefined && canonicalJson(known) !== canonicalJson(component))
+        throw twoSchemas(name)
       components.set(name, component)
     }
   }
@@ -144,7 +139,7 @@ function inputVariants(input: Map<string, Json>, output: Map<string, Json>): Set
     for (const [name, schema] of input) {
       const other = output.get(name)
       if (other === undefined) continue
-      const differs = schemaText(schema) !== schemaText(other)
+      const differs = canonicalJson(schema) !== canonicalJson(other)
       if (differs || referencesIn(schema).some((inner) => variants.has(inner))) variants.add(name)
     }
   }
@@ -174,7 +169,7 @@ function scalarNames(components: Map<string, Json>): Map<string, string> {
   for (const [name, schema] of components) {
     const { rules } = splitAnnotations(schema)
     if (!isScalar(rules)) continue
-    const text = schemaText(rules)
+    const text = canonicalJson(rules)
     const other = names.get(text)
     if (other !== undefined) throw new Error(`${name} and ${other} are the same schema`)
     names.set(text, name)
@@ -189,7 +184,7 @@ function isScalar({ type }: Json): boolean {
 /** Says the same with fewer keywords, as generators of clients like it. */
 function shortened({ propertyNames, anyOf, ...schema }: Json): Json {
   // Every name in a JSON object is a string.
-  if (propertyNames !== undefined && schemaText(propertyNames) !== '{"type":"string"}') {
+  if (propertyNames !== undefined && canonicalJson(propertyNames) !== '{"type":"string"}') {
     schema['propertyNames'] = propertyNames
   }
   if (!Array.isArray(anyOf)) return schema
@@ -204,7 +199,7 @@ function shortened({ propertyNames, anyOf, ...schema }: Json): Json {
 function asReference(schema: Json, scalars: Map<string, string>): Json {
   const { rules, notes } = splitAnnotations(schema)
   if (!isScalar(rules)) return schema
-  const name = scalars.get(schemaText(rules))
+  const name = scalars.get(canonicalJson(rules))
   return name === undefined ? schema : { $ref: defined(name), ...notes }
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { backOff } from '../../kernel/back-off.ts'
 import { MessageTooLarge, type OutgoingMessage } from './contract.ts'
 
 /** How often a publish is tried, and the first delay between tries; it doubles. */
@@ -21,6 +22,6 @@ export async function publishWithRetries(
       const failure = error instanceof Error ? error : new Error(String(error))
       if (attempt >= attempts_max || error instanceof MessageTooLarge) return failure
     }
-    await sleep(delay_ms * 2 ** (attempt - 1), undefined, { ref: false })
+    await sleep(backOff({ base_ms: delay_ms }, attempt), undefined, { ref: false })
   }
 }

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
+import { backOff } from '../../kernel/back-off.ts'
 import type { ConsumeOptions, Delivery } from './contract.ts'
 import { QueueUnavailable } from './contract.ts'
-import { backoff_ms, type QueueLogger, runBatch } from './run-batch.ts'
+import { type QueueLogger, queueJitter, runBatch } from './run-batch.ts'
 
-const bounds = { ms_min: 100, ms_max: 2_000 }
+const rule = { base_ms: 100, max_ms: 2_000, jitter: queueJitter }
 const options: ConsumeOptions = {
   kind: 'ingest',
   batch_messages_max: 10,
@@ -40,10 +41,10 @@ function loggerOf(lines: string[]): QueueLogger {
 }
 
 test('the back-off doubles up to its bound and is spread downwards by a quarter', () => {
-  expect([1, 2, 3, 4, 5, 6, 2_000].map((attempt) => backoff_ms(attempt, bounds, () => 0))).toEqual([
+  expect([1, 2, 3, 4, 5, 6, 2_000].map((attempt) => backOff(rule, attempt, () => 0))).toEqual([
     100, 200, 400, 800, 1_600, 2_000, 2_000,
   ])
-  expect(backoff_ms(2, bounds, () => 1)).toBe(150)
+  expect(backOff(rule, 2, () => 1)).toBe(150)
 })
 
 test('a throw gives back what is unsettled and buries last attempts', async () => {

@@ -1,3 +1,4 @@
+import { backOff } from '../../kernel/back-off.ts'
 import type { BatchHandler, ConsumeOptions, Delivery } from './contract.ts'
 
 /** What the drivers log with: the part of the service's logger that they need. */
@@ -9,6 +10,8 @@ export type QueueLogger = {
 
 const backoff_ms_min_default = 500
 const backoff_ms_max_default = 60_000
+/** Spreads redeliveries and reconnections over the last quarter of the wait. */
+export const queueJitter = -0.25
 /** Length of a burial's reason: it travels in a header. */
 const reasonLength_max = 500
 
@@ -46,16 +49,6 @@ export async function runBatch(run: BatchRun): Promise<void> {
   }
 }
 
-/** The delay before attempt `attempt + 1`: doubling, bounded, and spread by up to a quarter. */
-export function backoff_ms(
-  attempt: number,
-  bounds: { ms_min: number; ms_max: number },
-  random: () => number,
-): number {
-  const full = Math.min(bounds.ms_max, bounds.ms_min * 2 ** Math.min(attempt - 1, 30))
-  return Math.round(full * (1 - random() / 4))
-}
-
 /** The delivery, taken out of `unsettled` once it is settled. A second settling does nothing. */
 function tracked(delivery: Delivery, unsettled: Set<Delivery>): Delivery {
   const { id, subject, data, attempt } = delivery
@@ -81,17 +74,18 @@ function tracked(delivery: Delivery, unsettled: Set<Delivery>): Delivery {
 }
 
 async function giveBack(unsettled: Delivery[], error: unknown, run: BatchRun): Promise<void> {
-  const { backoff_ms_min: ms_min, backoff_ms_max: ms_max, attempts_max } = run.options
-  const bounds = {
-    ms_min: ms_min ?? backoff_ms_min_default,
-    ms_max: ms_max ?? backoff_ms_max_default,
+  const { backoff_ms_min, backoff_ms_max, attempts_max } = run.options
+  const rule = {
+    base_ms: backoff_ms_min ?? backoff_ms_min_default,
+    max_ms: backoff_ms_max ?? backoff_ms_max_default,
+    jitter: queueJitter,
   }
   const reason = String(error).slice(0, reasonLength_max)
   const settled = await Promise.allSettled(
     unsettled.map((delivery) =>
       delivery.attempt >= attempts_max
         ? delivery.bury(reason)
-        : delivery.retry(backoff_ms(delivery.attempt, bounds, Math.random)),
+        : delivery.retry(backOff(rule, delivery.attempt)),
     ),
   )
   const failed = settled.find((result) => result.status === 'rejected')

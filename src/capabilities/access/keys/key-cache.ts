@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { type Clock, sleep } from '../../../kernel/time.ts'
 import { hashSecret, type ProjectKey } from './project-key.ts'
@@ -79,14 +80,16 @@ type Entry<K extends KeyOwner> = StoredKey<K> & {
 
 class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
   readonly #settings: Settings<K>
-  readonly #known = new Map<string, Entry<K>>()
-  readonly #unknownSince_ms = new Map<string, number>()
+  readonly #known: BoundedCache<string, Entry<K>>
+  readonly #unknownSince_ms: BoundedCache<string, number>
   readonly #loads = new Map<string, Promise<Entry<K> | undefined>>()
   /** When the last load failed, if none has succeeded since. */
   #failedAt_ms: number | undefined
 
   constructor(settings: Settings<K>) {
     this.#settings = settings
+    this.#known = new BoundedCache(settings.entries_max)
+    this.#unknownSince_ms = new BoundedCache(settings.entries_max)
   }
 
   authenticate(key: string): K | undefined | Promise<K | undefined> {
@@ -193,20 +196,9 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
   }
 
   #keep(prefix: string, entry: Entry<K> | undefined): void {
-    const { clock, entries_max } = this.#settings
     this.forget(prefix)
-    if (entry === undefined) this.#unknownSince_ms.set(prefix, clock.now_ms())
+    if (entry === undefined) this.#unknownSince_ms.set(prefix, this.#settings.clock.now_ms())
     else this.#known.set(prefix, entry)
-    dropOldest(this.#known, entries_max)
-    dropOldest(this.#unknownSince_ms, entries_max)
-  }
-}
-
-/** A Map gives its keys in the order of their last being set. */
-function dropOldest(entries: Map<string, unknown>, max: number): void {
-  for (const key of entries.keys()) {
-    if (entries.size <= max) return
-    entries.delete(key)
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { problem } from '../../../kernel/problem.ts'
+import { Semaphore } from '../../../kernel/semaphore.ts'
 
 /** Hashes passwords and checks them. */
 export type PasswordHasher = {
@@ -21,16 +22,19 @@ export type PasswordHasher = {
 export function createPasswordHasher(options: Partial<HasherOptions> = {}): PasswordHasher {
   const { cost_log2, parallel_max, waiting_max } = { ...defaults, ...options }
   const parameters = { cost_log2, block_size: 8, parallelization: 3 }
-  const inTurn = turnstile(parallel_max, waiting_max)
+  const slots = new Semaphore({
+    permits_max: parallel_max,
+    waiting: { max: waiting_max, refusal: tooManySignIns },
+  })
   const nobody = formatted(parameters, randomBytes(saltLength), randomBytes(hashLength))
   return {
     hash: async (password) => {
       const salt = randomBytes(saltLength)
-      return formatted(parameters, salt, await inTurn(() => derived(password, salt, parameters)))
+      return formatted(parameters, salt, await slots.run(() => derived(password, salt, parameters)))
     },
     verify: async (password, hash) => {
       const known = parsed(hash ?? nobody)
-      const actual = await inTurn(() => derived(password, known.salt, known.parameters))
+      const actual = await slots.run(() => derived(password, known.salt, known.parameters))
       return timingSafeEqual(actual, known.hash) && hash !== null
     },
   }
@@ -99,22 +103,6 @@ class PasswordHashError extends Error {
     'a stored password hash is not of the form $scrypt$ln=,r=,p=$salt$hash'
 }
 
-function turnstile(parallel_max: number, waiting_max: number) {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= parallel_max) {
-      if (waiting.length >= waiting_max) {
-        throw problem('rate_limited', { detail: 'Too many sign-ins at once', retry_after_s: 1 })
-      }
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else running += 1
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running -= 1
-      else next()
-    }
-  }
+function tooManySignIns(): Error {
+  return problem('rate_limited', { detail: 'Too many sign-ins at once', retry_after_s: 1 })
 }

@@ -1,3 +1,5 @@
+import { backOff } from '../../../kernel/back-off.ts'
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 
@@ -27,29 +29,26 @@ export function createSignInGuard(options: {
 }): SignInGuard {
   const { clock, attempts_free = 10, wait_ms = 1_000 } = options
   const { wait_ms_max = 60_000, accounts_max = 10_000 } = options
-  const accounts = new Map<string, { attempts: number; wait_until_ms: number }>()
+  const accounts = new BoundedCache<string, Attempts>(accounts_max)
   const waitAfter_ms = (attempts: number) =>
     attempts < attempts_free
       ? 0
-      : Math.min(wait_ms * 2 ** Math.min(attempts - attempts_free, 30), wait_ms_max)
+      : backOff({ base_ms: wait_ms, max_ms: wait_ms_max }, attempts - attempts_free + 1)
   return {
     attempt: (account) => {
       const now_ms = clock.now_ms()
       const { attempts: before = 0, wait_until_ms = 0 } = accounts.get(account) ?? {}
       if (wait_until_ms > now_ms) throw tooMany(wait_until_ms - now_ms)
       const attempts = before + 1
-      accounts.delete(account)
       accounts.set(account, { attempts, wait_until_ms: now_ms + waitAfter_ms(attempts) })
-      for (const oldest of accounts.keys()) {
-        if (accounts.size <= accounts_max) break
-        accounts.delete(oldest)
-      }
     },
     succeeded: (account) => {
       accounts.delete(account)
     },
   }
 }
+
+type Attempts = { attempts: number; wait_until_ms: number }
 
 function tooMany(left_ms: number): Error {
   return problem('rate_limited', {

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { Clock } from '../../../kernel/time.ts'
 
 /** Keeps what was read for a while. Concurrent readers of one key share a read. */
@@ -14,7 +15,7 @@ export function createReadCache<T>(options: {
   clock: Clock
 }): ReadCache<T> {
   const { ttl_ms, entries_max, clock } = options
-  const entries = new Map<string, { value: Promise<T>; read_at_ms: number }>()
+  const entries = new BoundedCache<string, { value: Promise<T>; read_at_ms: number }>(entries_max)
   return {
     get: (key, read) => {
       const now_ms = clock.now_ms()
@@ -22,12 +23,7 @@ export function createReadCache<T>(options: {
       if (held !== undefined && now_ms - held.read_at_ms < ttl_ms) return held.value
       const value = read()
       const entry = { value, read_at_ms: now_ms }
-      entries.delete(key)
       entries.set(key, entry)
-      for (const oldest of entries.keys()) {
-        if (entries.size <= entries_max) break
-        entries.delete(oldest)
-      }
       value.catch(() => {
         if (entries.get(key) === entry) entries.delete(key)
       })

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Finding, FindingChanges } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
 
@@ -74,10 +75,5 @@ function contentOf(finding: Finding | NewFinding): string {
     ...[start_step, end_step, period, repeats, wasted_tokens, Number(wasted_cost_usd), confidence],
     ...[judge, places, evidence],
   ]
-  return JSON.stringify(parts, sortedKeys)
-}
-
-function sortedKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return canonicalJson(parts)
 }

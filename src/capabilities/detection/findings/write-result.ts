@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { ContextLedger } from '../context/ledger.ts'
 import type { DetectionDb } from '../detection-deps.ts'
 import { detectorsDigest, type Examination } from '../examine-run.ts'
@@ -108,10 +109,5 @@ function columnsOf(result: Result, before: TaskDetection) {
 }
 
 function isOther(before: unknown, now: ContextLedger | null): boolean {
-  return JSON.stringify(before, sorted) !== JSON.stringify(now, sorted)
-}
-
-function sorted(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return canonicalJson(before) !== canonicalJson(now)
 }

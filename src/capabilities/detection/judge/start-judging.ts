@@ -1,3 +1,4 @@
+import { backOff } from '../../../kernel/back-off.ts'
 import { sleep } from '../../../kernel/time.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import type { DetectionMeters } from '../worker/detection-meters.ts'
@@ -25,7 +26,7 @@ export function startJudging(ports: Ports): { stop(): Promise<void> } {
       })
       if (came === 'some') failures = 0
       if (came === 'failed') failures += 1
-      const retry_ms = Math.min(work.retry_ms_max, work.retry_ms * 2 ** (failures - 1))
+      const retry_ms = backOff({ base_ms: work.retry_ms, max_ms: work.retry_ms_max }, failures)
       if (came !== 'some') await sleep(came === 'failed' ? retry_ms : work.poll_ms, stopping.signal)
     }
   }

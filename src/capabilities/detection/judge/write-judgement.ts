@@ -1,3 +1,4 @@
+import { backOff } from '../../../kernel/back-off.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { DetectionDb } from '../detection-deps.ts'
 import { placeKey } from '../evidence/places.ts'
@@ -100,7 +101,7 @@ async function writeState(
     ? { answers, failures: 0 }
     : { answers: claim.judged?.answers ?? [], failures }
   // When the task was marked anew meanwhile, that mark stays.
-  const due_ms = isRetried ? retry_ms * 2 ** (failures - 1) : null
+  const due_ms = isRetried ? backOff({ base_ms: retry_ms }, failures) : null
   const isMarked = before.judge_due_at !== claim.judge_due_at
   await sql`
     update task_detections set

@@ -91,6 +91,8 @@ export type ToolUse = {
   /** From the end of the asking call (or the start of the tool's own span) to the result. */
   latency_ms: number | null
   asked_by: Place
+  /** The start of that observation: it orders those that asked at one instant. */
+  asked_from: bigint
   /** The observation that ran the tool, else the model call that first brought its result. */
   answered_by: Place | null
   /** `call`: no result came though the thread went on. `result`: nobody asked for it. */

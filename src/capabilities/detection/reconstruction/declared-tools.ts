@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { objectFrom, parsedJson, textFrom } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
 import type { DeclaredTool } from './contract.ts'
@@ -5,9 +6,14 @@ import type { DeclaredTool } from './contract.ts'
 const keys = ['request.tools', 'request.functions', 'gen_ai.tool.definitions'] as const
 
 /** What was read before, by its text: the requests of one agent declare the same. */
-export type DeclaredMemo = Map<string, readonly DeclaredTool[] | undefined>
+export type DeclaredMemo = BoundedCache<string, readonly DeclaredTool[] | undefined>
 
 const memo_max = 16
+
+/** Makes the memo of one run. */
+export function createDeclaredMemo(): DeclaredMemo {
+  return new BoundedCache(memo_max)
+}
 
 /**
  * The tools that a request declared; undefined when it does not tell, or its text was cut: then
@@ -20,11 +26,7 @@ export function declaredTools(
   for (const key of keys) {
     const text = row.attributes[key]
     if (text === undefined || text === '') continue
-    if (!memo.has(text)) {
-      const oldest = memo.keys().next()
-      if (memo.size >= memo_max && !oldest.done) memo.delete(oldest.value)
-      memo.set(text, toolsIn(text))
-    }
+    if (!memo.has(text)) memo.set(text, toolsIn(text))
     return memo.get(text)
   }
   return row.source === 'proxy' && row.content_state === 'full' ? none : undefined

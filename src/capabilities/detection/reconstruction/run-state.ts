@@ -1,6 +1,5 @@
 import type { Observation } from '../../../model/observation.ts'
 import type {
-  DeclaredTool,
   HistoryBreak,
   Message,
   ModelCall,
@@ -12,6 +11,7 @@ import type {
 } from './contract.ts'
 import { text_chars_max } from './contract.ts'
 import { copyStart } from './copy-start.ts'
+import { createDeclaredMemo, type DeclaredMemo } from './declared-tools.ts'
 import type { Head } from './heads.ts'
 
 /** A thread while it grows. */
@@ -27,6 +27,9 @@ export type Line = {
 
 /** What is remembered of a span, to find the agent that it belongs to. */
 export type KnownSpan = { parent: string; type: Observation['type']; name: string }
+
+/** What is remembered of a tool's run, to find its parts. */
+export type KnownRun = { id: string; name: string }
 
 /** What is known of a run so far, and what is needed to go on. */
 export type RunState = {
@@ -47,6 +50,14 @@ export type RunState = {
   usesById: Map<string, number[]>
   /** Those that a message brought the result of. */
   answeredByMessage: Set<number>
+  /** Those without an id that ran on observations of their own, by name, the oldest first. */
+  ranWithoutId: Map<string, number[]>
+  /** How often the calls without a history brought a result at most, by its id and content. */
+  brought: Map<string, number>
+  /** Tools that ran on observations of their own, by trace and id. */
+  toolRuns: Map<string, KnownRun>
+  /** Steps whose answers list their tool calls. */
+  listedSteps: Set<number>
   /** Spans by trace and id, and threads by agent. */
   spans: Map<string, KnownSpan>
   lanes: Map<string, number>
@@ -54,7 +65,7 @@ export type RunState = {
   callsBySpan: Map<string, number>
   callsByParent: Map<string, number>
   /** Declared tools by the text that declared them. */
-  declared: Map<string, readonly DeclaredTool[] | undefined>
+  declared: DeclaredMemo
   /** Characters of texts that are held, heads aside. */
   chars: number
 }
@@ -64,6 +75,8 @@ export const bounds = {
   calls_max: 20_000,
   messages_max: 100_000,
   tools_max: 50_000,
+  /** Results of calls without a history, those that no call asked for included. */
+  brought_max: 100_000,
   /** Characters of all texts together, about; from there on each is cut to `lateText_chars_max`. */
   text_chars_sum_max: 16_000_000,
   lateText_chars_max: 512,
@@ -84,11 +97,15 @@ export function newState(about: RunAbout): RunState {
     heads: [],
     usesById: new Map(),
     answeredByMessage: new Set(),
+    ranWithoutId: new Map(),
+    brought: new Map(),
+    toolRuns: new Map(),
+    listedSteps: new Set(),
     spans: new Map(),
     lanes: new Map(),
     callsBySpan: new Map(),
     callsByParent: new Map(),
-    declared: new Map(),
+    declared: createDeclaredMemo(),
     chars: 0,
   }
 }
@@ -173,6 +190,7 @@ export function bytesOf(state: RunState): number {
   bytes += state.threads.length * objectBytes.thread
   bytes += (state.spans.size + state.lanes.size) * objectBytes.span
   bytes += (state.callsBySpan.size + state.callsByParent.size) * objectBytes.span
+  bytes += (state.toolRuns.size + state.brought.size) * objectBytes.span
   for (const text of state.declared.keys()) bytes += declared_factor * text.length
   for (const { raw, ids } of state.heads) {
     bytes += 2 * (raw?.length ?? 0) + ids.length * objectBytes.ofHead

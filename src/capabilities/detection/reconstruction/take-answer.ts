@@ -47,6 +47,7 @@ function addStep(state: RunState, { thread }: Followed, { row, call, answer }: A
     answer?.calls ?? row.tool_calls.map((one) => toldCall(one.id, one.name, one.arguments))
   const is_cut = is_partial || row.content_state === 'truncated'
   const tools = askFor(state, calls, { thread, step: index, row, is_cut })
+  if (calls.length > 0) state.listedSteps.add(index)
   const line = state.lines[thread]
   const step: Step = {
     index,

@@ -3,13 +3,14 @@ import type { Followed } from './follow-history.ts'
 import { type Head, isAnswer } from './heads.ts'
 import type { ToldMessage } from './read-messages.ts'
 import { addMessage, heldText, type RunState } from './run-state.ts'
-import { askFor, giveUp, joinResult, tellOrphans } from './tool-uses.ts'
+import { takeResults } from './take-results.ts'
+import { addOrphan, askFor, giveUp, joinResult, tellOrphans } from './tool-uses.ts'
 
 /** Takes what a history brought: answers come back, results are joined with their calls. */
 export function takeFresh(state: RunState, followed: Followed, row: Observation): void {
   const { fresh, head, known } = followed
   if (head === undefined) {
-    takeResults(state, followed, row)
+    takeResults(state, followed.thread, row)
     return
   }
   const from = followed.is_first ? fresh.findLastIndex(({ role }) => role === 'assistant') : 0
@@ -55,7 +56,8 @@ function addTold(state: RunState, told: ToldMessage, about: About): number {
   }
   if (told.role === 'tool' && about.is_seen) {
     const is_quiet = about.followed.known !== undefined
-    joinResult(state, told, { thread, row, is_quiet })
+    const isAsked = joinResult(state, told, { thread, row, is_quiet })
+    if (!isAsked && !is_quiet) addOrphan(state, told, { thread, row })
   }
   const text = heldText(state, told.text || told.refusal)
   return addMessage(state, { role: told.role, text, thread, call, step: null })
@@ -64,20 +66,3 @@ function addTold(state: RunState, told: ToldMessage, about: About): number {
 function callOf(state: RunState, { trace_id, observation_id }: Observation): number {
   return state.callsBySpan.get(`${trace_id} ${observation_id}`) ?? state.calls.length - 1
 }
-
-/** Without a history there may be the results that the request brought, with those before. */
-function takeResults(state: RunState, { thread }: Followed, row: Observation): void {
-  for (const { tool_call_id, content } of row.tool_results) {
-    const told = { ...resultMessage, tool_call_id, text: content }
-    if (content !== '') joinResult(state, told, { thread, row, is_quiet: true })
-  }
-}
-
-const resultMessage = {
-  role: 'tool',
-  refusal: '',
-  calls: [],
-  tool_name: '',
-  is_error: undefined,
-  digest: '',
-} as const

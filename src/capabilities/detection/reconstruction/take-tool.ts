@@ -1,26 +1,24 @@
 import { parsedJson } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
-import { laneThread, spanKey } from './agent-lanes.ts'
+import { laneThread, spanKey, spans_max } from './agent-lanes.ts'
 import type { ToolUse } from './contract.ts'
 import { readArguments, sigOf, stepSigOf } from './digests.ts'
 import { endOf } from './model-call.ts'
-import type { RunState } from './run-state.ts'
+import type { KnownRun, RunState } from './run-state.ts'
 import { heldText } from './run-state.ts'
 import { faultIn } from './tool-fault.ts'
 import { resultText } from './tool-parts.ts'
-import { addUse, msBetween, noResult, placeOf, toldResult } from './tool-uses.ts'
+import { addUse, msBetween, noResult, placeOf, rememberUse, toldResult } from './tool-uses.ts'
 
-type ToolRun = {
-  id: string
-  name: string
+type ToolRun = KnownRun & {
   /** null: nobody tells. */
   args: string | null
   result: string | null
 }
 
 /**
- * Takes a tool that ran on an observation of its own: it answers the call with its id, else the
- * latest call of its agent's thread that waits for its name; else it is a use that the agent's last
+ * Takes a tool that ran on an observation of its own: it answers the call with its id, else, when
+ * either has no id, the call of its agent's thread that waits for its name; else it is a use that the agent's last
  * step asked for, when what that said is not known.
  */
 export function takeTool(state: RunState, row: Observation): void {
@@ -40,6 +38,7 @@ export function takeTool(state: RunState, row: Observation): void {
   }
   const isNew = use.arguments === null
   const args = isNew ? argumentsOf(state, run) : undefined
+  if (use.tool_call_id === '') rememberRun(state, run, index)
   state.tools[index] = { ...use, ...args, ...ranOn(state, run, row), orphan: null }
   if (isNew && use.step !== null) tellStep(state, use.step)
 }
@@ -73,19 +72,40 @@ function plainResult(output: string): string {
   return value === undefined ? output : resultText(value)
 }
 
-/** Two instrumentations tell the same run, such as an agent's and that of the protocol below it. */
-function isPartOfTool(state: RunState, row: Observation, run: ToolRun): boolean {
-  const parent = state.spans.get(spanKey(row.trace_id, row.parent_observation_id))
-  return parent?.type === 'tool' && parent.name.replace(prefix, '') === run.name
+/**
+ * Tells whether a run is part of the one above it: two instrumentations record the same run, such
+ * as an agent's and that of the protocol below it.
+ */
+function isPartOfTool(state: RunState, row: Observation, { id, name }: ToolRun): boolean {
+  const { toolRuns } = state
+  const outer = toolRuns.get(spanKey(row.trace_id, row.parent_observation_id))
+  if (toolRuns.size < spans_max) {
+    toolRuns.set(spanKey(row.trace_id, row.observation_id), { id, name })
+  }
+  if (outer === undefined) return false
+  return id === '' || outer.id === '' ? outer.name === name : outer.id === id
+}
+
+/** Remembers the run of a call without an id, for the message that brings its result later. */
+function rememberRun(state: RunState, { id, name }: ToolRun, index: number): void {
+  if (id !== '') {
+    rememberUse(state, id, index)
+    return
+  }
+  const ran = state.ranWithoutId.get(name)
+  if (ran === undefined) state.ranWithoutId.set(name, [index])
+  else ran.push(index)
 }
 
 function waitingFor(state: RunState, run: ToolRun, thread: number): number | undefined {
-  if (run.id !== '') {
-    const uses = state.usesById.get(run.id) ?? []
-    return uses.findLast((index) => state.tools[index]?.is_answered === false)
-  }
+  const uses = run.id === '' ? [] : (state.usesById.get(run.id) ?? [])
+  const asked = uses.findLast((index) => state.tools[index]?.is_answered === false)
+  if (asked !== undefined) return asked
   const open = state.lines[thread]?.open ?? []
-  const named = open.filter((index) => state.tools[index]?.name === run.name)
+  const named = open.filter((index) => {
+    const use = state.tools[index]
+    return use?.name === run.name && (run.id === '' || use.tool_call_id === '')
+  })
   const sig = run.args === null ? null : sigOf(run.name, readArguments(run.args).canonical)
   return named.find((index) => state.tools[index]?.sig === sig) ?? named[0]
 }
@@ -120,7 +140,7 @@ function addRun(
   { thread, row }: { thread: number; row: Observation },
 ): void {
   const last = state.steps[state.threads[thread]?.steps.at(-1) ?? -1]
-  const isUntold = last !== undefined && last.text === null
+  const isUntold = last !== undefined && last.text === null && !state.listedSteps.has(last.index)
   const call = isUntold ? state.calls[last.call] : undefined
   const index = addUse(state, {
     tool_call_id: run.id,
@@ -132,7 +152,9 @@ function addRun(
     ...ranOn(state, run, row),
     asked_at: call?.end_time ?? row.start_time,
     asked_by: call === undefined ? placeOf(row) : { ...placeOf(row), ...placeOfCall(call) },
+    asked_from: call?.start_time ?? row.start_time,
   })
+  if (index !== undefined && run.id === '') rememberRun(state, run, index)
   if (index === undefined || !isUntold) return
   state.steps[last.index] = { ...last, tools: [...last.tools, index] }
   tellStep(state, last.index)

@@ -31,11 +31,15 @@ export function addUse(state: RunState, use: Omit<ToolUse, 'index'>): number | u
   }
   state.tools.push({ index, ...use })
   if (!use.is_answered) openUse(state, use.thread, index)
-  if (use.tool_call_id === '') return index
-  const uses = state.usesById.get(use.tool_call_id)
-  if (uses === undefined) state.usesById.set(use.tool_call_id, [index])
-  else uses.push(index)
+  if (use.tool_call_id !== '') rememberUse(state, use.tool_call_id, index)
   return index
+}
+
+/** Remembers a use by the id of its call. */
+export function rememberUse(state: RunState, id: string, index: number): void {
+  const uses = state.usesById.get(id)
+  if (uses === undefined) state.usesById.set(id, [index])
+  else uses.push(index)
 }
 
 /** Tool uses of a thread that wait; the oldest are given up. */
@@ -76,6 +80,7 @@ function useOf(state: RunState, call: ToldCall, asking: Asking): Omit<ToolUse, '
     ...noResult,
     asked_at: step === null ? row.start_time : endOf(row),
     asked_by: placeOf(row),
+    asked_from: row.start_time,
   }
 }
 
@@ -95,20 +100,31 @@ export function placeOf({ trace_id, observation_id }: Observation): Place {
   return { trace_id, observation_id }
 }
 
-/** Joins a result that a history brought with the call it answers. */
+/** A result that a call brought. */
+export type BroughtResult = Pick<
+  ToldMessage,
+  'text' | 'tool_call_id' | 'tool_name' | 'is_error'
+> & {
+  /** Its content is off: nothing but its id is known. */
+  is_hidden?: boolean
+}
+
+/**
+ * Joins a result that a call brought with the tool call it answers. Returns false when no call of
+ * the task asked for it.
+ */
 export function joinResult(
   state: RunState,
-  told: ToldMessage,
+  told: BroughtResult,
   about: { thread: number; row: Observation; is_quiet: boolean },
-): void {
+): boolean {
   const { thread, row } = about
   const open = state.lines[thread]?.open ?? []
   const at = openFor(state, open, told)
   const index = at === -1 ? undefined : open[at]
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) {
-    if (!completed(state, told, about) && !about.is_quiet) addOrphan(state, told, about)
-    return
+    return completed(state, told, about)
   }
   open.splice(at, 1)
   state.answeredByMessage.add(index)
@@ -121,20 +137,33 @@ export function joinResult(
     answered_by: placeOf(row),
     orphan: null,
   }
+  return true
 }
 
-/** Place among those that wait: the latest of its id, else the first that has no id either. */
-function openFor(state: RunState, open: readonly number[], told: ToldMessage): number {
+/**
+ * Returns the place among those that wait: of the latest answer that asked under its id the first,
+ * else the first that has no id either.
+ */
+function openFor(state: RunState, open: readonly number[], told: BroughtResult): number {
   const { tool_call_id: id, tool_name } = told
   if (id !== '') {
-    const latest = open.findLastIndex((index) => state.tools[index]?.tool_call_id === id)
-    if (latest !== -1) return latest
+    const latest =
+      state.tools[open.findLast((index) => state.tools[index]?.tool_call_id === id) ?? -1]
+    if (latest !== undefined) return open.findIndex((index) => isAskedWith(state, index, latest))
   }
   return open.findIndex((index) => {
     const use = state.tools[index]
     if (use === undefined || (id !== '' && use.tool_call_id !== '')) return false
     return tool_name === '' || use.name === tool_name
   })
+}
+
+/** Tells whether a use was asked for under the id of another one, by the same answer. */
+export function isAskedWith(state: RunState, index: number, other: ToolUse): boolean {
+  const use = state.tools[index]
+  if (use === undefined || use.tool_call_id !== other.tool_call_id) return false
+  const { observation_id, trace_id } = use.asked_by
+  return observation_id === other.asked_by.observation_id && trace_id === other.asked_by.trace_id
 }
 
 /**
@@ -144,10 +173,10 @@ function openFor(state: RunState, open: readonly number[], told: ToldMessage): n
  */
 function completed(
   state: RunState,
-  told: ToldMessage,
+  told: BroughtResult,
   { row, is_quiet: isQuiet }: { row: Observation; is_quiet: boolean },
 ): boolean {
-  const index = state.usesById.get(told.tool_call_id)?.at(-1)
+  const index = state.usesById.get(told.tool_call_id)?.at(-1) ?? ranWithoutId(state, told)
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) return false
   if (state.answeredByMessage.has(index)) return isQuiet || told.text.startsWith(use.result ?? '')
@@ -161,9 +190,17 @@ function completed(
   return true
 }
 
-function addOrphan(
+/** Takes the oldest run of the name that no message brought the result of. */
+function ranWithoutId(state: RunState, told: BroughtResult): number | undefined {
+  const name = told.tool_name || told.tool_call_id
+  if (told.tool_call_id !== '' && told.tool_call_id !== name) return undefined
+  return state.ranWithoutId.get(name)?.shift()
+}
+
+/** Adds a result that no call of the task asked for. */
+export function addOrphan(
   state: RunState,
-  told: ToldMessage,
+  told: BroughtResult,
   { thread, row }: { thread: number; row: Observation },
 ): void {
   const use = {
@@ -179,6 +216,7 @@ function addOrphan(
     asked_at: row.start_time,
     answered_at: row.start_time,
     asked_by: placeOf(row),
+    asked_from: row.start_time,
     answered_by: placeOf(row),
     orphan: 'result',
   } as const
@@ -187,9 +225,10 @@ function addOrphan(
 
 function resultOf(
   state: RunState,
-  told: Pick<ToldMessage, 'text' | 'is_error'>,
+  told: Pick<BroughtResult, 'text' | 'is_error' | 'is_hidden'>,
   { name, arguments: args }: Pick<ToolUse, 'name' | 'arguments'>,
 ): Pick<ToolUse, 'result' | 'masked' | 'out' | 'fault'> {
+  if (told.is_hidden === true) return { result: null, masked: null, out: null, fault: null }
   const about = { tool: name, arguments: args ?? '', span_error: undefined }
   const fault = faultIn(told.text, { ...about, is_error: told.is_error })
   return { ...toldResult(state, told.text), fault }

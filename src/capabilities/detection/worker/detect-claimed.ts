@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { backOff } from '../../../kernel/back-off.ts'
 import { Problem } from '../../../kernel/problem.ts'
 import { isRelationalUnavailable } from '../../../platform/relational/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
@@ -150,7 +151,8 @@ async function failed(
   if (task === undefined) return
   const { project_id, task_id, failures } = task
   const isOver = failures + 1 >= settings.failures_max
-  const delay_ms = Math.min(settings.retry_ms_max, settings.retry_ms * 2 ** failures)
+  const { retry_ms: base_ms, retry_ms_max: max_ms } = settings
+  const delay_ms = backOff({ base_ms, max_ms }, failures + 1)
   logger.warn({ err: error, project_id, task_id, failures }, 'a task could not be looked at')
   meters.tasks.inc({ result: isOver ? 'failed' : 'put_off' })
   await putOff(db, task, { delay_ms: isOver ? null : delay_ms, failed: true })

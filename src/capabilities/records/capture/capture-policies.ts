@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { type Clock, sleep } from '../../../kernel/time.ts'
 import type { CaptureTables, Kysely } from '../../../platform/relational/index.ts'
 import type { Metrics } from '../../../platform/telemetry/index.ts'
@@ -43,12 +44,13 @@ type Known = { policy: CapturePolicy; read_at_ms: number }
 class PolicyCache implements CapturePolicies {
   readonly #options: Required<CapturePoliciesOptions>
   readonly #unknown
-  readonly #known = new Map<string, Known>()
+  readonly #known: BoundedCache<string, Known>
   readonly #reads = new Map<string, Promise<CapturePolicy>>()
   #failed_at_ms = Number.NEGATIVE_INFINITY
 
   constructor(options: CapturePoliciesOptions) {
     this.#options = { ...defaults, ...options }
+    this.#known = new BoundedCache(this.#options.projects_max)
     this.#unknown = options.metrics.counter({
       name: 'looptrace_capture_policy_unknown_total',
       help: 'Times that content was left out because the policy of a project could not be read.',
@@ -119,11 +121,6 @@ class PolicyCache implements CapturePolicies {
 
   #keep(project_id: string, known: Known): void {
     this.#reads.delete(project_id)
-    this.#known.delete(project_id)
     this.#known.set(project_id, known)
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= this.#options.projects_max) return
-      this.#known.delete(oldest)
-    }
   }
 }

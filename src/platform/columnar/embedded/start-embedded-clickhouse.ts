@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { backOff } from '../../../kernel/back-off.ts'
 import { sleep } from '../../../kernel/time.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { embeddedUsername, prepareDataDirectory } from './data-directory.ts'
@@ -27,8 +28,7 @@ export type EmbeddedClickHouse = {
   stop(): Promise<void>
 }
 
-const backoffFirst_ms = 100
-const backoffLast_ms = 5_000
+const restartBackOff = { base_ms: 100, max_ms: 5_000 }
 /** A server that ran for so long starts the back-off anew. */
 const steady_ms = 60_000
 
@@ -62,7 +62,7 @@ export async function startEmbeddedClickHouse(
       if (stopping.signal.aborted) return
       if (Date.now() - started_ms > steady_ms) failures = 0
       logger.warn({ exit, failures }, 'the embedded ClickHouse ended; it is started again')
-      await sleep(Math.min(backoffFirst_ms * 2 ** failures++, backoffLast_ms), stopping.signal)
+      await sleep(backOff(restartBackOff, ++failures), stopping.signal)
       if (stopping.signal.aborted) return
       const { signal } = stopping
       running = await launch({ directory, port, logger, signal }).catch((err: unknown) => {

@@ -1,3 +1,5 @@
+import { Semaphore } from '../../../kernel/semaphore.ts'
+
 export type TurnsOptions = {
   running_max: number
   waiting_max: number
@@ -5,57 +7,35 @@ export type TurnsOptions = {
   refusal: (detail: string) => Error
 }
 
-/** Lets so much work run at a time; the rest waits, up to a bound. */
+/** Limits the work that runs and the work that waits, and can be closed. */
 export type Turns = {
   take<T>(work: () => Promise<T>): Promise<T>
-  /** Takes no more work, then waits for what is here, at most so long; true when all ended. */
+  /** Refuses new work, then waits for the accepted work; returns whether all ended in time. */
   close(patience_ms: number): Promise<boolean>
 }
 
-export function openTurns(options: TurnsOptions): Turns {
-  const waiting: (() => void)[] = []
-  const here = new Set<Promise<unknown>>()
-  let running = 0
-  let closed = false
-
-  const begin = async (): Promise<void> => {
-    if (closed) throw options.refusal('the server is stopping')
-    if (running >= options.running_max) {
-      if (waiting.length >= options.waiting_max) {
-        throw options.refusal(`${running} statements run and ${waiting.length} wait`)
-      }
-      // The one that ends hands its place over, so `running` stays as it is.
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else {
-      running++
-    }
-  }
-  const end = (): void => {
-    const next = waiting.shift()
-    if (next) next()
-    else running--
-  }
-  const taken = async <T>(work: () => Promise<T>): Promise<T> => {
-    await begin()
-    try {
-      return await work()
-    } finally {
-      end()
-    }
-  }
+export function openTurns({ running_max, waiting_max, refusal }: TurnsOptions): Turns {
+  const full = () => refusal(`${running_max} statements run and ${waiting_max} wait`)
+  const slots = new Semaphore({
+    permits_max: running_max,
+    waiting: { max: waiting_max, refusal: full },
+  })
+  const accepted = new Set<Promise<unknown>>()
+  let isClosed = false
   return {
     take(work) {
-      const turn = taken(work)
-      here.add(turn)
-      const forget = () => here.delete(turn)
+      if (isClosed) return Promise.reject(refusal('the server is stopping'))
+      const turn = slots.run(work)
+      accepted.add(turn)
+      const forget = () => accepted.delete(turn)
       turn.then(forget, forget)
       return turn
     },
     async close(patience_ms) {
-      closed = true
+      isClosed = true
       const patience = Promise.withResolvers<boolean>()
       const timer = setTimeout(patience.resolve, patience_ms, false)
-      const ended = Promise.allSettled(here).then(() => true)
+      const ended = Promise.allSettled(accepted).then(() => true)
       const allEnded = await Promise.race([ended, patience.promise])
       clearTimeout(timer)
       return allEnded

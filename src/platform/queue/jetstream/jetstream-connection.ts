@@ -6,9 +6,10 @@ import {
   nkeyAuthenticator,
   type TlsOptions,
 } from '@nats-io/transport-node'
+import { backOff } from '../../../kernel/back-off.ts'
 import { sleep } from '../../../kernel/time.ts'
 import { QueueUnavailable } from '../contract.ts'
-import { backoff_ms, type QueueLogger } from '../run-batch.ts'
+import { type QueueLogger, queueJitter } from '../run-batch.ts'
 import { type NatsCredentials, natsServers } from './jetstream-servers.ts'
 
 /** How the connection to NATS is made and kept. */
@@ -241,6 +242,6 @@ function authenticationOf(credentials: NatsCredentials): NodeConnectionOptions {
 }
 
 function reconnectDelay_ms(attempt: number): number {
-  const bounds = { ms_min: reconnect_ms_min, ms_max: reconnect_ms_max }
-  return backoff_ms(Math.max(1, attempt), bounds, Math.random)
+  const rule = { base_ms: reconnect_ms_min, max_ms: reconnect_ms_max, jitter: queueJitter }
+  return backOff(rule, attempt)
 }

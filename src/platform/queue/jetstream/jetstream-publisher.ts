@@ -1,4 +1,5 @@
 import { createInbox, headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import { Semaphore } from '../../../kernel/semaphore.ts'
 import { MessageTooLarge, QueueUnavailable } from '../contract.ts'
 
 /** A message for a stream. `dedupe_id` is what the server knows it by within its window. */
@@ -25,15 +26,13 @@ const noResponders = 503
  * event loop less than a request of the client library for each.
  */
 export class JetStreamPublisher {
-  readonly #window: number
   readonly #ack_timeout_ms: number
   readonly #streamMissing: () => void
   readonly #waiting = new Map<string, Waiting>()
-  readonly #forSlot: (() => void)[] = []
+  readonly #slots: Semaphore
   #nc: NatsConnection | undefined
   #inbox = ''
   #last = 0
-  #taken = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(about: {
@@ -42,7 +41,7 @@ export class JetStreamPublisher {
     /** Called when the server says that there is no stream for a message. */
     streamMissing: () => void
   }) {
-    this.#window = about.window
+    this.#slots = new Semaphore({ permits_max: about.window })
     this.#ack_timeout_ms = about.ack_timeout_ms
     this.#streamMissing = about.streamMissing
   }
@@ -58,16 +57,9 @@ export class JetStreamPublisher {
   }
 
   /** Resolves once the stream has the message. Rejects with QueueUnavailable or MessageTooLarge. */
-  async publish(up: () => NatsConnection, message: StreamMessage): Promise<void> {
-    if (this.#taken >= this.#window) await this.#slot()
-    else this.#taken += 1
-    try {
-      await this.#send(up(), message)
-    } finally {
-      const next = this.#forSlot.shift()
-      if (next === undefined) this.#taken -= 1
-      else next()
-    }
+  publish(up: () => NatsConnection, message: StreamMessage): Promise<void> {
+    // `up` is called once a slot is free: the connection may have changed during the wait.
+    return this.#slots.run(() => this.#send(up(), message))
   }
 
   /** The connection is gone: nobody will answer what is under way. It may be published again. */
@@ -76,10 +68,6 @@ export class JetStreamPublisher {
     this.#waiting.clear()
     clearTimeout(this.#timer)
     this.#timer = undefined
-  }
-
-  #slot(): Promise<void> {
-    return new Promise((resolve) => this.#forSlot.push(resolve))
   }
 
   #send(nc: NatsConnection, message: StreamMessage): Promise<void> {

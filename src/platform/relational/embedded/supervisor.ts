@@ -1,3 +1,4 @@
+import { backOff } from '../../../kernel/back-off.ts'
 import { sleep } from '../../../kernel/time.ts'
 import { type RunningServer, type ServerPlan, startServer } from './server-process.ts'
 
@@ -50,9 +51,7 @@ type Watch = {
   signal: AbortSignal
 }
 
-/** The waits between the tries grow from one to the other. */
-const waitMsMin = 50
-const waitMsMax = 5_000
+const restartBackOff = { base_ms: 50, max_ms: 5_000 }
 
 /** Only a server that lived this long starts the count afresh. */
 const stableMs = 10_000
@@ -67,7 +66,7 @@ async function watch({ plan, first, restarted, signal }: Watch): Promise<Error |
       if (!signal.aborted) plan.logger.error({ ended }, 'postgres died')
       if (performance.now() - bornMs > stableMs) failures = 0
     }
-    await sleep(Math.min(waitMsMin * 2 ** failures, waitMsMax), signal)
+    await sleep(backOff(restartBackOff, failures + 1), signal)
     if (signal.aborted) return undefined
     server = await startServer(plan).catch((error: unknown) => {
       cause = error

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { backOff } from '../../../../kernel/back-off.ts'
 import type { Exchange } from '../../../../model/exchange.ts'
 import type { RetryLimits } from '../../../../platform/queue/index.ts'
 import type { LedgerRequest } from '../../../ledger/index.ts'
@@ -117,6 +118,6 @@ async function enqueued(
     } catch (cause) {
       if (attempt >= retry.attempts_max) return { state: 'lost', reason: 'not_published', cause }
     }
-    await sleep(retry.delay_ms * 2 ** (attempt - 1), undefined, { ref: false })
+    await sleep(backOff({ base_ms: retry.delay_ms }, attempt), undefined, { ref: false })
   }
 }

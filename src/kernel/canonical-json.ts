@@ -1,0 +1,26 @@
+import { objectFrom } from './json-values.ts'
+
+/**
+ * Returns JSON text without white space and with sorted keys (by UTF-16 code unit; as in every
+ * object of JavaScript, keys that are array indexes come first, by number). Equal values give equal
+ * texts. Digests of it are stored, so its bytes must never change.
+ */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, sortedKeys)
+}
+
+/** Sorts the keys of an object; a replacer for `JSON.stringify`. */
+export function sortedKeys(_key: string, value: unknown): unknown {
+  const object = objectFrom(value)
+  if (object === undefined) return value
+  const keys = Object.keys(object)
+  if (isSorted(keys)) return value
+  return Object.fromEntries(keys.sort().map((key) => [key, object[key]]))
+}
+
+function isSorted(keys: readonly string[]): boolean {
+  for (let at = 1; at < keys.length; at++) {
+    if ((keys[at - 1] ?? '') > (keys[at] ?? '')) return false
+  }
+  return true
+}

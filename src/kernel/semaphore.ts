@@ -1,0 +1,73 @@
+export type SemaphoreOptions = {
+  /** Permits held at one time, at least 1. */
+  permits_max: number
+  /** Bounds the callers that wait; without it the callers bound themselves. */
+  waiting?: { max: number; refusal: () => Error }
+}
+
+/** A counter of permits. Callers that find none free wait, and are served in order of arrival. */
+export class Semaphore {
+  readonly #options: SemaphoreOptions
+  readonly #waiting: (() => void)[] = []
+  #held = 0
+
+  constructor(options: SemaphoreOptions) {
+    this.#options = options
+  }
+
+  get held(): number {
+    return this.#held
+  }
+
+  /** Runs the work with a permit. The work begins synchronously when a permit is free. */
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (!this.tryAcquire()) await this.acquire(signal)
+    try {
+      return await work()
+    } finally {
+      this.release()
+    }
+  }
+
+  /** Takes a permit if one is free; returns whether it did. */
+  tryAcquire(): boolean {
+    if (this.#held >= this.#options.permits_max) return false
+    this.#held += 1
+    return true
+  }
+
+  /**
+   * Takes a permit, or waits for one. Rejects with `refusal` when too many wait already, and with
+   * the signal's reason when it aborts the wait. A free permit is taken whatever the signal says.
+   */
+  async acquire(signal?: AbortSignal): Promise<void> {
+    if (this.tryAcquire()) return
+    const { waiting } = this.#options
+    if (waiting !== undefined && this.#waiting.length >= waiting.max) throw waiting.refusal()
+    signal?.throwIfAborted()
+    await this.#turn(signal)
+  }
+
+  /** Gives a permit back: to the first caller that waits, and `held` stays as it is. */
+  release(): void {
+    if (this.#held === 0) throw new Error('a permit was released that was not held')
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#held -= 1
+  }
+
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const grant = () => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(grant), 1)
+        reject(signal?.reason)
+      }
+      this.#waiting.push(grant)
+      signal?.addEventListener('abort', leave, { once: true })
+    })
+  }
+}
