@@ -40,12 +40,15 @@ export class Semaphore {
    * Takes a permit, or waits for one. Rejects with `refusal` when too many wait already, and with
    * the signal's reason when it aborts the wait. A free permit is taken whatever the signal says.
    */
-  async acquire(signal?: AbortSignal): Promise<void> {
-    if (this.tryAcquire()) return
+  acquire(signal?: AbortSignal): Promise<void> {
+    if (this.tryAcquire()) return Promise.resolve()
     const { waiting } = this.#options
-    if (waiting !== undefined && this.#waiting.length >= waiting.max) throw waiting.refusal()
-    signal?.throwIfAborted()
-    await this.#turn(signal)
+    if (waiting !== undefined && this.#waiting.length >= waiting.max) {
+      return Promise.reject(waiting.refusal())
+    }
+    // Without a signal, a waiter is its `resolve` alone: the queue's publisher is a hot path.
+    if (signal === undefined) return new Promise((resolve) => this.#waiting.push(resolve))
+    return signal.aborted ? Promise.reject(signal.reason) : this.#wait(signal)
   }
 
   /** Gives a permit back: to the first caller that waits, and `held` stays as it is. */
@@ -56,18 +59,18 @@ export class Semaphore {
     else this.#held -= 1
   }
 
-  #turn(signal: AbortSignal | undefined): Promise<void> {
+  #wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const grant = () => {
-        signal?.removeEventListener('abort', leave)
+        signal.removeEventListener('abort', leave)
         resolve()
       }
       const leave = () => {
         this.#waiting.splice(this.#waiting.indexOf(grant), 1)
-        reject(signal?.reason)
+        reject(signal.reason)
       }
       this.#waiting.push(grant)
-      signal?.addEventListener('abort', leave, { once: true })
+      signal.addEventListener('abort', leave, { once: true })
     })
   }
 }
