@@ -11,17 +11,19 @@ export const startSlack_ms = 60 * 60 * 1000
 
 /**
  * Reads all of a task and puts it in order, as detection does. `started_at` is the start of its
- * first call, ISO 8601. Rejects with `store_unavailable`, also when the task changed at each try.
+ * first call, ISO 8601. Rejects with `store_unavailable`, also when the task changed at each try,
+ * and with the signal's reason once it aborts: then no more content is read.
  */
 export async function readTaskRun(
-  store: Pick<ObservationStore, 'taskVersions' | 'observationsAt'>,
+  store: RunStore,
   task: RunAbout & { started_at: string; calls: number },
+  signal: AbortSignal,
 ): Promise<TaskRun> {
   const { started_at, ...about } = task
   const from = BigInt(Math.max(0, Date.parse(started_at) - startSlack_ms)) * 1_000_000n
   const asked = { ...about, epoch: '', from, history: undefined }
   for (let tries = 0; tries < tries_max; tries++) {
-    const histories = await readHistories(store, task.project_id, [asked])
+    const histories = await readHistories(until(signal, store), task.project_id, [asked])
     const history = histories.get(asked)
     if (history !== undefined) return history.run()
   }
@@ -29,3 +31,19 @@ export async function readTaskRun(
 }
 
 const tries_max = 3
+
+type RunStore = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
+
+/** Returns a store that reads nothing more once the signal aborts. */
+function until(signal: AbortSignal, store: RunStore): RunStore {
+  return {
+    async taskVersions(...asked) {
+      signal.throwIfAborted()
+      return store.taskVersions(...asked)
+    },
+    async observationsAt(...asked) {
+      signal.throwIfAborted()
+      return store.observationsAt(...asked)
+    },
+  }
+}

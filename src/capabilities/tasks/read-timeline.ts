@@ -25,7 +25,7 @@ export async function readTimeline(
   const stored = await findTaskEvents(db, task.project_id, task.task_id, events_max)
   const events = stored.map((event) => createdWithTask(event, task))
   const finish = async (is_complete: boolean) => {
-    const run = read === 0 ? { tools: [] } : await readTaskRun(store, runAbout(task))
+    const run = read === 0 ? { tools: [] } : await readTaskRun(store, runAbout(task), signal)
     return { entries: builder.finish(run, events), is_complete }
   }
   let read = 0
@@ -34,7 +34,7 @@ export async function readTimeline(
     builder.add(taken)
     read += taken.length
     if (taken.length < rows.length) return finish(false)
-    if (signal.aborted) return { entries: [], is_complete: false }
+    signal.throwIfAborted()
   }
   return finish(true)
 }

@@ -40,12 +40,12 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
     query: querySchema,
     reply: replySchema,
     errors: ['task_not_found', 'invalid_cursor', 'store_unavailable'],
-    handle: async ({ params, query, caller }) => {
+    handle: async ({ params, query, caller, signal }) => {
       const task = await taskNamed(deps, caller.project_id, params.task_id)
       const { task_id } = task
       const after =
         query.cursor === undefined ? undefined : positionIn(listOf(task_id), query.cursor)
-      const run = await readTaskRun(deps.store, runAbout(task))
+      const run = await readTaskRun(deps.store, runAbout(task), signal)
       const wanted = usesInOrder(run.tools).filter(({ use }) => isWanted(use, query))
       const behind =
         after === undefined
