@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { observationOf } from '../../../test/support/observations.ts'
-import type { ObservationStore } from '../observability/stores/index.ts'
+import type { ObservationStore } from '../storage/index.ts'
 import { readTaskRun } from './read-task-run.ts'
 
 const project_id = '0198c0de-0000-7000-8000-00000000000a'

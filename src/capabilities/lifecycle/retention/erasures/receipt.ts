@@ -27,7 +27,7 @@ export const receiptSchema = record('ErasureReceipt', {
     .describe('Archive runs whose files may hold records; a restore leaves them out.'),
   remaining: z
     .array(
-      z.strictObject({
+      record('ErasureRemainder', {
         what: z.enum(whats),
         detail: z.string().describe('The place of the data, and how it is removed.'),
         until: z.iso.datetime().nullable().describe('When it is gone, about. null: see `detail`.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { record } from '../../../../model/named-schemas.ts'
 import type { ArchiveSchedule, RetentionDays } from '../../../../platform/relational/index.ts'
 
 /** How long a project's data is kept: `days`, but for what an environment says otherwise. */
@@ -12,12 +13,13 @@ export type RetentionRules = {
 export type RetentionPolicy = RetentionRules & { archive: ArchiveSchedule | null }
 
 const days = z.int().positive().nullable()
-const everyDays = z.strictObject({ content: days, observations: days, traces: days, events: days })
+const dayFields = { content: days, observations: days, traces: days, events: days }
+const ownDays = z.strictObject(dayFields).partial().meta({ id: 'DryRunEnvironmentDays' })
 
 /** Rules as a dry run goes by them and shows them; they were checked when they were set. */
-export const retentionRulesSchema = z.strictObject({
-  days: everyDays,
-  environments: z.array(z.strictObject({ environment: z.string(), days: everyDays.partial() })),
+export const retentionRulesSchema = record('DryRunRules', {
+  days: record('DryRunDays', dayFields),
+  environments: z.array(record('DryRunEnvironment', { environment: z.string(), days: ownDays })),
   archive_before_delete: z.boolean(),
 })
 
