@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { agentRun } from '../../../../../test/corpus/agent-run.ts'
 import { findingsOf, serious } from '../../../../../test/support/failure-findings.ts'
+import { createWorkBudget } from '../../evidence/work-budget.ts'
+import { reconstruct } from '../../reconstruction/index.ts'
 import { orphan } from './orphan.ts'
 
 test('a call that nobody answered though the agent went on', () => {
@@ -42,6 +44,23 @@ test('a result that no call had asked for', () => {
 })
 
 describe('healthy twins', () => {
+  test('a result that a call without a history brought: what was asked before is not known', () => {
+    const rows = agentRun('midway', { tools: ['switch'] })
+      .user('Turn on the light.')
+      .assistant({ calls: [{ name: 'switch', args: { on: true }, id: 'call_1' }] })
+      .results([
+        { text: 'on', id: 'call_1' },
+        { text: 'off', id: 'call_2' },
+      ])
+      .assistant('The light is on.')
+      .observations()
+    const midway = rows.slice(1).map((row) => ({ ...row, input: '' }))
+    const run = reconstruct(midway)
+    expect(run.tools.filter((use) => use.orphan === 'result').length).toBeGreaterThan(0)
+    const budget = createWorkBudget({ units_max: 1_000 })
+    expect(orphan.detect(run, orphan.settings.parse({}), budget)).toEqual([])
+  })
+
   test('every call is answered, in any order', () => {
     const run = agentRun('order')
       .user('Both?')

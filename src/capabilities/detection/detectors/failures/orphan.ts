@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import { cutText } from '../../evidence/cut-text.ts'
-import type { TaskRun, Thread, ToolUse } from '../../reconstruction/contract.ts'
+import type { Place, TaskRun, Thread, ToolUse } from '../../reconstruction/contract.ts'
 import { failureDraft, noWaste, placesOfUses } from './failure-draft.ts'
 import { courseOf } from './thread-course.ts'
 import { natureOfTool } from './tool-nature.ts'
@@ -90,7 +90,9 @@ function systematic(run: TaskRun, count: number, open: readonly ToolUse[]): Find
 /** Results told in a history, and runs of tools told by their spans alone. */
 function unasked(run: TaskRun): FindingDraft[] {
   const asked = new Set(run.tools.filter(isAskedById).map(({ thread }) => thread))
+  const silent = callsWithoutHistory(run)
   const uses = run.tools.filter((use) => {
+    if (use.answered_by !== null && silent.has(keyOf(use.answered_by))) return false
     const known = run.threads[use.thread]
     if (known === undefined || isRewritten(run, known)) return false
     return use.orphan === 'result' || (asked.has(use.thread) && isUnaskedRun(use))
@@ -111,6 +113,17 @@ function unasked(run: TaskRun): FindingDraft[] {
       confidence: isSystematic ? 0.6 : 0.9,
     })
   })
+}
+
+/** Calls that tell no messages with results: what was asked before them is not known. */
+function callsWithoutHistory({ calls, messages, tools }: TaskRun): Set<string> {
+  if (!tools.some(({ orphan: told }) => told === 'result')) return new Set()
+  const bringing = new Set(messages.filter(({ role }) => role === 'tool').map(({ call }) => call))
+  return new Set(calls.filter(({ index }) => !bringing.has(index)).map(keyOf))
+}
+
+function keyOf({ trace_id, observation_id }: Place): string {
+  return `${trace_id} ${observation_id}`
 }
 
 function isAskedById({ step, tool_call_id }: ToolUse): boolean {
