@@ -38,7 +38,8 @@ export class Semaphore {
 
   /**
    * Takes a permit, or waits for one. Rejects with `refusal` when too many wait already, and with
-   * the signal's reason when it aborts the wait. A free permit is taken whatever the signal says.
+   * the signal's reason when it aborts the wait. A free permit is taken
+   * even when the signal has aborted.
    */
   acquire(signal?: AbortSignal): Promise<void> {
     if (this.tryAcquire()) return Promise.resolve()

@@ -44,9 +44,9 @@ export type ExternalTokens = {
 }
 
 /**
- * Turns one credential into an identity. A request with both a key and a bearer token is refused,
- * as nobody can tell which of them it means. Throws `credentials_missing`, `credentials_invalid`, and
- * for a key where a token is wanted `credentials_unsupported`, whether the key is valid or not.
+ * Turns one credential into an identity. A request with both a key and a bearer token is refused.
+ * Throws `credentials_missing`, `credentials_invalid`, and `credentials_unsupported` for a key, valid
+ * or not, on a route that takes only tokens.
  */
 export async function identify(
   { auth, scope }: RouteAccess,

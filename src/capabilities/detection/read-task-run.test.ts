@@ -38,7 +38,7 @@ test('reads all of a task', async () => {
   expect(read).toEqual(['a', 'b', 'c'])
 })
 
-test('reads no more content once the caller is gone', async () => {
+test('reads no more content after the caller disconnected', async () => {
   const caller = new AbortController()
   const read: string[] = []
   const store = storeOf((id) => {

@@ -11,8 +11,8 @@ export const startSlack_ms = 60 * 60 * 1000
 
 /**
  * Reads all of a task and puts it in order, as detection does. `started_at` is the start of its
- * first call, ISO 8601. Rejects with `store_unavailable`, also when the task changed at each try,
- * and with the signal's reason once it aborts: then no more content is read.
+ * first call, ISO 8601. Rejects with `store_unavailable`, also when the task changed at each try.
+ * After the signal aborts it reads no more content and rejects with the signal's reason.
  */
 export async function readTaskRun(
   store: RunStore,

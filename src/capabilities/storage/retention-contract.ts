@@ -67,7 +67,7 @@ export type UserErasure = {
   project_id: string
   user_id: string
   trace_ids: readonly string[]
-  /** Held traces of the user, which stay; `trace_ids` has none of them. */
+  /** The user's held traces, which stay; `trace_ids` leaves them out. */
   held_trace_ids: readonly string[]
 }
 

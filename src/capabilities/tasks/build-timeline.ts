@@ -31,8 +31,8 @@ export type TimelineBuilder = {
 /**
  * Builds the timeline of a task; pure. Model calls stand at their start, the tools they ask for at
  * their end, a tool's result at the end of the tool's own observation, else at the start of the
- * first call that brought it. Operations stand at their start; a plain span is one when it failed.
- * Texts are cut to `text_length_max` characters; `gap_ms` stands from `gap_min_ms` on.
+ * first call that brought it. Operations are placed at their start; a plain span is one when it failed.
+ * Texts are cut to `text_length_max` characters; `gap_ms` is set from `gap_min_ms` on.
  */
 export function createTimelineBuilder(options: {
   gap_min_ms: number

@@ -24,11 +24,11 @@ export async function readTimeline(
   const builder = createTimelineBuilder({ gap_min_ms, text_length_max: textLength_max })
   const stored = await findTaskEvents(db, task.project_id, task.task_id, events_max)
   const events = stored.map((event) => createdWithTask(event, task))
+  let read = 0
   const finish = async (is_complete: boolean) => {
     const run = read === 0 ? { tools: [] } : await readTaskRun(store, runAbout(task), signal)
     return { entries: builder.finish(run, events), is_complete }
   }
-  let read = 0
   for await (const rows of portionsOf(store, task)) {
     const taken = rows.slice(0, timelineObservations_max - read)
     builder.add(taken)

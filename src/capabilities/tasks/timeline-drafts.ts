@@ -119,7 +119,7 @@ function positionOf(row: TimelineRow, time: bigint, slot: number): TimelinePosit
   return { time, phase: 1, start: row.start_time, id: row.observation_id, slot }
 }
 
-/** What an entry says of what went wrong; null when nothing did. */
+/** The error of an entry; null when the observation has none. */
 export function errorOf(row: TimelineRow): { type: string; message: string } | null {
   if (row.status !== 'error' && row.error_type === '' && row.error_message === '') return null
   return { type: row.error_type, message: row.error_message }

@@ -3,7 +3,7 @@ import type { TimelineRow } from '../storage/index.ts'
 import { type Cut, type Draft, errorOf, msBetween } from './timeline-drafts.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
-/** What is kept of an observation that may ask for tools, bring results or run a tool. */
+/** The kept part of an observation that may ask for tools, bring results or run a tool. */
 type SeenRow = {
   observation_id: string
   trace_id: string
@@ -59,7 +59,7 @@ type Unplaced = Pick<Draft, 'body' | 'end'> & { row: SeenRow; time: bigint }
 /** Entries by where they are in an observation. */
 type Places = {
   drafts: Draft[]
-  /** What a model call's request brought: it comes before the entry of the call, in this order. */
+  /** Results that a model call's request brought; they come before its entry, in this order. */
   before: Map<SeenRow, Unplaced[]>
   /** How many tools a model call's answer asked for: they come after the entry of the call. */
   after: Map<SeenRow, number>

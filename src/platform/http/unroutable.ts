@@ -19,7 +19,9 @@ export function createUnroutable(routes: readonly (Route | RawRoute)[]): Unrouta
     pattern: patternOf(url),
     methods: methodsOf(same),
   }))
-  const raw = routes.filter((route) => route.kind === 'raw')
+  const raw = routes
+    .filter((route) => route.kind === 'raw')
+    .map((route) => ({ route, steps: route.url.split('/') }))
   const allowed = (path: string) =>
     patterns.find(({ pattern }) => pattern.test(path))?.methods ?? []
   return {
@@ -42,10 +44,14 @@ export function createUnroutable(routes: readonly (Route | RawRoute)[]): Unrouta
       })
     },
     rawBeside(path) {
-      const steps = path.split('/')
-      const shared = (route: RawRoute) => sharedSteps(route.url.split('/'), steps)
-      const [best] = raw.toSorted((a, b) => shared(b) - shared(a))
-      return best !== undefined && shared(best) > 1 ? best : undefined
+      const asked = path.split('/')
+      // All paths share the empty step before the first slash.
+      let [best, shared]: [RawRoute | undefined, number] = [undefined, 1]
+      for (const { route, steps } of raw) {
+        const same = sharedSteps(steps, asked)
+        if (same > shared) [best, shared] = [route, same]
+      }
+      return best
     },
   }
 }

@@ -26,9 +26,18 @@ export function isRelationalUnavailable(error: unknown): boolean {
 }
 
 /**
+ * True for a wait for a lock that took longer than the statement's `lock_timeout`, also when it was
+ * translated to a problem. The statement changed nothing.
+ */
+export function isLockTimeout(error: unknown): boolean {
+  if (error instanceof Problem) return isLockTimeout(error.cause)
+  return error instanceof Error && 'code' in error && error.code === '55P03'
+}
+
+/**
  * Node's codes of sockets and names, and SQLSTATE: class 08 (connection), 57P01-57P05 (the server
  * stops or starts), 57014 (a statement over its time limit), 55P03 and 25P03-25P04 (over the
- * server's own limits for locks and transactions), 53300 (no connection left), 25006 (a stand-by
+ * server's own limits for locks and transactions), 53300 (no connection left), 25006 (a standby
  * after a fail-over).
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */

@@ -28,7 +28,7 @@ export type Line = {
 /** What is remembered of a span, to find the agent that it belongs to. */
 export type KnownSpan = { parent: string; type: Observation['type']; name: string }
 
-/** What is remembered of a tool's run, to find its parts. */
+/** The part of a tool's run that is kept, to find its children. */
 export type KnownRun = { id: string; name: string }
 
 /** What is known of a run so far, and what is needed to go on. */

@@ -89,7 +89,7 @@ function namedInOpen(state: RunState, thread: number, name: string): number[] {
   })
 }
 
-/** Longer ones are told apart by their digest, so that they needn't be held. */
+/** Longer ones are compared by digest, so that they need not be kept. */
 const keyLength_max = 64
 
 function keyOf({ tool_call_id, content }: ToolResult): string {

@@ -17,9 +17,9 @@ type ToolRun = KnownRun & {
 }
 
 /**
- * Takes a tool that ran on an observation of its own: it answers the call with its id, else, when
- * either has no id, the call of its agent's thread that waits for its name; else it is a use that the agent's last
- * step asked for, when what that said is not known.
+ * Takes a tool that ran on an observation of its own. It answers the call with its id, or, when
+ * either has no id, the call of its agent's thread that waits for a tool of its name. If the
+ * agent's last step has no known output, the tool is a use that this step asked for.
  */
 export function takeTool(state: RunState, row: Observation): void {
   const run = runOf(row)
@@ -57,7 +57,7 @@ function runOf(row: Observation): ToolRun {
   }
 }
 
-/** Returns all arguments: a stored call has the first of them, the input of its tool's span has all. */
+/** Returns the whole arguments: a stored call may be cut, the input of its tool's span is not. */
 function wholeArguments(beginning: string, input: string): string {
   return input.startsWith(beginning) ? input : beginning
 }

@@ -52,7 +52,7 @@ export function sortedBy(
   scope: Scope,
 ): readonly SortedExpression[] {
   return order.flatMap(({ reference, direction }) => {
-    // What tells records apart must not be cut.
+    // A field of the identity must not be cut.
     const whole = identity.includes(reference.name)
     return scope.dialect
       .sortKeys(scope.expression(reference), { whole, direction })

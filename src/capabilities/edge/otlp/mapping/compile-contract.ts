@@ -174,7 +174,7 @@ function gateOf(draft: Draft, { in_scopes, except_scopes }: Source): number {
 
 const readLate = new Set<Source['from']>(['attributes', 'indexed', 'span', 'event', 'events'])
 
-/** What a source asks of the span. Throws for one that is read before that is known. */
+/** The condition that a source sets on the span. Throws for a source that is read too early. */
 function conditionOf(source: Source, field: Placed['field']): Condition | undefined {
   const { of_types, except_types, with_event } = source
   const types = of_types ?? except_types

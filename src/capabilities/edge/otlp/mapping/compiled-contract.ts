@@ -14,7 +14,7 @@ export type Target = {
   readonly hit_bit: number
   /** The gate that has to be open, -1 for none. */
   readonly gate: number
-  /** What else has to hold of the span; undefined when nothing. */
+  /** A condition on the span; undefined for none. */
   readonly condition: Condition | undefined
   readonly read: Reader
 }

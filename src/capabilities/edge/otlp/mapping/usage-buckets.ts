@@ -1,7 +1,7 @@
 import type { Observation } from '../../../../model/observation.ts'
 import type { MappedBuckets } from './mapper-contract.ts'
 
-/** What a span reports of tokens; undefined is not reported. */
+/** The token counts that a span reports; undefined is not reported. */
 export type ReportedUsage = {
   input: number | undefined
   output: number | undefined
@@ -16,19 +16,19 @@ type Semantics = Observation['usage_semantics']
 
 export type DisjointUsage = {
   buckets: MappedBuckets
-  /** Whether anything was reported of what went in, and of what came out. */
+  /** Whether input counts, and whether output counts were reported. */
   has_input: boolean
   has_output: boolean
   usage_semantics: Observation['usage_semantics']
-  /** The counts themselves told other semantics than the contract's. */
+  /** The counts contradict the contract's semantics, so other ones were used. */
   is_implied: boolean
 }
 
 /**
  * Brings reported counts to disjoint buckets. `inclusive`: the input count holds the cached tokens,
- * so they are taken out of it; `exclusive`: they come on top. Counts that can not be inclusive,
- * because more was cached than went in or because the total has the cached tokens on top, are
- * exclusive whatever was said. Reasoning is a part of the output count unless that is `exclusive` or
+ * so they are taken out of it; `exclusive`: they come on top. Counts that cannot be inclusive,
+ * because more was cached than went in or because the total has the cached tokens on top, are read
+ * as exclusive. Reasoning is a part of the output count unless that is `exclusive` or
  * smaller (Gemini's thoughts come on top). Returns undefined when nothing was reported.
  */
 export function disjointUsage(

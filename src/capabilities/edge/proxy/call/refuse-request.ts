@@ -10,7 +10,7 @@ export function inProviderFormat(fault: Problem): { media_type: string; body: st
   return { media_type, body: providerError(fault) }
 }
 
-/** Bytes of a body that nobody reads, which are taken so that the client can read the answer. */
+/** Bytes of a refused body that are read and dropped, so that the client can read the response. */
 const discarded_bytes_max = 64 * 1024
 
 /** Answers a request that is no call, and closes the connection when it has a body. */

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from '../../../../platform/relational/index.ts'
+import { isLockTimeout, type Kysely, sql } from '../../../../platform/relational/index.ts'
 
 /** The class of these advisory locks. */
 const restoreLocks = 7_061_857
@@ -55,9 +55,4 @@ async function locked<T, Tables>(
       if (!isLockTimeout(error) || waits === waits_max) throw error
     }
   }
-}
-
-/** lock_not_available. */
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03'
 }

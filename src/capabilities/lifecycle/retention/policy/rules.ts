@@ -16,7 +16,7 @@ const days = z.int().positive().nullable()
 const dayFields = { content: days, observations: days, traces: days, events: days }
 const ownDays = z.strictObject(dayFields).partial().meta({ id: 'DryRunEnvironmentDays' })
 
-/** Rules as a dry run goes by them and shows them; they were checked when they were set. */
+/** Rules as a dry run applies and returns them. They were validated when they were set. */
 export const retentionRulesSchema = record('DryRunRules', {
   days: record('DryRunDays', dayFields),
   environments: z.array(record('DryRunEnvironment', { environment: z.string(), days: ownDays })),

@@ -13,7 +13,7 @@ import {
 /** Tasks or conversations of one last day and environment. */
 export type OwnerBucket = OwnerCount & { kind: 'tasks' | 'conversations' }
 
-/** What decides which tasks and conversations are due. */
+/** The inputs that decide which tasks and conversations are due. */
 export type OwnersAsked = {
   db: RetentionDb
   store: Pick<RetentionStore, 'heldOwners'>

@@ -14,7 +14,7 @@ import {
 } from './plan-steps.ts'
 import { windowOf } from './slices.ts'
 
-/** What is due in a project now, before it is known what is held. */
+/** The rows that are due in a project now, before held ones are taken out. */
 export type Survey = {
   steps: RetentionStep[]
   /** True when more may be due than a census tells. */
@@ -74,7 +74,7 @@ async function allPages(
   }
 }
 
-/** The environments that tell apart rows of the step's kind: those that its census went by. */
+/** The environments by which the census counts rows of the step's kind. */
 export function environmentsFor(
   rules: RetentionRules,
   now_ms: number,

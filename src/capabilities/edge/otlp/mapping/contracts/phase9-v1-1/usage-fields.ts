@@ -8,7 +8,7 @@ const claudeCode = ['com.anthropic.claude_code*']
 const usageDetails = 'langfuse.observation.usage_details'
 const inDetails = (...path: string[]): Source => attribute(usageDetails, { path })
 const metadata = 'ai.response.providerMetadata'
-/** What Anthropic itself answered, as the AI SDK passes it on. */
+/** The usage of Anthropic's own response, as the AI SDK passes it on. */
 const inAnthropic = (name: string): Source =>
   attribute(metadata, { path: ['anthropic', 'usage', name] })
 /** Of Google ADK before 2.3, whose output count leaves them out. */
