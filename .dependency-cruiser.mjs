@@ -77,6 +77,33 @@ export default {
       to: { path: '^src/capabilities/', pathNot: '/index\\.ts$' },
     },
     {
+      name: 'operator-front-door',
+      severity: 'error',
+      comment: 'Roles and commands enter the operator only by its index.ts.',
+      from: { path: '^src/(main\\.ts$|roles/|cli/)' },
+      to: { path: '^src/operator/', pathNot: '^src/operator/index\\.ts$' },
+    },
+    {
+      name: 'kinds-apart',
+      severity: 'error',
+      comment: 'A kind never imports another kind.',
+      from: { path: '^src/operator/kinds/([^/]+)/' },
+      to: { path: '^src/operator/kinds/', pathNot: '^src/operator/kinds/$1/' },
+    },
+    {
+      name: 'runtime-without-kinds',
+      severity: 'error',
+      comment: 'The runtime works on any kind; a kind knows nothing of the runtime.',
+      from: { path: '^src/operator/(runtime|service|crd)/' },
+      to: { path: '^src/operator/kinds/' },
+    },
+    {
+      name: 'kinds-without-runtime',
+      severity: 'error',
+      from: { path: '^src/operator/kinds/' },
+      to: { path: '^src/operator/runtime/' },
+    },
+    {
       name: 'providers-apart',
       severity: 'error',
       from: { path: '^src/capabilities/edge/proxy/providers/(?!registry)([^/]+)\\.ts$' },

@@ -1,10 +1,12 @@
-import { apiGroup, apiVersion, type Kind } from '../src/operator/contract.ts'
 import {
+  apiGroup,
+  apiVersion,
   crdOf,
   crdYaml,
+  type Kind,
   resourceSchemaOf,
   type StructuralSchema,
-} from '../src/operator/crd/index.ts'
+} from '../src/operator/index.ts'
 import { kindsPage } from './kinds-page.ts'
 
 /** What is made of the kinds: their CRDs, once more for the chart, schemas for editors, the page. */

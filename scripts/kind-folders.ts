@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Kind } from '../src/operator/contract.ts'
+import type { Kind } from '../src/operator/index.ts'
 
 const folder = 'src/operator/kinds'
 

@@ -1,7 +1,12 @@
 import { stringify } from 'yaml'
-import { apiVersion, type Kind } from '../src/operator/contract.ts'
-import { columnsOf, resourceSchemaOf, type StructuralSchema } from '../src/operator/crd/index.ts'
-import { commonReasons } from '../src/operator/ready-reasons.ts'
+import {
+  apiVersion,
+  columnsOf,
+  commonReasons,
+  type Kind,
+  resourceSchemaOf,
+  type StructuralSchema,
+} from '../src/operator/index.ts'
 
 /** docs/reference/kinds.md: every kind with its fields, rules, columns and reasons. */
 export function kindsPage(kinds: readonly Kind[]): string {

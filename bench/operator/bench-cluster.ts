@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newId } from '../../src/kernel/ids.ts'
-import { kinds } from '../../src/operator/kinds/index.ts'
+import { kinds } from '../../src/operator/index.ts'
 import {
   type AccessTables,
   openRelational,

@@ -64,3 +64,11 @@ export class UsageError extends Error {
 export class CouldNotAsk extends Error {
   override readonly name = 'CouldNotAsk'
 }
+
+/** The option of every command that answers with data. */
+export const outputOption: Option = {
+  short: 'o',
+  value: '<form>',
+  choices: ['table', 'json', 'yaml'],
+  about: 'How the answer is written; table when left out.',
+}

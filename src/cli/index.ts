@@ -4,11 +4,10 @@ export {
   type CommandIo,
   CouldNotAsk,
   exitStatus,
+  outputOption,
   type Run,
   UsageError,
 } from './command.ts'
 export { cliCommands } from './commands.ts'
 export { helpOf, optionRows, overviewOf } from './help-text.ts'
-export { outputOption } from './output-option.ts'
-export { commandOf, runCommand } from './run-command.ts'
-export { terminalIo } from './terminal-io.ts'
+export { commandOf, runCommand, terminalIo } from './run-command.ts'

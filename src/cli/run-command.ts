@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util'
+import { text } from 'node:stream/consumers'
+import { parseArgs, styleText } from 'node:util'
 import {
   type Asked,
   type Command,
@@ -110,4 +111,16 @@ function textOf(value: unknown): string | undefined {
 function listOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.map(String)
   return typeof value === 'string' ? [value] : []
+}
+
+/** The terminal, or what stands in its place: colours only where it is one and NO_COLOR is not set. */
+export function terminalIo(stop: AbortSignal): CommandIo {
+  return {
+    out: (words) => void process.stdout.write(words),
+    err: (words) => void process.stderr.write(words),
+    styled: (style, words) => styleText(style, words, { stream: process.stdout }),
+    stdin: () => text(process.stdin),
+    now_ms: () => Date.now(),
+    stop,
+  }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/time.ts'
 import type { SecretClient } from '../platform/kube/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
 import type { CommonSpec } from './common-spec.ts'
-import type { ServiceClient } from './service-client.ts'
+import type { ServiceClient } from './service/service-client.ts'
 
 /** Group and version of every kind. */
 export const apiGroup = 'looptrace.dev'

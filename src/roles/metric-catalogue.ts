@@ -1,6 +1,6 @@
 import { startIngest } from '../capabilities/ingest/index.ts'
 import { sleep, systemClock } from '../kernel/time.ts'
-import { apiAnswerCounter, createOperatorMetrics } from '../operator/controller-metrics.ts'
+import { apiAnswerCounter, createOperatorMetrics } from '../operator/index.ts'
 import { loadConfig, type RoleConfig } from '../platform/config/index.ts'
 import { createHttpServer } from '../platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'

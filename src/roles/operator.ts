@@ -4,12 +4,15 @@ import { hostname } from 'node:os'
 import { z } from 'zod'
 import { parsedJson } from '../kernel/json-values.ts'
 import { sleep } from '../kernel/time.ts'
-import type { AllowedProjects } from '../operator/allowed-projects.ts'
-import { apiAnswerCounter } from '../operator/controller-metrics.ts'
-import { kinds } from '../operator/kinds/index.ts'
-import { defaultOperatorSettings, type OperatorSettings } from '../operator/operator-settings.ts'
-import { createServiceClient } from '../operator/service-http-client.ts'
-import { startOperator } from '../operator/start-operator.ts'
+import {
+  type AllowedProjects,
+  apiAnswerCounter,
+  createServiceClient,
+  defaultOperatorSettings,
+  kinds,
+  type OperatorSettings,
+  startOperator,
+} from '../operator/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import { openKube } from '../platform/kube/index.ts'
 import { type Running, run } from './running.ts'

@@ -4,11 +4,15 @@ import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { z } from 'zod'
-import { lintResources } from '../../src/cli/lint/lint-resources.ts'
-import { commonSpecFields } from '../../src/operator/common-spec.ts'
-import { apiVersion, type Kind } from '../../src/operator/contract.ts'
-import { crdOf, crdYaml } from '../../src/operator/crd/index.ts'
-import { kinds } from '../../src/operator/kinds/index.ts'
+import { lintResources } from '../../src/cli/lint/lint.ts'
+import {
+  apiVersion,
+  commonSpecFields,
+  crdOf,
+  crdYaml,
+  type Kind,
+  kinds,
+} from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   type ApiServer,

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { lintResources } from '../../src/cli/lint/lint-resources.ts'
-import { apiVersion } from '../../src/operator/contract.ts'
-import { kinds } from '../../src/operator/kinds/index.ts'
+import { lintResources } from '../../src/cli/lint/lint.ts'
+import { apiVersion, kinds } from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   type ApiServer,

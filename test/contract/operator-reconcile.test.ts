@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sleep } from '../../src/kernel/time.ts'
-import type { Kind } from '../../src/operator/contract.ts'
-import { pendingCondition } from '../../src/operator/pending-condition.ts'
+import type { Kind } from '../../src/operator/index.ts'
+import { pendingCondition } from '../../src/operator/ready-condition.ts'
 import { eventually } from '../support/eventually.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kinds } from '../../src/operator/kinds/index.ts'
+import { kinds } from '../../src/operator/index.ts'
 import { renderedObjects } from '../support/chart/render.ts'
 import { eventually } from '../support/eventually.ts'
 import {

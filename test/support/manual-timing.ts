@@ -1,4 +1,4 @@
-import type { Timing } from '../../src/operator/timing.ts'
+import type { Timing } from '../../src/operator/runtime/timing.ts'
 
 /** A time that stands still until somebody moves it. */
 export type ManualTiming = Timing & {

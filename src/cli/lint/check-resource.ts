@@ -1,10 +1,8 @@
-import type { Kind } from '../../operator/contract.ts'
-import { resourceSchemaOf, type StructuralSchema } from '../../operator/crd/index.ts'
-import { checkMetadata } from './check-metadata.ts'
+import { type Kind, resourceSchemaOf, type StructuralSchema } from '../../operator/index.ts'
 import { checkRules } from './check-rules.ts'
-import { checkStructure } from './check-structure.ts'
-import { type Fault, faultAt } from './fault.ts'
-import { withDefaults } from './with-defaults.ts'
+import { checkStructure, unknownField } from './check-structure.ts'
+import { type Fault, faultAt, isObject, quoted } from './fault.ts'
+import type { Path } from './read-documents.ts'
 
 /** Checks a resource as the API server and then the operator would. */
 export type ResourceCheck = (resource: Readonly<Record<string, unknown>>) => Fault[]
@@ -47,4 +45,103 @@ function checkAsOperator(kind: Kind, spec: unknown): Fault[] {
       message,
     ),
   )
+}
+
+/**
+ * The value as the API server stores it: a field that is missing has its default, and one that is
+ * null where that is not allowed is missing.
+ */
+export function withDefaults(value: unknown, schema: StructuralSchema): unknown {
+  const { items, additionalProperties, properties } = schema
+  if (items !== undefined && Array.isArray(value)) {
+    return value.map((item) => withDefaults(item, items))
+  }
+  if (!isObject(value)) return value
+  const kept = Object.entries(value).filter(([name, field]) => {
+    return field !== null || (properties?.[name] ?? additionalProperties ?? nullable).nullable
+  })
+  const filled = kept.map(([name, field]) => {
+    const of = properties?.[name] ?? additionalProperties
+    return [name, of === undefined ? field : withDefaults(field, of)]
+  })
+  const missing = Object.entries(properties ?? {}).filter(
+    ([name, field]) => field.default !== undefined && !kept.some(([one]) => one === name),
+  )
+  const added = missing.map(([name, field]) => [name, withDefaults(field.default, field)])
+  return Object.fromEntries([...filled, ...added])
+}
+
+/** Fields that the schema does not know keep their null. */
+const nullable = { nullable: true }
+
+/** What the API server refuses in the metadata of a resource. */
+export function checkMetadata(metadata: unknown): Fault[] {
+  const path = ['metadata']
+  if (metadata === undefined) return [faultAt([], 'metadata is missing')]
+  if (!isObject(metadata)) return [faultAt(path, `got ${quoted(metadata)}, expected fields`)]
+  const unknown = Object.keys(metadata).filter((name) => !fields.includes(name))
+  return [
+    ...unknown.map((name) => unknownField([...path, name], writtenFields)),
+    ...checkName(metadata, path),
+    ...checkWord(metadata['namespace'], [...path, 'namespace'], namespaces),
+    ...checkTexts(metadata['labels'], [...path, 'labels'], labels),
+    ...checkTexts(metadata['annotations'], [...path, 'annotations'], annotations),
+  ]
+}
+
+const writtenFields = ['name', 'generateName', 'namespace', 'labels', 'annotations', 'finalizers']
+const fields = [
+  ...writtenFields,
+  ...['ownerReferences', 'managedFields', 'uid', 'resourceVersion', 'generation', 'selfLink'],
+  ...['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'],
+]
+
+type Words = { pattern: RegExp; length_max: number; expected: string }
+
+const names: Words = {
+  pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+  length_max: 253,
+  expected: 'lower-case letters, digits, - and . (RFC 1123)',
+}
+const namespaces: Words = {
+  pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
+  length_max: 63,
+  expected: 'lower-case letters, digits and - (RFC 1123)',
+}
+const labels: Words = {
+  pattern: /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/,
+  length_max: 63,
+  expected: 'up to 63 letters, digits, -, _ and .',
+}
+const annotations: Words = { pattern: /^/, length_max: 262_144, expected: 'text' }
+const keys: Words = {
+  pattern: /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/,
+  length_max: 317,
+  expected: 'a name, or a domain and a name: `example.com/team`',
+}
+
+function checkName(metadata: Readonly<Record<string, unknown>>, path: Path): Fault[] {
+  const { name, generateName } = metadata
+  if (name !== undefined) return checkWord(name, [...path, 'name'], names)
+  if (generateName !== undefined) {
+    const whole = typeof generateName === 'string' ? `${generateName}x` : generateName
+    return checkWord(whole, [...path, 'generateName'], names)
+  }
+  return [faultAt(path, 'name is missing')]
+}
+
+function checkWord(value: unknown, path: Path, words: Words): Fault[] {
+  if (value === undefined) return []
+  const { pattern, length_max, expected } = words
+  if (typeof value === 'string' && value.length <= length_max && pattern.test(value)) return []
+  return [faultAt(path, `got ${quoted(value)}, expected ${expected}`)]
+}
+
+function checkTexts(value: unknown, path: Path, words: Words): Fault[] {
+  if (value === undefined || value === null) return []
+  if (!isObject(value)) return [faultAt(path, `got ${quoted(value)}, expected fields of text`)]
+  return Object.entries(value).flatMap(([name, text]) => [
+    ...checkWord(name, [...path, name], keys),
+    ...checkWord(text, [...path, name], words),
+  ])
 }

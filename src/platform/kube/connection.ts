@@ -183,3 +183,10 @@ function keepSockets(before: Session, next: Session): Session {
   if (next.opened_ms - before.opened_ms >= sockets_ttl_ms) return next
   return { ...next, dispatcher: before.dispatcher, opened_ms: before.opened_ms }
 }
+
+/** The namespace of the current context, which a command without `-n` means. */
+export function currentNamespace(): string {
+  const config = new KubeConfig()
+  config.loadFromDefault()
+  return config.getContextObject(config.getCurrentContext())?.namespace ?? 'default'
+}

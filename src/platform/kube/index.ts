@@ -1,4 +1,4 @@
-export { currentNamespace } from './current-namespace.ts'
+export { currentNamespace } from './connection.ts'
 export {
   type KubeAct,
   KubeConflict,
@@ -24,5 +24,5 @@ export type {
   WatchOptions,
 } from './kube-client.ts'
 export { type KubeOptions, openKube } from './open-kube.ts'
-export { type OwnedSecretsOptions, ownedSecrets, secretResource } from './owned-secrets.ts'
 export type { Secret, SecretClient, SecretDraft } from './secrets.ts'
+export { type OwnedSecretsOptions, ownedSecrets, secretResource } from './secrets.ts'

@@ -1,21 +1,28 @@
 import type { Clock } from '../../kernel/time.ts'
-import { answerError, noAnswer } from './answer-error.ts'
 import { openConnection } from './connection.ts'
-import { type KubeAct, KubeError } from './errors.ts'
-import type {
-  KubeClient,
-  KubeDraft,
-  KubeList,
-  KubeObject,
-  KubeResource,
-  ListOptions,
-  ObjectAt,
-  WatchEvent,
-  WatchOptions,
+import { answerError, type KubeAct, KubeError, noAnswer } from './errors.ts'
+import {
+  type KubeClient,
+  type KubeDraft,
+  type KubeList,
+  type KubeObject,
+  type KubeResource,
+  type ListOptions,
+  type ObjectAt,
+  type WatchEvent,
+  type WatchOptions,
+  withoutManagedFields,
 } from './kube-client.ts'
-import { createRequests, type KubeRequest, type KubeRequests, type OnAnswer } from './requests.ts'
-import { resourceName, resourcePath, type Target, withQuery } from './resource-path.ts'
-import { withoutManagedFields } from './slim-object.ts'
+import {
+  createRequests,
+  type KubeRequest,
+  type KubeRequests,
+  type OnAnswer,
+  resourceName,
+  resourcePath,
+  type Target,
+  withQuery,
+} from './requests.ts'
 import { WatchError, watchEvents } from './watch-stream.ts'
 
 export type KubeOptions = {

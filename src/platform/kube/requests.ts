@@ -1,7 +1,6 @@
-import { answerError, type BadAnswer, noAnswer } from './answer-error.ts'
 import type { KubeConnection, RawAnswer } from './connection.ts'
-import { type KubeAct, KubeError } from './errors.ts'
-import { timeLimit } from './time-limit.ts'
+import { answerError, type BadAnswer, type KubeAct, KubeError, noAnswer } from './errors.ts'
+import type { KubeResource } from './kube-client.ts'
 
 export type KubeRequest = {
   act: KubeAct
@@ -102,4 +101,76 @@ function messageOf(text: string): string {
   } catch {
     return text
   }
+}
+
+/** A signal that aborts when somebody else's does, or when the time is up. */
+export type TimeLimit = {
+  signal: AbortSignal
+  /** From now on just the other signal counts: for an answer that goes on for long. */
+  stopClock(): void
+  /** Lets go of both. */
+  end(): void
+}
+
+/**
+ * Bounds one request. `AbortSignal.any` with a signal that lives as long as the process would keep
+ * a listener for each request.
+ */
+export function timeLimit(limit_ms: number, outer: AbortSignal | undefined): TimeLimit {
+  const controller = new AbortController()
+  const abort = () => controller.abort(outer?.reason)
+  if (outer?.aborted) abort()
+  outer?.addEventListener('abort', abort, { once: true })
+  const timer = setTimeout(
+    () => controller.abort(new Error(`no answer within ${limit_ms} ms`)),
+    limit_ms,
+  )
+  const stopClock = () => clearTimeout(timer)
+  return {
+    signal: controller.signal,
+    stopClock,
+    end: () => {
+      stopClock()
+      outer?.removeEventListener('abort', abort)
+    },
+  }
+}
+
+/** A list, an object or one of its subresources. */
+export type Target = KubeResource & {
+  namespace?: string | undefined
+  name?: string | undefined
+  subresource?: string | undefined
+}
+
+/**
+ * The path of a target: `/api/v1/…` for the core group, else `/apis/<group>/<version>/…`.
+ * https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris
+ */
+export function resourcePath(target: Target): string {
+  const { group, version, plural, namespace, name, subresource } = target
+  const root = group === '' ? ['api', version] : ['apis', group, version]
+  const place = namespace === undefined ? [] : ['namespaces', namespace]
+  const object = name === undefined ? [] : [name]
+  const part = subresource === undefined ? [] : [subresource]
+  const segments = [...root, ...place, plural, ...object, ...part]
+  return `/${segments.map(encodeURIComponent).join('/')}`
+}
+
+/** A path with those of the values that are there. */
+export function withQuery(
+  path: string,
+  values: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) query.set(name, String(value))
+  }
+  return query.size === 0 ? path : `${path}?${query}`
+}
+
+/** As RBAC's rules and kubectl say it: `retentionpolicies.looptrace.dev/status`. */
+export function resourceName({ group, plural, subresource }: Target): string {
+  const whole = group === '' ? plural : `${plural}.${group}`
+  return subresource === undefined ? whole : `${whole}/${subresource}`
 }

@@ -1,6 +1,6 @@
-import type { BadAnswer } from './answer-error.ts'
+import type { BadAnswer } from './errors.ts'
 import type { WatchEvent } from './kube-client.ts'
-import { withoutManagedFields } from './slim-object.ts'
+import { withoutManagedFields } from './kube-client.ts'
 
 /** etcd refuses objects of more than 1.5 MiB; JSON may escape each byte of a string into six. */
 const line_characters_max = 16 * 1024 * 1024

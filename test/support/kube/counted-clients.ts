@@ -1,4 +1,4 @@
-import type { ServiceClient } from '../../../src/operator/service-client.ts'
+import type { ServiceClient } from '../../../src/operator/service/service-client.ts'
 import type { KubeClient, KubeResource } from '../../../src/platform/kube/index.ts'
 
 /** Told of each write once it has taken effect, before its answer comes back. */

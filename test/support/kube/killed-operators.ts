@@ -1,5 +1,5 @@
 import { sleep } from '../../../src/kernel/time.ts'
-import type { ServiceClient } from '../../../src/operator/service-client.ts'
+import type { ServiceClient } from '../../../src/operator/service/service-client.ts'
 import type { KubeClient } from '../../../src/platform/kube/index.ts'
 import { startTestOperator, type TestOperatorOptions } from './operator.ts'
 import { startOperatorChild } from './operator-child.ts'

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { commonSpecFields } from '../../../src/operator/common-spec.ts'
 import {
   type EventDraft,
   type Kind,
@@ -7,7 +6,8 @@ import {
   type ReconcileDeps,
   type Resource,
 } from '../../../src/operator/contract.ts'
-import { ServiceRefusal } from '../../../src/operator/service-client.ts'
+import { commonSpecFields } from '../../../src/operator/index.ts'
+import { ServiceRefusal } from '../../../src/operator/service/service-client.ts'
 import type { Note } from './note-service.ts'
 
 /** The status has the beginning alone: a resource has to fit into etcd. */

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
-import type { Kind } from '../../../src/operator/contract.ts'
-import type { LeaderElectionSettings } from '../../../src/operator/operator-settings.ts'
+import type { Kind } from '../../../src/operator/index.ts'
+import type { LeaderElectionSettings } from '../../../src/operator/runtime/operator-settings.ts'
 import { noteKind } from './note-kind.ts'
 import { startTestOperator } from './operator.ts'
 

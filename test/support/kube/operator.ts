@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import type { Kind } from '../../../src/operator/contract.ts'
 import {
+  createServiceClient,
   defaultOperatorSettings,
+  type Kind,
   type OperatorSettings,
-} from '../../../src/operator/operator-settings.ts'
-import type { ServiceClient } from '../../../src/operator/service-client.ts'
-import { createServiceClient } from '../../../src/operator/service-http-client.ts'
-import { type Operator, startOperator } from '../../../src/operator/start-operator.ts'
+} from '../../../src/operator/index.ts'
+import { type Operator, startOperator } from '../../../src/operator/runtime/start-operator.ts'
+import type { ServiceClient } from '../../../src/operator/service/service-client.ts'
 import { type KubeClient, openKube } from '../../../src/platform/kube/index.ts'
 import { createMetrics, type Metrics } from '../../../src/platform/telemetry/index.ts'
 import { countedKube, countedService, type OnWrite } from './counted-clients.ts'

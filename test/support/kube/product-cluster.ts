@@ -1,5 +1,4 @@
-import type { Kind } from '../../../src/operator/contract.ts'
-import { kinds } from '../../../src/operator/kinds/index.ts'
+import { type Kind, kinds } from '../../../src/operator/index.ts'
 import { retentionPolicyKind } from '../../../src/operator/kinds/retention-policy/index.ts'
 import { serviceAccountKind } from '../../../src/operator/kinds/service-account/index.ts'
 import { type ApiServer, operatorAccount, startApiServer } from './api-server.ts'

@@ -1,5 +1,4 @@
-import type { Kind } from '../../../src/operator/contract.ts'
-import { crdOf } from '../../../src/operator/crd/index.ts'
+import { crdOf, type Kind } from '../../../src/operator/index.ts'
 import { eventually } from '../eventually.ts'
 import type { ApiServer } from './api-server.ts'
 import type { KubeObject, KubeReply } from './kube-request.ts'

@@ -1,5 +1,5 @@
 import { sleep } from '../../../src/kernel/time.ts'
-import type { Timing } from '../../../src/operator/timing.ts'
+import type { Timing } from '../../../src/operator/runtime/timing.ts'
 
 /** A time that runs so many times as fast: what waits for 10 s waits for 10 s of it. */
 export function scaledTiming(times: number): Timing {

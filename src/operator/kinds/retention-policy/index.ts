@@ -1,9 +1,12 @@
 import type { Kind } from '../../contract.ts'
-import { reconcileRetention } from './reconcile.ts'
-import { removeRetention } from './remove.ts'
-import { retentionPolicyRules } from './rules.ts'
-import { type RetentionPolicySpec, retentionPolicySpec } from './spec.ts'
-import { type RetentionPolicyStatus, retentionPolicyStatus } from './status.ts'
+import { reconcileRetention, removeRetention } from './reconcile.ts'
+import {
+  type RetentionPolicySpec,
+  type RetentionPolicyStatus,
+  retentionPolicyRules,
+  retentionPolicySpec,
+  retentionPolicyStatus,
+} from './spec.ts'
 import { projectWords } from './winner.ts'
 
 /** How long a project's data is kept, when it is archived, and what is held. */

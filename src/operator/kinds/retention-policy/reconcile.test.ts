@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import type { ReconcileDeps } from '../../contract.ts'
-import { ServiceRefusal, ServiceUnavailable } from '../../service-client.ts'
+import { ServiceRefusal, ServiceUnavailable } from '../../service/service-client.ts'
 import type { DesiredPolicy } from './desired-policy.ts'
-import { reconcileRetention } from './reconcile.ts'
-import { removeRetention } from './remove.ts'
+import { reconcileRetention, removeRetention } from './reconcile.ts'
 import { retentionPolicySpec } from './spec.ts'
 import type { RetentionPolicy } from './winner.ts'
 

@@ -5,13 +5,18 @@ import {
   type Reconciled,
   type Resource,
 } from '../../contract.ts'
-import { resolveProject } from '../../project-ref.ts'
-import { type DesiredPolicy, desiredPolicy } from './desired-policy.ts'
-import { type Difference, differences, differencesText, uidPath } from './differences.ts'
-import { asNotReady } from './refusals.ts'
-import { letGo } from './remove.ts'
-import type { RetentionPolicyStatus } from './status.ts'
-import { policyPath, readPolicy, type StoredPolicy } from './stored-policy.ts'
+import { resolveProject } from '../../service/project-ref.ts'
+import { type ServiceClient, ServiceRefusal } from '../../service/service-client.ts'
+import {
+  type DesiredPolicy,
+  type Difference,
+  desiredPolicy,
+  differences,
+  differencesText,
+  uidPath,
+} from './desired-policy.ts'
+import type { RetentionPolicyStatus } from './spec.ts'
+import { asNotReady, policyPath, readPolicy, type StoredPolicy } from './stored-policy.ts'
 import { nameOf, type RetentionPolicy, rivalWords, winnerOf } from './winner.ts'
 
 /**
@@ -180,5 +185,61 @@ function lastRunOf(run: NonNullable<StoredPolicy['last_run']>) {
     state: run.state,
     rowsDeleted: run.deleted_rows,
     bytesDeleted: run.deleted_bytes,
+  }
+}
+
+/**
+ * Takes the policy and its holds back, so that everything stays for ever again; with
+ * `deletionPolicy: Retain` lets go of them. Both are left alone where they are another's.
+ */
+export async function removeRetention(
+  resource: RetentionPolicy,
+  { service }: Pick<ReconcileDeps, 'service'>,
+): Promise<void> {
+  for (const project_id of await projectsOf(resource, service)) {
+    await letGo(resource, service, project_id)
+  }
+}
+
+/** Takes back what the resource declares in a project. */
+export async function letGo(
+  { meta, spec }: RetentionPolicy,
+  service: ServiceClient,
+  project_id: string,
+): Promise<void> {
+  const { kind, namespace, name } = meta
+  const query = new URLSearchParams({ managed_by: `${kind}/${namespace}/${name}` })
+  if (spec.deletionPolicy === 'Retain') query.set('retain', 'true')
+  const path = `${policyPath}?${query}`
+  try {
+    await service.request({ method: 'DELETE', path, project_id })
+  } catch (error) {
+    if (!isNoLongerOurs(error)) throw error
+  }
+}
+
+/** The project is gone, or another resource declares its retention by now. */
+const done = new Set(['project_not_found', 'managed_by_kubernetes'])
+
+function isNoLongerOurs(error: unknown): boolean {
+  return error instanceof ServiceRefusal && done.has(error.code)
+}
+
+/**
+ * Projects in which the resource may have written: as the annotation, the status and the spec say.
+ * Only where none names one is the name looked up.
+ */
+async function projectsOf(
+  { meta, status, spec }: RetentionPolicy,
+  service: ServiceClient,
+): Promise<string[]> {
+  const known = [meta.external_id, status.projectId, spec.projectRef.id?.toLowerCase()]
+  const ids = new Set(known.filter((id) => id !== undefined))
+  if (ids.size > 0) return [...ids]
+  try {
+    return [await resolveProject(spec.projectRef, service)]
+  } catch (error) {
+    if (error instanceof NotReady) return []
+    throw error
   }
 }

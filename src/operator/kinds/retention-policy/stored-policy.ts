@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { managedByField } from '../../../model/managed-by.ts'
-import type { ServiceClient } from '../../service-client.ts'
-import { asNotReady } from './refusals.ts'
+import { NotReady } from '../../contract.ts'
+import { type ServiceClient, ServiceRefusal } from '../../service/service-client.ts'
 
 export const policyPath = '/api/v2/observability/retention-policy'
 
@@ -63,4 +63,18 @@ export async function readPolicy(
     throw asNotReady(error)
   })
   return storedPolicy.safeParse(body).data
+}
+
+/** What has to be put right elsewhere first, and then needs no hurry. */
+const reasons: Readonly<Record<string, string>> = {
+  project_not_found: 'ProjectNotFound',
+  archive_not_configured: 'ArchiveNotConfigured',
+  too_many_holds: 'TooManyHolds',
+}
+
+/** A refusal of the service in words of Ready, if it is of that sort; else the error as it came. */
+export function asNotReady(error: unknown): unknown {
+  if (!(error instanceof ServiceRefusal)) return error
+  const reason = reasons[error.code]
+  return reason === undefined ? error : new NotReady(reason, error.message)
 }

@@ -1,6 +1,5 @@
 import type { Resource } from '../../contract.ts'
-import type { RetentionPolicySpec } from './spec.ts'
-import type { RetentionPolicyStatus } from './status.ts'
+import type { RetentionPolicySpec, RetentionPolicyStatus } from './spec.ts'
 
 export type RetentionPolicy = Resource<RetentionPolicySpec, RetentionPolicyStatus>
 

@@ -6,7 +6,7 @@ import {
   ServiceRefusal,
   type ServiceRequest,
   ServiceUnavailable,
-} from '../../service-client.ts'
+} from '../../service/service-client.ts'
 
 const owner = z.object({
   kind: z.string(),

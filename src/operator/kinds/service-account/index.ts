@@ -1,8 +1,11 @@
 import type { Kind } from '../../contract.ts'
-import { reconcileServiceAccount } from './reconcile.ts'
-import { removeServiceAccount } from './remove.ts'
-import { type ServiceAccountSpec, serviceAccountSpec } from './spec.ts'
-import { type ServiceAccountStatus, serviceAccountStatus } from './status.ts'
+import { reconcileServiceAccount, removeServiceAccount } from './reconcile.ts'
+import {
+  type ServiceAccountSpec,
+  type ServiceAccountStatus,
+  serviceAccountSpec,
+  serviceAccountStatus,
+} from './spec.ts'
 
 /** A service account of a project, what it may do, and its keys in Secrets. */
 export const serviceAccountKind: Kind<ServiceAccountSpec, ServiceAccountStatus> = {

@@ -1,5 +1,5 @@
 import type { Secret } from '../../../platform/kube/index.ts'
-import { duration_ms } from '../../duration.ts'
+import { duration_ms } from '../../common-spec.ts'
 import { secretLabels, secretOwnerLabel } from '../../names.ts'
 import type { LiveKey } from './account-api.ts'
 import { fingerprintOf, type PreviousKey, readNotes } from './secret-notes.ts'

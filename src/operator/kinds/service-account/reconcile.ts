@@ -1,13 +1,28 @@
-import { NotReady, type ReconcileDeps, type Reconciled, type Resource } from '../../contract.ts'
-import { resolveProject } from '../../project-ref.ts'
-import { ServiceRefusal } from '../../service-client.ts'
-import { accountApi, ownerOf } from './account-api.ts'
-import { reconciledFrom } from './reconciled-from.ts'
-import { differences, settleAccount, wishOf } from './settle-account.ts'
-import { settleKeys } from './settle-keys.ts'
-import type { ServiceAccountSpec } from './spec.ts'
-import type { ServiceAccountStatus } from './status.ts'
-import { unsettled } from './unsettled.ts'
+import type { Secret, SecretDraft } from '../../../platform/kube/index.ts'
+import {
+  apiGroup,
+  type Condition,
+  type ConditionDraft,
+  type EventDraft,
+  NotReady,
+  type ReconcileDeps,
+  type Reconciled,
+  type Resource,
+} from '../../contract.ts'
+import { secretLabels, secretOwnerLabel } from '../../names.ts'
+import { resolveProject } from '../../service/project-ref.ts'
+import { ServiceRefusal } from '../../service/service-client.ts'
+import { type Account, type AccountApi, accountApi, ownerOf } from './account-api.ts'
+import type { HeldKey, KeyPlan } from './key-plan.ts'
+import {
+  differences,
+  isSameResource,
+  type SettledAccount,
+  settleAccount,
+  wishOf,
+} from './settle-account.ts'
+import { clearStrays, type SettledKeys, settleKeys, unsettled } from './settle-keys.ts'
+import type { DeclaredKey, KeyStatus, ServiceAccountSpec, ServiceAccountStatus } from './spec.ts'
 
 /**
  * Brings an account and its keys to what the spec says. Nothing is remembered between two calls: the
@@ -46,4 +61,163 @@ async function bring(
     if (differs.length > 0) throw unsettled(`the service account's ${differs.join(', ')}`)
   }
   return reconciledFrom({ project_id, account, keys, ready_before: ready }, deps.clock.now_ms())
+}
+
+/** Something becomes due at the very earliest then: a clock that is a little late finds it due. */
+const soonest_ms = 1_000
+
+/** Nobody tells the operator when a Secret that is not its own goes away. */
+const blockedLook_ms = 30_000
+
+/** What was read back, as the status tells it. */
+export function reconciledFrom(
+  read: {
+    project_id: string
+    account: SettledAccount
+    keys: SettledKeys
+    ready_before: Condition | undefined
+  },
+  now_ms: number,
+): Reconciled<ServiceAccountStatus> {
+  const { project_id, account, keys, ready_before } = read
+  const { held, blocked } = keys.plan
+  const ready = readiness(read)
+  const isNews = blocked.length > 0 && ready.message !== ready_before?.message
+  return {
+    conditions: [ready],
+    status: {
+      projectId: project_id,
+      serviceAccountId: account.account.id,
+      keys: held.map(keyStatus),
+    },
+    events: [
+      ...account.events,
+      ...keys.events,
+      ...(isNews ? [notOwned(ready.reason, ready.message)] : []),
+    ],
+    drifted: account.drifted + keys.drifted,
+    ...againAfter(keys.plan, now_ms),
+  }
+}
+
+function againAfter({ blocked, due_at_ms }: KeyPlan, now_ms: number) {
+  const waits = [
+    ...(due_at_ms === undefined ? [] : [Math.max(soonest_ms, due_at_ms - now_ms)]),
+    ...(blocked.length === 0 ? [] : [blockedLook_ms]),
+  ]
+  return waits.length === 0 ? {} : { again_after_ms: Math.min(...waits) }
+}
+
+function readiness({
+  account,
+  keys,
+}: {
+  account: SettledAccount
+  keys: SettledKeys
+}): ConditionDraft {
+  const { held, blocked } = keys.plan
+  if (blocked.length > 0) {
+    return {
+      type: 'Ready',
+      status: 'False',
+      reason: 'SecretNotOwned',
+      message: `${blocked.map(told).join(', ')}: somebody else made it, and it is not overwritten`,
+    }
+  }
+  const { name, disabled_at } = account.account
+  const state = disabled_at === null ? '' : ', disabled as declared'
+  return {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Synced',
+    message: `service account "${name}" has ${held.length} of its keys in Secrets${state}`,
+  }
+}
+
+function told({ name, secretName }: DeclaredKey): string {
+  return `Secret ${secretName} of key ${name}`
+}
+
+function notOwned(reason: string, note: string): EventDraft {
+  return { type: 'Warning', reason, action: 'MintKey', note }
+}
+
+function keyStatus({ declared, key, rotates_at_ms, previous }: HeldKey): KeyStatus {
+  return {
+    name: declared.name,
+    keyId: key.id,
+    prefix: key.prefix,
+    secretName: declared.secretName,
+    createdAt: key.created_at,
+    ...(rotates_at_ms !== undefined && { rotatesAt: new Date(rotates_at_ms).toISOString() }),
+    ...(key.expires_at !== null && { expiresAt: key.expires_at }),
+    ...(previous.length > 0 && {
+      previous: previous.map(({ id, ends_at }) => ({ keyId: id, endsAt: ends_at })),
+    }),
+  }
+}
+
+/** Stands on a Secret that a deleted resource let go of: which one it was. */
+const retainedFrom = `${apiGroup}/retained-from`
+
+type Declared = Resource<ServiceAccountSpec, ServiceAccountStatus>
+
+/**
+ * Deletes the account with its keys, then the Secrets; or (`Retain`) lets go of both, which then stay
+ * as they are: the account belongs to nobody's resource, the Secrets have no owner. What another
+ * resource has taken over meanwhile is left to that one.
+ */
+export async function removeServiceAccount(resource: Declared, deps: ReconcileDeps): Promise<void> {
+  const isKept = resource.spec.deletionPolicy === 'Retain'
+  const api = await apiOf(resource, deps)
+  const account = api && (await declaredAccount(resource, api))
+  if (api !== undefined && account !== undefined) {
+    const { id: account_id } = account
+    if (isKept) await clearStrays({ resource, deps, api, account_id, was_settled: false })
+    await api.remove(account_id, { retain: isKept })
+  }
+  for (const secret of await deps.secrets.listOwned()) {
+    await (isKept
+      ? deps.secrets.disown(secret, letGo(secret, resource))
+      : deps.secrets.remove(secret))
+  }
+  if (isKept) deps.logger.info({ account_id: account?.id }, 'service account and Secrets are kept')
+}
+
+/** Undefined when there is no such project: then there is nothing of it in the service. */
+async function apiOf(
+  { meta, spec, status }: Declared,
+  { service, clock }: ReconcileDeps,
+): Promise<AccountApi | undefined> {
+  try {
+    const known = spec.projectRef.id === undefined ? status.projectId : undefined
+    const project_id = known ?? (await resolveProject(spec.projectRef, service, clock))
+    return accountApi(service, { project_id, managed_by: ownerOf(meta) })
+  } catch (error) {
+    if (error instanceof NotReady && error.reason === 'ProjectNotFound') return undefined
+    throw error
+  }
+}
+
+/** By its owner and not by the id that was noted: a crash may have come before that. */
+async function declaredAccount({ meta }: Declared, api: AccountApi): Promise<Account | undefined> {
+  try {
+    const account = await api.findDeclared()
+    return account && isSameResource(account.managed_by, meta) ? account : undefined
+  } catch (error) {
+    if (error instanceof ServiceRefusal && error.code === 'project_not_found') return undefined
+    throw error
+  }
+}
+
+function letGo(secret: Secret, { meta }: Declared): SecretDraft {
+  const ours = new Set([...Object.keys(secretLabels), secretOwnerLabel])
+  const labels = Object.entries(secret.labels).filter(([name]) => !ours.has(name))
+  const from = `${meta.kind}.${meta.namespace}.${meta.name}`
+  return {
+    name: secret.name,
+    labels: Object.fromEntries(labels),
+    annotations: { ...secret.annotations, [retainedFrom]: from },
+    data: secret.data,
+  }
 }

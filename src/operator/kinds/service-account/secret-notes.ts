@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { Secret } from '../../../platform/kube/index.ts'
 import { apiGroup } from '../../contract.ts'
-import { previousKeys_max } from './status.ts'
+import { previousKeys_max } from './spec.ts'
 
 /** A key that another one replaced and that works until then. */
 export type PreviousKey = { id: string; ends_at: string }

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { ConfigError, loadConfig, type RoleConfig } from '../platform/config/index.ts'
+import { type Asked, type CommandIo, CouldNotAsk, exitStatus, UsageError } from './command.ts'
+import { rendered, tableOf } from './output.ts'
+
+const answer_timeout_ms = 30_000
+
+/** Asks the API for the ledger and prints it; exit status 1 when something is lost. */
+export async function ledger(asked: Asked, io: CommandIo): Promise<number> {
+  const { url, api_key } = settings()
+  if (api_key === undefined) throw new UsageError('LOOPTRACE_API_KEY: missing, expected a key')
+  const answer = await ask(ledgerUrl(url, asked), api_key, io.stop)
+  const read = answerSchema.safeParse(answer)
+  if (!read.success) throw new CouldNotAsk(`${url}: the answer is no ledger`)
+  const { totals } = read.data
+  io.out(rendered(asked, answer, () => pageOf(read.data, io)))
+  return totals.lost > 0 ? exitStatus.findings : exitStatus.ok
+}
+
+function settings(): RoleConfig<'cli'> {
+  try {
+    return loadConfig('cli')
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error
+  }
+}
+
+const count = z.int().nonnegative()
+const sums = {
+  requests: count,
+  accepted: count,
+  stored: count,
+  rejected: count,
+  pending: count,
+  lost: count,
+}
+const byReason = z.array(z.object({ reason: z.string(), items: count }))
+
+/** What of the answer is shown; an API of another version may say more. */
+const answerSchema = z.object({
+  window: z.object({ from: z.string(), to: z.string() }),
+  totals: z.object(sums),
+  paths: z.array(
+    z.object({
+      path: z.string(),
+      ...sums,
+      rejected_by_reason: byReason,
+      lost_by_reason: byReason,
+    }),
+  ),
+  queue: z.object({ reachable: z.boolean() }),
+})
+
+type Answer = z.infer<typeof answerSchema>
+
+function ledgerUrl(base: string, asked: Asked): URL {
+  const url = new URL('/api/v2/observability/ledger', base)
+  for (const name of ['from', 'to', 'path']) {
+    const value = asked.value(name)
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
+  return url
+}
+
+async function ask(url: URL, api_key: string, stop: AbortSignal): Promise<unknown> {
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(answer_timeout_ms)])
+  let response: Response
+  try {
+    response = await fetch(url, { headers: { 'x-api-key': api_key }, signal })
+  } catch (error) {
+    const { message, cause } = error as Error
+    throw new CouldNotAsk(`${url.origin}: ${cause instanceof Error ? cause.message : message}`)
+  }
+  const body: unknown = await response.json().catch(() => undefined)
+  if (response.ok) return body
+  const { detail, title } = (body ?? {}) as { detail?: string; title?: string }
+  const message = `${url.origin}: ${response.status} ${detail ?? title ?? response.statusText}`
+  throw response.status === 400 ? new UsageError(message) : new CouldNotAsk(message)
+}
+
+function pageOf({ window, totals, paths, queue }: Answer, io: CommandIo): string {
+  const names = ['requests', 'accepted', 'stored', 'rejected', 'pending', 'lost'] as const
+  const row = (path: string, of: Answer['totals']) => [path, ...names.map((n) => String(of[n]))]
+  const table = tableOf(
+    ['PATH', ...names.map((name) => name.toUpperCase())],
+    [...paths.map((one) => row(one.path, one)), row('all', totals)],
+  )
+  const reasons = paths.flatMap(({ path, rejected_by_reason, lost_by_reason }) => [
+    ...rejected_by_reason.map((one) => `${path}: ${one.items} rejected: ${one.reason}`),
+    ...lost_by_reason.map((one) => `${path}: ${one.items} lost: ${one.reason}`),
+  ])
+  return [
+    `${window.from} to ${window.to}\n\n`,
+    table,
+    reasons.length === 0 ? '' : `\n${reasons.join('\n')}\n`,
+    queue.reachable ? '' : '\nThe queue gives no answer, so nothing is called lost.\n',
+    totals.lost > 0 ? `\n${io.styled('red', `${totals.lost} items are lost.`)}\n` : '',
+  ].join('')
+}

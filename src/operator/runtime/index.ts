@@ -1,0 +1,3 @@
+export { apiAnswerCounter, createOperatorMetrics } from './operator-metrics.ts'
+export { defaultOperatorSettings, type OperatorSettings } from './operator-settings.ts'
+export { startOperator } from './start-operator.ts'

@@ -1,0 +1,202 @@
+import type { Metrics } from '../../platform/telemetry/index.ts'
+import type { Timing } from './timing.ts'
+import type { QueueObserver } from './work-queue.ts'
+
+/** How a reconcile ended, by controller-runtime's words. */
+export type ReconcileResult = 'success' | 'error' | 'requeue_after'
+
+/** What one controller counts. */
+export type ControllerMetrics = {
+  queue: QueueObserver
+  reconciled(result: ReconcileResult, took_ms: number): void
+  drifted(count: number): void
+  listed(resource: string, why: string): void
+}
+
+export type OperatorMetrics = {
+  /** `depth` and `sizes` are asked when somebody scrapes. */
+  controller(controller: string, sources: ControllerSources): ControllerMetrics
+  leading(isLeader: () => boolean): void
+}
+
+export type ControllerSources = {
+  workers: number
+  depth: () => number
+  resources: () => { ready: number; not_ready: number }
+}
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** client-go's buckets of the queue: decades. */
+const decades = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1000]
+
+/**
+ * Metrics by the names that controller-runtime and client-go give them, so that dashboards and
+ * alerts for controllers fit, and a few of our own.
+ * https://book.kubebuilder.io/reference/metrics-reference
+ */
+export function createOperatorMetrics(metrics: Metrics, timing: Timing): OperatorMetrics {
+  const vectors = vectorsOf(metrics)
+  const controllers: { name: string; sources: ControllerSources; began: Map<string, number> }[] = []
+  const { clock } = timing
+  collectGauges(metrics, controllers, clock.now_ms)
+  let isLeader = () => false
+  metrics.gauge({
+    name: 'leader_election_master_status',
+    help: 'Whether this process holds the Lease.',
+    labels: ['name'],
+    collect: (gauge) => gauge.set({ name: 'looptrace-operator' }, isLeader() ? 1 : 0),
+  })
+  return {
+    leading: (ask) => {
+      isLeader = ask
+    },
+    controller: (controller, sources) => {
+      const began = new Map<string, number>()
+      controllers.push({ name: controller, sources, began })
+      const name = { name: controller, controller }
+      return {
+        drifted: (count) => vectors.drift.inc({ controller }, count),
+        listed: (resource, why) => vectors.lists.inc({ resource, why }),
+        reconciled: (result, took_ms) => {
+          vectors.reconciles.inc({ controller, result })
+          if (result === 'error') vectors.errors.inc({ controller })
+          vectors.reconcileTime.observe({ controller }, took_ms / 1000)
+        },
+        queue: {
+          added: () => vectors.adds.inc(name),
+          retried: () => vectors.retries.inc(name),
+          taken: (key, waited_ms) => {
+            began.set(key, clock.now_ms())
+            vectors.waited.observe(name, waited_ms / 1000)
+          },
+          done: (key) => {
+            const took_ms = clock.now_ms() - (began.get(key) ?? clock.now_ms())
+            began.delete(key)
+            vectors.worked.observe(name, took_ms / 1000)
+          },
+        },
+      }
+    },
+  }
+}
+
+/** Counts the answers of the API server; for `openKube`. */
+export function apiAnswerCounter(
+  metrics: Metrics,
+): (answer: { method: string; code: string }) => void {
+  const answers = metrics.counter({
+    name: 'rest_client_requests_total',
+    help: 'Answers of the API server, by method and status.',
+    labels: ['method', 'code'],
+  })
+  return ({ method, code }) => answers.inc({ method, code })
+}
+
+function vectorsOf(metrics: Metrics) {
+  const controller = ['controller'] as const
+  const queue = ['name', 'controller'] as const
+  return {
+    reconciles: metrics.counter({
+      name: 'controller_runtime_reconcile_total',
+      help: 'Reconciles by how they ended.',
+      labels: ['controller', 'result'],
+    }),
+    errors: metrics.counter({
+      name: 'controller_runtime_reconcile_errors_total',
+      help: 'Reconciles that failed.',
+      labels: controller,
+    }),
+    reconcileTime: metrics.histogram({
+      name: 'controller_runtime_reconcile_time_seconds',
+      help: 'How long a reconcile takes.',
+      labels: controller,
+      buckets: seconds,
+    }),
+    adds: metrics.counter({
+      name: 'workqueue_adds_total',
+      help: 'Keys that were added to a queue.',
+      labels: queue,
+    }),
+    retries: metrics.counter({
+      name: 'workqueue_retries_total',
+      help: 'Keys that were added again after a failure.',
+      labels: queue,
+    }),
+    waited: metrics.histogram({
+      name: 'workqueue_queue_duration_seconds',
+      help: 'How long a key waits for a worker.',
+      labels: queue,
+      buckets: decades,
+    }),
+    worked: metrics.histogram({
+      name: 'workqueue_work_duration_seconds',
+      help: 'How long a worker has a key.',
+      labels: queue,
+      buckets: decades,
+    }),
+    drift: metrics.counter({
+      name: 'looptrace_operator_drift_corrected_total',
+      help: 'Values of the service that were changed behind a resource and put right.',
+      labels: controller,
+    }),
+    lists: metrics.counter({
+      name: 'looptrace_operator_lists_total',
+      help: 'Whole lists that were read, by resource and by why.',
+      labels: ['resource', 'why'],
+    }),
+  }
+}
+
+type Counted = { name: string; sources: ControllerSources; began: ReadonlyMap<string, number> }
+
+function collectGauges(metrics: Metrics, controllers: readonly Counted[], now_ms: () => number) {
+  const queue = ['name', 'controller'] as const
+  const perQueue = (name: string, help: string, measure: (counted: Counted) => number) =>
+    metrics.gauge({
+      ...{ name, help, labels: queue },
+      collect: (gauge) => {
+        for (const one of controllers) {
+          gauge.set({ name: one.name, controller: one.name }, measure(one))
+        }
+      },
+    })
+  const ages = ({ began }: Counted) => [...began.values()].map((at) => (now_ms() - at) / 1000)
+  perQueue('workqueue_depth', 'Keys that wait for a worker.', ({ sources }) => sources.depth())
+  perQueue('workqueue_unfinished_work_seconds', 'Time spent on what is not done.', (counted) =>
+    ages(counted).reduce((sum, age) => sum + age, 0),
+  )
+  perQueue(
+    'workqueue_longest_running_processor_seconds',
+    'How long the oldest reconcile under way has been.',
+    (counted) => Math.max(0, ...ages(counted)),
+  )
+  const perController = (name: string, help: string, measure: (counted: Counted) => number) =>
+    metrics.gauge({
+      ...{ name, help, labels: ['controller'] },
+      collect: (gauge) => {
+        for (const one of controllers) gauge.set({ controller: one.name }, measure(one))
+      },
+    })
+  perController(
+    'controller_runtime_active_workers',
+    'Reconciles under way.',
+    ({ began }) => began.size,
+  )
+  perController(
+    'controller_runtime_max_concurrent_reconciles',
+    'Reconciles that may be under way.',
+    ({ sources }) => sources.workers,
+  )
+  metrics.gauge({
+    name: 'looptrace_operator_resources',
+    help: 'Resources by kind and by whether they are Ready.',
+    labels: ['controller', 'ready'],
+    collect: (gauge) => {
+      for (const { name: controller, sources } of controllers) {
+        const { ready, not_ready } = sources.resources()
+        gauge.set({ controller, ready: 'true' }, ready)
+        gauge.set({ controller, ready: 'false' }, not_ready)
+      }
+    },
+  })
+}

@@ -1,0 +1,217 @@
+import { backOff } from '../../kernel/back-off.ts'
+import {
+  type KubeClient,
+  KubeExpired,
+  type KubeObject,
+  type KubeResource,
+  KubeUnavailable,
+  type WatchEvent,
+} from '../../platform/kube/index.ts'
+import type { Logger } from '../../platform/telemetry/index.ts'
+import type { OperatorSettings } from './operator-settings.ts'
+import { type Timing, watchBackoff } from './timing.ts'
+
+export type Reflector = {
+  /** Null once the whole list was read, else why it was not. */
+  unsynced(): string | null
+  /** Lists and watches until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** So many watches in a row that break off at once make the version suspect: list anew. */
+const watchFailures_max = 3
+/** 1,000 pages of 500 are half a million objects: far beyond what one operator is for. */
+const pages_max = 1_000
+
+/**
+ * Mirrors the objects of a resource, by the rules of client-go's reflector (`tools/cache`): list by
+ * pages, watch from the list's version with bookmarks, watch again from the last version when the
+ * connection breaks, list again when the version is gone (410), wait longer after each failure. On
+ * top of that it lists again on a timer, ends a watch that went silent, and obeys Retry-After.
+ */
+export function createReflector(options: ReflectorOptions): Reflector {
+  const { timing, settings, logger } = options
+  const named = { resource: options.resource.plural, namespace: options.namespace }
+  let unsynced: string | null = 'not listed yet'
+  let why = 'start'
+  let position: Position | undefined
+  let failures = 0
+
+  const step = async (signal: AbortSignal): Promise<void> => {
+    const now_ms = timing.clock.now_ms()
+    if (position !== undefined && now_ms - position.listed_ms >= settings.relist_ms) {
+      why = 'timer'
+      position = undefined
+    }
+    if (position === undefined) {
+      options.onList?.(why)
+      position = { version: await listAll(options, signal), listed_ms: timing.clock.now_ms() }
+      if (unsynced !== null) logger.info(named, 'a cache is filled')
+      unsynced = null
+    }
+    const place = position
+    await watchOnce(options, place, signal, () => {
+      failures = 0
+    })
+  }
+  const note = (error: unknown): number => {
+    failures += 1
+    if (error instanceof KubeExpired || failures % watchFailures_max === 0) {
+      why = error instanceof KubeExpired ? 'expired' : 'failures'
+      position = undefined
+    }
+    const message = error instanceof Error ? error.message : String(error)
+    if (unsynced !== null) unsynced = message
+    const asked_ms = error instanceof KubeUnavailable ? (error.retry_after_ms ?? 0) : 0
+    const wait_ms = Math.max(asked_ms, backOff(watchBackoff, failures, timing.random))
+    logger.warn({ ...named, failures, wait_ms, reason: message }, 'a watch or list failed')
+    return wait_ms
+  }
+  return {
+    unsynced: () => unsynced,
+    run: async (signal) => {
+      while (!signal.aborted) {
+        try {
+          await step(signal)
+        } catch (error) {
+          if (signal.aborted) return
+          await timing.sleep(note(error), signal)
+        }
+      }
+    },
+  }
+}
+
+async function listAll(options: ReflectorOptions, signal: AbortSignal): Promise<string> {
+  const { kube, resource, namespace, label_selector, metadata_only, sink } = options
+  const page_size = options.settings.list_page_size
+  const uids = new Set<string>()
+  let next: string | undefined
+  sink.listing()
+  for (let page = 0; page < pages_max; page += 1) {
+    const asked = { namespace, label_selector, metadata_only, page_size, next, signal }
+    const list = await kube.list(resource, asked)
+    for (const object of list.items) {
+      uids.add(object.metadata.uid)
+      sink.changed(object)
+    }
+    next = list.next
+    if (next === undefined) {
+      sink.listed(uids)
+      return list.resource_version
+    }
+  }
+  throw new TooManyPages(`${resource.plural}: a list of over ${pages_max} pages`)
+}
+
+class TooManyPages extends Error {
+  override readonly name = 'TooManyPages'
+}
+
+/** A watch that ends sooner without having said anything counts as one that failed. */
+const shortWatch_ms = 1_000
+
+/** A watch ended at once and told nothing: the server, or something before it, is at fault. */
+export class WatchTooShort extends Error {
+  override readonly name = 'WatchTooShort'
+}
+
+/**
+ * One watch from the position, which moves with every event and bookmark, until the server ends it,
+ * it fails (then this rejects), it is silent for `watch_idle_ms`, or the next list is due. A
+ * connection whose other end is gone is told by nothing but its silence; servers send a bookmark a
+ * minute, so that silence means something.
+ */
+export async function watchOnce(
+  options: ReflectorOptions,
+  position: Position,
+  signal: AbortSignal,
+  onAlive: () => void,
+): Promise<void> {
+  const { kube, resource, namespace, label_selector, metadata_only, timing, settings } = options
+  const { clock, random } = timing
+  const over = new AbortController()
+  const end = () => over.abort()
+  signal.addEventListener('abort', end, { once: true })
+  const began_ms = clock.now_ms()
+  let heard_ms = began_ms
+  let heard = false
+  const events = kube.watch(resource, {
+    ...{ namespace, label_selector, metadata_only },
+    resource_version: position.version,
+    timeout_ms: settings.watch_timeout_ms * (1 + random()),
+    signal: over.signal,
+  })
+  const reading = (async () => {
+    for await (const event of events) {
+      if (over.signal.aborted) return
+      heard_ms = clock.now_ms()
+      heard = true
+      onAlive()
+      take(options, position, event)
+    }
+  })()
+  // Whoever ended the watch does not care how the reading of it ends.
+  reading.catch(() => undefined)
+  const watchdog = async () => {
+    while (!over.signal.aborted) {
+      const end_ms = Math.min(
+        heard_ms + settings.watch_idle_ms,
+        position.listed_ms + settings.relist_ms,
+      )
+      if (clock.now_ms() >= end_ms) return
+      await timing.sleep(end_ms - clock.now_ms(), over.signal)
+    }
+  }
+  try {
+    await Promise.race([reading, watchdog()])
+    if (signal.aborted) return
+    if (!heard && clock.now_ms() - began_ms < shortWatch_ms) {
+      throw new WatchTooShort('the watch ended at once')
+    }
+  } finally {
+    over.abort()
+    signal.removeEventListener('abort', end)
+  }
+}
+
+function take({ sink }: ReflectorOptions, position: Position, event: WatchEvent): void {
+  if (event.type === 'bookmark') {
+    position.version = event.resource_version
+    return
+  }
+  position.version = event.object.metadata.resourceVersion
+  if (event.type === 'changed') sink.changed(event.object)
+  else sink.deleted(event.object)
+}
+
+/** What a reflector keeps up to date. */
+export type ReflectorSink = {
+  /** A list begins; what it has comes as `changed`. */
+  listing(): void
+  changed(object: KubeObject): void
+  deleted(object: KubeObject): void
+  /** A whole list was read: nothing but these uids is there. */
+  listed(uids: ReadonlySet<string>): void
+}
+
+export type ReflectorOptions = {
+  kube: KubeClient
+  resource: KubeResource
+  /** All namespaces when undefined. */
+  namespace: string | undefined
+  label_selector?: string
+  metadata_only?: boolean
+  sink: ReflectorSink
+  timing: Timing
+  settings: Pick<
+    OperatorSettings,
+    'list_page_size' | 'relist_ms' | 'watch_idle_ms' | 'watch_timeout_ms'
+  >
+  logger: Logger
+  /** For metrics: `start`, `timer`, `expired`, `failures`. */
+  onList?: (why: string) => void
+}
+
+/** From where a watch goes on. */
+export type Position = { version: string; listed_ms: number }

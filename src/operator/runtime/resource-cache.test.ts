@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { thing } from '../../../test/support/scripted-kube.ts'
+import type { KubeMeta, KubeObject } from '../../platform/kube/index.ts'
+import { commonSpecFields } from '../common-spec.ts'
+import type { Kind } from '../contract.ts'
+import { createResourceCache } from './resource-cache.ts'
+
+const kind: Kind = {
+  ...{ kind: 'Thing', plural: 'things', singular: 'thing', short_names: [] },
+  spec: z.strictObject({ ...commonSpecFields, days: z.int() }),
+  status: z.strictObject({ id: z.string().optional() }),
+  ...{ description: '', rules: [], columns: [], example: { metadata: { name: 'a' }, spec: {} } },
+  about: ({ spec }) => [`${(spec as unknown as { days: number }).days} days`],
+  reconcile: () => Promise.reject(new Error('not a part of this test')),
+  remove: () => Promise.resolve(),
+}
+
+function filled() {
+  const changed: string[] = []
+  const cache = createResourceCache(kind, (key) => changed.push(key))
+  const sink = cache.sink(undefined)
+  sink.listing()
+  sink.changed(one(5))
+  sink.listed(new Set(['uid-a']))
+  changed.length = 0
+  return { cache, sink, changed }
+}
+
+type Change = Partial<KubeMeta> & { status?: unknown; spec?: unknown }
+
+function one(version: number, { status, spec, ...metadata }: Change = {}): KubeObject {
+  const made = thing('a', version, { spec: spec ?? { days: 3 }, status: status ?? { id: 'x' } })
+  return { ...made, metadata: { ...made.metadata, ...metadata } }
+}
+
+describe('is told of', () => {
+  test.each<[string, Change]>([
+    ['another generation', { generation: 2 }],
+    ['a deletion', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
+    ['an annotation', { annotations: { 'looptrace.dev/reconcile-requested-at': 'now' } }],
+    ['another resource of the name', { uid: 'uid-b' }],
+  ])('%s', (_what, change) => {
+    const { sink, changed } = filled()
+    sink.changed(one(6, change))
+    expect(changed).toEqual(['team/a'])
+  })
+
+  test('a status that is gone', () => {
+    const { sink, changed } = filled()
+    const condition = { type: 'Ready', status: 'True' }
+    sink.changed(one(6, { status: { conditions: [condition] } }))
+    expect(changed).toEqual([])
+    sink.changed(one(7, { status: {} }))
+    expect(changed).toEqual(['team/a'])
+  })
+
+  test('one that is gone', () => {
+    const { cache, sink, changed } = filled()
+    sink.deleted(one(6))
+    expect([cache.get('team/a'), changed]).toEqual([undefined, ['team/a']])
+  })
+})
+
+describe('is not told of', () => {
+  test.each<[string, Change]>([
+    ['a status', { status: { id: 'y' } }],
+    ['labels', { labels: { a: 'b' } }],
+    ['finalizers', { finalizers: ['looptrace.dev/finalizer'] }],
+    ['our own annotation', { annotations: { 'looptrace.dev/external-id': 'x' } }],
+    [
+      'the copy that kubectl keeps',
+      { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' } },
+    ],
+  ])('%s', (_what, change) => {
+    const { cache, sink, changed } = filled()
+    sink.changed(one(6, change))
+    expect(changed).toEqual([])
+    expect(cache.get('team/a')?.resource_version).toBe('6')
+  })
+})
+
+test('an event from before what is here is dropped, and one of a former namesake too', () => {
+  const { cache, sink, changed } = filled()
+  sink.changed(one(4, { generation: 9 }))
+  sink.deleted({ ...one(4), metadata: { ...one(4).metadata, uid: 'former' } })
+  expect(changed).toEqual([])
+  expect(cache.get('team/a')?.meta.generation).toBe(1)
+})
+
+test('versions are compared as numbers', () => {
+  const { cache, sink } = filled()
+  sink.changed(one(10))
+  sink.changed(one(9, { generation: 2 }))
+  expect(cache.get('team/a')?.resource_version).toBe('10')
+})
+
+test('what was written is known before its event; it is no news then, and what came with it is', () => {
+  const { cache, sink, changed } = filled()
+  cache.written(one(6, { status: { id: 'y' }, finalizers: ['looptrace.dev/finalizer'] }))
+  sink.changed(one(6, { status: { id: 'y' }, finalizers: ['looptrace.dev/finalizer'] }))
+  expect(changed).toEqual([])
+  cache.written(one(8, { generation: 2 }))
+  expect(changed).toEqual(['team/a'])
+  sink.deleted(one(9))
+  changed.length = 0
+  cache.written(one(8))
+  expect([cache.size(), changed]).toEqual([0, []])
+})
+
+test('a list stands, where its versions are older too; what it lacks is gone', () => {
+  const { cache, sink, changed } = filled()
+  sink.changed(thing('b', 6, { spec: { days: 1 } }))
+  changed.length = 0
+  sink.listing()
+  sink.changed(one(2, { generation: 7 }))
+  sink.listed(new Set(['uid-a']))
+  expect(cache.keys()).toEqual(['team/a'])
+  expect(cache.get('team/a')?.meta.generation).toBe(7)
+  expect(changed).toEqual(['team/a', 'team/b'])
+})
+
+test('the list of one namespace says nothing of another', () => {
+  const { cache } = filled()
+  const other = cache.sink('other')
+  other.listing()
+  other.listed(new Set())
+  expect(cache.size()).toBe(1)
+})
+
+test('peers have their spec, with its defaults; one that can not be read is none', () => {
+  const { cache, sink } = filled()
+  sink.changed(thing('b', 6, { spec: { weeks: 1 } }))
+  expect(cache.peers().map(({ meta, spec }) => [meta.name, spec])).toEqual([
+    ['a', { days: 3, suspend: false, resyncPeriod: '10m', deletionPolicy: 'Delete' }],
+  ])
+  expect(cache.get('team/b')?.spec_fault).toMatch(/spec\.days: .*; spec: .*weeks/)
+  expect(cache.notReady()).toEqual(['team/a', 'team/b'])
+})
+
+test('peers are found by what they are about now', () => {
+  const { cache, sink } = filled()
+  const about = (...words: string[]) => cache.peersAbout(words).map(({ meta }) => meta.name)
+  sink.changed(thing('b', 6, { spec: { days: 1 } }))
+  expect([about('3 days'), about('1 days'), about('2 days')]).toEqual([['a'], ['b'], []])
+  expect(about('3 days', '1 days', '3 days')).toEqual(['a', 'b'])
+  sink.changed(one(7, { spec: { days: 1 } }))
+  expect([about('3 days'), about('1 days')]).toEqual([[], ['b', 'a']])
+  sink.changed(thing('b', 8, { spec: { weeks: 1 } }))
+  sink.deleted(one(9))
+  expect(about('1 days')).toEqual([])
+})
+
+test('a status of another version is as good as none', () => {
+  const { cache, sink } = filled()
+  sink.changed(one(6, { status: { id: 5, other: true } }))
+  expect(cache.get('team/a')?.resource?.status).toEqual({ conditions: [] })
+})

@@ -1,0 +1,77 @@
+import { type KubeClient, type KubeObject, secretResource } from '../../platform/kube/index.ts'
+import type { Logger } from '../../platform/telemetry/index.ts'
+import { apiVersion } from '../contract.ts'
+import { secretLabels } from '../names.ts'
+import type { OperatorSettings } from './operator-settings.ts'
+import { createReflector, type Reflector, type ReflectorSink } from './reflector.ts'
+import type { Timing } from './timing.ts'
+
+export type SecretWatchOptions = {
+  kube: KubeClient
+  timing: Timing
+  logger: Logger
+  settings: OperatorSettings
+  /** A Secret of this resource was changed or is gone. */
+  onChange: (owner: { kind: string; key: string }) => void
+}
+
+/** Keeps of a Secret no more than whose it is and which version was seen. */
+type Seen = { version: string; owner: { kind: string; key: string }; namespace: string }
+
+/**
+ * Watches the Secrets that the operator made, by their label, and tells their owners of a change.
+ * Only metadata is asked for: the values of Secrets never come into this process's memory that way.
+ */
+export function watchSecrets(options: SecretWatchOptions): Reflector[] {
+  const { settings } = options
+  const places = settings.namespaces.length === 0 ? [undefined] : settings.namespaces
+  return places.map((namespace) =>
+    createReflector({
+      ...options,
+      resource: secretResource,
+      namespace,
+      label_selector: labelSelector,
+      metadata_only: true,
+      sink: secretSink(options.onChange),
+    }),
+  )
+}
+
+const labelSelector = Object.entries(secretLabels)
+  .map(([name, value]) => `${name}=${value}`)
+  .join(',')
+
+/** Tells of each version once; both owners when a Secret changes hands. */
+export function secretSink(onChange: SecretWatchOptions['onChange']): ReflectorSink {
+  const byUid = new Map<string, Seen>()
+  const drop = (uid: string) => {
+    const seen = byUid.get(uid)
+    byUid.delete(uid)
+    if (seen !== undefined) onChange(seen.owner)
+  }
+  return {
+    listing: () => undefined,
+    changed: (object) => {
+      const { uid, namespace, resourceVersion } = object.metadata
+      const before = byUid.get(uid)
+      if (before?.version === resourceVersion) return
+      const owner = ownerOf(object)
+      if (before !== undefined && before.owner.key !== owner?.key) drop(uid)
+      if (owner === undefined) return
+      byUid.set(uid, { version: resourceVersion, owner, namespace })
+      onChange(owner)
+    },
+    deleted: (object) => drop(object.metadata.uid),
+    listed: (uids) => {
+      for (const uid of [...byUid.keys()]) if (!uids.has(uid)) drop(uid)
+    },
+  }
+}
+
+function ownerOf({ metadata }: KubeObject): Seen['owner'] | undefined {
+  const owner = metadata.ownerReferences?.find(
+    (reference) => reference.controller === true && reference.apiVersion === apiVersion,
+  )
+  if (owner === undefined) return undefined
+  return { kind: owner.kind, key: `${metadata.namespace}/${owner.name}` }
+}
