@@ -6,47 +6,47 @@ import {
 } from '@kubernetes/client-node'
 import type { Clock } from '../../kernel/time.ts'
 
-/** There is nothing to connect to; the message says what was looked for. */
+/** No API server is configured. The message lists the sources that were tried. */
 export class KubeConfigError extends Error {
   override readonly name = 'KubeConfigError'
 }
 
 export type RawRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With its query. */
+  /** The path with its query. */
   path: string
   headers: Readonly<Record<string, string>>
   body?: string | undefined
   signal: AbortSignal
 }
 
-/** An answer whose body is still to come; it has to be read. */
+/** An answer whose body has not been read yet. The caller must read it. */
 export type RawAnswer = {
   status: number
-  /** Retry-After as it came. */
+  /** The Retry-After header, unparsed. */
   retry_after: string | undefined
   text(): Promise<string>
   bytes(): AsyncIterable<Uint8Array>
 }
 
-/** The way to one API server, signed in. */
+/** An authenticated connection to one API server. */
 export type KubeConnection = {
-  /** Rejects when there is no answer; any status is an answer. */
+  /** Resolves with an answer of any status; rejects when there is no answer. */
   send(request: RawRequest): Promise<RawAnswer>
-  /** Later requests sign in anew and take new sockets. */
+  /** Makes later requests sign in again and use new sockets. */
   renew(): void
 }
 
-/** A token of a pod is replaced in its file well before it ends; client-go reads it as often. */
+/** How long credentials are reused, as in client-go; a pod's token file rotates before it expires. */
 const credentials_ttl_ms = 60_000
-/** Certificates are read anew then. */
+/** How long sockets are reused; new ones read the certificates again. */
 const sockets_ttl_ms = 600_000
 
 /**
  * Connects by `KUBECONFIG`, `~/.kube/config` or the service account of the pod, in this order.
- * The package makes a pool of sockets for each request; one pool serves all requests here, and is
- * left when something on it went wrong: requests must not queue on a connection whose other end is
- * gone (https://github.com/kubernetes/client-go/issues/374).
+ * `@kubernetes/client-node` creates a socket pool per request; here one pool serves all requests. It
+ * is replaced after an error, so that requests do not queue on a dead connection
+ * (https://github.com/kubernetes/client-go/issues/374).
  */
 export function openConnection({ clock }: { clock: Clock }): KubeConnection {
   const config = loadKubeConfig()
@@ -75,7 +75,7 @@ export function openConnection({ clock }: { clock: Clock }): KubeConnection {
   }
 }
 
-/** How the package reaches servers that need no settings of TLS: with certificates of Node's own. */
+/** Sends with the package's `fetch`, for servers that need no TLS settings (Node's own CAs). */
 async function sendByLibrary(
   library: IsomorphicFetchHttpLibrary,
   server: string,
@@ -95,8 +95,8 @@ async function sendByLibrary(
 }
 
 /**
- * The same on the package's own sockets, past its `fetch`: that costs twice the processor, and
- * most of the operator's processor is spent on requests. Time limits are the caller's.
+ * Sends on the package's sockets without its `fetch`, which needs twice the CPU time; requests are
+ * most of the operator's CPU time. The caller sets the time limit.
  */
 async function sendOn(
   dispatcher: Dispatcher,
@@ -104,14 +104,14 @@ async function sendOn(
   { method, path, headers, body, signal }: RawRequest,
 ): Promise<RawAnswer> {
   const { origin, pathname } = new URL(server)
-  const asked = dispatcher.request({
+  const response = dispatcher.request({
     ...{ origin, method, headers, signal },
     path: `${pathname === '/' ? '' : pathname}${path}`,
     body: body ?? null,
     headersTimeout: 0,
     bodyTimeout: 0,
   })
-  const answer = await unlessAborted(signal, asked)
+  const answer = await abortable(signal, response)
   const retryAfter = answer.headers['retry-after']
   return {
     status: answer.statusCode,
@@ -121,8 +121,8 @@ async function sendOn(
   }
 }
 
-/** A request that waits for a connection hears of the signal only when it has one. */
-function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+/** Rejects on abort at once; undici ignores the signal while a request waits for a connection. */
+function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const abort = () => reject(signal.reason)
   if (signal.aborted) abort()
@@ -133,7 +133,7 @@ function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 async function* noBytes(): AsyncIterable<Uint8Array> {
-  // An answer without a body is a stream that has ended.
+  // The stream of an answer without a body.
 }
 
 const methods = {
@@ -159,13 +159,13 @@ function loadKubeConfig(): KubeConfig {
   const cluster = config.getCurrentCluster()
   if (cluster === null || (cluster.name === 'cluster' && cluster.server === noServer)) {
     throw new KubeConfigError(
-      'no API server is known: expected KUBECONFIG, ~/.kube/config or the service account of a pod',
+      'no API server is configured: set KUBECONFIG, or provide ~/.kube/config or a pod service account',
     )
   }
   return config
 }
 
-/** What the package falls back to. */
+/** Fallback server of the package when nothing is configured. */
 const noServer = 'http://localhost:8080'
 
 async function signIn(config: KubeConfig, server: string, now_ms: number): Promise<Session> {
@@ -184,7 +184,7 @@ function keepSockets(before: Session, next: Session): Session {
   return { ...next, dispatcher: before.dispatcher, opened_ms: before.opened_ms }
 }
 
-/** The namespace of the current context, which a command without `-n` means. */
+/** Returns the namespace of the current context: the default of commands without `-n`. */
 export function currentNamespace(): string {
   const config = new KubeConfig()
   config.loadFromDefault()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerError, noAnswer } from './errors.ts'
+import { answerError, noAnswerError } from './errors.ts'
 
 const act = { verb: 'patch', resource: 'things.example.com/status', namespace: 'team', name: 'a' }
 
@@ -23,7 +23,7 @@ test.each([
   expect(error.act).toEqual(act)
 })
 
-test('a forbidden act says which rule is missing', () => {
+test('the error of a forbidden operation names the missing rule', () => {
   expect(answerError(act, { status: 403, message: 'User "x" cannot' }).message).toBe(
     'no RBAC rule lets the operator patch things.example.com/status in namespace team (User "x" cannot)',
   )
@@ -39,9 +39,9 @@ test.each([
   expect(error).toMatchObject({ retry_after_ms })
 })
 
-test('the cause of a fetch that failed is told, and a long message cut', () => {
+test('the cause of a failed fetch is in the message, and a long message is cut', () => {
   const cause = new Error('connect ECONNREFUSED')
-  const error = noAnswer(act, new TypeError('fetch failed', { cause }))
+  const error = noAnswerError(act, new TypeError('fetch failed', { cause }))
   expect(error.message).toContain('no answer (connect ECONNREFUSED)')
   const long = answerError(act, { status: 422, message: 'x'.repeat(9_000) })
   expect(long.message.length).toBeLessThan(600)

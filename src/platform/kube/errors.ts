@@ -1,4 +1,4 @@
-/** What was asked of the API server: its verb and resource are those of RBAC's rules. */
+/** An operation on the API server, with the verb and the resource as RBAC rules name them. */
 export type KubeAct = {
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`. */
   verb: string
@@ -8,7 +8,7 @@ export type KubeAct = {
   name: string | undefined
 }
 
-/** An act that was not done; every error of this folder is one. */
+/** A failed operation: the base class of the errors of this folder. */
 export class KubeError extends Error {
   override readonly name: string = 'KubeError'
   readonly act: KubeAct
@@ -19,32 +19,32 @@ export class KubeError extends Error {
   }
 }
 
-/** Another writer was first, or one of that name is there (409). Read again, then decide. */
+/** The object changed since it was read, or the name is in use (409). Read again, then decide. */
 export class KubeConflict extends KubeError {
   override readonly name = 'KubeConflict'
 }
 
-/** RBAC has no rule for the act (403). The message names the verb and the resource. */
+/** RBAC does not allow the operation (403). The message names the verb and the resource. */
 export class KubeForbidden extends KubeError {
   override readonly name = 'KubeForbidden'
 }
 
-/** It is not there (404): the object, its namespace, or the kind itself. */
+/** The object, its namespace or the kind does not exist (404). */
 export class KubeNotFound extends KubeError {
   override readonly name = 'KubeNotFound'
 }
 
-/** The version that was asked for is no longer kept (410): list again. */
+/** The requested resource version is no longer kept (410). List again. */
 export class KubeExpired extends KubeError {
   override readonly name = 'KubeExpired'
 }
 
-/** The object is against its schema or a rule, or a patch's `test` failed (400, 413, 422). */
+/** The object violates its schema or a rule, or a patch's `test` failed (400, 413, 422). */
 export class KubeInvalid extends KubeError {
   override readonly name = 'KubeInvalid'
 }
 
-/** No answer, no sign-in, too many requests or a fault of the server: worth another try. */
+/** No answer, a rejected sign-in, too many requests or a server error. A retry may succeed. */
 export class KubeUnavailable extends KubeError {
   override readonly name = 'KubeUnavailable'
   /** From Retry-After. */
@@ -60,25 +60,25 @@ export class KubeUnavailable extends KubeError {
   }
 }
 
-/** An answer that is none of 2xx, or an ERROR of a watch. */
+/** An answer with a status other than 2xx, or an ERROR event of a watch. */
 export type BadAnswer = {
   status: number
-  /** Of the server's `Status` object, or the text that came instead. */
+  /** Message of the server's `Status` object, or the body as text. */
   message: string
-  /** Retry-After as it came: seconds. */
+  /** The Retry-After header, in seconds. */
   retry_after?: string | undefined
 }
 
-/** A server's message may quote the whole object. */
+/** Bounds the server's message, which may quote the whole object. */
 const message_characters_max = 500
 
-/** What a bad answer means for the one who asked. Statuses as the API conventions have them. */
+/** Converts a bad answer to an error, by the statuses of the Kubernetes API conventions. */
 export function answerError(act: KubeAct, answer: BadAnswer): KubeError {
-  const said = answer.message.slice(0, message_characters_max)
-  const message = `${sentenceOf(act)}: ${said}`
+  const text = answer.message.slice(0, message_characters_max)
+  const message = `${describeAct(act)}: ${text}`
   switch (answer.status) {
     case 403:
-      return new KubeForbidden(act, `no RBAC rule lets the operator ${sentenceOf(act)} (${said})`)
+      return new KubeForbidden(act, `no RBAC rule lets the operator ${describeAct(act)} (${text})`)
     case 404:
       return new KubeNotFound(act, message)
     case 409:
@@ -90,32 +90,35 @@ export function answerError(act: KubeAct, answer: BadAnswer): KubeError {
     case 422:
       return new KubeInvalid(act, message)
     case 401:
-      return new KubeUnavailable(act, `${sentenceOf(act)}: the API server knows no such sign-in`)
+      return new KubeUnavailable(
+        act,
+        `${describeAct(act)}: the API server rejected the credentials`,
+      )
     default:
       return new KubeUnavailable(act, `${message} (${answer.status})`, {
-        retry_after_ms: millisecondsOf(answer.retry_after),
+        retry_after_ms: parseRetryAfter(answer.retry_after),
       })
   }
 }
 
-/** No answer at all. */
-export function noAnswer(act: KubeAct, cause: unknown, hint = 'no answer'): KubeUnavailable {
-  return new KubeUnavailable(act, `${sentenceOf(act)}: ${hint}${because(cause)}`, { cause })
+/** Creates the error for a request that got no answer. */
+export function noAnswerError(act: KubeAct, cause: unknown, hint = 'no answer'): KubeUnavailable {
+  return new KubeUnavailable(act, `${describeAct(act)}: ${hint}${causeText(cause)}`, { cause })
 }
 
-/** `patch retentionpolicies.looptrace.dev/status in namespace team-a`. */
-function sentenceOf({ verb, resource, namespace }: KubeAct): string {
+/** Formats an operation: `patch retentionpolicies.looptrace.dev/status in namespace team-a`. */
+function describeAct({ verb, resource, namespace }: KubeAct): string {
   return `${verb} ${resource}${namespace === undefined ? '' : ` in namespace ${namespace}`}`
 }
 
-/** The API server sends whole seconds, never a date. */
-function millisecondsOf(retryAfter: string | undefined): number | undefined {
+/** Parses Retry-After; the API server sends whole seconds, never a date. */
+function parseRetryAfter(retryAfter: string | undefined): number | undefined {
   if (retryAfter === undefined || !/^\d{1,6}$/.test(retryAfter.trim())) return undefined
   return Number(retryAfter) * 1000
 }
 
-/** fetch says "fetch failed" and keeps what it was in `cause`. */
-function because(error: unknown): string {
+/** Returns the reason in brackets; `fetch` puts it in `cause` of an error "fetch failed". */
+function causeText(error: unknown): string {
   const root = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return root instanceof Error ? ` (${root.message.slice(0, 200)})` : ''
 }

@@ -24,5 +24,11 @@ export type {
   WatchOptions,
 } from './kube-client.ts'
 export { type KubeOptions, openKube } from './open-kube.ts'
-export type { Secret, SecretClient, SecretDraft } from './secrets.ts'
-export { type OwnedSecretsOptions, ownedSecrets, secretResource } from './secrets.ts'
+export {
+  type OwnedSecretsOptions,
+  ownedSecrets,
+  type Secret,
+  type SecretClient,
+  type SecretDraft,
+  secretResource,
+} from './secrets.ts'

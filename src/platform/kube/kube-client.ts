@@ -1,33 +1,33 @@
 /**
- * The API server as the operator uses it: a few verbs over any resource. Every call may reject with
- * one of the errors of `errors.ts`, and is bounded in time.
+ * A client for the API server: a few verbs over any resource. Every call has a time limit and may
+ * reject with an error of `errors.ts`.
  */
 export type KubeClient = {
-  /** One page; `next` is the token of the page after it. */
+  /** Returns one page; `next` is the token of the following page. */
   list(resource: KubeResource, options: ListOptions): Promise<KubeList>
   /**
-   * Changes after `resource_version`, until the server ends the watch (then it simply ends), the
-   * connection breaks (`KubeUnavailable`) or the version is gone (`KubeExpired`).
+   * Yields changes after `resource_version`. Returns when the server ends the watch; rejects with
+   * `KubeUnavailable` when the connection breaks and `KubeExpired` when the version is gone.
    */
   watch(resource: KubeResource, options: WatchOptions): AsyncIterable<WatchEvent>
-  /** Rejects with `KubeNotFound` when it is not there. */
+  /** Rejects with `KubeNotFound` when the object does not exist. */
   read(resource: KubeResource, at: ObjectAt): Promise<KubeObject>
   create(resource: KubeResource, object: KubeDraft): Promise<KubeObject>
-  /** Replaces the version that the object carries; `KubeConflict` when it is no longer that. */
+  /** Replaces the object at the version it carries; rejects with `KubeConflict` if it changed. */
   replace(resource: KubeResource, object: KubeDraft): Promise<KubeObject>
-  /** A JSON patch (RFC 6902); a `test` that fails is a `KubeInvalid`. */
+  /** Applies a JSON patch (RFC 6902); rejects with `KubeInvalid` when a `test` fails. */
   patch(
     resource: KubeResource,
     at: ObjectAt,
     operations: readonly JsonPatchOperation[],
   ): Promise<KubeObject>
-  /** Server-side apply of just the fields in the object, forced, on a subresource if one is named. */
+  /** Server-side applies the fields of the object, forced, to the object or its subresource. */
   apply(
     resource: KubeResource,
     object: KubeDraft,
     options: { field_manager: string; subresource?: 'status' },
   ): Promise<KubeObject>
-  /** Deletes the object if it still is the one that is meant; `KubeConflict` otherwise. */
+  /** Deletes the object if the preconditions hold; rejects with `KubeConflict` otherwise. */
   remove(
     resource: KubeResource,
     at: ObjectAt,
@@ -35,13 +35,13 @@ export type KubeClient = {
   ): Promise<void>
 }
 
-/** A kind of object as URLs name it; the core group is ''. */
+/** A resource type as URLs name it; the core group is ''. */
 export type KubeResource = { group: string; version: string; plural: string }
 
-/** Where one object is. */
+/** The namespace and name of one object. */
 export type ObjectAt = { namespace: string; name: string }
 
-/** An object as the server sends it. `managedFields` are left out. */
+/** An object as the server sends it, without `managedFields`. */
 export type KubeObject = {
   apiVersion?: string
   kind?: string
@@ -74,7 +74,7 @@ export type OwnerReference = {
   controller?: boolean
 }
 
-/** What is sent: an object whose metadata the server completes. */
+/** An object to send; the server completes its metadata. */
 export type KubeDraft = {
   apiVersion: string
   kind: string
@@ -86,7 +86,7 @@ export type ListOptions = {
   /** All namespaces when left out. */
   namespace?: string | undefined
   label_selector?: string | undefined
-  /** Names, labels and owners alone: the server leaves spec, data and status out. */
+  /** Metadata only: the server leaves out spec, data and status. */
   metadata_only?: boolean | undefined
   page_size: number
   next?: string | undefined
@@ -95,7 +95,7 @@ export type ListOptions = {
 
 export type KubeList = {
   items: KubeObject[]
-  /** What a watch goes on from. */
+  /** The version from which to watch. */
   resource_version: string
   next: string | undefined
 }
@@ -105,12 +105,12 @@ export type WatchOptions = {
   label_selector?: string | undefined
   metadata_only?: boolean | undefined
   resource_version: string
-  /** The server ends the watch after that long. */
+  /** The server ends the watch after this time. */
   timeout_ms: number
   signal: AbortSignal
 }
 
-/** A bookmark tells that all changes up to its version were sent; it has no object. */
+/** A change, or a bookmark: all changes up to its version have been sent. */
 export type WatchEvent =
   | { type: 'changed' | 'deleted'; object: KubeObject }
   | { type: 'bookmark'; resource_version: string }
@@ -120,8 +120,8 @@ export type JsonPatchOperation =
   | { op: 'remove'; path: string }
 
 /**
- * Drops who owns which field, which is often more than half of an object and which nobody here
- * reads. The object is one that was just parsed: it is changed in place.
+ * Removes `managedFields`, which is unused here and often more than half of an object. Changes the
+ * freshly parsed object in place.
  */
 export function withoutManagedFields(
   object: KubeObject & { metadata: { managedFields?: unknown } },

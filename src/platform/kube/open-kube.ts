@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/time.ts'
 import { openConnection } from './connection.ts'
-import { answerError, type KubeAct, KubeError, noAnswer } from './errors.ts'
+import { answerError, type KubeAct, KubeError, noAnswerError } from './errors.ts'
 import {
   type KubeClient,
   type KubeDraft,
@@ -26,16 +26,16 @@ import {
 import { WatchError, watchEvents } from './watch-stream.ts'
 
 export type KubeOptions = {
-  /** From a request to the end of its answer; of a watch, to its beginning. */
+  /** Time limit from a request to the end of its answer; for a watch, to the beginning. */
   request_timeout_ms: number
   clock: Clock
-  /** For metrics. */
+  /** Called for each answer; for metrics. */
   onAnswer?: OnAnswer
 }
 
 /**
- * Opens the API server that `KUBECONFIG`, `~/.kube/config` or the pod's service account names, in
- * this order. Nothing is sent yet. Throws `KubeConfigError` when none of them is there.
+ * Opens a client for the API server of `KUBECONFIG`, `~/.kube/config` or the pod's service account,
+ * in this order. Sends nothing yet. Throws `KubeConfigError` when no configuration is found.
  */
 export function openKube({ request_timeout_ms, clock, onAnswer }: KubeOptions): KubeClient {
   const connection = openConnection({ clock })
@@ -55,7 +55,7 @@ export function openKube({ request_timeout_ms, clock, onAnswer }: KubeOptions): 
       return send({ ...request, act: { ...act, name }, body: object })
     },
     replace: (resource, object) =>
-      send({ ...requestOf('update', { ...resource, ...placeOf(object) }), body: object }),
+      send({ ...requestOf('update', { ...resource, ...toObjectAt(object) }), body: object }),
     patch: (resource, at, operations) =>
       send({
         ...requestOf('patch', { ...resource, ...at }),
@@ -63,7 +63,7 @@ export function openKube({ request_timeout_ms, clock, onAnswer }: KubeOptions): 
         content_type: 'application/json-patch+json',
       }),
     apply: (resource, object, { field_manager, subresource }) => {
-      const request = requestOf('patch', { ...resource, ...placeOf(object), subresource })
+      const request = requestOf('patch', { ...resource, ...toObjectAt(object), subresource })
       return send({
         ...request,
         path: withQuery(request.path, { fieldManager: field_manager, force: 'true' }),
@@ -103,7 +103,7 @@ function requestOf(
   }
 }
 
-function placeOf({ metadata: { namespace, name } }: KubeDraft): ObjectAt {
+function toObjectAt({ metadata: { namespace, name } }: KubeDraft): ObjectAt {
   return { namespace, name }
 }
 
@@ -122,7 +122,7 @@ async function list(
       limit: page_size,
       continue: next,
     }),
-    ...(metadata_only && { accept: metadataOf('PartialObjectMetadataList') }),
+    ...(metadata_only && { accept: acceptMetadata('PartialObjectMetadataList') }),
     signal,
   })) as { items: KubeObject[] | null; metadata: { resourceVersion: string; continue?: string } }
   return {
@@ -149,23 +149,23 @@ async function* watch(
       resourceVersion: resource_version,
       timeoutSeconds: Math.max(1, Math.round(timeout_ms / 1000)),
     }),
-    ...(metadata_only && { accept: metadataOf('PartialObjectMetadata') }),
+    ...(metadata_only && { accept: acceptMetadata('PartialObjectMetadata') }),
     signal,
   })
   try {
     yield* watchEvents(body)
   } catch (error) {
-    throw watchTrouble(request.act, error)
+    throw toWatchError(request.act, error)
   }
 }
 
-function watchTrouble(act: KubeAct, error: unknown): Error {
+function toWatchError(act: KubeAct, error: unknown): Error {
   if (error instanceof KubeError) return error
   if (error instanceof WatchError) return answerError(act, error.answer)
-  return noAnswer(act, error, 'the watch broke off')
+  return noAnswerError(act, error, 'the watch was cut off')
 }
 
 /** https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches */
-function metadataOf(kind: string): string {
+function acceptMetadata(kind: string): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
 }

@@ -23,7 +23,7 @@ test.each([
   expect(resourceName(target)).toBe(name)
 })
 
-test('a query has the values that are there', () => {
+test('a query leaves out undefined values', () => {
   expect(withQuery('/x', { limit: 5, continue: undefined, labelSelector: 'a=b' })).toBe(
     '/x?limit=5&labelSelector=a%3Db',
   )

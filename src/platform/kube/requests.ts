@@ -1,11 +1,11 @@
 import type { KubeConnection, RawAnswer } from './connection.ts'
-import { answerError, type BadAnswer, type KubeAct, KubeError, noAnswer } from './errors.ts'
+import { answerError, type BadAnswer, type KubeAct, KubeError, noAnswerError } from './errors.ts'
 import type { KubeResource } from './kube-client.ts'
 
 export type KubeRequest = {
   act: KubeAct
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With its query. */
+  /** The path with its query. */
   path: string
   body?: unknown
   content_type?: string
@@ -14,30 +14,30 @@ export type KubeRequest = {
 }
 
 export type KubeRequests = {
-  /** The parsed body of an answer of 2xx; else one of the errors of `errors.ts`. */
+  /** Resolves with the parsed body of a 2xx answer; rejects with an error of `errors.ts`. */
   json(request: KubeRequest): Promise<unknown>
-  /** The body of an answer of 2xx as it comes. Its beginning alone is bounded in time. */
+  /** Resolves with the body of a 2xx answer as a stream. The time limit ends when it begins. */
   stream(request: KubeRequest): Promise<AsyncIterable<Uint8Array>>
 }
 
-/** Hears of each answer: its method and status, `<error>` when none came. */
+/** Called for each answer with the method and the status, which is `<error>` without an answer. */
 export type OnAnswer = (answer: { method: string; code: string }) => void
 
-/** Requests over a connection, bounded in time, whose errors say what was asked. */
+/** Sends requests over a connection with a time limit. Errors name the verb and the resource. */
 export function createRequests(
   connection: KubeConnection,
   { timeout_ms, onAnswer }: { timeout_ms: number; onAnswer: OnAnswer },
 ): KubeRequests {
-  const asKubeError = (request: KubeRequest, error: unknown): KubeError => {
+  const toKubeError = (request: KubeRequest, error: unknown): KubeError => {
     if (error instanceof KubeError) return error
     if (!request.signal?.aborted) {
       connection.renew()
       onAnswer({ method: request.method, code: '<error>' })
     }
-    return noAnswer(request.act, error)
+    return noAnswerError(request.act, error)
   }
   const ask = async (request: KubeRequest, signal: AbortSignal): Promise<RawAnswer> => {
-    const answer = await connection.send({ ...wire(request), signal })
+    const answer = await connection.send({ ...toRawRequest(request), signal })
     const { status } = answer
     if (status === 401) connection.renew()
     if (status >= 300) {
@@ -56,7 +56,7 @@ export function createRequests(
         onAnswer({ method: request.method, code: String(answer.status) })
         return parsed
       } catch (error) {
-        throw asKubeError(request, error)
+        throw toKubeError(request, error)
       } finally {
         limit.end()
       }
@@ -68,7 +68,7 @@ export function createRequests(
         onAnswer({ method: request.method, code: String(answer.status) })
         return answer.bytes()
       } catch (error) {
-        throw asKubeError(request, error)
+        throw toKubeError(request, error)
       } finally {
         limit.stopClock()
       }
@@ -76,7 +76,7 @@ export function createRequests(
   }
 }
 
-function wire({ method, path, body, content_type, accept }: KubeRequest) {
+function toRawRequest({ method, path, body, content_type, accept }: KubeRequest) {
   return {
     method,
     path,
@@ -93,7 +93,7 @@ async function badAnswer({ status, retry_after, text }: RawAnswer): Promise<BadA
   return { status, retry_after, message: messageOf(await text()) }
 }
 
-/** The message of a `Status`; a proxy in front of the server may answer anything. */
+/** Returns the message of a `Status`, or the text: a proxy may answer with anything. */
 function messageOf(text: string): string {
   try {
     const { message } = JSON.parse(text)
@@ -103,20 +103,20 @@ function messageOf(text: string): string {
   }
 }
 
-/** A signal that aborts when somebody else's does, or when the time is up. */
-export type TimeLimit = {
+/** A signal that aborts when the caller's signal does, or when the time is up. */
+type TimeLimit = {
   signal: AbortSignal
-  /** From now on just the other signal counts: for an answer that goes on for long. */
+  /** Ends the time limit; the caller's signal still counts. For answers that are streams. */
   stopClock(): void
-  /** Lets go of both. */
+  /** Removes the timer and the listener. */
   end(): void
 }
 
 /**
- * Bounds one request. `AbortSignal.any` with a signal that lives as long as the process would keep
- * a listener for each request.
+ * Bounds one request. `AbortSignal.any` is not used: with a signal that lives as long as the process
+ * it would keep a listener for each request.
  */
-export function timeLimit(limit_ms: number, outer: AbortSignal | undefined): TimeLimit {
+function timeLimit(limit_ms: number, outer: AbortSignal | undefined): TimeLimit {
   const controller = new AbortController()
   const abort = () => controller.abort(outer?.reason)
   if (outer?.aborted) abort()
@@ -136,7 +136,7 @@ export function timeLimit(limit_ms: number, outer: AbortSignal | undefined): Tim
   }
 }
 
-/** A list, an object or one of its subresources. */
+/** A list, an object or a subresource of an object. */
 export type Target = KubeResource & {
   namespace?: string | undefined
   name?: string | undefined
@@ -144,20 +144,20 @@ export type Target = KubeResource & {
 }
 
 /**
- * The path of a target: `/api/v1/…` for the core group, else `/apis/<group>/<version>/…`.
+ * Returns the path of a target: `/api/v1/…` for the core group, else `/apis/<group>/<version>/…`.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris
  */
 export function resourcePath(target: Target): string {
   const { group, version, plural, namespace, name, subresource } = target
   const root = group === '' ? ['api', version] : ['apis', group, version]
-  const place = namespace === undefined ? [] : ['namespaces', namespace]
+  const parent = namespace === undefined ? [] : ['namespaces', namespace]
   const object = name === undefined ? [] : [name]
   const part = subresource === undefined ? [] : [subresource]
-  const segments = [...root, ...place, plural, ...object, ...part]
+  const segments = [...root, ...parent, plural, ...object, ...part]
   return `/${segments.map(encodeURIComponent).join('/')}`
 }
 
-/** A path with those of the values that are there. */
+/** Appends the defined values to a path as its query. */
 export function withQuery(
   path: string,
   values: Readonly<Record<string, string | number | undefined>>,
@@ -169,7 +169,7 @@ export function withQuery(
   return query.size === 0 ? path : `${path}?${query}`
 }
 
-/** As RBAC's rules and kubectl say it: `retentionpolicies.looptrace.dev/status`. */
+/** Returns the name that RBAC rules and kubectl use: `retentionpolicies.looptrace.dev/status`. */
 export function resourceName({ group, plural, subresource }: Target): string {
   const whole = group === '' ? plural : `${plural}.${group}`
   return subresource === undefined ? whole : `${whole}/${subresource}`

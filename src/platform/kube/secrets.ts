@@ -1,7 +1,7 @@
 import { KubeNotFound } from './errors.ts'
 import type { KubeClient, KubeDraft, KubeObject, KubeResource } from './kube-client.ts'
 
-/** A Secret of the cluster; values as text. */
+/** A Secret of the cluster, with its values decoded to text. */
 export type Secret = {
   name: string
   namespace: string
@@ -9,12 +9,12 @@ export type Secret = {
   resource_version: string
   labels: Readonly<Record<string, string>>
   annotations: Readonly<Record<string, string>>
-  /** uid of the controller that owns it; undefined when nothing does. */
+  /** uid of the owning controller; undefined when there is no owner. */
   owner_uid: string | undefined
   data: Readonly<Record<string, string>>
 }
 
-/** What a Secret is made of; its owner is the resource that is being reconciled. */
+/** The contents of a Secret to write. Its owner is the resource that is being reconciled. */
 export type SecretDraft = {
   name: string
   labels: Readonly<Record<string, string>>
@@ -22,27 +22,27 @@ export type SecretDraft = {
   data: Readonly<Record<string, string>>
 }
 
-/** Secrets of one namespace, owned by one resource. Reads ask the API server, never a cache. */
+/** A client for the Secrets of one resource. Reads go to the API server, never to a cache. */
 export type SecretClient = {
   read(name: string): Promise<Secret | undefined>
-  /** Rejects with `KubeConflict` when one of that name is there. */
+  /** Rejects with `KubeConflict` when a Secret of that name exists. */
   create(draft: SecretDraft): Promise<Secret>
-  /** Replaces one that this resource owns; rejects with `KubeConflict` when it changed meanwhile. */
+  /** Replaces an owned Secret. Rejects with `KubeConflict` when it has changed since the read. */
   replace(old: Secret, draft: SecretDraft): Promise<Secret>
   /**
-   * Lets go of one that this resource owns: as `replace`, and without an owner from then on, so that
-   * garbage collection keeps it.
+   * Replaces an owned Secret and removes its owner reference, so that garbage collection keeps it.
+   * Rejects as `replace` does.
    */
   disown(old: Secret, draft: SecretDraft): Promise<Secret>
-  /** Deletes just the one that was read (uid and version as preconditions); gone is done. */
+  /** Deletes the Secret at the uid and version that were read. Does nothing if it is gone. */
   remove(secret: Secret): Promise<void>
-  /** Those that this resource owns. */
+  /** Lists the Secrets that this resource owns. */
   listOwned(): Promise<Secret[]>
 }
 
 export const secretResource: KubeResource = { group: '', version: 'v1', plural: 'secrets' }
 
-/** Who a Secret belongs to: the garbage collector removes it with its owner. */
+/** The owner of a Secret. The garbage collector removes the Secret with its owner. */
 export type SecretOwner = {
   apiVersion: string
   kind: string
@@ -53,7 +53,7 @@ export type SecretOwner = {
 
 export type OwnedSecretsOptions = {
   owner: SecretOwner
-  /** Stand on every Secret that is made: what a watch of them selects by. */
+  /** Labels of every Secret that is made; a watch selects by them. */
   labels: Readonly<Record<string, string>>
   /** A label whose value is the owner's uid. */
   owner_label: string
@@ -61,9 +61,9 @@ export type OwnedSecretsOptions = {
 }
 
 /**
- * Secrets of an owner's namespace, made with the owner as their controller. `blockOwnerDeletion` is
- * left out: to set it takes the right to change the owner's finalizers where the admission plug-in
- * OwnerReferencesPermissionEnforcement is on.
+ * Creates a client for Secrets in the owner's namespace, with the owner as their controller.
+ * `blockOwnerDeletion` is left out: with the admission plug-in OwnerReferencesPermissionEnforcement
+ * it requires permission to change the owner's finalizers.
  * https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/
  */
 export function ownedSecrets(kube: KubeClient, options: OwnedSecretsOptions): SecretClient {
@@ -71,25 +71,28 @@ export function ownedSecrets(kube: KubeClient, options: OwnedSecretsOptions): Se
   return {
     read: async (name) => {
       try {
-        return secretOf(await kube.read(secretResource, { namespace, name }))
+        return secretFrom(await kube.read(secretResource, { namespace, name }))
       } catch (error) {
         if (error instanceof KubeNotFound) return undefined
         throw error
       }
     },
-    create: async (draft) => secretOf(await kube.create(secretResource, wire(options, draft))),
-    replace: (old, draft) => replace(kube, old, wire(options, draft)),
-    disown: (old, draft) => replace(kube, old, wireOf(namespace, draft)),
+    create: async (draft) =>
+      secretFrom(await kube.create(secretResource, toOwnedObject(options, draft))),
+    replace: (old, draft) => replace(kube, old, toOwnedObject(options, draft)),
+    disown: (old, draft) => replace(kube, old, toObject(namespace, draft)),
     remove: async (secret) => {
       const at = { namespace, name: secret.name }
       const { uid: secretUid, resource_version } = secret
-      await kube.remove(secretResource, at, { uid: secretUid, resource_version }).catch(goneIsDone)
+      await kube
+        .remove(secretResource, at, { uid: secretUid, resource_version })
+        .catch(ignoreNotFound)
     },
     listOwned: () => listOwned(kube, options, uid),
   }
 }
 
-/** A resource owns a handful of Secrets: pages beyond that are a fault of something else. */
+/** A resource owns a handful of Secrets; more pages than this point to a fault elsewhere. */
 const pages_max = 20
 
 async function listOwned(
@@ -97,27 +100,30 @@ async function listOwned(
   { owner: { namespace }, owner_label, page_size }: OwnedSecretsOptions,
   uid: string,
 ): Promise<Secret[]> {
-  const found: Secret[] = []
+  const secrets: Secret[] = []
   let next: string | undefined
   for (let page = 0; page < pages_max; page += 1) {
     const label_selector = `${owner_label}=${uid}`
     const list = await kube.list(secretResource, { namespace, label_selector, page_size, next })
-    found.push(...list.items.map(secretOf).filter(({ owner_uid }) => owner_uid === uid))
+    secrets.push(...list.items.map(secretFrom).filter(({ owner_uid }) => owner_uid === uid))
     next = list.next
     if (next === undefined) break
   }
-  return found
+  return secrets
 }
 
 async function replace(kube: KubeClient, old: Secret, object: KubeDraft): Promise<Secret> {
   const version = { uid: old.uid, resourceVersion: old.resource_version }
   const metadata = { ...object.metadata, ...version }
-  return secretOf(await kube.replace(secretResource, { ...object, metadata }))
+  return secretFrom(await kube.replace(secretResource, { ...object, metadata }))
 }
 
-function wire({ owner, labels, owner_label }: OwnedSecretsOptions, draft: SecretDraft): KubeDraft {
+function toOwnedObject(
+  { owner, labels, owner_label }: OwnedSecretsOptions,
+  draft: SecretDraft,
+): KubeDraft {
   const { apiVersion, kind, name, uid, namespace } = owner
-  const object = wireOf(namespace, draft)
+  const object = toObject(namespace, draft)
   const metadata = {
     ...object.metadata,
     labels: { ...draft.labels, ...labels, [owner_label]: uid },
@@ -126,8 +132,8 @@ function wire({ owner, labels, owner_label }: OwnedSecretsOptions, draft: Secret
   return { ...object, metadata }
 }
 
-/** A Secret that nothing owns and no watch of ours selects. */
-function wireOf(namespace: string, draft: SecretDraft): KubeDraft {
+/** Builds a Secret without an owner and without the labels that the operator's watch selects. */
+function toObject(namespace: string, draft: SecretDraft): KubeDraft {
   const { name, labels, annotations } = draft
   return {
     apiVersion: 'v1',
@@ -138,7 +144,7 @@ function wireOf(namespace: string, draft: SecretDraft): KubeDraft {
   }
 }
 
-function secretOf({ metadata, data }: KubeObject): Secret {
+function secretFrom({ metadata, data }: KubeObject): Secret {
   const { name, namespace, uid, resourceVersion, labels, annotations, ownerReferences } = metadata
   return {
     name,
@@ -159,6 +165,6 @@ function mapValues(
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
 }
 
-function goneIsDone(error: unknown): void {
+function ignoreNotFound(error: unknown): void {
   if (!(error instanceof KubeNotFound)) throw error
 }

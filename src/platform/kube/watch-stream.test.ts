@@ -41,17 +41,17 @@ test('events are the same wherever the bytes are cut', async () => {
   )
 })
 
-test('a line without an end is dropped', async () => {
+test('an unfinished line is dropped', async () => {
   const bytes = new TextEncoder().encode(`${text}{"type":"ADDED","obj`)
   expect(await eventsOf([bytes])).toHaveLength(4)
 })
 
-test('an event that nobody knows is passed over', async () => {
+test('an event of an unknown type is skipped', async () => {
   const bytes = new TextEncoder().encode(`${line('NEWS', 'a', '1')}\n${line('ADDED', 'b', '2')}`)
   expect(await eventsOf([bytes])).toHaveLength(1)
 })
 
-test('an ERROR ends the watch, with its status', async () => {
+test('an ERROR event ends the watch with its status', async () => {
   const object = { code: 410, message: 'too old resource version' }
   const bytes = new TextEncoder().encode(`${JSON.stringify({ type: 'ERROR', object })}\n`)
   await expect(eventsOf([bytes])).rejects.toMatchObject({
@@ -59,7 +59,7 @@ test('an ERROR ends the watch, with its status', async () => {
   })
 })
 
-test('a line that does not end is not kept for ever', async () => {
+test('an endless line fails at the size limit', async () => {
   const chunk = new Uint8Array(1024 * 1024).fill(97)
   await expect(eventsOf(Array.from({ length: 20 }, () => chunk))).rejects.toThrow('a line of over')
 })

@@ -5,7 +5,7 @@ import { withoutManagedFields } from './kube-client.ts'
 /** etcd refuses objects of more than 1.5 MiB; JSON may escape each byte of a string into six. */
 const line_characters_max = 16 * 1024 * 1024
 
-/** A watch that the server ended with an ERROR event. */
+/** An ERROR event, with which the server ends a watch. */
 export class WatchError extends Error {
   override readonly name = 'WatchError'
   readonly answer: BadAnswer
@@ -17,8 +17,8 @@ export class WatchError extends Error {
 }
 
 /**
- * The events of a watch, one JSON object a line. A line that has no end when the connection is cut
- * is dropped: the watch goes on from the version before it.
+ * Parses the events of a watch: one JSON object per line. An unfinished line at the end of the
+ * stream is dropped, because the next watch resumes from the version before it.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
 export async function* watchEvents(body: AsyncIterable<Uint8Array>): AsyncIterable<WatchEvent> {
@@ -28,16 +28,19 @@ export async function* watchEvents(body: AsyncIterable<Uint8Array>): AsyncIterab
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
     if (rest.length > line_characters_max) {
-      throw new WatchError({ status: 500, message: `a line of over ${line_characters_max}` })
+      throw new WatchError({
+        status: 500,
+        message: `a line of over ${line_characters_max} characters`,
+      })
     }
     for (const line of lines) {
-      const event = eventOf(line)
+      const event = parseEvent(line)
       if (event !== undefined) yield event
     }
   }
 }
 
-function eventOf(line: string): WatchEvent | undefined {
+function parseEvent(line: string): WatchEvent | undefined {
   if (line.trim() === '') return undefined
   const { type, object } = JSON.parse(line)
   switch (type) {
