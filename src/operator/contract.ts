@@ -10,38 +10,38 @@ export const apiGroup = 'looptrace.dev'
 export const apiVersion = `${apiGroup}/v1alpha1`
 
 /**
- * One kind of resource: all that the manager, the generator of CRDs and the command line need to
- * know of it. `src/operator/kinds/<kind>/index.ts` exports one.
+ * One kind of resource, as the runtime, the CRD generator and the command line use it.
+ * `src/operator/kinds/<kind>/index.ts` exports one.
  */
 export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = object> = {
   kind: string
   plural: string
   singular: string
   short_names: readonly string[]
-  /** What it declares, in a sentence or two: `kubectl explain` and the reference show it. */
+  /** One or two sentences for `kubectl explain` and the reference. */
   description: string
-  /** Wire form, camelCase. Kubernetes' extensions (`x-kubernetes-…`) stand in `.meta()`. */
+  /** Schema of the spec in camelCase; Kubernetes extensions (`x-kubernetes-…`) are in `.meta()`. */
   spec: z.ZodType<Spec>
-  /** What the kind adds to `conditions`, `observedGeneration` and `lastSyncTime`. */
+  /** Status fields besides `conditions`, `observedGeneration` and `lastSyncTime`. */
   status: z.ZodType<Status>
-  /** Rules that compare parts of the whole resource; those of a field stand beside it. */
+  /** CEL rules over the whole resource; rules of one field are in the field's `.meta()`. */
   rules: readonly CelRule[]
-  /** Shown between Ready, Reason and Last Sync, Age. */
+  /** Printer columns, shown between Ready, Reason and Last Sync, Age. */
   columns: readonly PrinterColumn[]
-  /** Reasons of Ready that are the kind's own, each with a sentence; the reference lists them. */
+  /** Reasons of Ready that only this kind has, each with a sentence for the reference. */
   reasons?: Readonly<Record<string, string>>
-  /** A change of a Secret that a resource of this kind owns has it reconciled. */
+  /** Reconcile a resource of this kind when a Secret that it owns changes. */
   owns_secrets?: true
-  /** What a resource is about, in words of the kind's own: `peersAbout` finds it by them. */
-  about?(resource: Resource<Spec, Status>): readonly string[]
-  /** A valid resource to start from; the reference shows it, and `lint` passes it. */
+  /** Index terms of a resource, such as `id/<project id>`; `findPeers` looks them up. */
+  indexTerms?(resource: Resource<Spec, Status>): readonly string[]
+  /** A valid example for the reference; `lint` finds no fault in it. */
   example: { metadata: { name: string; namespace?: string }; spec: z.input<z.ZodType<Spec>> }
   /**
-   * Brings the service to what the spec says and tells what it then reads there. Repeated at any
-   * time, after any crash: every write is idempotent.
+   * Makes the service match the spec and returns the state that it then reads back. May be repeated
+   * at any time, also after a crash: every write is idempotent.
    */
   reconcile(resource: Resource<Spec, Status>, deps: ReconcileDeps): Promise<Reconciled<Status>>
-  /** Takes back what `reconcile` made, or (`deletionPolicy: Retain`) lets go of it. Idempotent. */
+  /** Undoes `reconcile`, or releases it with `deletionPolicy: Retain`. Idempotent. */
   remove(resource: Resource<Spec, Status>, deps: ReconcileDeps): Promise<void>
 }
 
@@ -53,15 +53,15 @@ export type PrinterColumn = {
   type: 'string' | 'integer' | 'boolean' | 'date'
   path: string
   description: string
-  /** 0 is always shown, 1 with `-o wide`. */
+  /** 0: always shown; 1: shown with `-o wide`. */
   priority?: 0 | 1
 }
 
-/** A resource as it was last seen, its spec parsed and with its defaults. */
+/** A resource as last read, with its spec parsed and defaults filled in. */
 export type Resource<Spec extends CommonSpec = CommonSpec, Status extends object = object> = {
   meta: ResourceMeta
   spec: Spec
-  /** Empty when it has none yet, or a backup was restored without it. */
+  /** Empty before the first reconcile, or after a restore from a backup without status. */
   status: Partial<Status> & { conditions?: readonly Condition[] }
 }
 
@@ -74,13 +74,13 @@ export type ResourceMeta = {
   /** ISO 8601. */
   created_at: string
   annotations: Readonly<Record<string, string>>
-  /** Id in the service, as `noteExternalId` wrote it; outlives a lost status. */
+  /** Id in the service, as written by `noteExternalId`; survives the loss of the status. */
   external_id: string | undefined
 }
 
 export type Condition = ConditionDraft & { lastTransitionTime: string; observedGeneration: number }
 
-/** `reason` is a word in CamelCase, `message` a sentence for people. */
+/** A condition to write: `reason` is a word in CamelCase, `message` a sentence for people. */
 export type ConditionDraft = {
   type: string
   status: 'True' | 'False' | 'Unknown'
@@ -88,49 +88,49 @@ export type ConditionDraft = {
   message: string
 }
 
-/** What was read back from the service after the writes. The manager adds generation and times. */
+/** The state read back from the service after the writes. The runtime adds generation and times. */
 export type Reconciled<Status extends object = object> = {
-  /** Ready among them. */
+  /** Conditions, including Ready. */
   conditions: readonly ConditionDraft[]
   status: Status
-  /** One per change that was made. */
+  /** One event per change. */
   events?: readonly EventDraft[]
-  /** Values that had been changed behind the resource's back and were put right. */
+  /** Number of values that someone else had changed and that were corrected. */
   drifted?: number
-  /** When to look again, if sooner than the spec's resyncPeriod. */
+  /** Time until the next reconcile, if shorter than the spec's resyncPeriod. */
   again_after_ms?: number
 }
 
-/** An event of events.k8s.io/v1 about the resource. */
+/** An event (events.k8s.io/v1) about a resource. */
 export type EventDraft = {
   type: 'Normal' | 'Warning'
   /** CamelCase: `Created`, `DriftCorrected`. */
   reason: string
-  /** What was done, CamelCase: `PutPolicy`. */
+  /** The operation in CamelCase: `PutPolicy`. */
   action: string
   note: string
 }
 
 export type ReconcileDeps = {
-  /** The product's API, as the operator. */
+  /** Client of the product's API, with the operator's key. */
   service: ServiceClient
-  /** Secrets of the resource's own namespace. */
+  /** Client for the Secrets of this resource. */
   secrets: SecretClient
-  /** All resources of this kind that the operator knows, this one included. */
+  /** Returns all cached resources of this kind, including this one. */
   peers(): readonly Resource[]
-  /** Those of them that are about one of these; costs what it finds, however many there are. */
-  peersAbout(words: readonly string[]): readonly Resource[]
-  /** Writes `looptrace.dev/external-id`; done before what depends on it. */
+  /** Returns the peers that have one of the index terms; the cost depends on the result only. */
+  findPeers(terms: readonly string[]): readonly Resource[]
+  /** Writes `looptrace.dev/external-id`. Call it before any write that depends on the id. */
   noteExternalId(id: string): Promise<void>
   clock: Clock
   logger: Logger
-  /** Aborts when the operator stops or is no longer the leader. */
+  /** Aborts when the operator stops or loses the Lease. */
   signal: AbortSignal
 }
 
 /**
- * A kind's own way to say that the spec can't be followed as things stand: Ready becomes False with
- * the reason, an event tells it once, and it is looked at again on a change or at the next resync.
+ * Thrown by a kind when the spec can't be applied at present. Ready becomes False with the reason,
+ * one event reports it, and the next change or resync reconciles again.
  */
 export class NotReady extends Error {
   override readonly name = 'NotReady'

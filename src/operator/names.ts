@@ -1,25 +1,25 @@
 import { apiGroup } from './contract.ts'
 
-/** Who writes status and conditions, as managedFields tell it. */
+/** Field manager of the operator's writes in `managedFields`. */
 export const fieldManager = 'looptrace-operator'
 
-/** As events tell it. */
+/** Reporting controller of events. */
 export const reportingController = `${apiGroup}/operator`
 
-/** Keeps a resource until what it made in the service is taken back. */
+/** Finalizer that keeps a resource until its objects in the service are removed. */
 export const finalizer = `${apiGroup}/finalizer`
 
 export const annotations = {
-  /** Id in the service, written by the operator. */
+  /** Id of the resource's object in the service. Written by the operator. */
   external_id: `${apiGroup}/external-id`,
-  /** `true`: hands off, deletion too. */
+  /** `true` pauses reconciliation and deletion. */
   paused: `${apiGroup}/paused`,
-  /** Any other value than before: reconcile now. */
+  /** A new value triggers a reconcile. */
   reconcile_requested_at: `${apiGroup}/reconcile-requested-at`,
 } as const
 
-/** Stand on every Secret that the operator makes; its watch of Secrets selects by the first. */
+/** Labels of every Secret that the operator creates; its watch of Secrets selects by them. */
 export const secretLabels = { 'app.kubernetes.io/managed-by': fieldManager } as const
 
-/** A label of such a Secret: the uid of the resource that owns it. */
+/** Label of such a Secret with the uid of its owner. */
 export const secretOwnerLabel = `${apiGroup}/owner-uid`

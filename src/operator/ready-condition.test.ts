@@ -4,27 +4,27 @@ import { describe, expect, test } from 'vitest'
 import { kinds } from './kinds/index.ts'
 import { commonReasons } from './ready-condition.ts'
 
-const folder = 'src/operator'
-const names = (await readdir(folder, { recursive: true })).filter(
+const root = 'src/operator'
+const names = (await readdir(root, { recursive: true })).filter(
   (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
 )
 const sources = await Promise.all(
-  names.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') })),
+  names.map(async (name) => ({ name, text: await readFile(join(root, name), 'utf8') })),
 )
 
-/** The words that stand where a reason of Ready is said. */
-const said = sources.flatMap(({ name, text }) =>
+/** The reasons of Ready in the code. */
+const reasonsInCode = sources.flatMap(({ name, text }) =>
   [
     ...text.matchAll(
-      /(?:NotReady|ready|leave)\(\s*(?:'(?:Unknown|False)', |writer, )?'(?!Unknown|False)([A-Z]\w+)'/g,
+      /(?:NotReady|ready|skip)\(\s*(?:'(?:Unknown|False)', |writer, )?'(?!Unknown|False)([A-Z]\w+)'/g,
     ),
   ].map(([, reason = '']) => ({
     reason,
-    place: dirname(name),
+    folder: dirname(name),
   })),
 )
 
-test('reasons are words in CamelCase, each with a sentence', () => {
+test('reasons are CamelCase and have a sentence each', () => {
   for (const reasons of [commonReasons, ...kinds.map((kind) => kind.reasons ?? {})]) {
     for (const [reason, meaning] of Object.entries(reasons)) {
       expect(reason).toMatch(/^[A-Z][A-Za-z]+$/)
@@ -33,14 +33,17 @@ test('reasons are words in CamelCase, each with a sentence', () => {
   }
 })
 
-describe('every reason that the code says is documented', () => {
-  test.each(said.map(({ reason, place }) => [reason, place] as const))('%s of %s', (reason) => {
-    const known = [commonReasons, ...kinds.map((kind) => kind.reasons ?? {})]
-    expect(known.flatMap((reasons) => Object.keys(reasons))).toContain(reason)
-  })
+describe('every reason in the code is documented', () => {
+  test.each(reasonsInCode.map(({ reason, folder }) => [reason, folder] as const))(
+    '%s of %s',
+    (reason) => {
+      const known = [commonReasons, ...kinds.map((kind) => kind.reasons ?? {})]
+      expect(known.flatMap((reasons) => Object.keys(reasons))).toContain(reason)
+    },
+  )
 
-  test('and the code says some', () => {
-    expect(said.map(({ reason }) => reason)).toEqual(
+  test('the search finds reasons', () => {
+    expect(reasonsInCode.map(({ reason }) => reason)).toEqual(
       expect.arrayContaining(['ProjectNotFound', 'Conflict', 'Suspended', 'NotApplied']),
     )
   })

@@ -1,37 +1,38 @@
-/** Reasons of the condition Ready that every kind may have; the reference of kinds lists them. */
+/** Reasons of the condition Ready that every kind may have, each with a sentence for the reference. */
 export const commonReasons: Readonly<Record<string, string>> = {
-  Pending: 'Unknown: no operator has looked at it yet. The CRD puts it there.',
-  Reconciling: 'Unknown: it was seen, and the service was not asked yet.',
-  Synced: 'True: the service was read and has what the spec says.',
-  Suspended: 'Unknown: nothing is done while `spec.suspend` is true.',
-  Paused: 'Unknown: nothing is done while the annotation `looptrace.dev/paused` is `"true"`.',
+  Pending: 'Unknown: no operator has reconciled the resource yet. This is the default in the CRD.',
+  Reconciling: 'Unknown: the operator has started the first reconcile.',
+  Synced: 'True: the service was read and matches the spec.',
+  Suspended: 'Unknown: reconciliation is paused because `spec.suspend` is true.',
+  Paused:
+    'Unknown: reconciliation is paused because the annotation `looptrace.dev/paused` is `"true"`.',
   InvalidSpec:
-    'The spec is none of this operator’s version: the CRD in the cluster is an older one.',
-  ProjectNotFound: 'projectRef names no project.',
-  ProjectAmbiguous: 'projectRef names several projects: say its id.',
+    'The spec does not match the schema of this operator’s version. Update the CRD in the cluster.',
+  ProjectNotFound: 'projectRef matches no project.',
+  ProjectAmbiguous: 'projectRef matches several projects. Use the project’s id.',
   ProjectNotAllowed:
-    'Resources of this namespace may not name the project (`LOOPTRACE_OPERATOR_PROJECTS`).',
-  Conflict: 'Another resource declares the same, and keeps it.',
-  NotApplied: 'It was written, and reads back otherwise.',
-  ServiceUnavailable: 'The service gives no answer. It is tried again, and nothing is deleted.',
-  ServiceRefused: 'The service said no; the message says why.',
-  Forbidden: 'The operator may not do something in the cluster; the message says which verb.',
-  InternalError: 'A defect of the operator; its log says more. It is tried again.',
+    'Resources of this namespace may not use the project (`LOOPTRACE_OPERATOR_PROJECTS`).',
+  Conflict: 'Another resource already declares the same object.',
+  NotApplied: 'The service was written, but the read-back differs. The operator retries.',
+  ServiceUnavailable: 'The service does not answer. The operator retries and deletes nothing.',
+  ServiceRefused: 'The service refused the request; the message gives the reason.',
+  Forbidden: 'The operator lacks a permission in the cluster; the message names the verb.',
+  InternalError: 'A defect of the operator; see its log. The operator retries.',
 }
 
 /**
- * What the CRD puts into the status of a resource that nobody has looked at: whoever lists it sees
- * that, with an operator or without one, and the operator need not write it (as Gateway API does).
+ * The default condition in the CRD. It shows in lists that a resource is pending, even when no
+ * operator runs, and the operator need not write it (as in Gateway API).
  */
 export const pendingCondition = {
   type: 'Ready',
   status: 'Unknown',
   reason: 'Pending',
-  message: 'no operator has looked at it yet',
+  message: 'no operator has reconciled this resource yet',
   lastTransitionTime: '1970-01-01T00:00:00Z',
 } as const
 
-/** Whether a condition is that one. */
+/** Whether a condition is the default of the CRD. */
 export function isPending(condition: unknown): boolean {
   return (
     typeof condition === 'object' &&

@@ -4,7 +4,7 @@ import type { Condition, Kind, Resource, ResourceMeta } from '../contract.ts'
 import { annotations } from '../names.ts'
 import { isPending } from '../ready-condition.ts'
 
-/** A resource as the cache keeps it: no more than a reconcile needs. */
+/** A resource as the cache keeps it: only the parts that a reconcile needs. */
 export type CachedResource = {
   key: string
   resource_version: string
@@ -12,27 +12,27 @@ export type CachedResource = {
   deleting: boolean
   finalizers: readonly string[]
   paused: boolean
-  /** Undefined when the spec is not one of this version. */
+  /** Undefined when the spec does not match the kind's schema. */
   resource: Resource | undefined
-  /** Why, then. */
+  /** The reason why `resource` is undefined. */
   spec_fault: string | undefined
   conditions: readonly Condition[]
-  /** What stands in the status, as it came, but for what the CRD puts there. */
+  /** The status as received, without the default condition of the CRD. */
   status: Readonly<Record<string, unknown>>
-  /** Somebody who lists it sees a condition. */
-  is_told: boolean
+  /** Whether the status has any condition, the default of the CRD included. */
+  has_conditions: boolean
   ready: boolean
 }
 
-/** kubectl keeps a second copy of the whole object there. */
+/** An annotation in which kubectl keeps a second copy of the whole object. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** Reads an object of the API server; its spec is checked and completed by the kind's schema. */
-export function cachedResource(kind: Kind, object: KubeObject): CachedResource {
+/** Converts an object of the API server. The kind's schema checks and completes its spec. */
+export function toCachedResource(kind: Kind, object: KubeObject): CachedResource {
   const meta = metaOf(kind, object)
-  const { conditions: shown, ...told } = recordOf(object.status)
-  const conditions = conditionsOf(shown)
-  const status = conditions.length === 0 ? told : { ...told, conditions }
+  const { conditions: received, ...fields } = recordOf(object.status)
+  const conditions = withoutPending(received)
+  const status = conditions.length === 0 ? fields : { ...fields, conditions }
   const spec = kind.spec.safeParse(object.spec)
   return {
     key: `${meta.namespace}/${meta.name}`,
@@ -44,10 +44,10 @@ export function cachedResource(kind: Kind, object: KubeObject): CachedResource {
     resource: spec.success
       ? { meta, spec: spec.data, status: { ...ownStatus(kind, status), conditions } }
       : undefined,
-    spec_fault: spec.success ? undefined : faultOf(spec.error),
+    spec_fault: spec.success ? undefined : describeFaults(spec.error),
     conditions,
     status,
-    is_told: Array.isArray(shown) && shown.length > 0,
+    has_conditions: Array.isArray(received) && received.length > 0,
     ready: conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
   }
 }
@@ -66,15 +66,15 @@ function metaOf(kind: Kind, { metadata }: KubeObject): ResourceMeta {
   }
 }
 
-/** What the kind itself put there; nothing when it is not of this version. */
+/** Returns the kind's own status fields, or nothing if they do not match its schema. */
 function ownStatus(kind: Kind, status: Readonly<Record<string, unknown>>): object {
   const { conditions: _c, observedGeneration: _g, lastSyncTime: _t, ...own } = status
   const parsed = kind.status.safeParse(own)
   return parsed.success ? parsed.data : {}
 }
 
-function conditionsOf(shown: unknown): readonly Condition[] {
-  return Array.isArray(shown) ? shown.filter((condition) => !isPending(condition)) : []
+function withoutPending(conditions: unknown): readonly Condition[] {
+  return Array.isArray(conditions) ? conditions.filter((condition) => !isPending(condition)) : []
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
@@ -83,7 +83,7 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
 
 const faults_max = 5
 
-function faultOf(error: z.ZodError): string {
+function describeFaults(error: z.ZodError): string {
   const lines = error.issues
     .slice(0, faults_max)
     .map(

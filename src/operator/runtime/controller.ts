@@ -14,13 +14,13 @@ import { resourceOf } from './resource-writer.ts'
 import { serviceBackoff, type Timing } from './timing.ts'
 import { createWorkQueue, type WorkQueue } from './work-queue.ts'
 
-/** One kind: its cache, its queue, its workers. */
+/** The cache, queue and workers of one kind. */
 export type Controller = {
   kind: Kind
   reflectors: readonly Reflector[]
-  /** Has a resource looked at, if there is one of that name. */
+  /** Queues a resource if it is in the cache. */
   enqueue(key: string): void
-  /** Works on the queue until it is stopped; all resources are looked at once. */
+  /** Queues all resources, then runs the workers until the signal aborts. */
   work(signal: AbortSignal): Promise<void>
 }
 
@@ -35,8 +35,8 @@ export type ControllerOptions = {
 }
 
 /**
- * A controller by controller-runtime's frame: reflectors fill the cache, what is news there goes
- * into the queue by its key, a bounded number of workers reconcile, one at a time for a key.
+ * Creates a controller as controller-runtime does: reflectors fill the cache, relevant changes put
+ * keys into the queue, and a bounded number of workers reconcile, one at a time per key.
  */
 export function createController(kind: Kind, options: ControllerOptions): Controller {
   const { timing, settings, logger } = options
@@ -52,12 +52,12 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
   const queue = createWorkQueue(timing, metrics.queue)
   const cache: ResourceCache = createResourceCache(kind, (key) => {
     queue.add(key)
-    // What went may be what others waited for, such as the older policy of a project.
+    // Others may have waited for the removal, for example of a project's older policy.
     if (cache.get(key) === undefined) for (const other of cache.notReady()) queue.add(other)
   })
-  const places = settings.namespaces.length === 0 ? [undefined] : settings.namespaces
-  const reflectors = places.map((namespace) =>
-    reflectorOf(
+  const namespaces = settings.namespaces.length === 0 ? [undefined] : settings.namespaces
+  const reflectors = namespaces.map((namespace) =>
+    createKindReflector(
       { ...options, resource: resourceOf(kind), namespace },
       cache.sink(namespace),
       metrics,
@@ -77,7 +77,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
       for (;;) {
         const key = await queue.take()
         if (key === undefined) return
-        await attend({ key, queue, cache, context, metrics, logger })
+        await processKey({ key, queue, cache, context, metrics, logger })
       }
     }
     await Promise.all(Array.from({ length: settings.workers }, worker))
@@ -90,7 +90,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
   }
 }
 
-function reflectorOf(
+function createKindReflector(
   options: ControllerOptions &
     Pick<Parameters<typeof createReflector>[0], 'resource' | 'namespace'>,
   sink: ReflectorSink,
@@ -100,7 +100,7 @@ function reflectorOf(
   return createReflector({ ...options, sink, onList: (why) => metrics.listed(plural, why) })
 }
 
-type Attendance = {
+type KeyWork = {
   key: string
   queue: WorkQueue
   cache: ResourceCache
@@ -109,8 +109,8 @@ type Attendance = {
   logger: Logger
 }
 
-/** Reconciles one key and says when it comes again. */
-async function attend({ key, queue, cache, context, metrics, logger }: Attendance): Promise<void> {
+/** Reconciles one key and schedules its next reconcile. */
+async function processKey({ key, queue, cache, context, metrics, logger }: KeyWork): Promise<void> {
   const { clock } = context.timing
   const cached = cache.get(key)
   if (cached === undefined) {
@@ -119,14 +119,14 @@ async function attend({ key, queue, cache, context, metrics, logger }: Attendanc
   }
   const began_ms = clock.now_ms()
   const next = await reconcileResource(context, cached)
-  const result = plan(queue, key, next, context.timing)
+  const result = schedule(queue, key, next, context.timing)
   metrics.reconciled(result, clock.now_ms() - began_ms)
-  if (next.type === 'failed') tell(logger, `${context.kind.kind} ${key}`, next)
+  if (next.type === 'failed') logFailure(logger, `${context.kind.kind} ${key}`, next)
   queue.done(key)
 }
 
-/** When a key comes again: the one place that knows of resync and back-off. */
-function plan(queue: WorkQueue, key: string, next: Next, timing: Timing): ReconcileResult {
+/** Schedules the next reconcile of a key. All of resync and back-off is decided here. */
+function schedule(queue: WorkQueue, key: string, next: Next, timing: Timing): ReconcileResult {
   if (next.type !== 'failed') {
     queue.drop(key)
     if (next.type === 'again') queue.addAfter(key, next.after_ms)
@@ -148,21 +148,21 @@ function plan(queue: WorkQueue, key: string, next: Next, timing: Timing): Reconc
   return 'error'
 }
 
-/** Defects come with their stack, what others are at fault for with a sentence, once. */
-function tell(logger: Logger, resource: string, next: Next & { type: 'failed' }): void {
-  const { failure, error, is_news } = next
-  const about = { resource, reason: failure.reason, message: failure.message }
+/** Logs defects with their stack, and other failures once with a sentence. */
+function logFailure(logger: Logger, resource: string, next: Next & { type: 'failed' }): void {
+  const { failure, error, is_new } = next
+  const fields = { resource, reason: failure.reason, message: failure.message }
   if (failure.reason === 'InternalError') {
-    logger.error({ ...about, err: error }, 'a reconcile failed')
-  } else if (!is_news || quiet.has(failure.retry)) {
-    logger.debug(about, 'a reconcile is repeated')
+    logger.error({ ...fields, err: error }, 'reconcile failed')
+  } else if (!is_new || quiet.has(failure.retry)) {
+    logger.debug(fields, 'reconcile will be retried')
   } else {
-    logger.warn({ ...about, ...causeOf(error) }, 'a reconcile failed')
+    logger.warn({ ...fields, ...statusFailure(error) }, 'reconcile failed')
   }
 }
 
 const quiet: ReadonlySet<Failure['retry']> = new Set(['wait', 'now'])
 
-function causeOf(error: unknown): object {
+function statusFailure(error: unknown): object {
   return error instanceof AggregateError ? { detail: error.message } : {}
 }

@@ -6,20 +6,20 @@ import { microTime, type Timing } from './timing.ts'
 
 const events: KubeResource = { group: 'events.k8s.io', version: 'v1', plural: 'events' }
 
-/** Writes events; never throws: a resource must not fail because nobody could be told of it. */
+/** A writer of events. It never throws: a reconcile must not fail because of an event. */
 export type EventRecorder = {
   record(about: ResourceMeta, drafts: readonly EventDraft[]): Promise<void>
 }
 
-/** The API server refuses more. */
+/** Limits of the API server. */
 const note_characters_max = 1_024
 const name_characters_max = 253
-/** A reconcile that has more to tell tells the first ones. */
+/** Events per reconcile; further ones are dropped. */
 const events_max = 20
 
 /**
- * Events of `events.k8s.io/v1`, one for each change; the caller decides that something changed, so
- * nothing is gathered into series. A name ends in the time and a random part, as client-go's.
+ * Creates a recorder of `events.k8s.io/v1` events. The caller reports changes only, so events are not
+ * aggregated into series. A name ends in the time and a random part, as in client-go.
  */
 export function createEventRecorder(options: {
   kube: KubeClient
@@ -53,7 +53,10 @@ export function createEventRecorder(options: {
         } catch (error) {
           if (error instanceof KubeConflict) continue
           const reason = error instanceof Error ? error.message : String(error)
-          logger.warn({ resource: `${about.namespace}/${about.name}`, reason }, 'an event was lost')
+          logger.warn(
+            { resource: `${about.namespace}/${about.name}`, reason },
+            'writing an event failed',
+          )
         }
       }
     },

@@ -8,7 +8,7 @@ import {
 } from '../../platform/kube/index.ts'
 import { NotReady } from '../contract.ts'
 import { ServiceRefusal, ServiceUnavailable } from '../service/service-client.ts'
-import { failureOf } from './failure.ts'
+import { classifyFailure } from './failure.ts'
 import { NotLeading } from './leader-election.ts'
 
 const act = { verb: 'get', resource: 'secrets', namespace: 'a', name: 'b' }
@@ -32,19 +32,19 @@ test.each<[Error, string | undefined, string, number | undefined]>([
   [new KubeInvalid(act, 'm'), 'InternalError', 'item', undefined],
   [new TypeError('x is not a function'), 'InternalError', 'item', undefined],
 ])('%o', (error, reason, retry, after_ms) => {
-  expect(failureOf(error)).toMatchObject({ reason, retry, after_ms })
+  expect(classifyFailure(error)).toMatchObject({ reason, retry, after_ms })
 })
 
-test('says which verb is missing, and what the service said', () => {
-  expect(failureOf(new KubeForbidden(act, 'may not get secrets')).message).toBe(
+test('the message names the missing verb, or quotes the refusal of the service', () => {
+  expect(classifyFailure(new KubeForbidden(act, 'may not get secrets')).message).toBe(
     'may not get secrets',
   )
-  expect(failureOf(refusal(400, 'invalid_request')).message).toBe(
-    'the service refused (400 invalid_request): said so',
+  expect(classifyFailure(refusal(400, 'invalid_request')).message).toBe(
+    'the service refused the request (400 invalid_request): said so',
   )
 })
 
-test('keeps to itself what a defect says', () => {
-  const { message } = failureOf(new TypeError('the secret is hunter2'))
-  expect(message).toBe('the operator failed (TypeError); its log says more')
+test('the message of a defect is not exposed', () => {
+  const { message } = classifyFailure(new TypeError('the secret is hunter2'))
+  expect(message).toBe('the operator failed (TypeError): see its log')
 })

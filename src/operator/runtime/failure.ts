@@ -8,26 +8,26 @@ import { NotReady } from '../contract.ts'
 import { ServiceRefusal, ServiceUnavailable } from '../service/service-client.ts'
 import { NotLeading } from './leader-election.ts'
 
-/** What a reconcile that did not succeed leads to. */
+/** The consequences of a failed reconcile. */
 export type Failure = {
-  /** Of the Ready condition; undefined leaves the status as it is. */
+  /** Reason of the Ready condition; undefined leaves the status unchanged. */
   reason: string | undefined
   message: string
   /**
-   * `wait`: nothing is wrong with us, look again after `after_ms` or at the next resync;
-   * `service`: the long back-off; `item`: the short one, from milliseconds on; `now`: as `item`,
-   * for what the next try will most likely do.
+   * `wait`: not a fault of the operator; reconcile after `after_ms` or at the next resync.
+   * `service`: back off from 10 s. `item`: back off from milliseconds. `now`: as `item`, where the
+   * next attempt will most likely succeed.
    */
   retry: 'wait' | 'service' | 'item' | 'now'
-  /** At least that long. */
+  /** Minimum wait. */
   after_ms: number | undefined
 }
 
-/** Refusals that another try, from a fresh look, may not meet: somebody else was quicker. */
+/** Statuses of lost races: an attempt from a fresh read may succeed. */
 const racing = new Set([409, 412])
 
-/** Translates what a kind's `reconcile` or `remove` threw; the one place where that is done. */
-export function failureOf(error: unknown): Failure {
+/** Classifies an error of a kind's `reconcile` or `remove`. */
+export function classifyFailure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof NotReady) {
     return { reason: error.reason, message, retry: 'wait', after_ms: error.again_after_ms }
@@ -36,7 +36,7 @@ export function failureOf(error: unknown): Failure {
     const after_ms = error.retry_after_ms
     return { reason: 'ServiceUnavailable', message, retry: 'service', after_ms }
   }
-  if (error instanceof ServiceRefusal) return refusalOf(error)
+  if (error instanceof ServiceRefusal) return classifyRefusal(error)
   if (error instanceof KubeForbidden) {
     return { reason: 'Forbidden', message, retry: 'service', after_ms: undefined }
   }
@@ -50,14 +50,14 @@ export function failureOf(error: unknown): Failure {
   const name = error instanceof Error ? error.name : typeof error
   return {
     reason: 'InternalError',
-    message: `the operator failed (${name}); its log says more`,
+    message: `the operator failed (${name}): see its log`,
     retry: 'item',
     after_ms: undefined,
   }
 }
 
-function refusalOf(error: ServiceRefusal): Failure {
-  const message = `the service refused (${error.status} ${error.code}): ${error.message}`
+function classifyRefusal(error: ServiceRefusal): Failure {
+  const message = `the service refused the request (${error.status} ${error.code}): ${error.message}`
   const isManaged = error.code === 'managed_by_kubernetes'
   return {
     reason: isManaged ? 'Conflict' : 'ServiceRefused',

@@ -7,7 +7,7 @@ import type { LeaseRecord, SeenLease } from './lease.ts'
 const settings = { lease_ms: 15_000, renew_deadline_ms: 10_000, retry_ms: 2_000 }
 const logger = createLogger({ role: 'test', level: 'silent' })
 
-/** A Lease in memory, by the API server's rule: a write of an old version is refused. */
+/** A Lease in memory; as in the API server, a write of an old version is refused. */
 function leaseInMemory() {
   let lease: SeenLease | undefined
   let fault: 'none' | 'refused' | 'silent' = 'none'
@@ -64,7 +64,7 @@ function candidate(identity: string, record: LeaseRecord, timing: ManualTiming) 
   return { election, state, end }
 }
 
-test('the first one takes a Lease that nobody has, and keeps it', async () => {
+test('the first process acquires a free Lease and keeps it', async () => {
   const [lease, timing] = [leaseInMemory(), manualTiming()]
   const a = candidate('a', lease.record, timing)
   await timing.advance(0)
@@ -79,7 +79,7 @@ test('the first one takes a Lease that nobody has, and keeps it', async () => {
   expect(lease.spec()?.acquireTime).toBe('2026-01-01T00:00:00.000000Z')
 })
 
-test('another one waits for as long as the Lease is renewed, and takes it when it runs out', async () => {
+test('another process waits while the Lease is renewed, and takes it over when it expires', async () => {
   const [lease, timing] = [leaseInMemory(), manualTiming()]
   const a = candidate('a', lease.record, timing)
   await timing.advance(0)
@@ -98,7 +98,7 @@ test('another one waits for as long as the Lease is renewed, and takes it when i
   expect(lease.spec()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 })
 })
 
-test('a Lease that ran out long ago is waited for: clocks of two machines may differ', async () => {
+test('a Lease that expired long ago is still observed first, because clocks may differ', async () => {
   const [lease, timing] = [leaseInMemory(), manualTiming()]
   lease.write({ holderIdentity: 'gone', renewTime: '2020-01-01T00:00:00.000000Z' })
   const a = candidate('a', lease.record, timing)
@@ -108,7 +108,7 @@ test('a Lease that ran out long ago is waited for: clocks of two machines may di
   expect(a.state.led).toBe(1)
 })
 
-test('a Lease that is given back is taken at the next look', async () => {
+test('a released Lease is acquired at the next attempt', async () => {
   const [lease, timing] = [leaseInMemory(), manualTiming()]
   const a = candidate('a', lease.record, timing)
   await timing.advance(0)
@@ -121,7 +121,7 @@ test('a Lease that is given back is taken at the next look', async () => {
   expect(b.state.led).toBe(1)
 })
 
-test('one that was stopped past its deadline is no leader the moment it wakes', async () => {
+test('a process suspended past its deadline is no leader when it resumes', async () => {
   const [lease, timing] = [leaseInMemory(), manualTiming()]
   const a = candidate('a', lease.record, timing)
   await timing.advance(0)
@@ -134,7 +134,7 @@ test('one that was stopped past its deadline is no leader the moment it wakes', 
   expect(a.state.ended).toBe('the Lease was not renewed in time')
 })
 
-test('one request that hangs does not cost the Lease', async () => {
+test('a single hanging request does not lose the Lease', async () => {
   const [lease, timing] = [leaseInMemory(), manualTiming()]
   const a = candidate('a', lease.record, timing)
   await timing.advance(0)
@@ -146,16 +146,16 @@ test('one request that hangs does not cost the Lease', async () => {
   expect(a.election.isLeader()).toBe(true)
 })
 
-test('one whose Lease somebody else has taken ends at once', async () => {
+test('a leader whose Lease was taken over ends at once', async () => {
   const [lease, timing] = [leaseInMemory(), manualTiming()]
   const a = candidate('a', lease.record, timing)
   await timing.advance(0)
   lease.write({ holderIdentity: 'thief' })
   await timing.advance(2_000)
-  expect(a.state.ended).toBe('somebody else has the Lease')
+  expect(a.state.ended).toBe('another process holds the Lease')
 })
 
-test('one whose answer was lost still has the Lease', async () => {
+test('a leader whose renewal was written but not answered keeps the Lease', async () => {
   const [lease, timing] = [leaseInMemory(), manualTiming()]
   const a = candidate('a', lease.record, timing)
   await timing.advance(0)
@@ -165,7 +165,7 @@ test('one whose answer was lost still has the Lease', async () => {
   expect(lease.spec()?.holderIdentity).toBe('a')
 })
 
-test('one that never led gives nothing back', async () => {
+test('a process that never led releases nothing', async () => {
   const [lease, timing] = [leaseInMemory(), manualTiming()]
   lease.write({ holderIdentity: 'other' })
   const a = candidate('a', lease.record, timing)

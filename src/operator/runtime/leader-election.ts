@@ -5,20 +5,20 @@ import type { LeaseRecord, LeaseSpec, SeenLease } from './lease.ts'
 import type { LeaderElectionSettings } from './operator-settings.ts'
 import { microTime, type Timing } from './timing.ts'
 
-/** The Lease could not be renewed in time, or somebody else has it: the process has to end. */
+/** The Lease was not renewed in time, or another process holds it. The process must end. */
 export class LeadershipLost extends Error {
   override readonly name = 'LeadershipLost'
 }
 
 export type LeaderElection = {
   /**
-   * Seeks the Lease until it is held, calls `lead` once, and renews it until the signal aborts or
-   * it is lost (then this rejects with `LeadershipLost`).
+   * Acquires the Lease, calls `lead` once, and renews the Lease until the signal aborts. Rejects
+   * with `LeadershipLost` when the Lease is lost.
    */
   run(lead: () => void, signal: AbortSignal): Promise<void>
-  /** Gives the Lease back, after `run` has ended: others need not wait for it to run out. */
+  /** Releases the Lease after `run` has ended, so that others need not wait for its expiry. */
   release(): Promise<void>
-  /** Whether this process may write: it holds the Lease, and renewed it in time. */
+  /** Whether this process may write: it holds the Lease and has renewed it in time. */
   isLeader(): boolean
 }
 
@@ -30,73 +30,73 @@ export type LeaderElectionOptions = {
   logger: Logger
 }
 
-/** Part of `retry_ms` that is random while the Lease is sought, as client-go's JitterFactor. */
+/** Random part of `retry_ms` while acquiring the Lease, as client-go's JitterFactor. */
 const jitter = 1.2
 
 /**
- * Leader election over a Lease, by client-go's rules (`tools/leaderelection`): a Lease that somebody
- * else holds is taken only when this process has seen it unchanged for its whole duration, by its
- * own clock, so that clocks may differ; the holder renews each `retry_ms` and gives up when it could
- * not for `renew_deadline_ms`, which is shorter than the Lease. A process that was stopped for longer
- * than that learns it from its clock before it writes anything. It keeps no two leaders apart for
- * sure (a write that is under way when the Lease runs out is not called back): writes are idempotent.
+ * Creates a leader election over a Lease, by client-go's rules (`tools/leaderelection`). A process
+ * takes over another's Lease only after it has seen the Lease unchanged for its whole duration, by its
+ * own clock, so clocks may differ. The holder renews every `retry_ms` and gives up after
+ * `renew_deadline_ms` without success, which is shorter than the Lease. A process that was suspended
+ * for longer notices by its clock before it writes. Two leaders may overlap briefly, because a write
+ * in progress is not recalled when the Lease expires; so writes are idempotent.
  */
 export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
   const { identity, settings, timing, logger } = options
   const { clock, sleep, random } = timing
-  const hold = createHold(options)
-  // As client-go has it: a request that hangs leaves time for another one before the deadline.
-  const take = () => within(timing, settings.renew_deadline_ms / 2, hold.take())
+  const lease = createLeaseHolder(options)
+  // As in client-go, a hanging request leaves time for another one before the deadline.
+  const acquire = () => withTimeLimit(timing, settings.renew_deadline_ms / 2, lease.acquire())
 
-  const seek = async (signal: AbortSignal) => {
+  const acquireLease = async (signal: AbortSignal) => {
     while (!signal.aborted) {
-      const isHeld = await take().catch((error: unknown) => {
-        logger.warn({ reason: messageOf(error) }, 'the Lease could not be asked for')
+      const isHeld = await acquire().catch((error: unknown) => {
+        logger.warn({ reason: messageOf(error) }, 'acquiring the Lease failed')
         return false
       })
       if (isHeld) return
       await sleep(settings.retry_ms * (1 + random() * jitter), signal)
     }
   }
-  const keep = async (signal: AbortSignal) => {
+  const renewLease = async (signal: AbortSignal) => {
     while (!signal.aborted) {
       await sleep(settings.retry_ms, signal)
       if (signal.aborted) return
-      if (!hold.isFresh()) throw new LeadershipLost('the Lease was not renewed in time')
-      const isHeld = await take().catch((error: unknown) => {
-        logger.warn({ reason: messageOf(error) }, 'the Lease could not be renewed')
+      if (!lease.isFresh()) throw new LeadershipLost('the Lease was not renewed in time')
+      const isHeld = await acquire().catch((error: unknown) => {
+        logger.warn({ reason: messageOf(error) }, 'renewing the Lease failed')
         return undefined
       })
-      if (isHeld === false) throw new LeadershipLost('somebody else has the Lease')
-      if (!hold.isFresh()) throw new LeadershipLost('the Lease was not renewed in time')
+      if (isHeld === false) throw new LeadershipLost('another process holds the Lease')
+      if (!lease.isFresh()) throw new LeadershipLost('the Lease was not renewed in time')
     }
   }
   return {
-    isLeader: hold.isFresh,
-    release: hold.release,
+    isLeader: lease.isFresh,
+    release: lease.release,
     run: async (lead, signal) => {
-      await seek(signal)
+      await acquireLease(signal)
       if (signal.aborted) return
-      logger.info({ identity, at: new Date(clock.now_ms()).toISOString() }, 'the Lease is held')
+      logger.info({ identity, at: new Date(clock.now_ms()).toISOString() }, 'acquired the Lease')
       lead()
-      await keep(signal)
+      await renewLease(signal)
     },
   }
 }
 
-/** Always leading, for an operator of which there is but one. */
+/** Returns an election that this process always wins, for a single operator. */
 export function noElection(): LeaderElection {
   return { isLeader: () => true, run: async (lead) => lead(), release: async () => undefined }
 }
 
-/** A write of ours whose answer was lost has changed the Lease: the second try is from there. */
-const tries_max = 2
+/** Bounds attempts to renew: our own write may have changed the Lease if its answer was lost. */
+const attempts_max = 2
 
-/** What this process knows of the Lease, and its part in it. */
-function createHold({ record, identity, settings, timing }: LeaderElectionOptions) {
+/** Creates the state of this process towards the Lease. */
+function createLeaseHolder({ record, identity, settings, timing }: LeaderElectionOptions) {
   const { clock } = timing
   let seen: SeenLease | undefined
-  /** When the Lease was first seen as it is. */
+  /** When the current version of the Lease was first seen. */
   let observed_ms = 0
   let renewed_ms: number | undefined
 
@@ -118,11 +118,11 @@ function createHold({ record, identity, settings, timing }: LeaderElectionOption
   const isOurs = () => seen?.spec.holderIdentity === identity
   const write = () =>
     seen === undefined ? record.create(specOf(undefined)) : record.replace(seen, specOf(seen.spec))
-  /** True when the Lease is ours now, false when it is somebody else's. */
-  const take = async (): Promise<boolean> => {
+  /** Resolves with whether this process holds the Lease now. */
+  const acquire = async (): Promise<boolean> => {
     const began_ms = clock.now_ms()
     if (!isOurs()) observe(await record.read())
-    for (let tries = 0; tries < tries_max; tries += 1) {
+    for (let attempts = 0; attempts < attempts_max; attempts += 1) {
       if (seen !== undefined && !isFree(seen.spec)) return false
       const wasOurs = isOurs()
       const written = await write()
@@ -134,14 +134,14 @@ function createHold({ record, identity, settings, timing }: LeaderElectionOption
       observe(await record.read())
       if (!wasOurs) return false
     }
-    throw new LeaseNotWritten('it changed each time that it was to be renewed')
+    throw new LeaseNotWritten('the Lease changed during each attempt to renew it')
   }
   const isFree = ({ holderIdentity }: LeaseSpec) =>
     !holderIdentity ||
     holderIdentity === identity ||
     clock.now_ms() - observed_ms >= settings.lease_ms
   return {
-    take,
+    acquire,
     isFresh: () =>
       renewed_ms !== undefined && clock.now_ms() - renewed_ms < settings.renew_deadline_ms,
     release: async () => {
@@ -158,7 +158,7 @@ function createHold({ record, identity, settings, timing }: LeaderElectionOption
   }
 }
 
-async function within<T>({ sleep }: Timing, limit_ms: number, work: Promise<T>): Promise<T> {
+async function withTimeLimit<T>({ sleep }: Timing, limit_ms: number, work: Promise<T>): Promise<T> {
   const over = new AbortController()
   const late = sleep(limit_ms, over.signal).then(() => {
     throw new LeaseNotWritten(`no answer within ${limit_ms} ms`)
@@ -179,22 +179,22 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** This process is no longer the leader: what it was about to write is another one's to write. */
+/** This process is no longer the leader, so it must not write. */
 export class NotLeading extends Error {
   override readonly name = 'NotLeading'
 }
 
 /**
- * Refuses writes of a process whose Lease has run out: one that was stopped (SIGSTOP, a frozen
- * machine) goes on in the middle of a reconcile, before any timer tells it that its time is over.
+ * Wraps both clients so that writes fail once the Lease has expired. A process that was suspended
+ * (SIGSTOP, a frozen machine) resumes in the middle of a reconcile, before any timer fires.
  */
-export function whileLeading(
+export function guardWrites(
   { kube, service }: { kube: KubeClient; service: ServiceClient },
   isLeader: () => boolean,
 ): { kube: KubeClient; service: ServiceClient } {
   const write = <A extends unknown[], R>(send: (...args: A) => Promise<R>) => {
     return async (...args: A): Promise<R> => {
-      if (!isLeader()) throw new NotLeading('the Lease has run out')
+      if (!isLeader()) throw new NotLeading('the Lease has expired')
       return send(...args)
     }
   }
@@ -209,7 +209,7 @@ export function whileLeading(
     },
     service: {
       request: async (request) => {
-        if (request.method !== 'GET' && !isLeader()) throw new NotLeading('the Lease has run out')
+        if (request.method !== 'GET' && !isLeader()) throw new NotLeading('the Lease has expired')
         return service.request(request)
       },
     },

@@ -10,7 +10,7 @@ import type { LeaderElectionSettings } from './operator-settings.ts'
 
 const leases: KubeResource = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' }
 
-/** What a Lease says of its holder; times as RFC 3339 with microseconds. */
+/** The spec of a Lease; times are RFC 3339 with microseconds. */
 export type LeaseSpec = {
   holderIdentity?: string
   leaseDurationSeconds?: number
@@ -19,20 +19,20 @@ export type LeaseSpec = {
   leaseTransitions?: number
 }
 
-/** A Lease as it was read or written. */
+/** A Lease as last read or written. */
 export type SeenLease = { resource_version: string; uid: string; spec: LeaseSpec }
 
-/** One Lease of the cluster. */
+/** Access to one Lease of the cluster. */
 export type LeaseRecord = {
-  /** Undefined when there is none. */
+  /** Resolves with undefined when the Lease does not exist. */
   read(): Promise<SeenLease | undefined>
-  /** Undefined when somebody else made it first. */
+  /** Resolves with undefined when the Lease already exists. */
   create(spec: LeaseSpec): Promise<SeenLease | undefined>
-  /** Undefined when it changed since it was seen. */
+  /** Resolves with undefined when the Lease has changed since it was seen. */
   replace(seen: SeenLease, spec: LeaseSpec): Promise<SeenLease | undefined>
 }
 
-/** The Lease of the settings. Only one of two writers of the same version succeeds. */
+/** Opens the Lease of the settings. Of two writers of the same version only one succeeds. */
 export function leaseRecord(
   kube: KubeClient,
   { namespace, name }: Pick<LeaderElectionSettings, 'namespace' | 'name'>,
@@ -44,25 +44,25 @@ export function leaseRecord(
     spec,
   })
   return {
-    read: () => seen(kube.read(leases, { namespace, name }), KubeNotFound),
-    create: (spec) => seen(kube.create(leases, draft(spec, {})), KubeConflict),
+    read: () => toSeenLease(kube.read(leases, { namespace, name }), KubeNotFound),
+    create: (spec) => toSeenLease(kube.create(leases, draft(spec, {})), KubeConflict),
     replace: ({ resource_version, uid }, spec) =>
-      seen(
+      toSeenLease(
         kube.replace(leases, draft(spec, { resourceVersion: resource_version, uid })),
         KubeConflict,
       ),
   }
 }
 
-async function seen(
-  asked: Promise<KubeObject>,
-  no: typeof KubeConflict | typeof KubeNotFound,
+async function toSeenLease(
+  request: Promise<KubeObject>,
+  expected: typeof KubeConflict | typeof KubeNotFound,
 ): Promise<SeenLease | undefined> {
   try {
-    const { metadata, spec } = await asked
+    const { metadata, spec } = await request
     return { resource_version: metadata.resourceVersion, uid: metadata.uid, spec: spec ?? {} }
   } catch (error) {
-    if (error instanceof no) return undefined
+    if (error instanceof expected) return undefined
     throw error
   }
 }

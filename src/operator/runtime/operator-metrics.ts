@@ -2,10 +2,10 @@ import type { Metrics } from '../../platform/telemetry/index.ts'
 import type { Timing } from './timing.ts'
 import type { QueueObserver } from './work-queue.ts'
 
-/** How a reconcile ended, by controller-runtime's words. */
+/** The result of a reconcile, as controller-runtime names it. */
 export type ReconcileResult = 'success' | 'error' | 'requeue_after'
 
-/** What one controller counts. */
+/** The metrics of one controller. */
 export type ControllerMetrics = {
   queue: QueueObserver
   reconciled(result: ReconcileResult, took_ms: number): void
@@ -14,7 +14,7 @@ export type ControllerMetrics = {
 }
 
 export type OperatorMetrics = {
-  /** `depth` and `sizes` are asked when somebody scrapes. */
+  /** Adds a controller. Its sources are read at each scrape. */
   controller(controller: string, sources: ControllerSources): ControllerMetrics
   leading(isLeader: () => boolean): void
 }
@@ -26,23 +26,23 @@ export type ControllerSources = {
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-/** client-go's buckets of the queue: decades. */
+/** The buckets that client-go uses for its queue metrics. */
 const decades = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1000]
 
 /**
- * Metrics by the names that controller-runtime and client-go give them, so that dashboards and
- * alerts for controllers fit, and a few of our own.
+ * Creates the operator's metrics. Most have the names of controller-runtime and client-go, so that
+ * existing dashboards and alerts work.
  * https://book.kubebuilder.io/reference/metrics-reference
  */
 export function createOperatorMetrics(metrics: Metrics, timing: Timing): OperatorMetrics {
-  const vectors = vectorsOf(metrics)
+  const vectors = createVectors(metrics)
   const controllers: { name: string; sources: ControllerSources; began: Map<string, number> }[] = []
   const { clock } = timing
-  collectGauges(metrics, controllers, clock.now_ms)
+  registerGauges(metrics, controllers, clock.now_ms)
   let isLeader = () => false
   metrics.gauge({
     name: 'leader_election_master_status',
-    help: 'Whether this process holds the Lease.',
+    help: '1 while this process holds the Lease, otherwise 0.',
     labels: ['name'],
     collect: (gauge) => gauge.set({ name: 'looptrace-operator' }, isLeader() ? 1 : 0),
   })
@@ -80,78 +80,86 @@ export function createOperatorMetrics(metrics: Metrics, timing: Timing): Operato
   }
 }
 
-/** Counts the answers of the API server; for `openKube`. */
+/** Returns a counter of the API server's answers, for `openKube`. */
 export function apiAnswerCounter(
   metrics: Metrics,
 ): (answer: { method: string; code: string }) => void {
   const answers = metrics.counter({
     name: 'rest_client_requests_total',
-    help: 'Answers of the API server, by method and status.',
+    help: 'Answers of the Kubernetes API server by method and status.',
     labels: ['method', 'code'],
   })
   return ({ method, code }) => answers.inc({ method, code })
 }
 
-function vectorsOf(metrics: Metrics) {
+function createVectors(metrics: Metrics) {
   const controller = ['controller'] as const
   const queue = ['name', 'controller'] as const
   return {
     reconciles: metrics.counter({
       name: 'controller_runtime_reconcile_total',
-      help: 'Reconciles by how they ended.',
+      help: 'Reconciles by result.',
       labels: ['controller', 'result'],
     }),
     errors: metrics.counter({
       name: 'controller_runtime_reconcile_errors_total',
-      help: 'Reconciles that failed.',
+      help: 'Failed reconciles.',
       labels: controller,
     }),
     reconcileTime: metrics.histogram({
       name: 'controller_runtime_reconcile_time_seconds',
-      help: 'How long a reconcile takes.',
+      help: 'Duration of a reconcile in seconds.',
       labels: controller,
       buckets: seconds,
     }),
     adds: metrics.counter({
       name: 'workqueue_adds_total',
-      help: 'Keys that were added to a queue.',
+      help: 'Keys added to a queue.',
       labels: queue,
     }),
     retries: metrics.counter({
       name: 'workqueue_retries_total',
-      help: 'Keys that were added again after a failure.',
+      help: 'Keys added again after a failure.',
       labels: queue,
     }),
     waited: metrics.histogram({
       name: 'workqueue_queue_duration_seconds',
-      help: 'How long a key waits for a worker.',
+      help: 'Time a key waits for a worker, in seconds.',
       labels: queue,
       buckets: decades,
     }),
     worked: metrics.histogram({
       name: 'workqueue_work_duration_seconds',
-      help: 'How long a worker has a key.',
+      help: 'Time a worker takes for a key, in seconds.',
       labels: queue,
       buckets: decades,
     }),
     drift: metrics.counter({
       name: 'looptrace_operator_drift_corrected_total',
-      help: 'Values of the service that were changed behind a resource and put right.',
+      help: 'Values in the service that someone else had changed and the operator corrected.',
       labels: controller,
     }),
     lists: metrics.counter({
       name: 'looptrace_operator_lists_total',
-      help: 'Whole lists that were read, by resource and by why.',
+      help: 'Full lists of a resource type, by resource and by why it was listed.',
       labels: ['resource', 'why'],
     }),
   }
 }
 
-type Counted = { name: string; sources: ControllerSources; began: ReadonlyMap<string, number> }
+type ControllerState = {
+  name: string
+  sources: ControllerSources
+  began: ReadonlyMap<string, number>
+}
 
-function collectGauges(metrics: Metrics, controllers: readonly Counted[], now_ms: () => number) {
+function registerGauges(
+  metrics: Metrics,
+  controllers: readonly ControllerState[],
+  now_ms: () => number,
+) {
   const queue = ['name', 'controller'] as const
-  const perQueue = (name: string, help: string, measure: (counted: Counted) => number) =>
+  const perQueue = (name: string, help: string, measure: (state: ControllerState) => number) =>
     metrics.gauge({
       ...{ name, help, labels: queue },
       collect: (gauge) => {
@@ -160,17 +168,20 @@ function collectGauges(metrics: Metrics, controllers: readonly Counted[], now_ms
         }
       },
     })
-  const ages = ({ began }: Counted) => [...began.values()].map((at) => (now_ms() - at) / 1000)
-  perQueue('workqueue_depth', 'Keys that wait for a worker.', ({ sources }) => sources.depth())
-  perQueue('workqueue_unfinished_work_seconds', 'Time spent on what is not done.', (counted) =>
-    ages(counted).reduce((sum, age) => sum + age, 0),
+  const ages = ({ began }: ControllerState) =>
+    [...began.values()].map((at) => (now_ms() - at) / 1000)
+  perQueue('workqueue_depth', 'Keys waiting for a worker.', ({ sources }) => sources.depth())
+  perQueue(
+    'workqueue_unfinished_work_seconds',
+    'Seconds spent so far on all reconciles in progress.',
+    (state) => ages(state).reduce((sum, age) => sum + age, 0),
   )
   perQueue(
     'workqueue_longest_running_processor_seconds',
-    'How long the oldest reconcile under way has been.',
-    (counted) => Math.max(0, ...ages(counted)),
+    'Seconds that the oldest reconcile in progress has taken.',
+    (state) => Math.max(0, ...ages(state)),
   )
-  const perController = (name: string, help: string, measure: (counted: Counted) => number) =>
+  const perController = (name: string, help: string, measure: (state: ControllerState) => number) =>
     metrics.gauge({
       ...{ name, help, labels: ['controller'] },
       collect: (gauge) => {
@@ -179,17 +190,17 @@ function collectGauges(metrics: Metrics, controllers: readonly Counted[], now_ms
     })
   perController(
     'controller_runtime_active_workers',
-    'Reconciles under way.',
+    'Reconciles in progress.',
     ({ began }) => began.size,
   )
   perController(
     'controller_runtime_max_concurrent_reconciles',
-    'Reconciles that may be under way.',
+    'Maximum concurrent reconciles.',
     ({ sources }) => sources.workers,
   )
   metrics.gauge({
     name: 'looptrace_operator_resources',
-    help: 'Resources by kind and by whether they are Ready.',
+    help: 'Resources by kind and by the status of Ready.',
     labels: ['controller', 'ready'],
     collect: (gauge) => {
       for (const { name: controller, sources } of controllers) {

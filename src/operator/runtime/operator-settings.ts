@@ -1,42 +1,42 @@
 import type { AllowedProjects } from '../service/project-ref.ts'
 
-/** What bounds the operator; `defaultOperatorSettings` has what suits most clusters. */
+/** Limits and intervals of the operator; `defaultOperatorSettings` suits most clusters. */
 export type OperatorSettings = {
-  /** Namespaces that are watched; all of them when empty. */
+  /** Watched namespaces; empty: all. */
   namespaces: readonly string[]
-  /** Which projects resources of a namespace may name; undefined: all. */
+  /** Projects that resources of a namespace may use; undefined: all. */
   projects: AllowedProjects | undefined
-  /** Undefined: this process is the only one. */
+  /** Undefined when only one process runs. */
   leader_election: LeaderElectionSettings | undefined
-  /** Reconciles of one kind at a time. */
+  /** Concurrent reconciles per kind. */
   workers: number
-  /** Objects in a page of a list. */
+  /** Objects per page of a list. */
   list_page_size: number
-  /** The whole list is read again that often, whatever the watch said. */
+  /** Interval of full lists, independent of the watch. */
   relist_ms: number
-  /** A watch that is silent for so long, without even a bookmark, is begun anew. */
+  /** A watch is restarted after this time without an event or bookmark. */
   watch_idle_ms: number
-  /** The server ends a watch after this to twice this. */
+  /** Minimum duration of a watch; the server ends it after up to twice this time. */
   watch_timeout_ms: number
-  /** How long a stop waits for reconciles that are under way. */
+  /** Time that a stop waits for reconciles in progress. */
   stop_ms: number
 }
 
-/** client-go's defaults: 15, 10 and 2 s. */
+/** Settings of leader election; client-go's defaults are 15, 10 and 2 s. */
 export type LeaderElectionSettings = {
   namespace: string
   name: string
-  /** Others take the Lease when it was not renewed for so long. */
+  /** Others take over the Lease after this time without a renewal. */
   lease_ms: number
-  /** The leader gives up when it could not renew for so long. */
+  /** The leader gives up after this time without a successful renewal. */
   renew_deadline_ms: number
   retry_ms: number
 }
 
 /**
- * Eight workers of a kind keep one API server and one service busy without crowding them; watches of
- * 5 to 10 min are client-go's, whose pages of 500 took 9 MiB more than these; servers send a bookmark
- * a minute, so two minutes of silence are no silence of theirs.
+ * Defaults. Eight workers per kind use one API server and one service well without overloading them.
+ * Watches of 5 to 10 min are client-go's; its pages of 500 needed 9 MiB more memory than 100. Servers
+ * send a bookmark per minute, so two minutes of silence mean a dead connection.
  */
 export const defaultOperatorSettings: OperatorSettings = {
   namespaces: [],

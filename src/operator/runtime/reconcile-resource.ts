@@ -18,12 +18,12 @@ import {
 import type { ServiceClient } from '../service/service-client.ts'
 import type { CachedResource } from './cached-resource.ts'
 import type { EventRecorder } from './event-recorder.ts'
-import { type Failure, failureOf } from './failure.ts'
+import { classifyFailure, type Failure } from './failure.ts'
 import type { ResourceCache } from './resource-cache.ts'
 import { createResourceWriter, type ResourceWriter } from './resource-writer.ts'
 import type { Timing } from './timing.ts'
 
-/** What the reconciles of one kind work with. */
+/** The dependencies of all reconciles of one kind. */
 export type ReconcileContext = {
   kind: Kind
   kube: KubeClient
@@ -34,24 +34,24 @@ export type ReconcileContext = {
   logger: Logger
   signal: AbortSignal
   list_page_size: number
-  /** Which projects resources of a namespace may name. */
+  /** Projects that resources of a namespace may use. */
   projects: AllowedProjects | undefined
-  /** Values that were put right. */
+  /** Called with the number of corrected values. */
   onDrift: (count: number) => void
 }
 
-/** What comes after a reconcile. */
+/** The next step after a reconcile. */
 export type Next =
-  /** Nothing, until it changes. */
+  /** Nothing until the resource changes. */
   | { type: 'rest' }
   | { type: 'again'; after_ms: number }
-  | { type: 'failed'; failure: Failure; resync_ms: number; error: unknown; is_news: boolean }
+  | { type: 'failed'; failure: Failure; resync_ms: number; error: unknown; is_new: boolean }
 
 /**
- * One reconcile of one resource, from the top: hands off (paused), take back (deleted), refuse (a
- * spec of another version), leave (suspended), or: say that it is seen, put the finalizer on, let the
- * kind bring the service to the spec, write what it read back. Whatever is thrown on the way becomes
- * the status, and the caller's reason to come again.
+ * Reconciles one resource. A paused resource is skipped, one with an invalid spec is refused, a
+ * deleted one is removed from the service, a suspended one is skipped. Otherwise the finalizer is
+ * added, the kind applies the spec to the service, and the result is written to the status. An error
+ * is written to the status and returned, so that the caller schedules a retry.
  */
 export async function reconcileResource(
   context: ReconcileContext,
@@ -60,39 +60,39 @@ export async function reconcileResource(
   const { kind, kube, cache, timing } = context
   const writer = createResourceWriter({ kind, kube, cache, timing, reconciled: cached })
   try {
-    return await follow(context, cached, writer)
+    return await reconcileByState(context, cached, writer)
   } catch (error) {
-    return await fail(context, writer, cached, error)
+    return await reportFailure(context, writer, cached, error)
   }
 }
 
-async function follow(
+async function reconcileByState(
   context: ReconcileContext,
   cached: CachedResource,
   writer: ResourceWriter,
 ): Promise<Next> {
   if (cached.deleting && !cached.finalizers.includes(finalizer)) return { type: 'rest' }
   if (cached.paused) {
-    const what = cached.deleting ? 'the deletion waits' : 'nothing is reconciled'
-    return leave(writer, 'Paused', `${what} while ${annotations.paused} is "true"`)
+    const what = cached.deleting ? 'deletion is' : 'reconciliation is'
+    return skip(writer, 'Paused', `${what} paused: ${annotations.paused} is "true"`)
   }
   if (cached.resource === undefined) throw new NotReady('InvalidSpec', invalidSpec(cached))
-  if (cached.deleting) return takeBack(context, cached.resource, writer)
+  if (cached.deleting) return removeFromService(context, cached.resource, writer)
   if (cached.resource.spec.suspend) {
-    return leave(writer, 'Suspended', 'nothing is reconciled while spec.suspend is true')
+    return skip(writer, 'Suspended', 'reconciliation is suspended: spec.suspend is true')
   }
-  return bring(context, cached.resource, writer)
+  return applyToService(context, cached.resource, writer)
 }
 
-/** Brings the service to the spec, and the status to what was then read there. */
-async function bring(
+/** Applies the spec to the service and writes the state that was read back to the status. */
+async function applyToService(
   context: ReconcileContext,
   resource: Resource,
   writer: ResourceWriter,
 ): Promise<Next> {
-  // An older CRD puts nothing there by itself.
-  if (!writer.seen().is_told) {
-    const conditions = [ready('Unknown', 'Reconciling', 'the service was not asked yet')]
+  // An older CRD has no default condition.
+  if (!writer.seen().has_conditions) {
+    const conditions = [ready('Unknown', 'Reconciling', 'the first reconcile is in progress')]
     await writer.status({ conditions, synced: false })
   }
   refuseForeignProject(context.projects, {
@@ -102,67 +102,68 @@ async function bring(
   await writer.addFinalizer()
   const { conditions, status, events, drifted, again_after_ms } = await context.kind.reconcile(
     resource,
-    depsOf(context, resource, writer),
+    createDeps(context, resource, writer),
   )
   if (drifted) context.onDrift(drifted)
   await writer.status({ conditions, own: status, synced: true })
   await context.events.record(resource.meta, events ?? [])
-  const resync_ms = resyncOf(context, resource)
+  const resync_ms = resyncDelay_ms(context, resource)
   return { type: 'again', after_ms: Math.min(again_after_ms ?? resync_ms, resync_ms) }
 }
 
-/** Kinds are about a project; one that is not has no such field. */
+/** Returns the projectRef of a spec, if the kind has one. */
 function projectRefOf(spec: CommonSpec & { projectRef?: ProjectRef }): ProjectRef | undefined {
   return spec.projectRef
 }
 
-/** Takes back what was made, then lets the resource go: in this order, whatever happens. */
-async function takeBack(
+/** Removes the resource from the service, and only then its finalizer. */
+async function removeFromService(
   context: ReconcileContext,
   resource: Resource,
   writer: ResourceWriter,
 ): Promise<Next> {
-  await context.kind.remove(resource, depsOf(context, resource, writer))
+  await context.kind.remove(resource, createDeps(context, resource, writer))
   const isKept = resource.spec.deletionPolicy === 'Retain'
-  const note = isKept ? 'the service keeps what it declared' : 'the service has nothing of it left'
+  const note = isKept ? 'released: its objects stay in the service' : 'removed from the service'
   const reason = isKept ? 'Released' : 'Removed'
   await context.events.record(resource.meta, [{ type: 'Normal', reason, action: 'Remove', note }])
   await writer.removeFinalizer()
   return { type: 'rest' }
 }
 
-/** Says why nothing is done; a change of spec or annotations brings it back. */
-async function leave(writer: ResourceWriter, reason: string, message: string): Promise<Next> {
+/** Writes the reason for doing nothing. A change of spec or annotations reconciles again. */
+async function skip(writer: ResourceWriter, reason: string, message: string): Promise<Next> {
   await writer.status({ conditions: [ready('Unknown', reason, message)], synced: false })
   return { type: 'rest' }
 }
 
-/** Writes why it failed, tells it once in an event, and passes it on. */
-async function fail(
+/** Writes a failure to the status, reports a new reason in one event, and returns the failure. */
+async function reportFailure(
   context: ReconcileContext,
   writer: ResourceWriter,
   cached: CachedResource,
   error: unknown,
 ): Promise<Next> {
-  const failure = failureOf(error)
-  const resync_ms = cached.resource === undefined ? 600_000 : resyncOf(context, cached.resource)
-  const next = { type: 'failed', failure, resync_ms, error, is_news: true } as const
+  const failure = classifyFailure(error)
+  const resync_ms =
+    cached.resource === undefined ? 600_000 : resyncDelay_ms(context, cached.resource)
+  const next = { type: 'failed', failure, resync_ms, error, is_new: true } as const
   const { reason, message } = failure
   if (reason === undefined) return next
   const before = writer.seen().conditions.find(({ type }) => type === 'Ready')
   try {
     await writer.status({ conditions: [ready('False', reason, message)], synced: false })
   } catch (cause) {
-    // What can't be told in the status is told in the log, by the caller.
+    // The caller logs what could not be written to the status.
     return { ...next, error: new StatusNotWritten(error, cause) }
   }
-  if (before?.reason === reason) return { ...next, is_news: false }
+  if (before?.reason === reason) return { ...next, is_new: false }
   const action = cached.deleting ? 'Remove' : 'Reconcile'
   await context.events.record(cached.meta, [{ type: 'Warning', reason, action, note: message }])
   return next
 }
 
-/** A reconcile failed, and so did the writing of that into the status. */
+/** A reconcile failed, and writing that to the status failed too. */
 class StatusNotWritten extends AggregateError {
   override readonly name = 'StatusNotWritten'
 
@@ -170,11 +171,11 @@ class StatusNotWritten extends AggregateError {
     const [first, second] = [error, cause].map((one) =>
       one instanceof Error ? one.message : String(one),
     )
-    super([error, cause], `${first}; and its status could not be written: ${second}`)
+    super([error, cause], `${first}; writing the status failed too: ${second}`)
   }
 }
 
-function depsOf(
+function createDeps(
   context: ReconcileContext,
   { meta }: Resource,
   writer: ResourceWriter,
@@ -186,7 +187,7 @@ function depsOf(
     signal,
     clock: timing.clock,
     peers: cache.peers,
-    peersAbout: cache.peersAbout,
+    findPeers: cache.findPeers,
     noteExternalId: writer.noteExternalId,
     logger: logger.child({ kind, resource: `${namespace}/${name}` }),
     secrets: ownedSecrets(kube, {
@@ -203,11 +204,11 @@ function ready(status: ConditionDraft['status'], reason: string, message: string
 }
 
 function invalidSpec({ spec_fault, deleting }: CachedResource): string {
-  const more = deleting ? '; what it made can not be taken back until its spec is valid' : ''
-  return `the spec is none of this operator's version (is its CRD older?): ${spec_fault}${more}`
+  const more = deleting ? '; the deletion waits for a valid spec' : ''
+  return `the spec is invalid (update the CRD if it is older than the operator): ${spec_fault}${more}`
 }
 
-/** A tenth more or less, so that resources that came together do not stay together. */
-function resyncOf({ timing }: ReconcileContext, { spec }: Resource): number {
+/** Returns the resync period, 10 % more or less, so that resyncs spread over time. */
+function resyncDelay_ms({ timing }: ReconcileContext, { spec }: Resource): number {
   return Math.round(duration_ms(spec.resyncPeriod) * (0.9 + timing.random() * 0.2))
 }

@@ -18,12 +18,12 @@ const settings = {
   watch_timeout_ms: 300_000,
 }
 
-/** A reflector that runs until the test ends, and what it told. */
+/** Runs a reflector until the test ends and records the calls of its sink. */
 function running(...answers: (KubeList | Error)[]) {
   const script = scriptedKube()
   script.answer(...answers)
   const timing = manualTiming()
-  const told: string[] = []
+  const calls: string[] = []
   const why: string[] = []
   const reflector = createReflector({
     ...{ kube: script.kube, timing, settings },
@@ -32,16 +32,16 @@ function running(...answers: (KubeList | Error)[]) {
     logger: createLogger({ role: 'test', level: 'silent' }),
     onList: (reason) => why.push(reason),
     sink: {
-      listing: () => told.push('listing'),
-      changed: ({ metadata }) => told.push(`changed ${metadata.name}@${metadata.resourceVersion}`),
-      deleted: ({ metadata }) => told.push(`deleted ${metadata.name}`),
-      listed: (uids) => told.push(`listed ${[...uids].join(' ')}`),
+      listing: () => calls.push('listing'),
+      changed: ({ metadata }) => calls.push(`changed ${metadata.name}@${metadata.resourceVersion}`),
+      deleted: ({ metadata }) => calls.push(`deleted ${metadata.name}`),
+      listed: (uids) => calls.push(`listed ${[...uids].join(' ')}`),
     },
   })
   const stop = new AbortController()
   const done = reflector.run(stop.signal)
   return {
-    ...{ script, timing, told, why, reflector },
+    ...{ script, timing, calls, why, reflector },
     [Symbol.asyncDispose]: async () => {
       stop.abort()
       await done
@@ -59,7 +59,7 @@ test('reads the list by pages, then watches from its version', async () => {
   await using on = running(page('7', ['a', 'b'], 'more'), page('7', ['c']))
   expect(on.reflector.unsynced()).toBe('not listed yet')
   await on.timing.advance(0)
-  expect(on.told).toEqual([
+  expect(on.calls).toEqual([
     'listing',
     ...['changed a@7', 'changed b@7', 'changed c@7'],
     'listed uid-a uid-b uid-c',
@@ -72,7 +72,7 @@ test('reads the list by pages, then watches from its version', async () => {
   })
 })
 
-test('tells of what the watch says, and goes on from its last version or bookmark', async () => {
+test('reports events of the watch, and resumes from the last version or bookmark', async () => {
   await using on = running(page('7', []))
   await on.timing.advance(0)
   const [first] = on.script.watches
@@ -80,14 +80,14 @@ test('tells of what the watch says, and goes on from its last version or bookmar
   first?.say({ type: 'deleted', object: thing('a', 9) })
   first?.say({ type: 'bookmark', resource_version: '20' })
   await on.timing.advance(0)
-  expect(on.told.slice(2)).toEqual(['changed a@8', 'deleted a'])
+  expect(on.calls.slice(2)).toEqual(['changed a@8', 'deleted a'])
   first?.end()
   await on.timing.advance(0)
   expect(on.script.watches[1]?.options.resource_version).toBe('20')
   expect(on.why).toEqual(['start'])
 })
 
-test('watches again after a break, and waits longer each time that it breaks at once', async () => {
+test('watches again after a failure, with a longer wait each time', async () => {
   await using on = running(page('7', []))
   await on.timing.advance(0)
   on.script.watches[0]?.fail(new KubeUnavailable(act, 'reset'))
@@ -102,7 +102,7 @@ test('watches again after a break, and waits longer each time that it breaks at 
   expect(on.script.watches).toHaveLength(3)
 })
 
-test('lists again when watches break off three times in a row', async () => {
+test('lists again when three watches in a row fail', async () => {
   await using on = running(page('7', []), page('3', []))
   await on.timing.advance(0)
   for (let i = 0; i < 3; i += 1) {
@@ -119,11 +119,11 @@ test('lists again when the version is gone', async () => {
   on.script.watches[0]?.fail(new KubeExpired(act, 'too old'))
   await on.timing.advance(800)
   expect(on.why).toEqual(['start', 'expired'])
-  expect(on.told.at(-1)).toBe('listed uid-b')
+  expect(on.calls.at(-1)).toBe('listed uid-b')
   expect(on.script.watches[1]?.options.resource_version).toBe('30')
 })
 
-test('begins a silent watch anew; a bookmark is no silence', async () => {
+test('restarts a silent watch; a bookmark counts as an event', async () => {
   await using on = running(page('7', []))
   await on.timing.advance(119_000)
   on.script.watches[0]?.say({ type: 'bookmark', resource_version: '8' })
@@ -135,15 +135,15 @@ test('begins a silent watch anew; a bookmark is no silence', async () => {
   expect(on.script.watches[1]?.options.resource_version).toBe('8')
 })
 
-test('hears nothing more from a watch that was given up', async () => {
+test('ignores events of an abandoned watch', async () => {
   await using on = running(page('7', []))
   await on.timing.advance(121_000)
   on.script.watches[0]?.say({ type: 'changed', object: thing('late', 8) })
   await on.timing.advance(0)
-  expect(on.told).not.toContain('changed late@8')
+  expect(on.calls).not.toContain('changed late@8')
 })
 
-test('lists again on the timer, in the middle of a watch that works', async () => {
+test('lists again on the timer, during a working watch', async () => {
   await using on = running(page('7', []), page('9', ['a']))
   for (let minute = 0; minute < 10; minute += 1) {
     await on.timing.advance(60_000)
@@ -151,10 +151,10 @@ test('lists again on the timer, in the middle of a watch that works', async () =
   }
   await on.timing.advance(1_000)
   expect(on.why).toEqual(['start', 'timer'])
-  expect(on.told).toContain('changed a@9')
+  expect(on.calls).toContain('changed a@9')
 })
 
-test('a list that fails is no list; Retry-After is obeyed; the fault is told until it works', async () => {
+test('a failed list is retried after Retry-After; the fault is reported until a list succeeds', async () => {
   const busy = new KubeUnavailable(act, 'too many requests', { retry_after_ms: 5_000 })
   await using on = running(busy, new KubeForbidden(act, 'may not list things'), page('7', []))
   await on.timing.advance(4_999)
@@ -163,12 +163,12 @@ test('a list that fails is no list; Retry-After is obeyed; the fault is told unt
   await on.timing.advance(1)
   expect(on.script.lists).toHaveLength(2)
   expect(on.reflector.unsynced()).toBe('may not list things')
-  expect(on.told).not.toContain('listed ')
+  expect(on.calls).not.toContain('listed ')
   await on.timing.advance(1_600)
   expect(on.reflector.unsynced()).toBeNull()
 })
 
-test('a server that ends every watch at once is not stormed', async () => {
+test('a server that ends every watch at once is not flooded with requests', async () => {
   await using on = running(page('7', []))
   for (let step = 0; step < 600; step += 1) {
     for (const watch of on.script.watches) watch.end()

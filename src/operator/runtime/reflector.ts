@@ -11,23 +11,24 @@ import type { Logger } from '../../platform/telemetry/index.ts'
 import type { OperatorSettings } from './operator-settings.ts'
 import { type Timing, watchBackoff } from './timing.ts'
 
+/** A mirror of the objects of one resource type. */
 export type Reflector = {
-  /** Null once the whole list was read, else why it was not. */
+  /** Returns null once the whole list has been read, else the reason why it has not. */
   unsynced(): string | null
   /** Lists and watches until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
 }
 
-/** So many watches in a row that break off at once make the version suspect: list anew. */
+/** After this many failed watches in a row the version is suspect, so the reflector lists again. */
 const watchFailures_max = 3
-/** 1,000 pages of 500 are half a million objects: far beyond what one operator is for. */
+/** Bounds a list: 1,000 pages of 500 are half a million objects, beyond one operator's scale. */
 const pages_max = 1_000
 
 /**
- * Mirrors the objects of a resource, by the rules of client-go's reflector (`tools/cache`): list by
- * pages, watch from the list's version with bookmarks, watch again from the last version when the
- * connection breaks, list again when the version is gone (410), wait longer after each failure. On
- * top of that it lists again on a timer, ends a watch that went silent, and obeys Retry-After.
+ * Creates a reflector by the rules of client-go (`tools/cache`): it lists by pages, watches from the
+ * list's version with bookmarks, resumes from the last version when the connection breaks, lists again
+ * when the version is gone (410), and backs off after failures. In addition it lists on a timer, ends
+ * silent watches and obeys Retry-After.
  */
 export function createReflector(options: ReflectorOptions): Reflector {
   const { timing, settings, logger } = options
@@ -46,15 +47,14 @@ export function createReflector(options: ReflectorOptions): Reflector {
     if (position === undefined) {
       options.onList?.(why)
       position = { version: await listAll(options, signal), listed_ms: timing.clock.now_ms() }
-      if (unsynced !== null) logger.info(named, 'a cache is filled')
+      if (unsynced !== null) logger.info(named, 'cache synced')
       unsynced = null
     }
-    const place = position
-    await watchOnce(options, place, signal, () => {
+    await watchOnce(options, position, signal, () => {
       failures = 0
     })
   }
-  const note = (error: unknown): number => {
+  const recordFailure = (error: unknown): number => {
     failures += 1
     if (error instanceof KubeExpired || failures % watchFailures_max === 0) {
       why = error instanceof KubeExpired ? 'expired' : 'failures'
@@ -62,9 +62,9 @@ export function createReflector(options: ReflectorOptions): Reflector {
     }
     const message = error instanceof Error ? error.message : String(error)
     if (unsynced !== null) unsynced = message
-    const asked_ms = error instanceof KubeUnavailable ? (error.retry_after_ms ?? 0) : 0
-    const wait_ms = Math.max(asked_ms, backOff(watchBackoff, failures, timing.random))
-    logger.warn({ ...named, failures, wait_ms, reason: message }, 'a watch or list failed')
+    const retryAfter_ms = error instanceof KubeUnavailable ? (error.retry_after_ms ?? 0) : 0
+    const wait_ms = Math.max(retryAfter_ms, backOff(watchBackoff, failures, timing.random))
+    logger.warn({ ...named, failures, wait_ms, reason: message }, 'watch or list failed')
     return wait_ms
   }
   return {
@@ -75,7 +75,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
           await step(signal)
         } catch (error) {
           if (signal.aborted) return
-          await timing.sleep(note(error), signal)
+          await timing.sleep(recordFailure(error), signal)
         }
       }
     },
@@ -89,8 +89,8 @@ async function listAll(options: ReflectorOptions, signal: AbortSignal): Promise<
   let next: string | undefined
   sink.listing()
   for (let page = 0; page < pages_max; page += 1) {
-    const asked = { namespace, label_selector, metadata_only, page_size, next, signal }
-    const list = await kube.list(resource, asked)
+    const query = { namespace, label_selector, metadata_only, page_size, next, signal }
+    const list = await kube.list(resource, query)
     for (const object of list.items) {
       uids.add(object.metadata.uid)
       sink.changed(object)
@@ -108,21 +108,20 @@ class TooManyPages extends Error {
   override readonly name = 'TooManyPages'
 }
 
-/** A watch that ends sooner without having said anything counts as one that failed. */
+/** A watch that ends sooner without an event counts as failed. */
 const shortWatch_ms = 1_000
 
-/** A watch ended at once and told nothing: the server, or something before it, is at fault. */
+/** A watch ended at once without an event: a fault of the server or of a proxy. */
 export class WatchTooShort extends Error {
   override readonly name = 'WatchTooShort'
 }
 
 /**
- * One watch from the position, which moves with every event and bookmark, until the server ends it,
- * it fails (then this rejects), it is silent for `watch_idle_ms`, or the next list is due. A
- * connection whose other end is gone is told by nothing but its silence; servers send a bookmark a
- * minute, so that silence means something.
+ * Watches once from the position, which moves with every event and bookmark. Returns when the server
+ * ends the watch, it is silent for `watch_idle_ms`, or the next list is due; rejects when the watch
+ * fails. Only silence reveals a dead connection, and servers send a bookmark per minute.
  */
-export async function watchOnce(
+async function watchOnce(
   options: ReflectorOptions,
   position: Position,
   signal: AbortSignal,
@@ -134,8 +133,8 @@ export async function watchOnce(
   const end = () => over.abort()
   signal.addEventListener('abort', end, { once: true })
   const began_ms = clock.now_ms()
-  let heard_ms = began_ms
-  let heard = false
+  let lastEvent_ms = began_ms
+  let hasEvents = false
   const events = kube.watch(resource, {
     ...{ namespace, label_selector, metadata_only },
     resource_version: position.version,
@@ -145,18 +144,18 @@ export async function watchOnce(
   const reading = (async () => {
     for await (const event of events) {
       if (over.signal.aborted) return
-      heard_ms = clock.now_ms()
-      heard = true
+      lastEvent_ms = clock.now_ms()
+      hasEvents = true
       onAlive()
-      take(options, position, event)
+      applyEvent(options, position, event)
     }
   })()
-  // Whoever ended the watch does not care how the reading of it ends.
+  // After the watch was ended, the result of reading it does not matter.
   reading.catch(() => undefined)
   const watchdog = async () => {
     while (!over.signal.aborted) {
       const end_ms = Math.min(
-        heard_ms + settings.watch_idle_ms,
+        lastEvent_ms + settings.watch_idle_ms,
         position.listed_ms + settings.relist_ms,
       )
       if (clock.now_ms() >= end_ms) return
@@ -166,8 +165,8 @@ export async function watchOnce(
   try {
     await Promise.race([reading, watchdog()])
     if (signal.aborted) return
-    if (!heard && clock.now_ms() - began_ms < shortWatch_ms) {
-      throw new WatchTooShort('the watch ended at once')
+    if (!hasEvents && clock.now_ms() - began_ms < shortWatch_ms) {
+      throw new WatchTooShort('the watch ended at once without an event')
     }
   } finally {
     over.abort()
@@ -175,7 +174,7 @@ export async function watchOnce(
   }
 }
 
-function take({ sink }: ReflectorOptions, position: Position, event: WatchEvent): void {
+function applyEvent({ sink }: ReflectorOptions, position: Position, event: WatchEvent): void {
   if (event.type === 'bookmark') {
     position.version = event.resource_version
     return
@@ -185,13 +184,13 @@ function take({ sink }: ReflectorOptions, position: Position, event: WatchEvent)
   else sink.deleted(event.object)
 }
 
-/** What a reflector keeps up to date. */
+/** The receiver of a reflector's lists and changes. */
 export type ReflectorSink = {
-  /** A list begins; what it has comes as `changed`. */
+  /** A list begins; its objects follow as `changed`. */
   listing(): void
   changed(object: KubeObject): void
   deleted(object: KubeObject): void
-  /** A whole list was read: nothing but these uids is there. */
+  /** A list ended: only objects with these uids exist. */
   listed(uids: ReadonlySet<string>): void
 }
 
@@ -213,5 +212,5 @@ export type ReflectorOptions = {
   onList?: (why: string) => void
 }
 
-/** From where a watch goes on. */
-export type Position = { version: string; listed_ms: number }
+/** The version from which a watch resumes, and the time of the last list. */
+type Position = { version: string; listed_ms: number }

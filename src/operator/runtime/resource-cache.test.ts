@@ -11,7 +11,7 @@ const kind: Kind = {
   spec: z.strictObject({ ...commonSpecFields, days: z.int() }),
   status: z.strictObject({ id: z.string().optional() }),
   ...{ description: '', rules: [], columns: [], example: { metadata: { name: 'a' }, spec: {} } },
-  about: ({ spec }) => [`${(spec as unknown as { days: number }).days} days`],
+  indexTerms: ({ spec }) => [`${(spec as unknown as { days: number }).days} days`],
   reconcile: () => Promise.reject(new Error('not a part of this test')),
   remove: () => Promise.resolve(),
 }
@@ -34,7 +34,7 @@ function one(version: number, { status, spec, ...metadata }: Change = {}): KubeO
   return { ...made, metadata: { ...made.metadata, ...metadata } }
 }
 
-describe('is told of', () => {
+describe('reports', () => {
   test.each<[string, Change]>([
     ['another generation', { generation: 2 }],
     ['a deletion', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
@@ -46,7 +46,7 @@ describe('is told of', () => {
     expect(changed).toEqual(['team/a'])
   })
 
-  test('a status that is gone', () => {
+  test('a lost status', () => {
     const { sink, changed } = filled()
     const condition = { type: 'Ready', status: 'True' }
     sink.changed(one(6, { status: { conditions: [condition] } }))
@@ -55,14 +55,14 @@ describe('is told of', () => {
     expect(changed).toEqual(['team/a'])
   })
 
-  test('one that is gone', () => {
+  test('a deleted resource', () => {
     const { cache, sink, changed } = filled()
     sink.deleted(one(6))
     expect([cache.get('team/a'), changed]).toEqual([undefined, ['team/a']])
   })
 })
 
-describe('is not told of', () => {
+describe('does not report', () => {
   test.each<[string, Change]>([
     ['a status', { status: { id: 'y' } }],
     ['labels', { labels: { a: 'b' } }],
@@ -80,7 +80,7 @@ describe('is not told of', () => {
   })
 })
 
-test('an event from before what is here is dropped, and one of a former namesake too', () => {
+test('events of an older version or of a deleted resource of the same name are dropped', () => {
   const { cache, sink, changed } = filled()
   sink.changed(one(4, { generation: 9 }))
   sink.deleted({ ...one(4), metadata: { ...one(4).metadata, uid: 'former' } })
@@ -95,7 +95,7 @@ test('versions are compared as numbers', () => {
   expect(cache.get('team/a')?.resource_version).toBe('10')
 })
 
-test('what was written is known before its event; it is no news then, and what came with it is', () => {
+test('our own writes are cached before their event and not reported; changes that came with them are', () => {
   const { cache, sink, changed } = filled()
   cache.written(one(6, { status: { id: 'y' }, finalizers: ['looptrace.dev/finalizer'] }))
   sink.changed(one(6, { status: { id: 'y' }, finalizers: ['looptrace.dev/finalizer'] }))
@@ -108,7 +108,7 @@ test('what was written is known before its event; it is no news then, and what c
   expect([cache.size(), changed]).toEqual([0, []])
 })
 
-test('a list stands, where its versions are older too; what it lacks is gone', () => {
+test('a list replaces the cache, even with older versions; missing resources are dropped', () => {
   const { cache, sink, changed } = filled()
   sink.changed(thing('b', 6, { spec: { days: 1 } }))
   changed.length = 0
@@ -120,7 +120,7 @@ test('a list stands, where its versions are older too; what it lacks is gone', (
   expect(changed).toEqual(['team/a', 'team/b'])
 })
 
-test('the list of one namespace says nothing of another', () => {
+test('the list of one namespace does not affect another', () => {
   const { cache } = filled()
   const other = cache.sink('other')
   other.listing()
@@ -128,7 +128,7 @@ test('the list of one namespace says nothing of another', () => {
   expect(cache.size()).toBe(1)
 })
 
-test('peers have their spec, with its defaults; one that can not be read is none', () => {
+test('peers have their spec with defaults; a resource with an invalid spec is not a peer', () => {
   const { cache, sink } = filled()
   sink.changed(thing('b', 6, { spec: { weeks: 1 } }))
   expect(cache.peers().map(({ meta, spec }) => [meta.name, spec])).toEqual([
@@ -138,20 +138,20 @@ test('peers have their spec, with its defaults; one that can not be read is none
   expect(cache.notReady()).toEqual(['team/a', 'team/b'])
 })
 
-test('peers are found by what they are about now', () => {
+test('peers are found by their current index terms', () => {
   const { cache, sink } = filled()
-  const about = (...words: string[]) => cache.peersAbout(words).map(({ meta }) => meta.name)
+  const find = (...terms: string[]) => cache.findPeers(terms).map(({ meta }) => meta.name)
   sink.changed(thing('b', 6, { spec: { days: 1 } }))
-  expect([about('3 days'), about('1 days'), about('2 days')]).toEqual([['a'], ['b'], []])
-  expect(about('3 days', '1 days', '3 days')).toEqual(['a', 'b'])
+  expect([find('3 days'), find('1 days'), find('2 days')]).toEqual([['a'], ['b'], []])
+  expect(find('3 days', '1 days', '3 days')).toEqual(['a', 'b'])
   sink.changed(one(7, { spec: { days: 1 } }))
-  expect([about('3 days'), about('1 days')]).toEqual([[], ['b', 'a']])
+  expect([find('3 days'), find('1 days')]).toEqual([[], ['b', 'a']])
   sink.changed(thing('b', 8, { spec: { weeks: 1 } }))
   sink.deleted(one(9))
-  expect(about('1 days')).toEqual([])
+  expect(find('1 days')).toEqual([])
 })
 
-test('a status of another version is as good as none', () => {
+test('a status that does not match the schema is ignored', () => {
   const { cache, sink } = filled()
   sink.changed(one(6, { status: { id: 5, other: true } }))
   expect(cache.get('team/a')?.resource?.status).toEqual({ conditions: [] })

@@ -2,56 +2,56 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../platform/kube/index.ts'
 import type { Kind, Resource } from '../contract.ts'
 import { annotations } from '../names.ts'
-import { type CachedResource, cachedResource } from './cached-resource.ts'
+import { type CachedResource, toCachedResource } from './cached-resource.ts'
 import type { ReflectorSink } from './reflector.ts'
 
-/** All resources of one kind, as they were last seen. */
+/** The resources of one kind, as last read. */
 export type ResourceCache = {
   get(key: string): CachedResource | undefined
   keys(): readonly string[]
-  /** Those whose spec can be read. */
+  /** Returns the resources with a valid spec. */
   peers(): readonly Resource[]
-  /** Those of them that are about one of these words (`Kind.about`). */
-  peersAbout(words: readonly string[]): readonly Resource[]
-  /** Keys of those that are not Ready. */
+  /** Returns the peers that have one of the terms (`Kind.indexTerms`). */
+  findPeers(terms: readonly string[]): readonly Resource[]
+  /** Returns the keys of resources that are not Ready. */
   notReady(): string[]
   size(): number
   /**
-   * Takes over what the API server answered to a write of ours, so that its event is no news when
-   * it comes, and the next reconcile does not start from before it.
+   * Stores the API server's answer to our own write, so that the echo of the write is ignored and the
+   * next reconcile starts from the new version.
    */
   written(object: KubeObject): void
-  /** A sink for one namespace's reflector (undefined: all namespaces). */
+  /** Returns a sink for the reflector of one namespace (undefined: all namespaces). */
   sink(namespace: string | undefined): ReflectorSink
 }
 
 /**
- * Keeps resources, slim and with their spec parsed once, and tells of a key when something changed
- * that a reconcile could act on: it is new, or another generation, deletion, annotation, or its
- * status is gone. Other changes (the status that we write, labels, finalizers) are not told
- * (controller-runtime's GenerationChangedPredicate and AnnotationChangedPredicate).
+ * Creates a cache that keeps slim resources with a parsed spec. It reports a key when the change is
+ * relevant to a reconcile: the resource is new, or its generation, deletion or annotations changed, or
+ * its status was lost. Other changes (our own status, labels, finalizers) are not reported, as with
+ * controller-runtime's GenerationChangedPredicate and AnnotationChangedPredicate.
  */
 export function createResourceCache(kind: Kind, onChange: (key: string) => void): ResourceCache {
   const byKey = new Map<string, CachedResource>()
-  const keysAbout = createWordIndex()
-  const wordsOf = ({ resource }: CachedResource) => (resource && kind.about?.(resource)) ?? []
+  const index = createTermIndex()
+  const termsOf = ({ resource }: CachedResource) => (resource && kind.indexTerms?.(resource)) ?? []
 
   const put = (object: KubeObject, { overOlder }: { overOlder: boolean }) => {
-    const next = cachedResource(kind, object)
+    const next = toCachedResource(kind, object)
     const before = byKey.get(next.key)
     if (overOlder && before !== undefined && isOlder(next, before)) return
     byKey.set(next.key, next)
-    keysAbout.set(next.key, wordsOf(next))
-    if (before === undefined || isNews(before, next)) onChange(next.key)
+    index.set(next.key, termsOf(next))
+    if (before === undefined || isRelevant(before, next)) onChange(next.key)
   }
   const drop = (key: string) => {
     if (!byKey.delete(key)) return
-    keysAbout.set(key, [])
+    index.set(key, [])
     onChange(key)
   }
   const sink = (namespace: string | undefined): ReflectorSink => {
-    // What a list says stands, even where its versions are older: a store that was restored from
-    // a backup counts anew.
+    // A list wins even where its versions are older: a store that was restored from a backup
+    // restarts its versions.
     let isListing = false
     return {
       listing: () => {
@@ -75,8 +75,7 @@ export function createResourceCache(kind: Kind, onChange: (key: string) => void)
     get: (key) => byKey.get(key),
     keys: () => [...byKey.keys()],
     peers: () => [...byKey.values()].flatMap(({ resource }) => resource ?? []),
-    peersAbout: (words) =>
-      [...keysAbout.find(words)].flatMap((key) => byKey.get(key)?.resource ?? []),
+    findPeers: (terms) => [...index.find(terms)].flatMap((key) => byKey.get(key)?.resource ?? []),
     notReady: () => [...byKey.values()].filter((cached) => !cached.ready).map(({ key }) => key),
     size: () => byKey.size,
     written: (object) => {
@@ -86,55 +85,55 @@ export function createResourceCache(kind: Kind, onChange: (key: string) => void)
   }
 }
 
-/** Which keys have a word. */
-function createWordIndex() {
-  const wordsBy = new Map<string, readonly string[]>()
-  const keysBy = new Map<string, Set<string>>()
-  const forget = (key: string) => {
-    for (const word of wordsBy.get(key) ?? []) {
-      const keys = keysBy.get(word)
+/** Creates an index from terms to keys. */
+function createTermIndex() {
+  const termsByKey = new Map<string, readonly string[]>()
+  const keysByTerm = new Map<string, Set<string>>()
+  const remove = (key: string) => {
+    for (const term of termsByKey.get(key) ?? []) {
+      const keys = keysByTerm.get(term)
       keys?.delete(key)
-      if (keys?.size === 0) keysBy.delete(word)
+      if (keys?.size === 0) keysByTerm.delete(term)
     }
-    wordsBy.delete(key)
+    termsByKey.delete(key)
   }
   return {
-    /** In place of those that it had. */
-    set(key: string, words: readonly string[]): void {
-      forget(key)
-      if (words.length === 0) return
-      wordsBy.set(key, words)
-      for (const word of words) keysBy.set(word, (keysBy.get(word) ?? new Set()).add(key))
+    /** Replaces the terms of a key. */
+    set(key: string, terms: readonly string[]): void {
+      remove(key)
+      if (terms.length === 0) return
+      termsByKey.set(key, terms)
+      for (const term of terms) keysByTerm.set(term, (keysByTerm.get(term) ?? new Set()).add(key))
     },
-    find: (words: readonly string[]): ReadonlySet<string> =>
-      new Set(words.flatMap((word) => [...(keysBy.get(word) ?? [])])),
+    find: (terms: readonly string[]): ReadonlySet<string> =>
+      new Set(terms.flatMap((term) => [...(keysByTerm.get(term) ?? [])])),
   }
 }
 
-/** `namespace/name`. */
-export function keyOf({ metadata: { namespace, name } }: KubeObject): string {
+/** Returns the key of an object: `namespace/name`. */
+function keyOf({ metadata: { namespace, name } }: KubeObject): string {
   return `${namespace}/${name}`
 }
 
-function isNews(before: CachedResource, next: CachedResource): boolean {
+function isRelevant(before: CachedResource, next: CachedResource): boolean {
   return (
     before.meta.uid !== next.meta.uid ||
     before.meta.generation !== next.meta.generation ||
     before.deleting !== next.deleting ||
     (before.conditions.length > 0 && next.conditions.length === 0) ||
-    !isDeepStrictEqual(asked(before), asked(next))
+    !isDeepStrictEqual(foreignAnnotations(before), foreignAnnotations(next))
   )
 }
 
-/** Annotations that others write. */
-function asked({ meta }: CachedResource): Record<string, string> {
+/** Returns the annotations that the operator does not write. */
+function foreignAnnotations({ meta }: CachedResource): Record<string, string> {
   const { [annotations.external_id]: _, ...rest } = meta.annotations
   return rest
 }
 
 /**
- * Whether an object is of an earlier version than what is here. Versions of one resource can be
- * compared as numbers (KEP-5504); one that is no number is never older.
+ * Whether an object is older than the cached one. Versions of one resource compare as numbers
+ * (KEP-5504); a version that is not a number is never older.
  */
 function isOlder(next: CachedResource, before: CachedResource): boolean {
   if (next.meta.uid !== before.meta.uid) return false

@@ -12,7 +12,7 @@ function seen(finalizers: string[], version = '1', uid = 'uid'): CachedResource 
   return { finalizers, resource_version: version, meta } as unknown as CachedResource
 }
 
-/** Refuses patches for as long as `fresh` has something newer to read. */
+/** Creates a patcher that refuses patches while `fresh` has newer versions to read. */
 function patcher(...fresh: CachedResource[]) {
   const patches: (readonly JsonPatchOperation[])[] = []
   const one: Patcher = {
@@ -26,7 +26,7 @@ function patcher(...fresh: CachedResource[]) {
   return { one, patches }
 }
 
-test('is put on beside others, if the list is still the one that was seen', async () => {
+test('a finalizer is added to the others if the list is unchanged', async () => {
   const { one, patches } = patcher()
   await addFinalizer(seen(['other'], '7'), one)
   expect(patches).toEqual([
@@ -38,7 +38,7 @@ test('is put on beside others, if the list is still the one that was seen', asyn
   ])
 })
 
-test('is taken off alone, from where it stands', async () => {
+test('only our finalizer is removed, by its index', async () => {
   const { one, patches } = patcher()
   await removeFinalizer(seen(['other', ours, 'third']), one)
   expect(patches[0]?.slice(1)).toEqual([
@@ -47,14 +47,14 @@ test('is taken off alone, from where it stands', async () => {
   ])
 })
 
-test('costs nothing when it is as it should be', async () => {
+test('no patch is sent when the finalizer is already as wanted', async () => {
   const { one, patches } = patcher()
   await addFinalizer(seen([ours]), one)
   await removeFinalizer(seen(['other']), one)
   expect(patches).toEqual([])
 })
 
-test('is tried again from what is there now', async () => {
+test('a refused patch is retried from the current list', async () => {
   const { one, patches } = patcher(seen(['new', ours], '8'))
   await removeFinalizer(seen([ours], '7'), one)
   expect(patches.map((patch) => patch[1])).toEqual([
@@ -63,18 +63,18 @@ test('is tried again from what is there now', async () => {
   ])
 })
 
-test('is done when somebody else has taken it off meanwhile', async () => {
+test('removal ends when the finalizer is already gone', async () => {
   const { one, patches } = patcher(seen([], '8'))
   await removeFinalizer(seen([ours], '7'), one)
   expect(patches).toHaveLength(1)
 })
 
-test('is not touched on another resource of the same name', async () => {
+test('a new resource of the same name is not patched', async () => {
   const { one } = patcher(seen([ours], '8', 'another'))
   await expect(removeFinalizer(seen([ours], '7'), one)).rejects.toThrow('the test failed')
 })
 
-test('is given up after five tries, and at once when the server is not there', async () => {
+test('patching gives up after five attempts, and at once when the server is unavailable', async () => {
   const many = Array.from({ length: 9 }, (_, i) => seen([ours], String(i)))
   const { one, patches } = patcher(...many)
   await expect(removeFinalizer(seen([ours]), one)).rejects.toThrow(KubeInvalid)
@@ -95,7 +95,7 @@ const first = nextStatus(
   { generation: 1, now_ms },
 )
 
-test('has the time since when a condition holds, and the generation it was found for', () => {
+test('a condition has its transition time and its generation', () => {
   expect(first).toEqual({
     days: 3,
     lastSyncTime: '2026-01-01T00:00:00Z',
@@ -109,7 +109,7 @@ test('has the time since when a condition holds, and the generation it was found
   })
 })
 
-test('that says the same again is not written', () => {
+test('an unchanged status is not written', () => {
   const draft = { conditions: [ready('True', 'Synced')], own: { days: 3 }, synced: true }
   expect(nextStatus(first ?? {}, draft, { generation: 1, now_ms: later_ms })).toBeUndefined()
   const stored = { ...first, ends: null }
@@ -120,18 +120,15 @@ test.each([
   ['a message', ready('True', 'Synced', 'other'), { days: 3 }, 1],
   ['a value of the kind', ready('True', 'Synced'), { days: 4 }, 1],
   ['the generation', ready('True', 'Synced'), { days: 3 }, 2],
-])(
-  '%s that is new is written, and keeps the time of the transition',
-  (_what, condition, own, g) => {
-    const draft = { conditions: [condition], own, synced: true }
-    const next = nextStatus(first ?? {}, draft, { generation: g, now_ms: later_ms })
-    expect(next?.conditions[0]?.lastTransitionTime).toBe('2026-01-01T00:00:00Z')
-    expect(next?.['lastSyncTime']).toBe('2026-01-01T00:01:00Z')
-    expect(next?.observedGeneration).toBe(g)
-  },
-)
+])('a change of %s is written and keeps the transition time', (_what, condition, own, g) => {
+  const draft = { conditions: [condition], own, synced: true }
+  const next = nextStatus(first ?? {}, draft, { generation: g, now_ms: later_ms })
+  expect(next?.conditions[0]?.lastTransitionTime).toBe('2026-01-01T00:00:00Z')
+  expect(next?.['lastSyncTime']).toBe('2026-01-01T00:01:00Z')
+  expect(next?.observedGeneration).toBe(g)
+})
 
-test('a failure has a new time, and keeps what was last read', () => {
+test('a failure has a new transition time and keeps the last synced fields', () => {
   const draft = { conditions: [ready('False', 'ServiceUnavailable', 'no answer')], synced: false }
   const next = nextStatus(first ?? {}, draft, { generation: 1, now_ms: later_ms })
   expect(next).toMatchObject({ days: 3, lastSyncTime: '2026-01-01T00:00:00Z' })
@@ -141,7 +138,7 @@ test('a failure has a new time, and keeps what was last read', () => {
   })
 })
 
-test('conditions stand in the order of their types, those of before among them', () => {
+test('conditions are sorted by type, including earlier ones', () => {
   const archived: ConditionDraft = { ...ready('True', 'Done'), type: 'Archived' }
   const draft = { conditions: [ready('True', 'Synced'), archived], own: {}, synced: true }
   const both = nextStatus({}, draft, { generation: 1, now_ms })
@@ -153,7 +150,7 @@ test('conditions stand in the order of their types, those of before among them',
   expect(nextStatus(turned, draft, { generation: 1, now_ms })).toBeUndefined()
 })
 
-test('a message is cut where the API server would refuse it', () => {
+test('a message is cut below the limit of the API server', () => {
   const draft = { conditions: [ready('False', 'Bad', 'x'.repeat(40_000))], synced: false }
   const next = nextStatus({}, draft, { generation: 1, now_ms })
   expect(next?.conditions[0]?.message).toHaveLength(4_096)

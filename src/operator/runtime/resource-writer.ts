@@ -15,30 +15,30 @@ import {
   type Kind,
 } from '../contract.ts'
 import { annotations, fieldManager, finalizer } from '../names.ts'
-import { type CachedResource, cachedResource } from './cached-resource.ts'
+import { type CachedResource, toCachedResource } from './cached-resource.ts'
 import type { ResourceCache } from './resource-cache.ts'
 import type { Timing } from './timing.ts'
 
-/** The writes to one resource in the course of one reconcile. */
+/** The writes of one reconcile to its resource. */
 export type ResourceWriter = {
-  /** As it was last read or written. */
+  /** Returns the resource as last read or written. */
   seen(): CachedResource
-  /** Writes the status when it is not the one that stands there. */
+  /** Writes the status if it differs from the current one. */
   status(draft: StatusDraft): Promise<void>
   addFinalizer(): Promise<void>
   removeFinalizer(): Promise<void>
   noteExternalId(id: string): Promise<void>
 }
 
-/** The resource of a kind, as URLs name it. */
+/** Returns the resource type of a kind, as URLs name it. */
 export function resourceOf(kind: Pick<Kind, 'plural'>): KubeResource {
   return { group: apiGroup, version: 'v1alpha1', plural: kind.plural }
 }
 
 /**
- * Writes go out with the uid of what was reconciled: another resource that took its name meanwhile
- * is a conflict. Status and annotation are applied (server-side apply, KEP-555), so that fields of
- * others stay; the answers go to the cache.
+ * Creates a writer for one reconcile. Writes carry the uid of the reconciled resource, so that they
+ * conflict with a new resource of the same name. Status and annotation use server-side apply
+ * (KEP-555), which keeps the fields of others. The answers go to the cache.
  */
 export function createResourceWriter(options: {
   kind: Kind
@@ -52,9 +52,9 @@ export function createResourceWriter(options: {
   const resource = resourceOf(kind)
   const at = { namespace, name }
   let seen = reconciled
-  const note = (object: KubeObject): CachedResource => {
+  const store = (object: KubeObject): CachedResource => {
     cache.written(object)
-    seen = cachedResource(kind, object)
+    seen = toCachedResource(kind, object)
     return seen
   }
   const apply = (fields: object, metadata: object, subresource?: 'status') => {
@@ -63,45 +63,45 @@ export function createResourceWriter(options: {
     return kube.apply(resource, draft, to)
   }
   const patcher: Patcher = {
-    patch: async (operations) => note(await kube.patch(resource, at, operations)),
-    reread: async () => note(await kube.read(resource, at)),
+    patch: async (operations) => store(await kube.patch(resource, at, operations)),
+    reread: async () => store(await kube.read(resource, at)),
   }
   return {
     seen: () => seen,
     status: async (draft) => {
       const now_ms = timing.clock.now_ms()
       const status = nextStatus(seen.status, draft, { generation, now_ms })
-      if (status !== undefined) note(await apply({ status }, {}, 'status'))
+      if (status !== undefined) store(await apply({ status }, {}, 'status'))
     },
     addFinalizer: async () => void (await addFinalizer(seen, patcher)),
     removeFinalizer: async () => void (await removeFinalizer(seen, patcher)),
     noteExternalId: async (id) => {
       if (seen.meta.external_id === id) return
-      note(await apply({}, { annotations: { [annotations.external_id]: id } }))
+      store(await apply({}, { annotations: { [annotations.external_id]: id } }))
     },
   }
 }
 
-/** A patch of a resource, and a fresh look at it when the patch does not fit any more. */
+/** Patches a resource, and reads it again when the patch no longer applies. */
 export type Patcher = {
   patch(operations: readonly JsonPatchOperation[]): Promise<CachedResource>
   reread(): Promise<CachedResource>
 }
 
-/** Whoever changes a resource five times while we try is met at the next reconcile. */
-const tries_max = 5
+/** Attempts to patch a resource that changes meanwhile; then the next reconcile continues. */
+const attempts_max = 5
 
 /**
- * Puts our finalizer on a resource, before anything is made in the service: from then on the
- * resource can't go without that being taken back.
+ * Adds the operator's finalizer before the first write to the service, so that the resource can't be
+ * deleted before its objects in the service are.
  * https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
  */
 export function addFinalizer(seen: CachedResource, patcher: Patcher): Promise<CachedResource> {
-  return patched(seen, patcher, ({ finalizers, meta, resource_version }) => {
+  return patchWithRetries(seen, patcher, ({ finalizers, meta, resource_version }) => {
     if (finalizers.includes(finalizer)) return undefined
     return [
       { op: 'test', path: '/metadata/uid', value: meta.uid },
-      // The list is written whole: it must be the one that was seen.
+      // The whole list is written, so it must be unchanged since it was read.
       { op: 'test', path: '/metadata/resourceVersion', value: resource_version },
       { op: 'add', path: '/metadata/finalizers', value: [...finalizers, finalizer] },
     ]
@@ -109,11 +109,11 @@ export function addFinalizer(seen: CachedResource, patcher: Patcher): Promise<Ca
 }
 
 /**
- * Takes our finalizer off, and no other: `test` and `remove` of one place in the list, so that a
- * list that changed meanwhile is read again instead of losing somebody else's.
+ * Removes the operator's finalizer and no other: a `test` and a `remove` of one list index, so that a
+ * changed list is read again instead of losing another finalizer.
  */
 export function removeFinalizer(seen: CachedResource, patcher: Patcher): Promise<CachedResource> {
-  return patched(seen, patcher, ({ finalizers, meta }) => {
+  return patchWithRetries(seen, patcher, ({ finalizers, meta }) => {
     const index = finalizers.indexOf(finalizer)
     if (index === -1) return undefined
     return [
@@ -124,27 +124,27 @@ export function removeFinalizer(seen: CachedResource, patcher: Patcher): Promise
   })
 }
 
-async function patched(
+async function patchWithRetries(
   seen: CachedResource,
   patcher: Patcher,
   operationsFor: (seen: CachedResource) => readonly JsonPatchOperation[] | undefined,
 ): Promise<CachedResource> {
-  let now = seen
-  for (let tries = 1; ; tries += 1) {
-    const operations = operationsFor(now)
-    if (operations === undefined) return now
+  let current = seen
+  for (let attempts = 1; ; attempts += 1) {
+    const operations = operationsFor(current)
+    if (operations === undefined) return current
     try {
       return await patcher.patch(operations)
     } catch (error) {
       const isStale = error instanceof KubeInvalid || error instanceof KubeConflict
-      if (!isStale || tries >= tries_max) throw error
-      now = await patcher.reread()
-      if (now.meta.uid !== seen.meta.uid) throw error
+      if (!isStale || attempts >= attempts_max) throw error
+      current = await patcher.reread()
+      if (current.meta.uid !== seen.meta.uid) throw error
     }
   }
 }
 
-/** What stands in the status of a resource, of any kind. */
+/** The status of a resource of any kind. */
 export type WrittenStatus = Readonly<Record<string, unknown>> & {
   conditions: readonly Condition[]
   observedGeneration: number
@@ -152,19 +152,19 @@ export type WrittenStatus = Readonly<Record<string, unknown>> & {
 
 export type StatusDraft = {
   conditions: readonly ConditionDraft[]
-  /** The kind's own fields; left out, those that stand there stay. */
+  /** The kind's own fields; the current ones stay if left out. */
   own?: object | undefined
-  /** The service was read and compared. */
+  /** Whether the service was read and compared. */
   synced: boolean
 }
 
-/** A message is for people; the CRD takes no longer one than metav1.Condition does. */
+/** Bounds messages below the limit of metav1.Condition, which the CRD has. */
 const message_characters_max = 4_096
 
 /**
- * The status to write, or undefined when it is what stands there: a resync that finds all as it was
- * writes nothing. `lastTransitionTime` changes with a condition's status alone (metav1.Condition);
- * conditions that the draft does not have stay as they are, but for their age.
+ * Returns the status to write, or undefined if it equals the current one, so that a resync without
+ * changes writes nothing. `lastTransitionTime` changes only with a condition's status
+ * (metav1.Condition). Conditions that the draft lacks are kept.
  */
 export function nextStatus(
   before: Readonly<Record<string, unknown>>,
@@ -207,7 +207,7 @@ function mergeConditions(
   return [...kept, ...fresh].toSorted(byType)
 }
 
-/** The conditions of a status, in the order of their types. */
+/** Returns the conditions of a status, sorted by type. */
 function conditionsIn(status: Readonly<Record<string, unknown>>): Condition[] {
   const { conditions } = status
   return Array.isArray(conditions)
@@ -219,12 +219,12 @@ function byType(a: Condition, b: Condition): number {
   return a.type < b.type ? -1 : 1
 }
 
-/** As the API server keeps it: it may drop a null, which means the same as nothing there. */
+/** Converts a value to its stored form; the API server may drop nulls. */
 function asStored(value: object): unknown {
   return JSON.parse(JSON.stringify(value, (_key, part) => part ?? undefined))
 }
 
-/** metav1.Time: whole seconds. */
+/** Formats a time as metav1.Time, in whole seconds. */
 function secondsTime(now_ms: number): string {
   return new Date(now_ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -14,38 +14,38 @@ function secret(name: string, version: number, owner?: string): KubeObject {
 }
 
 function watched() {
-  const told: string[] = []
-  return { told, sink: secretSink(({ kind, key }) => told.push(`${kind} ${key}`)) }
+  const notified: string[] = []
+  return { notified, sink: secretSink(({ kind, key }) => notified.push(`${kind} ${key}`)) }
 }
 
 const [a, b] = ['LooptraceServiceAccount team/a', 'LooptraceServiceAccount team/b']
 
-test('an owner hears of each version of its Secret once, and of its end', () => {
-  const { told, sink } = watched()
+test('notifies the owner once per version of its Secret, and of the deletion', () => {
+  const { notified, sink } = watched()
   sink.changed(secret('key', 1, 'a'))
   sink.changed(secret('key', 1, 'a'))
   sink.changed(secret('key', 2, 'a'))
   sink.deleted(secret('key', 3, 'a'))
   sink.deleted(secret('key', 3, 'a'))
-  expect(told).toEqual([a, a, a])
+  expect(notified).toEqual([a, a, a])
 })
 
-test('both hear of a Secret that changes hands, the old one of one that has none any more', () => {
-  const { told, sink } = watched()
+test('a change of owner notifies both owners, the loss of the owner the former one', () => {
+  const { notified, sink } = watched()
   sink.changed(secret('key', 1, 'a'))
   sink.changed(secret('key', 2, 'b'))
   sink.changed(secret('key', 3))
   sink.changed(secret('key', 4))
-  expect(told).toEqual([a, a, b, b])
+  expect(notified).toEqual([a, a, b, b])
 })
 
-test('a list tells of those that are gone', () => {
-  const { told, sink } = watched()
+test('a list notifies the owners of missing Secrets', () => {
+  const { notified, sink } = watched()
   sink.changed(secret('key', 1, 'a'))
   sink.changed(secret('other', 1, 'b'))
-  told.length = 0
+  notified.length = 0
   sink.listing()
   sink.changed(secret('other', 1, 'b'))
   sink.listed(new Set(['uid-other']))
-  expect(told).toEqual([a])
+  expect(notified).toEqual([a])
 })

@@ -11,21 +11,21 @@ export type SecretWatchOptions = {
   timing: Timing
   logger: Logger
   settings: OperatorSettings
-  /** A Secret of this resource was changed or is gone. */
+  /** Called when a Secret of this resource was changed or deleted. */
   onChange: (owner: { kind: string; key: string }) => void
 }
 
-/** Keeps of a Secret no more than whose it is and which version was seen. */
+/** The owner and the last version of a Secret. */
 type Seen = { version: string; owner: { kind: string; key: string }; namespace: string }
 
 /**
- * Watches the Secrets that the operator made, by their label, and tells their owners of a change.
- * Only metadata is asked for: the values of Secrets never come into this process's memory that way.
+ * Watches the Secrets that the operator created, selected by their label, and reports changes to
+ * their owners. It requests metadata only, so no values of Secrets are kept in memory.
  */
 export function watchSecrets(options: SecretWatchOptions): Reflector[] {
   const { settings } = options
-  const places = settings.namespaces.length === 0 ? [undefined] : settings.namespaces
-  return places.map((namespace) =>
+  const namespaces = settings.namespaces.length === 0 ? [undefined] : settings.namespaces
+  return namespaces.map((namespace) =>
     createReflector({
       ...options,
       resource: secretResource,
@@ -41,7 +41,7 @@ const labelSelector = Object.entries(secretLabels)
   .map(([name, value]) => `${name}=${value}`)
   .join(',')
 
-/** Tells of each version once; both owners when a Secret changes hands. */
+/** Creates a sink that reports each version once, and both owners when the owner changes. */
 export function secretSink(onChange: SecretWatchOptions['onChange']): ReflectorSink {
   const byUid = new Map<string, Seen>()
   const drop = (uid: string) => {
@@ -55,7 +55,7 @@ export function secretSink(onChange: SecretWatchOptions['onChange']): ReflectorS
       const { uid, namespace, resourceVersion } = object.metadata
       const before = byUid.get(uid)
       if (before?.version === resourceVersion) return
-      const owner = ownerOf(object)
+      const owner = findOwner(object)
       if (before !== undefined && before.owner.key !== owner?.key) drop(uid)
       if (owner === undefined) return
       byUid.set(uid, { version: resourceVersion, owner, namespace })
@@ -68,7 +68,7 @@ export function secretSink(onChange: SecretWatchOptions['onChange']): ReflectorS
   }
 }
 
-function ownerOf({ metadata }: KubeObject): Seen['owner'] | undefined {
+function findOwner({ metadata }: KubeObject): Seen['owner'] | undefined {
   const owner = metadata.ownerReferences?.find(
     (reference) => reference.controller === true && reference.apiVersion === apiVersion,
   )

@@ -7,9 +7,9 @@ import { type Controller, createController } from './controller.ts'
 import { createEventRecorder } from './event-recorder.ts'
 import {
   createLeaderElection,
+  guardWrites,
   type LeaderElection,
   noElection,
-  whileLeading,
 } from './leader-election.ts'
 import { leaseRecord } from './lease.ts'
 import { createOperatorMetrics } from './operator-metrics.ts'
@@ -23,30 +23,30 @@ export type OperatorOptions = {
   service: ServiceClient
   kinds: readonly Kind[]
   timing: Timing
-  /** Names this process in the Lease and in events: the pod's name and something random. */
+  /** Name of this process in the Lease and in events: the pod's name and a random part. */
   identity: string
   logger: Logger
   metrics: Metrics
   settings: OperatorSettings
 }
 
-/** An operator that runs. */
+/** A running operator. */
 export type Operator = {
-  /** What `/readyz` asks: one check, that every cache has been filled. */
+  /** Checks for `/readyz`: every cache has synced. */
   checks: readonly HealthCheck[]
-  /** Resolves when it can't go on: it is no longer the leader. The process ends with a failure. */
+  /** Resolves when the operator can't continue, for example after losing the Lease. */
   failed: Promise<Error>
-  /** Ends watches and workers, waits for what is under way, gives the Lease back. */
+  /** Ends workers and watches, waits for reconciles in progress, and releases the Lease. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the operator and returns at once: caches fill in the background, in every process; the one
- * that holds the Lease works, once all its caches are filled.
+ * Starts the operator and returns at once. Caches sync in the background in every process; the
+ * holder of the Lease starts its workers once all its caches have synced.
  */
 export function startOperator(options: OperatorOptions): Operator {
   const { kinds, settings, logger } = options
-  const election = electionOf(options)
+  const election = createElection(options)
   const { controllers, reflectors } = assemble(options, election)
   const ends = { watching: new AbortController(), working: new AbortController() }
   const electing = new AbortController()
@@ -54,7 +54,7 @@ export function startOperator(options: OperatorOptions): Operator {
   const watching = reflectors.map((reflector) => reflector.run(ends.watching.signal))
   const work = { done: Promise.resolve() }
   const lead = () => {
-    work.done = workOn(controllers, reflectors, options.timing, ends.working.signal)
+    work.done = runWorkers(controllers, reflectors, options.timing, ends.working.signal)
     work.done.catch((error: unknown) => failed.resolve(asError(error)))
   }
   const leading = election.run(lead, electing.signal).catch((error: unknown) => {
@@ -63,25 +63,31 @@ export function startOperator(options: OperatorOptions): Operator {
   })
   logger.info({ kinds: kinds.map(({ kind }) => kind), identity: options.identity }, 'started')
   return {
-    checks: [{ name: 'caches', check: async () => unsyncedOf(reflectors) }],
+    checks: [{ name: 'caches', check: async () => findUnsynced(reflectors) }],
     failed: failed.promise,
     stop: async () => {
       ends.working.abort()
       const limit = new AbortController()
-      const underWay = work.done.catch(() => undefined)
-      await Promise.race([underWay, options.timing.sleep(settings.stop_ms, limit.signal)])
+      const inProgress = work.done.catch(() => undefined)
+      await Promise.race([inProgress, options.timing.sleep(settings.stop_ms, limit.signal)])
       limit.abort()
       ends.watching.abort()
       electing.abort()
       await Promise.allSettled([leading, ...watching])
       await election.release().catch((error: unknown) => {
-        logger.warn({ reason: asError(error).message }, 'the Lease could not be given back')
+        logger.warn({ reason: asError(error).message }, 'releasing the Lease failed')
       })
     },
   }
 }
 
-function electionOf({ kube, timing, logger, identity, settings }: OperatorOptions): LeaderElection {
+function createElection({
+  kube,
+  timing,
+  logger,
+  identity,
+  settings,
+}: OperatorOptions): LeaderElection {
   const { leader_election } = settings
   if (leader_election === undefined) return noElection()
   const record = leaseRecord(kube, leader_election)
@@ -90,7 +96,7 @@ function electionOf({ kube, timing, logger, identity, settings }: OperatorOption
 
 function assemble(options: OperatorOptions, election: LeaderElection) {
   const { identity, timing, logger, settings } = options
-  const { kube, service } = whileLeading(options, election.isLeader)
+  const { kube, service } = guardWrites(options, election.isLeader)
   const metrics = createOperatorMetrics(options.metrics, timing)
   metrics.leading(election.isLeader)
   const events = createEventRecorder({ kube, identity, timing, logger })
@@ -105,24 +111,24 @@ function assemble(options: OperatorOptions, election: LeaderElection) {
   return { controllers, reflectors }
 }
 
-/** How often a leader looks whether its caches are filled, as client-go's WaitForCacheSync. */
-const syncLook_ms = 100
+/** How often a leader checks whether its caches have synced, as client-go's WaitForCacheSync. */
+const syncCheck_ms = 100
 
-/** Waits for the caches: a half-filled one would show peers and Secrets as missing. */
-async function workOn(
+/** Waits for the caches to sync, because a partial one lacks peers and Secrets; then works. */
+async function runWorkers(
   controllers: readonly Controller[],
   reflectors: readonly Reflector[],
   { sleep }: Timing,
   signal: AbortSignal,
 ): Promise<void> {
-  while (unsyncedOf(reflectors) !== null) {
+  while (findUnsynced(reflectors) !== null) {
     if (signal.aborted) return
-    await sleep(syncLook_ms, signal)
+    await sleep(syncCheck_ms, signal)
   }
   await Promise.all(controllers.map((controller) => controller.work(signal)))
 }
 
-function unsyncedOf(reflectors: readonly Reflector[]): string | null {
+function findUnsynced(reflectors: readonly Reflector[]): string | null {
   return reflectors.map((reflector) => reflector.unsynced()).find((why) => why !== null) ?? null
 }
 

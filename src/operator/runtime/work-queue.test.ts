@@ -9,31 +9,31 @@ import {
 } from './work-queue.ts'
 
 function queueOf(timing: ManualTiming = manualTiming()) {
-  const told: string[] = []
+  const events: string[] = []
   const observer: QueueObserver = {
-    added: (key) => told.push(`added ${key}`),
-    retried: (key) => told.push(`retried ${key}`),
-    taken: (key, waited_ms) => told.push(`taken ${key} ${waited_ms}`),
-    done: (key) => told.push(`done ${key}`),
+    added: (key) => events.push(`added ${key}`),
+    retried: (key) => events.push(`retried ${key}`),
+    taken: (key, waited_ms) => events.push(`taken ${key} ${waited_ms}`),
+    done: (key) => events.push(`done ${key}`),
   }
-  return { timing, told, queue: createWorkQueue(timing, observer) }
+  return { timing, events, queue: createWorkQueue(timing, observer) }
 }
 
-/** What can be taken now. */
+/** Takes the keys that are ready now. */
 async function takeAll(queue: ReturnType<typeof queueOf>['queue']): Promise<string[]> {
   const keys: string[] = []
   while (queue.depth() > 0) keys.push((await queue.take()) ?? 'closed')
   return keys
 }
 
-test('a key waits once, however often it is added', async () => {
-  const { queue, told } = queueOf()
+test('a key that is added several times waits once', async () => {
+  const { queue, events } = queueOf()
   for (const key of ['a', 'b', 'a', 'a']) queue.add(key)
   expect(await takeAll(queue)).toEqual(['a', 'b'])
-  expect(told.filter((line) => line.startsWith('added'))).toEqual(['added a', 'added b'])
+  expect(events.filter((line) => line.startsWith('added'))).toEqual(['added a', 'added b'])
 })
 
-test('no two workers have the same key, and what came meanwhile comes after', async () => {
+test('no two workers have the same key; a key added meanwhile follows', async () => {
   const { queue } = queueOf()
   queue.add('a')
   expect(await queue.take()).toBe('a')
@@ -47,16 +47,16 @@ test('no two workers have the same key, and what came meanwhile comes after', as
   expect(queue.depth()).toBe(0)
 })
 
-test('a worker that waits gets the key as it comes', async () => {
-  const { queue, timing, told } = queueOf()
+test('a waiting worker gets a new key at once', async () => {
+  const { queue, timing, events } = queueOf()
   const taken = queue.take()
   await timing.advance(50)
   queue.add('a')
   expect(await taken).toBe('a')
-  expect(told).toContain('taken a 0')
+  expect(events).toContain('taken a 0')
 })
 
-test('a delay is replaced by the one that is said after it', async () => {
+test('a later delay replaces the earlier one', async () => {
   const { queue, timing } = queueOf()
   queue.addAfter('a', 10_000)
   queue.addAfter('b', 5_000)
@@ -74,7 +74,7 @@ test('a delay is replaced by the one that is said after it', async () => {
   expect(timing.sleepers()).toEqual([])
 })
 
-test('ten thousand delays are one sleep', async () => {
+test('ten thousand delays use one sleep', async () => {
   const { queue, timing } = queueOf()
   for (let i = 0; i < 10_000; i += 1) queue.addAfter(`k${i}`, 1_000 + (i % 100))
   expect(timing.sleepers()).toHaveLength(1)
@@ -82,7 +82,7 @@ test('ten thousand delays are one sleep', async () => {
   expect(queue.depth()).toBe(10_000)
 })
 
-test('retries wait longer each time, and many at once share a rate', async () => {
+test('retries of a key back off, and many retries share a rate', async () => {
   const { queue, timing } = queueOf()
   const waits: number[] = []
   for (let i = 0; i < 4; i += 1) {
@@ -106,14 +106,14 @@ test('retries wait longer each time, and many at once share a rate', async () =>
   expect(queue.depth()).toBeLessThanOrEqual(111)
 })
 
-test('a retry waits at least as long as was asked for', async () => {
+test('a retry waits at least for the given minimum', async () => {
   const { queue, timing } = queueOf()
   queue.fail('a')
   queue.addRateLimited('a', 7_000)
   expect(timing.sleepers()).toEqual([7_000])
 })
 
-test('a key that is no more does not come back', async () => {
+test('a dropped key does not come back', async () => {
   const { queue, timing } = queueOf()
   queue.fail('a')
   queue.addAfter('a', 1_000)
@@ -123,7 +123,7 @@ test('a key that is no more does not come back', async () => {
   expect(queue.fail('a')).toBe(1)
 })
 
-test('once it is closed nobody waits, and nothing comes', async () => {
+test('close resolves waiting takes, and adds nothing more', async () => {
   const { queue, timing } = queueOf()
   const waiting = queue.take()
   queue.addAfter('later', 1_000)
@@ -135,7 +135,7 @@ test('once it is closed nobody waits, and nothing comes', async () => {
   expect(timing.sleepers()).toEqual([])
 })
 
-test('a burst is free, then there are so many a second', async () => {
+test('a token bucket allows a burst, then its rate', async () => {
   const { clock, advance } = manualTiming()
   const bucket = createTokenBucket(clock, { per_second: 10, burst: 3 })
   const take = (count: number) => Array.from({ length: count }, () => bucket.reserve_ms())
@@ -146,7 +146,7 @@ test('a burst is free, then there are so many a second', async () => {
   expect(take(4)).toEqual([0, 0, 0, 100])
 })
 
-test('a key is there once, with the time that was said last', () => {
+test('due times keep one entry per key, with the latest time', () => {
   const times = createDueTimes()
   times.put('a', 10)
   times.put('b', 5)
@@ -164,7 +164,7 @@ const step = fc.record({
   put: fc.boolean(),
 })
 
-test('what is due comes out once, earliest first, as a plain map would have it', () => {
+test('due keys are taken once, earliest first, as with a plain map', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), fc.nat(20), (steps, now) => {
       const times = createDueTimes()

@@ -2,32 +2,32 @@ import { backOff } from '../../kernel/back-off.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { itemBackoff, type Timing } from './timing.ts'
 
-/** Keys of resources that are to be looked at. */
+/** A queue of keys of resources to reconcile. */
 export type WorkQueue = {
-  /** Now. A key that waits already is there once; one that is worked on comes again after that. */
+  /** Adds a key unless it is waiting. A key in progress is queued again when it is done. */
   add(key: string): void
-  /** In a while, in place of what was said before. */
+  /** Adds a key after a delay, which replaces an earlier delay of the key. */
   addAfter(key: string, wait_ms: number): void
   /**
-   * After a failure: the key's own back-off, the common limit of retries, or what was asked for,
-   * whichever is latest.
+   * Adds a key after a failure, after the longest of its own back-off, the common limit of retries
+   * and `wait_ms_min`.
    */
-  addRateLimited(key: string, asked_ms: number): void
-  /** Counts a failure of the key. */
+  addRateLimited(key: string, wait_ms_min: number): void
+  /** Counts a failure of the key and returns its failures in a row. */
   fail(key: string): number
-  /** The key went well: its back-off begins anew. */
+  /** Resets the back-off of the key after a success. */
   forget(key: string): void
-  /** The key is no more: nothing of it is to come. */
+  /** Discards the key's back-off and delay. */
   drop(key: string): void
-  /** The next key, when there is one; undefined once the queue is closed. The caller owes `done`. */
+  /** Waits for the next key; undefined once closed. The caller must call `done` for the key. */
   take(): Promise<string | undefined>
   done(key: string): void
-  /** Whoever waits for a key is told that there is none; nothing is given out any more. */
+  /** Shuts down: pending and later `take` calls resolve with undefined. */
   close(): void
   depth(): number
 }
 
-/** What happens to keys, for metrics. */
+/** Callbacks for metrics. */
 export type QueueObserver = {
   added(key: string): void
   retried(key: string): void
@@ -35,16 +35,16 @@ export type QueueObserver = {
   done(key: string): void
 }
 
-/** client-go's overall limit of retries. */
+/** The limit of retries over all keys, as in client-go. */
 const retries = { per_second: 10, burst: 100 }
 
 /**
- * A queue of keys by client-go's rules (`util/workqueue`): a key waits once, however often it is
- * added; no two workers have the same key; what is added while it is worked on comes right after.
+ * Creates a queue by client-go's rules (`util/workqueue`): a key waits only once; no two workers have
+ * the same key; a key that is added while in progress is queued again when it is done.
  */
 export function createWorkQueue(timing: Timing, observer: QueueObserver): WorkQueue {
   const { clock, random } = timing
-  /** Keys to work on, with the time they came; those that are worked on now stay out of `ready`. */
+  /** Keys to reconcile, with the time they were added; those in progress are not in `ready`. */
   const dirty = new Map<string, number>()
   const processing = new Set<string>()
   const ready: string[] = []
@@ -53,7 +53,7 @@ export function createWorkQueue(timing: Timing, observer: QueueObserver): WorkQu
   const bucket = createTokenBucket(clock, retries)
   const closed = new AbortController()
 
-  const hand = () => {
+  const dispatch = () => {
     while (takers.length > 0 && ready.length > 0) {
       const key = ready.shift()
       if (key === undefined) return
@@ -70,16 +70,16 @@ export function createWorkQueue(timing: Timing, observer: QueueObserver): WorkQu
     observer.added(key)
     if (processing.has(key)) return
     ready.push(key)
-    hand()
+    dispatch()
   }
-  const later = delayedKeys(timing, add, closed.signal)
+  const delays = createDelays(timing, add, closed.signal)
   return {
     add,
-    addAfter: later.add,
-    addRateLimited: (key, asked_ms) => {
+    addAfter: delays.add,
+    addRateLimited: (key, wait_ms_min) => {
       observer.retried(key)
       const own_ms = backOff(itemBackoff, failures.get(key) ?? 1, random)
-      later.add(key, Math.max(own_ms, bucket.reserve_ms(), asked_ms))
+      delays.add(key, Math.max(own_ms, bucket.reserve_ms(), wait_ms_min))
     },
     fail: (key) => {
       const count = (failures.get(key) ?? 0) + 1
@@ -91,35 +91,35 @@ export function createWorkQueue(timing: Timing, observer: QueueObserver): WorkQu
     },
     drop: (key) => {
       failures.delete(key)
-      later.cancel(key)
+      delays.cancel(key)
     },
     take: () => {
       if (closed.signal.aborted) return Promise.resolve(undefined)
       const { promise, resolve } = Promise.withResolvers<string | undefined>()
       takers.push(resolve)
-      hand()
+      dispatch()
       return promise
     },
     done: (key) => {
       processing.delete(key)
       observer.done(key)
       if (dirty.has(key)) ready.push(key)
-      hand()
+      dispatch()
     },
     close: () => {
       closed.abort()
-      for (const tell of takers.splice(0)) tell(undefined)
+      for (const resolve of takers.splice(0)) resolve(undefined)
     },
     depth: () => ready.length,
   }
 }
 
-/** Tells how long the next one has to wait. */
-export type TokenBucket = { reserve_ms(): number }
+/** A rate limiter; `reserve_ms` takes a token and returns the wait for it. */
+type TokenBucket = { reserve_ms(): number }
 
 /**
- * client-go's overall limiter of retries: so many a second, with a burst. A reservation is always
- * given; it only tells when. So the wait grows with the number of keys that fail at once.
+ * Creates a limiter of retries per second with a burst, as in client-go. A reservation never fails;
+ * its wait grows with the number of keys that fail at once.
  */
 export function createTokenBucket(
   clock: Clock,
@@ -138,45 +138,45 @@ export function createTokenBucket(
   }
 }
 
-/** Adds keys when their time has come: one sleep, until the earliest of them. */
-export function delayedKeys(
+/** Adds keys after a delay. It uses a single sleep until the earliest due time. */
+function createDelays(
   { clock, sleep }: Timing,
   add: (key: string) => void,
   closed: AbortSignal,
 ): { add(key: string, wait_ms: number): void; cancel(key: string): void } {
   const times = createDueTimes()
-  let waking: { at_ms: number; cancel: AbortController } | undefined
-  const plan = () => {
+  let timer: { at_ms: number; cancel: AbortController } | undefined
+  const schedule = () => {
     const at_ms = times.next_ms()
     if (at_ms === undefined || closed.aborted) return
-    if (waking !== undefined && waking.at_ms <= at_ms) return
-    waking?.cancel.abort()
-    const turn = { at_ms, cancel: new AbortController() }
-    waking = turn
-    void sleep(Math.max(0, at_ms - clock.now_ms()), turn.cancel.signal).then(() => {
-      if (waking !== turn) return
-      waking = undefined
+    if (timer !== undefined && timer.at_ms <= at_ms) return
+    timer?.cancel.abort()
+    const next = { at_ms, cancel: new AbortController() }
+    timer = next
+    void sleep(Math.max(0, at_ms - clock.now_ms()), next.cancel.signal).then(() => {
+      if (timer !== next) return
+      timer = undefined
       for (const key of times.takeDue(clock.now_ms())) add(key)
-      plan()
+      schedule()
     })
   }
-  closed.addEventListener('abort', () => waking?.cancel.abort(), { once: true })
+  closed.addEventListener('abort', () => timer?.cancel.abort(), { once: true })
   return {
     cancel: times.remove,
     add: (key, wait_ms) => {
       times.put(key, clock.now_ms() + wait_ms)
-      plan()
+      schedule()
     },
   }
 }
 
-/** Keys that wait for a time; each is there once, with the time that was said last. */
-export type DueTimes = {
+/** Keys with a due time. Each key has one entry, with the latest time that was put. */
+type DueTimes = {
   put(key: string, due_ms: number): void
   remove(key: string): void
-  /** Takes out the keys whose time has come, earliest first. */
+  /** Removes and returns the due keys, earliest first. */
   takeDue(now_ms: number): string[]
-  /** The earliest time; undefined when nothing waits. */
+  /** Returns the earliest due time; undefined when empty. */
   next_ms(): number | undefined
   size(): number
 }
@@ -184,8 +184,8 @@ export type DueTimes = {
 type Entry = { key: string; due_ms: number }
 
 /**
- * A list that stays sorted: ten thousand resyncs wait in it for minutes, one is put or taken at a
- * time, and a shift of so short an array costs microseconds.
+ * Creates a sorted list of due times. It holds about ten thousand resyncs and changes one at a time;
+ * shifting an array of that length takes microseconds.
  */
 export function createDueTimes(): DueTimes {
   const byKey = new Map<string, number>()
@@ -194,7 +194,7 @@ export function createDueTimes(): DueTimes {
     const due_ms = byKey.get(key)
     if (due_ms === undefined) return
     byKey.delete(key)
-    sorted.splice(placeOf(sorted, { key, due_ms }), 1)
+    sorted.splice(insertionIndex(sorted, { key, due_ms }), 1)
   }
   return {
     remove,
@@ -202,7 +202,7 @@ export function createDueTimes(): DueTimes {
       remove(key)
       byKey.set(key, due_ms)
       const entry = { key, due_ms }
-      sorted.splice(placeOf(sorted, entry), 0, entry)
+      sorted.splice(insertionIndex(sorted, entry), 0, entry)
     },
     takeDue: (now_ms) => {
       const count = sorted.findIndex(({ due_ms }) => due_ms > now_ms)
@@ -215,14 +215,14 @@ export function createDueTimes(): DueTimes {
   }
 }
 
-/** Index of the first entry that is not before this one. */
-function placeOf(sorted: readonly Entry[], entry: Entry): number {
+/** Returns the index of the first entry that is not before the given one. */
+function insertionIndex(sorted: readonly Entry[], entry: Entry): number {
   let low = 0
   let high = sorted.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    const there = sorted[middle]
-    if (there !== undefined && isBefore(there, entry)) low = middle + 1
+    const other = sorted[middle]
+    if (other !== undefined && isBefore(other, entry)) low = middle + 1
     else high = middle
   }
   return low

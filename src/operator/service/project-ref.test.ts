@@ -4,26 +4,26 @@ import { type AllowedProjects, refuseForeignProject, resolveProject } from './pr
 import type { ServiceClient } from './service-client.ts'
 
 function service(projects: object[]) {
-  const asked: string[] = []
+  const paths: string[] = []
   const client: ServiceClient = {
     request: async ({ path }) => {
-      asked.push(path)
+      paths.push(path)
       return { status: 200, body: { projects, total: 1, next_cursor: null }, etag: undefined }
     },
   }
-  return { client, asked }
+  return { client, paths }
 }
 
-test('an id is taken as it is', async () => {
-  const { client, asked } = service([])
+test('an id is used without a lookup', async () => {
+  const { client, paths } = service([])
   expect(await resolveProject({ id: 'ABC' }, client)).toBe('abc')
-  expect(asked).toEqual([])
+  expect(paths).toEqual([])
 })
 
 test('a name is looked up', async () => {
-  const { client, asked } = service([{ id: 'p1', name: 'a & b', role: 'admin' }])
+  const { client, paths } = service([{ id: 'p1', name: 'a & b', role: 'admin' }])
   expect(await resolveProject({ name: 'a & b' }, client)).toBe('p1')
-  expect(asked).toEqual(['/api/v2/access/projects?name=a+%26+b&limit=5'])
+  expect(paths).toEqual(['/api/v2/access/projects?name=a+%26+b&limit=5'])
 })
 
 test.each([
@@ -36,21 +36,21 @@ test.each([
     ],
     'ProjectAmbiguous',
   ],
-])('of %j there is not just one', async (projects, reason) => {
+])('%j has no unique match', async (projects, reason) => {
   const { client } = service(projects)
   await expect(resolveProject({ name: 'a' }, client)).rejects.toMatchObject({
     ...{ name: 'NotReady', reason, message: expect.stringContaining('"a"') },
   })
 })
 
-test('an answer that is no list is no answer', async () => {
+test('an unreadable list is rejected', async () => {
   const client: ServiceClient = {
     request: async () => ({ status: 200, body: { hello: 1 }, etag: undefined }),
   }
-  await expect(resolveProject({ name: 'a' }, client)).rejects.toThrow('can not be read')
+  await expect(resolveProject({ name: 'a' }, client)).rejects.toThrow('unreadable list')
 })
 
-test('with a clock it is kept for a minute, for this service alone', async () => {
+test('with a clock the id is cached for a minute, per service', async () => {
   const { clock, advance } = manualTiming()
   const first = service([{ id: 'p1', name: 'a' }])
   const second = service([{ id: 'p2', name: 'a' }])
@@ -58,18 +58,18 @@ test('with a clock it is kept for a minute, for this service alone', async () =>
   expect(await ask()).toBe('p1')
   expect(await ask()).toBe('p1')
   expect(await resolveProject({ name: 'a' }, second.client, clock)).toBe('p2')
-  expect(first.asked).toHaveLength(1)
+  expect(first.paths).toHaveLength(1)
   await advance(60_000)
   await ask()
-  expect(first.asked).toHaveLength(2)
+  expect(first.paths).toHaveLength(2)
 })
 
-test('what was not found is asked for again', async () => {
+test('a project that was not found is looked up again', async () => {
   const { clock } = manualTiming()
-  const { client, asked } = service([])
+  const { client, paths } = service([])
   const ask = () => resolveProject({ name: 'a' }, client, clock).catch(() => 'none')
   expect([await ask(), await ask()]).toEqual(['none', 'none'])
-  expect(asked).toHaveLength(2)
+  expect(paths).toHaveLength(2)
 })
 
 const id = '0198c0de-0000-7000-8000-00000000000a'
@@ -85,7 +85,7 @@ test.each([
   ['team-a', { name: 'sandbox' }],
   ['admins', { name: 'whatever' }],
   ['other', { name: 'sandbox' }],
-])('%s may name %o', (namespace, projectRef) => {
+])('%s may use %o', (namespace, projectRef) => {
   expect(() => refuseForeignProject(allowed, { namespace, projectRef })).not.toThrow()
 })
 
@@ -94,13 +94,13 @@ test.each([
   ['team-a', { name: 'search' }],
   ['team-b', { id }],
   ['constructor', { name: 'checkout' }],
-])('%s may not name %o', (namespace, projectRef) => {
+])('%s may not use %o', (namespace, projectRef) => {
   expect(() => refuseForeignProject(allowed, { namespace, projectRef })).toThrow(
     expect.objectContaining({ reason: 'ProjectNotAllowed' }),
   )
 })
 
-test('where nothing is said every namespace may name every project', () => {
-  const about = { namespace: 'any', projectRef: { name: 'checkout' } }
-  expect(() => refuseForeignProject(undefined, about)).not.toThrow()
+test('without a list every namespace may use every project', () => {
+  const resource = { namespace: 'any', projectRef: { name: 'checkout' } }
+  expect(() => refuseForeignProject(undefined, resource)).not.toThrow()
 })

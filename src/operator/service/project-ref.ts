@@ -4,14 +4,14 @@ import type { Clock } from '../../kernel/time.ts'
 import { NotReady } from '../contract.ts'
 import { type ServiceClient, ServiceUnavailable } from './service-client.ts'
 
-/** `projectRefField` of a spec: one of the two is there. */
+/** The `projectRefField` of a spec: either `id` or `name` is set. */
 export type ProjectRef = { id?: string | undefined; name?: string | undefined }
 
 /**
- * The id of the project that a resource is about. A name is looked up in the service; with a clock
- * what it found is kept for a minute. Throws `NotReady`: `ProjectNotFound` when no project has the
- * name, `ProjectAmbiguous` when several have. An id is not looked up: the first request in the
- * project tells whether it is there.
+ * Returns the id of the project of a resource. A name is looked up in the service; with a clock the
+ * result is cached for a minute. Throws `NotReady`: `ProjectNotFound` when no project has the name,
+ * `ProjectAmbiguous` when several have. An id is not looked up: the first request in the project
+ * shows whether it exists.
  */
 export async function resolveProject(
   ref: ProjectRef,
@@ -20,63 +20,68 @@ export async function resolveProject(
 ): Promise<string> {
   if (ref.id !== undefined) return ref.id.toLowerCase()
   const name = ref.name ?? ''
-  const known = clock && knownTo(service).get(name)
-  if (known !== undefined && clock !== undefined && clock.now_ms() < known.until_ms) return known.id
+  const cached = clock && cacheFor(service).get(name)
+  if (cached !== undefined && clock !== undefined && clock.now_ms() < cached.until_ms) {
+    return cached.id
+  }
   const id = await lookUp(name, service)
-  if (clock !== undefined) knownTo(service).set(name, { id, until_ms: clock.now_ms() + kept_ms })
+  if (clock !== undefined) cacheFor(service).set(name, { id, until_ms: clock.now_ms() + cache_ms })
   return id
 }
 
-/** A project may be renamed, and its name given to another one. */
-const kept_ms = 60_000
-const kept_max = 2_000
+/** Bounds the cache: a project may be renamed and its name given to another project. */
+const cache_ms = 60_000
+const cache_max = 2_000
 
-type Known = BoundedCache<string, { id: string; until_ms: number }>
+type ProjectCache = BoundedCache<string, { id: string; until_ms: number }>
 
-/** By client: another one may lead to another service. */
-const knownBy = new WeakMap<ServiceClient, Known>()
+/** One cache per client: another client may use another service. */
+const caches = new WeakMap<ServiceClient, ProjectCache>()
 
-function knownTo(service: ServiceClient): Known {
-  const known: Known = knownBy.get(service) ?? new BoundedCache(kept_max)
-  knownBy.set(service, known)
-  return known
+function cacheFor(service: ServiceClient): ProjectCache {
+  const cache: ProjectCache = caches.get(service) ?? new BoundedCache(cache_max)
+  caches.set(service, cache)
+  return cache
 }
 
 const projectList = z.object({ projects: z.array(z.object({ id: z.string(), name: z.string() })) })
 
-/** Enough to tell none, one and several apart. */
-const shown_max = 5
+/** Projects of one name that are fetched: enough to detect and list duplicates. */
+const matches_max = 5
 
 async function lookUp(name: string, service: ServiceClient): Promise<string> {
-  const path = `/api/v2/access/projects?${new URLSearchParams({ name, limit: String(shown_max) })}`
+  const path = `/api/v2/access/projects?${new URLSearchParams({ name, limit: String(matches_max) })}`
   const { body } = await service.request({ method: 'GET', path })
   const parsed = projectList.safeParse(body)
   if (!parsed.success) {
-    throw new ServiceUnavailable('the service answered a list of projects that can not be read')
+    throw new ServiceUnavailable('the service answered with an unreadable list of projects')
   }
-  const found = parsed.data.projects.filter((project) => project.name === name)
-  const [first, second] = found
+  const matches = parsed.data.projects.filter((project) => project.name === name)
+  const [first, second] = matches
   if (first === undefined) {
-    throw new NotReady('ProjectNotFound', `the service has no project of the name "${name}"`)
+    throw new NotReady(
+      'ProjectNotFound',
+      `no project is named "${name}": create it, or correct projectRef`,
+    )
   }
   if (second === undefined) return first.id
-  const ids = found.map(({ id }) => id).join(', ')
+  const ids = matches.map(({ id }) => id).join(', ')
   throw new NotReady(
     'ProjectAmbiguous',
-    `several projects have the name "${name}": name one by its id (${ids})`,
+    `several projects are named "${name}": set projectRef.id to one of ${ids}`,
   )
 }
 
 /**
- * Projects that the resources of a namespace may name, each as a resource names it: by name or by
- * id. `*` stands for every namespace, and for every project.
+ * Projects that resources may use, by namespace. A project is listed by name or by id, as the
+ * resources refer to it. `*` as a key means every namespace, as a value every project.
  */
 export type AllowedProjects = Readonly<Record<string, readonly string[]>>
 
 /**
- * Refuses a resource about a project that its namespace may not name: whoever may write resources in
- * one namespace must not come by the keys of another one's project. Throws `NotReady`
- * (`ProjectNotAllowed`). Where nothing is said every namespace may name every project.
+ * Throws `NotReady` (`ProjectNotAllowed`) when a resource's namespace may not use its project, so
+ * that write access to one namespace does not give access to the keys of every project. Without
+ * `allowed` every namespace may use every project.
  */
 export function refuseForeignProject(
   allowed: AllowedProjects | undefined,
@@ -89,6 +94,6 @@ export function refuseForeignProject(
   if (projects.some((project) => project === '*' || project === named)) return
   throw new NotReady(
     'ProjectNotAllowed',
-    `resources of the namespace "${namespace}" may not name the project "${named}": the operator's LOOPTRACE_OPERATOR_PROJECTS does not list it there`,
+    `namespace "${namespace}" may not use the project "${named}": add it to LOOPTRACE_OPERATOR_PROJECTS of the operator`,
   )
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { freePort } from '../../../test/support/free-port.ts'
 import {
   createServiceClient,
-  retryAfter_ms,
+  parseRetryAfter,
   ServiceRefusal,
   type ServiceRequest,
   ServiceUnavailable,
@@ -14,7 +14,7 @@ const key = 'lt_op_a-secret'
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A service that answers as the test says. */
+/** Starts a service that answers with `serve`. */
 async function serving(serve: Serve, { timeout_ms = 5_000, requests_max = 4 } = {}) {
   const server = createServer(serve)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -37,7 +37,7 @@ function reply(status: number, body: unknown, headers: Record<string, string> = 
 
 const get: ServiceRequest = { method: 'GET', path: '/api/v2/x?y=1' }
 
-test('sends what it is given, and answers body and version', async () => {
+test('sends method, path, headers and body, and returns body and version', async () => {
   let seen: { method?: string | undefined; url?: string | undefined; body: string } | undefined
   let headers: IncomingMessage['headers'] = {}
   await using on = await serving(async (request, response) => {
@@ -58,32 +58,35 @@ test('sends what it is given, and answers body and version', async () => {
   })
 })
 
-test('an answer without a body has none', async () => {
+test('an answer without a body is undefined', async () => {
   await using on = await serving((_request, response) => response.writeHead(204).end())
   expect(await on.client.request(get)).toEqual({ status: 204, body: undefined, etag: undefined })
 })
 
-test.each([400, 403, 404, 409, 412])('%i is a refusal, with its problem', async (status) => {
+test.each([400, 403, 404, 409, 412])('%i is a refusal with its problem', async (status) => {
   await using on = await serving(reply(status, { code: 'some_code', detail: 'what it is' }))
   const asked = on.client.request(get)
   await expect(asked).rejects.toBeInstanceOf(ServiceRefusal)
   await expect(asked).rejects.toMatchObject({ status, code: 'some_code', message: 'what it is' })
 })
 
-test.each([301, 401, 429, 500, 502, 503])('%i is no answer', async (status) => {
-  await using on = await serving(reply(status, '<html>', { 'retry-after': '7' }))
-  const asked = on.client.request(get)
-  await expect(asked).rejects.toBeInstanceOf(ServiceUnavailable)
-  await expect(asked).rejects.toMatchObject({ retry_after_ms: 7_000 })
-  await expect(asked).rejects.toThrow('GET /api/v2/x?y=1')
-})
+test.each([301, 401, 429, 500, 502, 503])(
+  '%i means that the service is unavailable',
+  async (status) => {
+    await using on = await serving(reply(status, '<html>', { 'retry-after': '7' }))
+    const asked = on.client.request(get)
+    await expect(asked).rejects.toBeInstanceOf(ServiceUnavailable)
+    await expect(asked).rejects.toMatchObject({ retry_after_ms: 7_000 })
+    await expect(asked).rejects.toThrow('GET /api/v2/x?y=1')
+  },
+)
 
-test('what is not JSON is not the service', async () => {
+test('an answer that is not JSON is rejected', async () => {
   await using on = await serving(reply(200, '<html>welcome</html>'))
-  await expect(on.client.request(get)).rejects.toThrow('is this the service?')
+  await expect(on.client.request(get)).rejects.toThrow('check LOOPTRACE_SERVICE_URL')
 })
 
-test('no answer in time is none; the key is in no message', async () => {
+test('a request times out; no message contains the key', async () => {
   await using on = await serving(() => undefined, { timeout_ms: 100 })
   const error = await on.client.request(get).catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(ServiceUnavailable)
@@ -91,22 +94,22 @@ test('no answer in time is none; the key is in no message', async () => {
   expect(JSON.stringify([String(error), error])).not.toContain(key)
 })
 
-test('nobody there, and no key to read, are told as such', async () => {
+test('an unreachable service and an unreadable key have messages of their own', async () => {
   const options = {
     url: `http://127.0.0.1:${await freePort()}`,
     timeout_ms: 1_000,
     requests_max: 1,
   }
-  const nobody = createServiceClient({ ...options, key: async () => key })
-  await expect(nobody.request(get)).rejects.toThrow('ECONNREFUSED')
+  const unreachable = createServiceClient({ ...options, key: async () => key })
+  await expect(unreachable.request(get)).rejects.toThrow('ECONNREFUSED')
   const keyless = createServiceClient({
     ...options,
     key: () => Promise.reject(new Error('ENOENT: no such file')),
   })
-  await expect(keyless.request(get)).rejects.toThrow('the key of the operator could not be read')
+  await expect(keyless.request(get)).rejects.toThrow('reading the key of the operator failed')
 })
 
-test('so many requests are under way at a time, and no more', async () => {
+test('requests_max bounds the concurrent requests', async () => {
   let now = 0
   let most = 0
   const slow: Serve = (request, response) => {
@@ -130,5 +133,5 @@ test.each([
   ['Thu, 01 Jan 2026 00:00:30 GMT', 'Thu, 01 Jan 2026 00:01:00 GMT', 0],
   ['Thu, 01 Jan 2026 00:00:30 GMT', null, undefined],
 ])('Retry-After %s, Date %s', (value, date, expected) => {
-  expect(retryAfter_ms(value, date)).toBe(expected)
+  expect(parseRetryAfter(value, date)).toBe(expected)
 })

@@ -1,29 +1,29 @@
 import { Semaphore } from '../../kernel/semaphore.ts'
 
-/** A request of the operator to the product's API, in a project. */
+/** A request of the operator to the product's API. */
 export type ServiceRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** `/api/v2/observability/retention-policy`, with its query. */
+  /** The path with its query: `/api/v2/observability/retention-policy`. */
   path: string
-  /** Goes as X-Project-ID. */
+  /** Sent as X-Project-ID. */
   project_id?: string
   body?: unknown
-  /** Version that a PUT replaces. */
+  /** The version that a PUT replaces. */
   if_match?: string
-  /** Repeats of the same write answer as the first did. */
+  /** Repeated writes with the same key get the first answer. */
   idempotency_key?: string
 }
 
-/** An answer of 2xx. */
+/** An answer with a 2xx status. */
 export type ServiceAnswer = { status: number; body: unknown; etag: string | undefined }
 
 /**
- * The product's API as the operator calls it: over HTTP, with the operator's own key. A request
- * rejects with `ServiceUnavailable` (no answer, 429, 5xx, a bad operator key) or `ServiceRefusal`.
+ * A client of the product's API. A request rejects with `ServiceUnavailable` (no answer, 429, 5xx, a
+ * rejected operator key) or `ServiceRefusal`.
  */
 export type ServiceClient = { request(request: ServiceRequest): Promise<ServiceAnswer> }
 
-/** The service can't be asked now: worth another try, nothing is known of the resource. */
+/** The service gave no usable answer. A retry may succeed; nothing is known about the resource. */
 export class ServiceUnavailable extends Error {
   override readonly name = 'ServiceUnavailable'
   /** From Retry-After. */
@@ -35,7 +35,7 @@ export class ServiceUnavailable extends Error {
   }
 }
 
-/** The service said no (400, 403, 404, 409, 412), with its problem document. */
+/** The service refused the request (400, 403, 404, 409, 412) with a problem document. */
 export class ServiceRefusal extends Error {
   override readonly name = 'ServiceRefusal'
   readonly status: number
@@ -49,44 +49,44 @@ export class ServiceRefusal extends Error {
 }
 
 export type ServiceHttpOptions = {
-  /** `http://looptrace-api:4000`: without a path. */
+  /** Base URL without a path: `http://looptrace-api:4000`. */
   url: string
-  /** The operator's key; asked for each request, so that a rotated file is read anew. */
+  /** Returns the operator's key. Called for each request, so that a rotated file takes effect. */
   key: () => Promise<string>
-  /** From the request to the end of its answer. */
+  /** Time limit from the request to the end of its answer. */
   timeout_ms: number
-  /** Requests at the same time; further ones wait. */
+  /** Maximum concurrent requests; further requests wait. */
   requests_max: number
 }
 
 /**
- * The product's API over HTTP, as the operator. What it throws quotes the method, the path and what
- * the service said, never the key.
+ * Creates a client over HTTP with the operator's key. Errors quote the method, the path and the
+ * service's answer, never the key.
  */
 export function createServiceClient(options: ServiceHttpOptions): ServiceClient {
-  // The operator's workers are the callers, so their number bounds those that wait.
+  // Only the operator's workers call this, so their number bounds the waiting requests.
   const slots = new Semaphore({ permits_max: options.requests_max })
-  return { request: (request) => slots.run(() => ask(options, request)) }
+  return { request: (request) => slots.run(() => send(options, request)) }
 }
 
-async function ask(options: ServiceHttpOptions, request: ServiceRequest): Promise<ServiceAnswer> {
+async function send(options: ServiceHttpOptions, request: ServiceRequest): Promise<ServiceAnswer> {
   const what = `${request.method} ${request.path}`
   const key = await options.key().catch((cause: unknown) => {
-    throw new ServiceUnavailable('the key of the operator could not be read', { cause })
+    throw new ServiceUnavailable('reading the key of the operator failed', { cause })
   })
   try {
     const response = await fetch(new URL(request.path, options.url), {
       method: request.method,
       headers: headersOf(request, key),
-      // A redirect would carry the key to somebody else.
+      // A redirect would send the key to another server.
       redirect: 'manual',
       signal: AbortSignal.timeout(options.timeout_ms),
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
     })
-    return answerOf(what, response, await response.text())
+    return toAnswer(what, response, await response.text())
   } catch (error) {
     if (error instanceof ServiceUnavailable || error instanceof ServiceRefusal) throw error
-    throw new ServiceUnavailable(`${what}: no answer (${causeOf(error)})`, { cause: error })
+    throw new ServiceUnavailable(`${what}: no answer (${causeText(error)})`, { cause: error })
   }
 }
 
@@ -102,41 +102,43 @@ function headersOf(request: ServiceRequest, key: string): Record<string, string>
   }
 }
 
-/** What is worth another try, though the service answered. */
+/** 4xx statuses that a retry may resolve. */
 const unavailable = new Set([401, 408, 425, 429])
 
-function answerOf(what: string, { status, headers }: Response, text: string): ServiceAnswer {
+function toAnswer(what: string, { status, headers }: Response, text: string): ServiceAnswer {
   if (status >= 200 && status < 300) {
-    return { status, body: bodyOf(what, text), etag: headers.get('etag') ?? undefined }
+    return { status, body: parseBody(what, text), etag: headers.get('etag') ?? undefined }
   }
-  const { code, detail } = problemOf(text)
+  const { code, detail } = parseProblem(text)
   if (status >= 400 && status < 500 && !unavailable.has(status)) {
     throw new ServiceRefusal({ status, code, detail })
   }
-  const retry_after_ms = retryAfter_ms(headers.get('retry-after'), headers.get('date'))
-  throw new ServiceUnavailable(`${what}: ${sentenceOf(status, code)}`, {
+  const retry_after_ms = parseRetryAfter(headers.get('retry-after'), headers.get('date'))
+  throw new ServiceUnavailable(`${what}: ${describeStatus(status, code)}`, {
     ...(retry_after_ms !== undefined && { retry_after_ms }),
   })
 }
 
-function sentenceOf(status: number, code: string): string {
-  if (status === 401) return 'the service does not know the key of the operator (401)'
+function describeStatus(status: number, code: string): string {
+  if (status === 401) return 'the service rejected the key of the operator (401)'
   return `the service answered ${status} ${code}`
 }
 
-function bodyOf(what: string, text: string): unknown {
+function parseBody(what: string, text: string): unknown {
   if (text === '') return undefined
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new ServiceUnavailable(`${what}: the answer is not JSON: is this the service?`, { cause })
+    throw new ServiceUnavailable(`${what}: the answer is not JSON: check LOOPTRACE_SERVICE_URL`, {
+      cause,
+    })
   }
 }
 
 const detail_characters_max = 1_000
 
-/** The problem document (RFC 9457) of a refusal; a proxy on the way may answer anything. */
-function problemOf(text: string): { code: string; detail: string } {
+/** Parses the problem document (RFC 9457) of a refusal; a proxy may answer with anything. */
+function parseProblem(text: string): { code: string; detail: string } {
   try {
     const { code, detail, title } = JSON.parse(text)
     return { code: String(code ?? 'unknown'), detail: String(detail ?? title ?? '') }
@@ -146,10 +148,10 @@ function problemOf(text: string): { code: string; detail: string } {
 }
 
 /**
- * Seconds, or a date (RFC 9110), which is compared with the date of the answer: the clock of the
- * service may not be ours.
+ * Converts Retry-After to milliseconds: seconds, or a date (RFC 9110). A date is compared with the
+ * date of the answer, because the clocks may differ.
  */
-export function retryAfter_ms(value: string | null, date: string | null): number | undefined {
+export function parseRetryAfter(value: string | null, date: string | null): number | undefined {
   if (value === null) return undefined
   if (/^\d{1,6}$/.test(value.trim())) return Number(value) * 1_000
   const [until_ms, now_ms] = [Date.parse(value), Date.parse(date ?? '')]
@@ -157,8 +159,8 @@ export function retryAfter_ms(value: string | null, date: string | null): number
   return Math.max(0, until_ms - now_ms)
 }
 
-/** fetch says "fetch failed" and keeps what it was in `cause`. */
-function causeOf(error: unknown): string {
+/** Returns the reason of a failure; `fetch` puts it in `cause` of an error "fetch failed". */
+function causeText(error: unknown): string {
   const root = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(root instanceof Error)) return String(root)
   const code = 'code' in root ? root.code : undefined

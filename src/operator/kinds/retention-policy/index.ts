@@ -20,7 +20,7 @@ export const retentionPolicyKind: Kind<RetentionPolicySpec, RetentionPolicyStatu
   spec: retentionPolicySpec,
   status: retentionPolicyStatus,
   rules: retentionPolicyRules,
-  about: projectWords,
+  indexTerms: projectWords,
   columns: [
     {
       name: 'Project',

@@ -61,7 +61,7 @@ function serviceOf(policies: Map<string, unknown> = new Map()) {
 function depsOf(service: ReconcileDeps['service'], more: Partial<ReconcileDeps> = {}) {
   const noted: string[] = []
   const deps = {
-    ...{ service, peersAbout: () => [], clock: { now_ms: () => now_ms } },
+    ...{ service, findPeers: () => [], clock: { now_ms: () => now_ms } },
     noteExternalId: async (id: string) => void noted.push(id),
     ...more,
   } as unknown as ReconcileDeps
@@ -147,7 +147,7 @@ test('what the service does not keep is not Ready', async () => {
 test('behind an older one nothing is asked of the service; the older one takes over', async () => {
   const { service, asked, bodies } = serviceOf()
   const older = resourceOf({ meta: { name: 'older', created_at: '2026-11-21T10:00:00Z' } })
-  const { deps } = depsOf(service, { peersAbout: () => [older as never] })
+  const { deps } = depsOf(service, { findPeers: () => [older as never] })
   await expect(reconcileRetention(resourceOf(), deps)).rejects.toMatchObject({
     ...{ reason: 'Conflict', message: expect.stringContaining('a/older') },
   })

@@ -29,7 +29,7 @@ export async function reconcileRetention(
 ): Promise<Reconciled<RetentionPolicyStatus>> {
   const { service } = deps
   const project_id = await resolveProject(resource.spec.projectRef, service, deps.clock)
-  const rivals = deps.peersAbout(rivalWords(resource, project_id))
+  const rivals = deps.findPeers(rivalWords(resource, project_id))
   refuseBehindAnother(resource, rivals as readonly RetentionPolicy[], project_id)
   const { external_id } = resource.meta
   if (external_id !== undefined && external_id !== project_id) {
