@@ -149,8 +149,8 @@ describe('a CRD that was generated', () => {
     expect(await applied('without', {})).toMatchObject({ taken: true })
     for (const [name, spec, message] of [
       ['with', { fixedOptional: 'b' }, 'it is fixed'],
-      ['with', {}, 'fixedOptional can not be set or taken away later'],
-      ['without', { fixedOptional: 'a' }, 'fixedOptional can not be set or taken away later'],
+      ['with', {}, 'fixedOptional can not be added or removed later'],
+      ['without', { fixedOptional: 'a' }, 'fixedOptional can not be added or removed later'],
     ] as const) {
       const { taken, stderr } = await applied(name, spec)
       expect([name, taken, stderr]).toEqual([name, false, expect.stringContaining(message)])

@@ -271,7 +271,7 @@ describe('get', () => {
       return (await server.kubectl(['apply', '-f', '-'], { input })).status === 0
     })
     const lastTransitionTime = new Date(Date.now() - 300_000).toISOString()
-    const message = 'The data of the project is kept as declared.'
+    const message = 'The service keeps the data of the project as declared.'
     const ready = { type: 'Ready', status: 'True', reason: 'Synced', message }
     const conditions = [{ ...ready, observedGeneration: 1, lastTransitionTime }]
     await server.tell(

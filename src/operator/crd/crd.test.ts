@@ -47,8 +47,8 @@ describe('a field becomes', () => {
       { format: 'int64', maximum: 2 ** 40 },
     ],
     ['a positive number', z.int().positive().lt(5), { minimum: 1, maximum: 4 }],
-    ['a word of a few', z.enum(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
-    ['the only word', z.literal('a'), { type: 'string', enum: ['a'] }],
+    ['an enum', z.enum(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
+    ['a literal', z.literal('a'), { type: 'string', enum: ['a'] }],
     ['null or a number', z.int().min(1).max(9).nullable(), { type: 'integer', nullable: true }],
     ['a default', z.boolean().default(true), { type: 'boolean', default: true }],
     ['a default of null', z.boolean().nullable().default(null), { nullable: true }],
@@ -87,7 +87,7 @@ describe('a field becomes', () => {
   })
 })
 
-describe('refused, by its path:', () => {
+describe('refused, with its path:', () => {
   test.each<[string, z.ZodType, string]>([
     ['a fraction', z.number().min(0).max(1), 'spec.field: a number with a fraction'],
     ['a union', z.union([z.boolean(), name]), 'spec.field: '],
@@ -128,7 +128,7 @@ describe('refused, by its path:', () => {
 
 const immutable = { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'no' }] }
 
-test('an immutable field that may be left out can not be set or taken away later', () => {
+test('an optional immutable field can not be added or removed later', () => {
   const spec = specOf(crdOf(kindWith({ field: name.meta(immutable).optional() })))
   expect(spec['x-kubernetes-validations']).toEqual([
     { rule: 'has(self.field) == has(oldSelf.field)', message: expect.stringContaining('field') },
@@ -137,12 +137,12 @@ test('an immutable field that may be left out can not be set or taken away later
   expect(required['x-kubernetes-validations']).toBeUndefined()
 })
 
-test('an immutable field in a section that may be left out is refused', () => {
+test('an immutable field in an optional section is refused', () => {
   const section = z.strictObject({ name: name.meta(immutable) })
-  expect(() => fieldOf(section.optional())).toThrow('spec.field.name: immutable in a section')
+  expect(() => fieldOf(section.optional())).toThrow('spec.field.name: immutable in an optional section')
 })
 
-test('a status has conditions, and nothing in it is required', () => {
+test('a status has conditions, and no field is required', () => {
   const status = z.strictObject({ rows: z.int().min(0).max(9).describe('Rows.') })
   const schema = crdOf(kindWith({}, status)).spec.versions[0]?.schema.openAPIV3Schema
   const { properties, required } = schema?.properties?.['status'] ?? {}
@@ -163,7 +163,7 @@ test('columns are Ready, Reason, those of the kind, Last Sync and Age', () => {
   ])
 })
 
-test('the YAML is the same bytes each time', () => {
+test('the YAML has the same bytes each time', () => {
   const yaml = crdYaml(crdOf(kindWith({ field: name })))
   expect(crdYaml(crdOf(kindWith({ field: name })))).toBe(yaml)
   expect(yaml).toContain('name: things.looptrace.dev\n')

@@ -2,10 +2,10 @@ import { stringify } from 'yaml'
 import { apiGroup, apiVersion, type Kind, type PrinterColumn } from '../contract.ts'
 import { pendingCondition } from '../ready-condition.ts'
 import { notStructural, type StructuralSchema, type ValidationRule } from './structural-schema.ts'
-import { structuralSchemaOf } from './structural-schema-from.ts'
+import { structuralSchemaFrom } from './structural-schema-from.ts'
 
-/** The category that `kubectl get looptrace` lists. */
-export const category = 'looptrace'
+/** The category for `kubectl get looptrace`. */
+const category = 'looptrace'
 
 /** A CustomResourceDefinition of apiextensions.k8s.io/v1. */
 export type Crd = {
@@ -45,8 +45,8 @@ type CrdColumn = {
 }
 
 /**
- * The CRD of a kind, from its schemas alone; the same kind makes the same object. Throws
- * `SchemaNotStructural`, which names the field that a CRD can't have.
+ * Creates the CRD of a kind from its schemas. The result is deterministic. Throws
+ * `SchemaNotStructural` with the name of a field that does not fit a CRD.
  */
 export function crdOf(kind: Kind): Crd {
   const { plural, singular, short_names } = kind
@@ -79,10 +79,10 @@ export function crdOf(kind: Kind): Crd {
   }
 }
 
-/** The structural schema of a whole resource of the kind. */
+/** Returns the structural schema of a whole resource of the kind. */
 export function resourceSchemaOf(kind: Kind): StructuralSchema {
-  const spec = { description: kind.description, ...structuralSchemaOf(kind.spec, 'spec') }
-  const status = statusSchema(structuralSchemaOf(kind.status, 'status'))
+  const spec = { description: kind.description, ...structuralSchemaFrom(kind.spec, 'spec') }
+  const status = statusSchema(structuralSchemaFrom(kind.status, 'status'))
   return {
     description: kind.description,
     type: 'object',
@@ -105,23 +105,23 @@ function rulesOf({ rules }: Kind): { 'x-kubernetes-validations'?: readonly Valid
   return rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }
 }
 
-/** The columns of `kubectl get` and `looptrace get` after the name, in order. */
+/** Returns the columns of `kubectl get` and `looptrace get` after the name, in order. */
 export function columnsOf(kind: Kind): readonly PrinterColumn[] {
   return [
-    condition('Ready', 'status', 'Whether the service has what the spec says.'),
-    condition('Reason', 'reason', 'Why it is or is not ready.'),
+    condition('Ready', 'status', 'Whether the service matches the spec.'),
+    condition('Reason', 'reason', 'Reason of the Ready condition.'),
     ...kind.columns,
     {
       name: 'Last Sync',
       type: 'date',
       path: '.status.lastSyncTime',
-      description: lastSyncAbout,
+      description: lastSyncDescription,
     },
     {
       name: 'Age',
       type: 'date',
       path: '.metadata.creationTimestamp',
-      description: 'When the resource was made.',
+      description: 'Time since the resource was created.',
     },
   ]
 }
@@ -135,30 +135,31 @@ function columnOf({ path, priority, ...column }: PrinterColumn): CrdColumn {
   return { ...column, jsonPath: path, ...(priority !== undefined && { priority }) }
 }
 
-/** The CRD as YAML; the same CRD makes the same bytes. */
+/** Writes the CRD as YAML, always with the same bytes. */
 export function crdYaml(crd: Crd): string {
   return stringify(crd, { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' })
 }
 
-/** Of the field, and of the column that shows it. */
-export const lastSyncAbout =
-  'When it was last written after a look at the service. Looks that find all as it was write nothing.'
+/** Description of the field and of its column. */
+const lastSyncDescription =
+  'Time of the last reconcile that changed the status. A reconcile that finds no change writes nothing.'
 
-/** How many conditions a resource may have. */
+/** Maximum conditions of a resource. */
 const conditionsMax = 16
 
 /**
- * The schema of a status: what every kind has, and the kind's own. Nothing of it is required: a
- * resource that could not be reconciled yet has conditions and no more.
+ * Returns the schema of a status: the common fields and the kind's own. No field is required, because
+ * a resource that has not been reconciled has conditions only.
  */
-export function statusSchema(own: StructuralSchema): StructuralSchema {
+function statusSchema(own: StructuralSchema): StructuralSchema {
   return {
-    description: 'What was last read back from the service. Written by the operator.',
+    description: 'State last read from the service. Written by the operator.',
     type: 'object',
     default: { conditions: [pendingCondition] },
     properties: {
       conditions: {
-        description: 'Ready sums up: True only after the service was read and has the spec.',
+        description:
+          'Conditions of the resource. Ready is True only after the service was read and matches the spec.',
         type: 'array',
         maxItems: conditionsMax,
         items: conditionSchema,
@@ -166,13 +167,13 @@ export function statusSchema(own: StructuralSchema): StructuralSchema {
         'x-kubernetes-list-map-keys': ['type'],
       },
       observedGeneration: {
-        description: 'The generation of the spec that the status is about.',
+        description: 'Generation of the spec that the status refers to.',
         type: 'integer',
         format: 'int64',
         minimum: 0,
       },
       lastSyncTime: {
-        description: lastSyncAbout,
+        description: lastSyncDescription,
         type: 'string',
         format: 'date-time',
       },
@@ -181,41 +182,41 @@ export function statusSchema(own: StructuralSchema): StructuralSchema {
   }
 }
 
-/** As `metav1.Condition` has it. */
+/** The schema of `metav1.Condition`. */
 const conditionSchema: StructuralSchema = {
   type: 'object',
   required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
   properties: {
     type: {
-      description: 'What it is about, in CamelCase.',
+      description: 'Type of the condition, in CamelCase.',
       type: 'string',
       pattern: '^[A-Z][A-Za-z]*$',
       maxLength: 63,
     },
     status: {
-      description: 'Whether it holds.',
+      description: 'Status of the condition.',
       type: 'string',
       enum: ['True', 'False', 'Unknown'],
     },
     observedGeneration: {
-      description: 'The generation of the spec that it was found for.',
+      description: 'Generation of the spec that the condition refers to.',
       type: 'integer',
       format: 'int64',
       minimum: 0,
     },
     lastTransitionTime: {
-      description: 'When the status last changed.',
+      description: 'Time of the last change of the status.',
       type: 'string',
       format: 'date-time',
     },
     reason: {
-      description: 'Why, in one word for programs.',
+      description: 'Reason as one CamelCase word for programs.',
       type: 'string',
       pattern: '^[A-Z][A-Za-z0-9]*$',
       maxLength: 63,
     },
     message: {
-      description: 'Why, in a sentence for people.',
+      description: 'Reason as a sentence for people.',
       type: 'string',
       maxLength: 32768,
     },

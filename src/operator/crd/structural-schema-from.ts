@@ -7,14 +7,15 @@ import {
   type ValidationRule,
 } from './structural-schema.ts'
 
-/** What zod writes of a value, as far as a structural schema has words for it. */
+/** A JSON Schema, as written by zod. */
 type JsonSchema = { readonly [key: string]: unknown }
 
 /**
- * The structural schema of a zod schema, as of its input. `path` names it in messages: `spec`.
- * Throws `SchemaNotStructural` for what a CRD can't say, has no bound or no description.
+ * Converts the input side of a zod schema to a structural schema. `path` is its name in messages, such
+ * as `spec`. Throws `SchemaNotStructural` for a value that a CRD can't express, or that has no bound
+ * or no description.
  */
-export function structuralSchemaOf(schema: z.ZodType, path: string): StructuralSchema {
+export function structuralSchemaFrom(schema: z.ZodType, path: string): StructuralSchema {
   const written = z.toJSONSchema(schema, { io: 'input', cycles: 'throw', reused: 'inline' })
   if ('$defs' in written) notStructural(path, 'a schema with an id in its meta, expected none')
   return structural(written as JsonSchema, path)
@@ -27,14 +28,14 @@ function structural(given: JsonSchema, path: string): StructuralSchema {
     ...(typeof schema['description'] === 'string' && { description: schema['description'] }),
     type,
     ...(nullable && { nullable: true as const }),
-    // To the API server a default of null is none.
+    // The API server treats a default of null as no default.
     ...(schema['default'] != null && { default: schema['default'] }),
     ...partsOf[type](schema, path),
     ...validationsOf(schema, path),
   }
 }
 
-/** `anyOf: [value, null]` or `type: [word, null]`, as zod writes a nullable value; no other union. */
+/** Removes null from `anyOf: [value, null]` or `type: [type, null]`; refuses any other union. */
 function withoutNull(given: JsonSchema, path: string): { schema: JsonSchema; nullable: boolean } {
   for (const word of ['oneOf', 'allOf', 'not', '$ref', 'prefixItems']) {
     if (word in given) notStructural(path, `${word}, expected one plain type`)
@@ -74,7 +75,7 @@ function choicesOf(schema: JsonSchema): Partial<StructuralSchema> {
   return Array.isArray(schema['enum']) ? { enum: schema['enum'] } : {}
 }
 
-/** int32 where the bounds say that it fits; zod's own bounds of a safe integer are no bounds. */
+/** Uses int32 if the bounds fit. Zod's default bounds of a safe integer do not count as bounds. */
 function integerParts(schema: JsonSchema, path: string): Partial<StructuralSchema> {
   const { exclusiveMinimum, exclusiveMaximum } = schema
   const minimum = boundOf(schema['minimum'] ?? shifted(exclusiveMinimum, 1))
@@ -98,7 +99,7 @@ const shifted = (value: unknown, by: number) => (typeof value === 'number' ? val
 const boundOf = (value: unknown) =>
   typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined
 
-/** Formats that the API server checks as zod does. */
+/** Formats that the API server checks in the same way as zod. */
 const formats = new Set(['uuid', 'date-time', 'date'])
 
 function stringParts(schema: JsonSchema, path: string): Partial<StructuralSchema> {
@@ -112,11 +113,11 @@ function stringParts(schema: JsonSchema, path: string): Partial<StructuralSchema
     notStructural(path, 'a string without a bound, expected a maximum length')
   }
   if (pattern !== undefined) assertPortablePattern(String(pattern), path)
-  // The operator writes the status; zod's patterns of instants are long, and the format says it.
-  const isTold = format !== undefined && /^status\b/.test(path)
+  // In the status, which only the operator writes, the format suffices without zod's long pattern.
+  const isFormatEnough = format !== undefined && /^status\b/.test(path)
   return picked(schema, [
     'format',
-    ...(isTold ? [] : ['pattern' as const]),
+    ...(isFormatEnough ? [] : ['pattern' as const]),
     'minLength',
     'maxLength',
   ])
@@ -137,7 +138,7 @@ function listParts(schema: JsonSchema, path: string): Partial<StructuralSchema> 
   }
 }
 
-/** Entries of a map list are told apart by their keys, so each must have them. */
+/** Requires the key fields of a map list, because they identify its entries. */
 function assertMapKeys(schema: JsonSchema, items: StructuralSchema, path: string): void {
   const keys = schema['x-kubernetes-list-map-keys']
   if (!Array.isArray(keys) || keys.length === 0) {
@@ -155,7 +156,7 @@ function objectParts(schema: JsonSchema, path: string): Partial<StructuralSchema
   const { properties, additionalProperties, required } = schema
   if (properties === undefined) return mapParts(schema, path)
   if (additionalProperties !== undefined && additionalProperties !== false) {
-    notStructural(path, 'fields of its own beside a map, expected one of them')
+    notStructural(path, 'named fields together with a map, expected one of them')
   }
   const fields = Object.entries(properties as Record<string, JsonSchema>)
   return {
@@ -192,7 +193,7 @@ function mapParts(schema: JsonSchema, path: string): Partial<StructuralSchema> {
   }
 }
 
-/** The rules that stand in the meta, and those that keep optional parts of it immutable. */
+/** Returns the rules in the meta, and the rules that keep optional fields immutable. */
 function validationsOf(schema: JsonSchema, path: string): Partial<StructuralSchema> {
   const own = (schema['x-kubernetes-validations'] ?? []) as ValidationRule[]
   for (const { rule, message } of own) {
@@ -203,6 +204,8 @@ function validationsOf(schema: JsonSchema, path: string): Partial<StructuralSche
 }
 
 function picked(schema: JsonSchema, words: readonly (keyof StructuralSchema)[]) {
-  const found = words.filter((word) => schema[word] !== undefined)
-  return Object.fromEntries(found.map((word) => [word, schema[word]])) as Partial<StructuralSchema>
+  const present = words.filter((word) => schema[word] !== undefined)
+  return Object.fromEntries(
+    present.map((word) => [word, schema[word]]),
+  ) as Partial<StructuralSchema>
 }

@@ -1,6 +1,6 @@
 /**
- * A structural schema: the part of OpenAPI 3 that Kubernetes takes in a CRD. One type a value, no
- * unions, no floats, and a bound on whatever can grow.
+ * A structural schema: the subset of OpenAPI 3 that Kubernetes accepts in a CRD. Each value has one
+ * type; there are no unions and no floats, and every string, list and map has a bound.
  */
 export type StructuralSchema = {
   type: 'object' | 'array' | 'string' | 'integer' | 'boolean'
@@ -29,16 +29,16 @@ export type StructuralSchema = {
   'x-kubernetes-validations'?: readonly ValidationRule[]
 }
 
-/** A rule in CEL of the value that it stands at. */
+/** A CEL rule for a value. */
 export type ValidationRule = {
   rule: string
   message: string
-  /** JSONPath of the field to blame, from the value: `.days`. */
+  /** JSONPath of the field that an error names, relative to the value: `.days`. */
   fieldPath?: string
   reason?: string
 }
 
-/** A kind's schema can't stand in a CRD; the message names the field and what was expected. */
+/** A kind's schema does not fit a CRD. The message names the field and what was expected. */
 export class SchemaNotStructural extends Error {
   override readonly name = 'SchemaNotStructural'
 }
@@ -48,7 +48,7 @@ export function notStructural(path: string, message: string): never {
   throw new SchemaNotStructural(`${path}: ${message}`)
 }
 
-/** What JavaScript's regular expressions have and RE2, the API server's engine, has not. */
+/** Features of JavaScript's regular expressions that RE2, the API server's engine, lacks. */
 const notOfRe2: readonly [RegExp, string][] = [
   [/\(\?<?[=!]/, 'a lookaround'],
   [/\\[1-9]/, 'a back-reference'],
@@ -58,14 +58,14 @@ const notOfRe2: readonly [RegExp, string][] = [
   [/\[\^?\]/, 'an empty class'],
 ]
 
-/** RE2 refuses longer repeats. */
+/** RE2's limit of repeats. */
 const repeatsMax = 1_000
 
-/** Throws `SchemaNotStructural` for a pattern that the API server would read otherwise or refuse. */
+/** Throws `SchemaNotStructural` for a pattern that RE2 refuses or reads differently. */
 export function assertPortablePattern(pattern: string, path: string): void {
   for (const [sign, name] of notOfRe2) {
     if (sign.test(pattern.replaceAll('\\\\', ''))) {
-      notStructural(path, `${name} in the pattern ${pattern}, expected what RE2 has`)
+      notStructural(path, `${name} in the pattern ${pattern}, expected RE2 syntax`)
     }
   }
   for (const [, from, to] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
@@ -80,24 +80,26 @@ export function assertPortablePattern(pattern: string, path: string): void {
 
 type JsonSchema = { readonly [key: string]: unknown }
 
-/** The rule by which a field says that it can't be changed. */
-export const immutableRule = 'self == oldSelf'
+/** The rule of an immutable field. */
+const immutableRule = 'self == oldSelf'
 
 /**
- * Rules of an object for its immutable fields that may be left out. A rule of the field itself is
- * asked only when the old and the new object have it, so it could be taken away and set anew:
+ * Returns rules of an object for its optional immutable fields. A rule of the field itself applies
+ * only when the old and the new object have the field, so the field could be removed and set again:
  * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#transition-rules
  */
 export function parentRules(schema: JsonSchema, path: string): ValidationRule[] {
   const required = (schema['required'] ?? []) as string[]
   const fields = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)
-  const loose = fields.filter(([name, field]) => !required.includes(name) && !('default' in field))
-  for (const [name, field] of loose) assertNothingImmutableBelow(field, `${path}.${name}`)
-  return loose
+  const optional = fields.filter(
+    ([name, field]) => !required.includes(name) && !('default' in field),
+  )
+  for (const [name, field] of optional) assertNothingImmutableBelow(field, `${path}.${name}`)
+  return optional
     .filter(([, field]) => isImmutable(field))
     .map(([name]) => ({
       rule: `has(self.${name}) == has(oldSelf.${name})`,
-      message: `${name} can not be set or taken away later: make a new resource`,
+      message: `${name} can not be added or removed later: create a new resource`,
     }))
 }
 
@@ -106,13 +108,13 @@ function isImmutable(schema: JsonSchema): boolean {
   return rules.some(({ rule }) => rule === immutableRule)
 }
 
-/** Taking away the section and setting it anew would change what stands in it. */
+/** Refuses immutable fields in an optional section, which could be removed and set again. */
 function assertNothingImmutableBelow(section: JsonSchema, path: string): void {
   if (isImmutable(section)) return
   const fields = Object.entries((section['properties'] ?? {}) as Record<string, JsonSchema>)
   for (const [name, field] of fields) {
     if (isImmutable(field)) {
-      notStructural(`${path}.${name}`, 'immutable in a section that may be left out')
+      notStructural(`${path}.${name}`, 'immutable in an optional section')
     }
     assertNothingImmutableBelow(field, `${path}.${name}`)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { desiredPolicy, differences, differencesText } from './desired-policy.ts'
+import { describeDifferences, desiredPolicy, differences } from './desired-policy.ts'
 import { retentionPolicySpec } from './spec.ts'
 import type { StoredPolicy } from './stored-policy.ts'
 
@@ -29,7 +29,7 @@ const whole = {
   ],
 }
 
-/** What the service has once it took what `whole` wants. */
+/** The stored policy after a PUT of `whole`. */
 function stored(more: Partial<StoredPolicy> = {}): StoredPolicy {
   return {
     days: { traces: 365, observations: 90, content: null, events: 90 },
@@ -51,7 +51,7 @@ function stored(more: Partial<StoredPolicy> = {}): StoredPolicy {
   }
 }
 
-test('what is left out is for ever; events go with observations', () => {
+test('missing sections are forever; events follow observations', () => {
   expect(wantedOf({ observations: { days: 90 }, traces: {} })).toMatchObject({
     days: { traces: null, observations: 90, content: null, events: 90 },
     archive: null,
@@ -68,14 +68,14 @@ test('what is left out is for ever; events go with observations', () => {
   })
 })
 
-test('in an environment a section without days is for ever, one that is left out is as elsewhere', () => {
+test('in an environment a section without days is forever, a missing one inherits', () => {
   expect(wantedOf(whole).environments).toEqual([
     { environment: 'dev', days: { observations: 7, traces: null } },
     { environment: 'prod', days: { content: 9 } },
   ])
 })
 
-test('the order of lists, the spelling of ids and a schedule that is off make no difference', () => {
+test('the order of lists, the spelling of ids and a disabled schedule make no difference', () => {
   expect(differences(wantedOf(whole), stored())).toEqual([])
   const off = { ...whole, archive: { beforeDelete: true, schedule: '9 9 * * *' } }
   const archive = { enabled: false, after_days: 3, schedule: '0 4 * * *' }
@@ -89,7 +89,7 @@ test.each<[string, Partial<StoredPolicy>, string[]]>([
   ['days', { days: { ...days, traces: null } }, ['traces.days']],
   ['days of content', { days: { ...days, content: 1 } }, ['content.days']],
   [
-    'an environment less',
+    'a missing environment',
     { environments: [{ environment: 'prod', days: { content: 9 } }] },
     [
       ...['environments[dev]', 'environments[dev].observations.days'],
@@ -97,14 +97,14 @@ test.each<[string, Partial<StoredPolicy>, string[]]>([
     ],
   ],
   [
-    'an environment more',
+    'an additional environment',
     {
       environments: [...stored().environments, { environment: 'x', days: {} }],
     },
     ['environments[x]'],
   ],
   [
-    'for ever in the place of as elsewhere',
+    'forever instead of inherited',
     {
       environments: [
         { environment: 'prod', days: { content: 9, traces: null } },
@@ -114,18 +114,22 @@ test.each<[string, Partial<StoredPolicy>, string[]]>([
     ['environments[prod].traces.days'],
   ],
   ['the archive', { archive: null }, ['archive.afterDays', 'archive.enabled', 'archive.schedule']],
-  ['the archive before', { archive_before_delete: false }, ['archive.beforeDelete']],
-  ['nobody’s', { managed_by: null }, ['managedBy', 'managedBy.uid']],
+  ['archive before deletion', { archive_before_delete: false }, ['archive.beforeDelete']],
+  ['a missing owner', { managed_by: null }, ['managedBy', 'managedBy.uid']],
   [
-    'another’s',
+    'another owner',
     {
       managed_by: { kind: 'RetentionPolicy', namespace: 'team-a', name: 'other', uid: 'u1' },
     },
     ['managedBy'],
   ],
-  ['a hold less', { legal_holds: holds.slice(1) }, ['legalHolds[two]', 'legalHolds[two].reason']],
   [
-    'a hold on another',
+    'a missing hold',
+    { legal_holds: holds.slice(1) },
+    ['legalHolds[two]', 'legalHolds[two].reason'],
+  ],
+  [
+    'a hold with another target',
     {
       legal_holds: [
         ...holds.slice(1),
@@ -138,14 +142,14 @@ test.each<[string, Partial<StoredPolicy>, string[]]>([
   expect(differences(wantedOf(whole), stored(more)).map(({ path }) => path)).toEqual(paths)
 })
 
-test('what can not be read differs in everything', () => {
+test('an unreadable policy differs in every value', () => {
   expect(differences(wantedOf({}), undefined).length).toBeGreaterThan(5)
 })
 
-test('it is told as it stands in the spec, a few at a time', () => {
+test('differences are described by their paths in the spec, up to a maximum', () => {
   const few = differences(wantedOf(whole), stored({ days: { ...days, traces: null, content: 3 } }))
-  expect(differencesText(few)).toBe(
-    'content.days was 3, is for ever; traces.days was for ever, is 365',
+  expect(describeDifferences(few)).toBe(
+    'content.days was 3, is forever; traces.days was forever, is 365',
   )
-  expect(differencesText(differences(wantedOf(whole), undefined))).toMatch(/; and \d+ more$/)
+  expect(describeDifferences(differences(wantedOf(whole), undefined))).toMatch(/; and \d+ more$/)
 })

@@ -4,15 +4,15 @@ import type { Resource } from '../../contract.ts'
 import type { RetentionPolicySpec } from './spec.ts'
 import type { StoredPolicy } from './stored-policy.ts'
 
-/** Days by what is kept, as the service has them; null: for ever. */
+/** Retention in days, as the service has it; null: forever. */
 type Days = { content: number | null; observations: number | null; traces: number | null } & {
   events: number | null
 }
 
-/** A hold as the service takes it from a resource. */
-export type DeclaredHold = { name: string; kind: string; value: string; reason: string }
+/** A legal hold, as the service accepts it from a resource. */
+type DeclaredHold = { name: string; kind: string; value: string; reason: string }
 
-/** What PUT of the policy takes, in the service's words. */
+/** The body of a PUT of the policy. */
 export type DesiredPolicy = {
   days: Days
   environments: { environment: string; days: Partial<Days> }[]
@@ -22,7 +22,7 @@ export type DesiredPolicy = {
   legal_holds: DeclaredHold[]
 }
 
-/** What a resource wants of the service. */
+/** Converts the spec of a resource to the policy of the service. */
 export function desiredPolicy({
   meta,
   spec,
@@ -49,7 +49,7 @@ export function desiredPolicy({
 
 const sections = ['content', 'observations', 'traces', 'events'] as const
 
-/** A section that is left out is as in the policy; one without days is for ever. */
+/** Returns the days of an environment. A missing section inherits; one without days is forever. */
 function daysOf(environment: RetentionPolicySpec['environments'][number]): Partial<Days> {
   const days: Partial<Days> = {}
   for (const section of sections) {
@@ -74,7 +74,7 @@ function holdOf(hold: RetentionPolicySpec['legalHolds'][number]): DeclaredHold {
   return { name, kind: 'user', value: userId ?? '', reason }
 }
 
-/** One value that is not as the spec says, by its place there. */
+/** A value that differs from the spec, with its path in the spec. */
 export type Difference = { path: string; got: string; expected: string }
 
 type Value = string | number | boolean | null
@@ -82,9 +82,8 @@ type Values = ReadonlyMap<string, Value>
 type Policy = DesiredPolicy | StoredPolicy
 
 /**
- * Where the service differs from what a resource wants, in the order of paths. Both sides are
- * brought to one form first: the order of lists, the spelling of ids and a schedule that is off make
- * no difference.
+ * Returns the differences between the service and the spec, sorted by path. Both sides are normalised
+ * first: the order of lists, the spelling of ids and a disabled schedule make no difference.
  */
 export function differences(wanted: DesiredPolicy, stored: StoredPolicy | undefined): Difference[] {
   const [expected, got] = [valuesOf(wanted), stored === undefined ? noValues : valuesOf(stored)]
@@ -95,16 +94,16 @@ export function differences(wanted: DesiredPolicy, stored: StoredPolicy | undefi
     .map((path) => ({ path, got: textOf(got, path), expected: textOf(expected, path) }))
 }
 
-/** As people read them: a few, and how many there are besides. */
-export function differencesText(found: readonly Difference[]): string {
-  const some = found
-    .slice(0, told_max)
+/** Formats the first differences and the number of the others. */
+export function describeDifferences(differences: readonly Difference[]): string {
+  const some = differences
+    .slice(0, shown_max)
     .map(({ path, got, expected }) => `${path} was ${got}, is ${expected}`)
-  const others = found.length - some.length
+  const others = differences.length - some.length
   return `${some.join('; ')}${others > 0 ? `; and ${others} more` : ''}`
 }
 
-const told_max = 5
+const shown_max = 5
 const noValues: Values = new Map()
 
 function valuesOf(policy: Policy): Values {
@@ -115,7 +114,7 @@ function valuesOf(policy: Policy): Values {
   for (const [section, days] of Object.entries(policy.days)) set(`${section}.days`, days)
   for (const { environment, days } of policy.environments) {
     const path = `environments[${environment}]`
-    set(path, 'there')
+    set(path, 'present')
     for (const [section, own] of Object.entries(days)) set(`${path}.${section}.days`, own)
   }
   set('archive.beforeDelete', policy.archive_before_delete)
@@ -133,7 +132,7 @@ function valuesOf(policy: Policy): Values {
   return values
 }
 
-/** Where the uid of the resource stands: it is another after a restore, which is no drift. */
+/** Path of the resource's uid. It changes after a restore from a backup, which is not drift. */
 export const uidPath = 'managedBy.uid'
 
 function targetOf({ kind, value }: Pick<DeclaredHold, 'kind' | 'value'>): string {
@@ -142,8 +141,8 @@ function targetOf({ kind, value }: Pick<DeclaredHold, 'kind' | 'value'>): string
 
 function textOf(values: Values, path: string): string {
   const value = values.get(path)
-  if (value === undefined) return 'not there'
-  if (value === null) return path.endsWith('.days') ? 'for ever' : 'nobody'
+  if (value === undefined) return 'missing'
+  if (value === null) return path.endsWith('.days') ? 'forever' : 'nobody'
   return String(value).slice(0, text_max)
 }
 

@@ -7,57 +7,57 @@ import {
   retentionPolicySpec,
   retentionPolicyStatus,
 } from './spec.ts'
-import { projectWords } from './winner.ts'
+import { projectTerms } from './winner.ts'
 
-/** How long a project's data is kept, when it is archived, and what is held. */
+/** The kind of a project's retention: days, archives and legal holds. */
 export const retentionPolicyKind: Kind<RetentionPolicySpec, RetentionPolicyStatus> = {
   kind: 'RetentionPolicy',
   plural: 'retentionpolicies',
   singular: 'retentionpolicy',
   short_names: ['retpol'],
   description:
-    'How long the data of a project is kept, when it is archived, and what is held. A project follows one: of several the oldest.',
+    'Retention of a project’s data, its archives and its legal holds. If several policies name one project, the oldest applies.',
   spec: retentionPolicySpec,
   status: retentionPolicyStatus,
   rules: retentionPolicyRules,
-  indexTerms: projectWords,
+  indexTerms: projectTerms,
   columns: [
     {
       name: 'Project',
       type: 'string',
       path: '.status.projectId',
-      description: 'The project.',
+      description: 'Id of the project.',
       priority: 1,
     },
     {
       name: 'Traces',
       type: 'integer',
       path: '.spec.traces.days',
-      description: 'Days that traces are kept; empty: for ever.',
+      description: 'Days that traces are kept; empty means forever.',
     },
     {
       name: 'Observations',
       type: 'integer',
       path: '.spec.observations.days',
-      description: 'Days that observations are kept; empty: for ever.',
+      description: 'Days that observations are kept; empty means forever.',
     },
     {
       name: 'Last Run',
       type: 'date',
       path: '.status.lastRun.endTime',
-      description: 'When the last run of retention ended.',
+      description: 'Time at which the last retention run ended.',
     },
     {
       name: 'Held',
       type: 'integer',
       path: '.status.heldCount',
-      description: 'What is held in the project.',
+      description: 'Legal holds in the project.',
     },
   ],
   reasons: {
     ArchiveNotConfigured:
-      'archive is enabled and the service has no place for archives: set LOOPTRACE_BLOBS_URL there.',
-    TooManyHolds: 'The project can hold no more: release a legal hold.',
+      'archive is enabled, but the service has no storage for archives. Set LOOPTRACE_BLOBS_URL there.',
+    TooManyHolds: 'The project has the maximum number of legal holds. Release one.',
   },
   example: {
     metadata: { name: 'default', namespace: 'looptrace' },

@@ -34,9 +34,9 @@ const empty: Stored = {
   ...{ environments: [], archive_before_delete: false, archive: null, legal_holds: [] },
 }
 
-/** The few rules of the service that a reconcile leans on, with what was asked of it. */
+/** A service with the few rules that a reconcile relies on; it records the requests. */
 function serviceOf(policies: Map<string, unknown> = new Map()) {
-  const asked: string[] = []
+  const requests: string[] = []
   const bodies: Record<string, unknown>[] = []
   const shown = (stored: unknown) => ({
     ...{ version: 1, managed_by: null, last_run: null, deleted_rows: 0, deleted_bytes: 0 },
@@ -45,7 +45,7 @@ function serviceOf(policies: Map<string, unknown> = new Map()) {
   })
   const service: ReconcileDeps['service'] = {
     request: async ({ method, path, project_id = '', body }) => {
-      asked.push(`${method} ${path.replace('/api/v2/observability', '')} ${project_id}`)
+      requests.push(`${method} ${path.replace('/api/v2/observability', '')} ${project_id}`)
       if (method === 'PUT') {
         bodies.push(body as Record<string, unknown>)
         policies.set(project_id, body)
@@ -55,7 +55,7 @@ function serviceOf(policies: Map<string, unknown> = new Map()) {
       return { status: 200, body: shown(stored), etag: undefined }
     },
   }
-  return { service, asked, bodies, policies }
+  return { service, requests, bodies, policies }
 }
 
 function depsOf(service: ReconcileDeps['service'], more: Partial<ReconcileDeps> = {}) {
@@ -70,12 +70,12 @@ function depsOf(service: ReconcileDeps['service'], more: Partial<ReconcileDeps> 
 
 const applied = { status: { appliedGeneration: 3, projectId: project, drift: { count: 4 } } }
 
-test('a first look notes the project, writes, and reads again', async () => {
-  const { service, asked, bodies } = serviceOf()
+test('the first reconcile notes the project, writes, and reads again', async () => {
+  const { service, requests, bodies } = serviceOf()
   const { deps, noted } = depsOf(service)
   const done = await reconcileRetention(resourceOf(), deps)
   expect(noted).toEqual([project])
-  expect(asked.map((one) => one.split(' ')[0])).toEqual(['GET', 'PUT', 'GET'])
+  expect(requests.map((one) => one.split(' ')[0])).toEqual(['GET', 'PUT', 'GET'])
   expect(bodies).toMatchObject([{ take_over: false, managed_by: { name: 'one' } }])
   expect(done).toMatchObject({
     conditions: [{ type: 'Ready', status: 'True', reason: 'Synced' }],
@@ -84,11 +84,11 @@ test('a first look notes the project, writes, and reads again', async () => {
   })
   const again = await reconcileRetention(resourceOf({ meta: { external_id: project } }), deps)
   expect(again.events).toBeUndefined()
-  expect(asked.slice(3).map((one) => one.split(' ')[0])).toEqual(['GET'])
+  expect(requests.slice(3).map((one) => one.split(' ')[0])).toEqual(['GET'])
   expect(noted).toEqual([project])
 })
 
-test('what was changed in the service since is drift, and what was changed in the spec is not', async () => {
+test('a later change in the service is drift, a change of the spec is not', async () => {
   const changed = serviceOf()
   const { deps } = depsOf(changed.service)
   await reconcileRetention(resourceOf(), deps)
@@ -105,7 +105,7 @@ test('what was changed in the service since is drift, and what was changed in th
   })
 })
 
-test('a restored resource takes its policy up again, and that is no drift', async () => {
+test('a restored resource adopts its policy again, without drift', async () => {
   const { service, bodies } = serviceOf()
   const { deps } = depsOf(service)
   await reconcileRetention(resourceOf(), deps)
@@ -114,7 +114,7 @@ test('a restored resource takes its policy up again, and that is no drift', asyn
   expect(bodies.at(-1)).toMatchObject({ take_over: false, managed_by: { uid: 'u2' } })
 })
 
-test('to come back once an older resource is gone is no drift', async () => {
+test('winning after an older resource is gone is not drift', async () => {
   const { service } = serviceOf()
   const behind = { type: 'Ready', status: 'False', reason: 'Conflict', message: '' } as const
   const conditions = [{ ...behind, lastTransitionTime: '', observedGeneration: 3 }]
@@ -124,7 +124,7 @@ test('to come back once an older resource is gone is no drift', async () => {
   })
 })
 
-test('what can not be read is written anew', async () => {
+test('an unreadable policy is overwritten', async () => {
   const broken = { ...empty, days: { traces: 'many' } }
   const { service, bodies } = serviceOf(new Map([[project, broken]]))
   const { deps } = depsOf(service)
@@ -133,41 +133,41 @@ test('what can not be read is written anew', async () => {
   expect(done).toMatchObject({ conditions: [{ status: 'True' }], status: { drift: { count: 5 } } })
 })
 
-test('what the service does not keep is not Ready', async () => {
+test('a read-back that differs is not Ready', async () => {
   const { service } = serviceOf()
   const deaf: ReconcileDeps['service'] = {
     request: (request) => service.request({ ...request, method: 'GET' }),
   }
   await expect(reconcileRetention(resourceOf(), depsOf(deaf).deps)).rejects.toMatchObject({
     ...{ name: 'NotReady', reason: 'NotApplied' },
-    message: expect.stringContaining('traces.days was for ever, is 9'),
+    message: expect.stringContaining('traces.days was forever, is 9'),
   })
 })
 
-test('behind an older one nothing is asked of the service; the older one takes over', async () => {
-  const { service, asked, bodies } = serviceOf()
+test('behind an older resource no request is sent; the older one takes over', async () => {
+  const { service, requests, bodies } = serviceOf()
   const older = resourceOf({ meta: { name: 'older', created_at: '2026-11-21T10:00:00Z' } })
   const { deps } = depsOf(service, { findPeers: () => [older as never] })
   await expect(reconcileRetention(resourceOf(), deps)).rejects.toMatchObject({
     ...{ reason: 'Conflict', message: expect.stringContaining('a/older') },
   })
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
   await reconcileRetention(resourceOf(), depsOf(service).deps)
   await reconcileRetention(older, deps)
   expect(bodies.at(-1)).toMatchObject({ take_over: true, managed_by: { name: 'older' } })
 })
 
-test('a project that the name no longer names is let go of first', async () => {
-  const { service, asked } = serviceOf()
+test('the policy of a former project is withdrawn first', async () => {
+  const { service, requests } = serviceOf()
   await reconcileRetention(resourceOf({ meta: { external_id: other } }), depsOf(service).deps)
-  expect(asked[0]).toBe(`DELETE /retention-policy?managed_by=RetentionPolicy%2Fa%2Fone ${other}`)
+  expect(requests[0]).toBe(`DELETE /retention-policy?managed_by=RetentionPolicy%2Fa%2Fone ${other}`)
 })
 
 test.each([
   ['project_not_found', 404, 'ProjectNotFound'],
   ['archive_not_configured', 409, 'ArchiveNotConfigured'],
   ['too_many_holds', 409, 'TooManyHolds'],
-])('a refusal %s is told as a reason', async (code, status, reason) => {
+])('a refusal %s becomes a reason of Ready', async (code, status, reason) => {
   const { service } = serviceOf()
   const refusing: ReconcileDeps['service'] = {
     request: async (request) => {
@@ -181,15 +181,15 @@ test.each([
   await expect(reconcileRetention(resourceOf(), deps)).rejects.toMatchObject({ reason })
 })
 
-test('removal asks in every project that it may have written in, and once in each', async () => {
-  const { service, asked } = serviceOf()
+test('removal deletes once in every project that may have been written', async () => {
+  const { service, requests } = serviceOf()
   const retained = resourceOf({
     ...{ spec: { deletionPolicy: 'Retain' }, meta: { external_id: other } },
     status: { projectId: project },
   })
   await removeRetention(retained, { service })
   const query = 'managed_by=RetentionPolicy%2Fa%2Fone&retain=true'
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     `DELETE /retention-policy?${query} ${other}`,
     `DELETE /retention-policy?${query} ${project}`,
   ])
@@ -201,7 +201,7 @@ test.each([
     new ServiceRefusal({ status: 404, code: 'project_not_found', detail: '' }),
   ],
   ['another owner', new ServiceRefusal({ status: 409, code: 'managed_by_kubernetes', detail: '' })],
-])('removal is done with %s, and with nothing else', async (_, refusal) => {
+])('removal succeeds with %s, and fails with any other error', async (_, refusal) => {
   const throwing = (error: Error) => ({ service: { request: () => Promise.reject(error) } })
   await removeRetention(resourceOf(), throwing(refusal))
   const down = new ServiceUnavailable('down')
@@ -210,7 +210,7 @@ test.each([
   await expect(removeRetention(resourceOf(), throwing(others))).rejects.toBe(others)
 })
 
-test('removal of one whose project was never found is done', async () => {
+test('removal succeeds when the project was never found', async () => {
   const none = {
     service: { request: async () => ({ status: 200, etag: undefined, body: { projects: [] } }) },
   }

@@ -10,18 +10,18 @@ import { type ServiceClient, ServiceRefusal } from '../../service/service-client
 import {
   type DesiredPolicy,
   type Difference,
+  describeDifferences,
   desiredPolicy,
   differences,
-  differencesText,
   uidPath,
 } from './desired-policy.ts'
 import type { RetentionPolicyStatus } from './spec.ts'
-import { asNotReady, policyPath, readPolicy, type StoredPolicy } from './stored-policy.ts'
-import { nameOf, type RetentionPolicy, rivalWords, winnerOf } from './winner.ts'
+import { policyPath, readPolicy, type StoredPolicy, toNotReady } from './stored-policy.ts'
+import { findWinner, nameOf, type RetentionPolicy, rivalTerms } from './winner.ts'
 
 /**
- * Brings a project's retention in the service to what the spec says: reads, compares, writes only
- * what differs, and reads again. A project that another, older resource declares is left to it.
+ * Applies the spec to the project's policy in the service: reads, compares, writes only if it differs,
+ * and reads again. Throws `NotReady` (`Conflict`) when an older resource names the same project.
  */
 export async function reconcileRetention(
   resource: RetentionPolicy,
@@ -29,11 +29,11 @@ export async function reconcileRetention(
 ): Promise<Reconciled<RetentionPolicyStatus>> {
   const { service } = deps
   const project_id = await resolveProject(resource.spec.projectRef, service, deps.clock)
-  const rivals = deps.findPeers(rivalWords(resource, project_id))
-  refuseBehindAnother(resource, rivals as readonly RetentionPolicy[], project_id)
+  const rivals = deps.findPeers(rivalTerms(resource, project_id))
+  requireWinner(resource, rivals as readonly RetentionPolicy[], project_id)
   const { external_id } = resource.meta
   if (external_id !== undefined && external_id !== project_id) {
-    await letGo(resource, service, external_id)
+    await withdraw(resource, service, external_id)
   }
   const wanted = desiredPolicy(resource)
   const before = await readPolicy(service, project_id)
@@ -44,12 +44,12 @@ export async function reconcileRetention(
   if (external_id !== project_id) await deps.noteExternalId(project_id)
   await put(deps, project_id, wanted, before)
   const after = await readBack(deps, project_id, wanted)
-  const drift = driftOf(resource, project_id, changes)
+  const drift = findDrift(resource, project_id, changes)
   const status = statusOf(resource, project_id, after)
   return {
     conditions: [ready],
-    status: drift.length === 0 ? status : { ...status, drift: moreDrift(resource, deps) },
-    events: [eventOf(changes, { drift, before })],
+    status: drift.length === 0 ? status : { ...status, drift: countDrift(resource, deps) },
+    events: [changeEvent(changes, { drift, before })],
     drifted: drift.length,
   }
 }
@@ -58,23 +58,23 @@ const ready = {
   type: 'Ready',
   status: 'True',
   reason: 'Synced',
-  message: 'The data of the project is kept as declared.',
+  message: 'The service keeps the data of the project as declared.',
 } as const
 
-/** A winner that goes tells nobody but the API server, so the others look now and then. */
-const conflictAgain_ms = 10_000
+/** Interval at which the others check whether the winner still exists. */
+const conflictCheck_ms = 10_000
 
-function refuseBehindAnother(
+function requireWinner(
   resource: RetentionPolicy,
   rivals: readonly RetentionPolicy[],
   project_id: string,
 ): void {
-  const winner = winnerOf(resource, rivals)
+  const winner = findWinner(resource, rivals)
   if (nameOf(winner) === nameOf(resource)) return
   throw new NotReady(
     'Conflict',
-    `RetentionPolicy ${nameOf(winner)}, which is older, declares the retention of the project ${project_id}`,
-    { again_after_ms: conflictAgain_ms },
+    `the older RetentionPolicy ${nameOf(winner)} already declares the retention of project ${project_id}`,
+    { again_after_ms: conflictCheck_ms },
   )
 }
 
@@ -86,7 +86,7 @@ async function put(
 ): Promise<void> {
   const { namespace, name } = wanted.managed_by
   const owner = before?.managed_by
-  // Whoever declares it is younger or no more: this resource won. What can't be read is nobody's.
+  // This resource won, so another owner is younger or gone. An unreadable policy has no owner.
   const take_over =
     before === undefined ||
     (owner != null && (owner.namespace !== namespace || owner.name !== name))
@@ -94,7 +94,7 @@ async function put(
   try {
     await service.request({ method: 'PUT', path: policyPath, project_id, body })
   } catch (error) {
-    throw asNotReady(error)
+    throw toNotReady(error)
   }
 }
 
@@ -104,11 +104,11 @@ async function readBack(
   wanted: DesiredPolicy,
 ): Promise<StoredPolicy> {
   const after = await readPolicy(service, project_id)
-  const left = differences(wanted, after)
-  if (after !== undefined && left.length === 0) return after
+  const remaining = differences(wanted, after)
+  if (after !== undefined && remaining.length === 0) return after
   throw new NotReady(
     'NotApplied',
-    `it was written, but reads back otherwise: ${differencesText(left)}`,
+    `the policy was written, but the read-back differs: ${describeDifferences(remaining)}`,
     { again_after_ms: notApplied_ms },
   )
 }
@@ -116,10 +116,10 @@ async function readBack(
 const notApplied_ms = 10_000
 
 /**
- * What was changed behind the resource's back: the project had been brought to this very spec, and
- * no older resource came in between.
+ * Returns the changes by someone else: those in a project to which this generation of the spec had been
+ * applied, without an older resource in between.
  */
-function driftOf(
+function findDrift(
   { meta, status }: RetentionPolicy,
   project_id: string,
   changes: readonly Difference[],
@@ -133,27 +133,27 @@ function driftOf(
   return was_applied ? changes.filter(({ path }) => path !== uidPath) : []
 }
 
-function moreDrift({ status }: Pick<RetentionPolicy, 'status'>, { clock }: ReconcileDeps) {
+function countDrift({ status }: Pick<RetentionPolicy, 'status'>, { clock }: ReconcileDeps) {
   const lastTime = new Date(clock.now_ms()).toISOString()
   return { count: (status.drift?.count ?? 0) + 1, lastTime }
 }
 
-function eventOf(
+function changeEvent(
   changes: readonly Difference[],
   { drift, before }: { drift: readonly Difference[]; before: StoredPolicy | undefined },
 ): EventDraft {
   const action = 'PutPolicy'
   if (drift.length > 0) {
-    const note = `Put right what was changed in the service: ${differencesText(drift)}`
+    const note = `Corrected changes made in the service: ${describeDifferences(drift)}`
     return { type: 'Warning', reason: 'DriftCorrected', action, note }
   }
   const owner = before?.managed_by
-  const told = changes.filter(({ path }) => path !== uidPath)
+  const shown = changes.filter(({ path }) => path !== uidPath)
   const note =
-    told.length === 0
-      ? 'Taken up again by this resource'
-      : `Written to the service: ${differencesText(told)}`
-  const is_new = owner == null || told.some(({ path }) => path === 'managedBy')
+    shown.length === 0
+      ? 'Adopted again by this resource'
+      : `Written to the service: ${describeDifferences(shown)}`
+  const is_new = owner == null || shown.some(({ path }) => path === 'managedBy')
   return { type: 'Normal', reason: is_new ? 'Applied' : 'Updated', action, note }
 }
 
@@ -189,20 +189,20 @@ function lastRunOf(run: NonNullable<StoredPolicy['last_run']>) {
 }
 
 /**
- * Takes the policy and its holds back, so that everything stays for ever again; with
- * `deletionPolicy: Retain` lets go of them. Both are left alone where they are another's.
+ * Deletes the policy and its holds, so that all data is kept forever again. With
+ * `deletionPolicy: Retain` both stay without an owner. Those of another resource are left alone.
  */
 export async function removeRetention(
   resource: RetentionPolicy,
   { service }: Pick<ReconcileDeps, 'service'>,
 ): Promise<void> {
-  for (const project_id of await projectsOf(resource, service)) {
-    await letGo(resource, service, project_id)
+  for (const project_id of await findProjects(resource, service)) {
+    await withdraw(resource, service, project_id)
   }
 }
 
-/** Takes back what the resource declares in a project. */
-export async function letGo(
+/** Deletes or releases the policy of the resource in one project. */
+async function withdraw(
   { meta, spec }: RetentionPolicy,
   service: ServiceClient,
   project_id: string,
@@ -218,7 +218,7 @@ export async function letGo(
   }
 }
 
-/** The project is gone, or another resource declares its retention by now. */
+/** Codes of refusals that end a removal: the project is gone, or another resource owns the policy. */
 const done = new Set(['project_not_found', 'managed_by_kubernetes'])
 
 function isNoLongerOurs(error: unknown): boolean {
@@ -226,10 +226,10 @@ function isNoLongerOurs(error: unknown): boolean {
 }
 
 /**
- * Projects in which the resource may have written: as the annotation, the status and the spec say.
- * Only where none names one is the name looked up.
+ * Returns the projects to which the resource may have written, by its annotation, status and spec. The
+ * name is looked up only if none of them has an id.
  */
-async function projectsOf(
+async function findProjects(
   { meta, status, spec }: RetentionPolicy,
   service: ServiceClient,
 ): Promise<string[]> {

@@ -8,27 +8,32 @@ const days = z.int().min(1).max(days_max)
 
 const section = (what: string, missing: string) =>
   z
-    .strictObject({ days: days.optional().describe(`Whole days. Left out: ${missing}.`) })
+    .strictObject({
+      days: days.optional().describe(`Retention in days, 1–36,500. Default: ${missing}.`),
+    })
     .describe(what)
 
 const sections = {
   traces: section(
-    'Records of traces, tasks and conversations, by their last activity.',
-    'for ever',
+    'Retention of traces, tasks and conversations, by their last activity.',
+    'forever',
   ).optional(),
-  observations: section('Observations. At most the days of traces.', 'for ever').optional(),
+  observations: section(
+    'Retention of observations. At most the days of traces.',
+    'forever',
+  ).optional(),
   content: section(
-    'What was said: inputs, outputs, bodies. At most the days of observations, which stay without it.',
-    'as long as its observation',
+    'Retention of content: inputs, outputs, bodies. At most the days of observations, which are kept without it.',
+    'as for observations',
   ).optional(),
   events: section(
-    'Events, links and correlations. At most the days of observations.',
-    'as long as observations',
+    'Retention of events, links and correlations. At most the days of observations.',
+    'as for observations',
   ).optional(),
 }
 
 const environment = z.strictObject({
-  name: z.string().min(1).max(256).describe('The environment, as its records carry it.'),
+  name: z.string().min(1).max(256).describe('Name of the environment, as in its records.'),
   ...sections,
 })
 
@@ -36,20 +41,22 @@ const archive = z.strictObject({
   enabled: z
     .boolean()
     .default(false)
-    .describe('Archive days on the schedule. The service has to have a place for archives.'),
-  afterDays: days.optional().describe('Days that are older are archived. Needed with enabled.'),
+    .describe('Archives days on the schedule. The service must have a storage for archives.'),
+  afterDays: days
+    .optional()
+    .describe('Age in days from which days are archived. Required with enabled.'),
   schedule: z
     .string()
     .max(100)
     .regex(/^[0-5]?[0-9]( [0-9A-Za-z*,/-]+){4}$/)
     .default('0 4 * * *')
     .describe(
-      'When, in UTC, as the five fields of cron; the minute is one number. A time that was missed is made up for once.',
+      'Schedule in UTC as five cron fields; the minute is one number. A missed time is run once later.',
     ),
   beforeDelete: z
     .boolean()
     .default(false)
-    .describe('Delete a day only once a verified archive has it.'),
+    .describe('Deletes a day only after a verified archive contains it.'),
 })
 
 const id = z.string().min(1).max(256)
@@ -60,7 +67,7 @@ const legalHold = z
       .string()
       .max(63)
       .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
-      .describe('Tells the holds of this resource apart.'),
+      .describe('Name of the legal hold, unique in this resource.'),
     traceId: z
       .string()
       .max(36)
@@ -70,11 +77,13 @@ const legalHold = z
     taskId: id.optional().describe('Holds every trace of this task.'),
     conversationId: id
       .optional()
-      .describe(
-        'Holds every trace of this conversation: its UUID, or the id that the client sent.',
-      ),
+      .describe('Holds every trace of this conversation: its UUID, or the id sent by the client.'),
     userId: id.optional().describe('Holds every trace of this user.'),
-    reason: z.string().min(1).max(1_000).describe('Why it is held; kept when it is released.'),
+    reason: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .describe('Reason for the hold. Stays on record after the release.'),
   })
   .meta({
     'x-kubernetes-validations': [
@@ -90,7 +99,7 @@ const listByName = {
   'x-kubernetes-list-map-keys': ['name'],
 }
 
-/** What a RetentionPolicy declares. A section that is left out keeps what it is about for ever. */
+/** The spec of a RetentionPolicy. Data without a section is kept forever. */
 export const retentionPolicySpec = z.strictObject({
   projectRef: projectRefField,
   ...sections,
@@ -99,17 +108,17 @@ export const retentionPolicySpec = z.strictObject({
     .max(50)
     .default([])
     .describe(
-      'What differs in an environment. A section that it leaves out is as above, one without days is for ever.',
+      'Overrides for environments. A missing section inherits from above; one without days means forever.',
     )
     .meta(listByName),
   archive: archive
     .optional()
-    .describe('When days are archived. Left out: not on a schedule, and not before they go.')
+    .describe('Archives of days. Default: no archives, on a schedule or before deletion.')
     .meta({
       'x-kubernetes-validations': [
         {
           rule: '!self.enabled || has(self.afterDays)',
-          message: 'afterDays: expected it where archive is enabled',
+          message: 'afterDays: required when archive is enabled',
         },
       ],
     }),
@@ -117,25 +126,27 @@ export const retentionPolicySpec = z.strictObject({
     .array(legalHold)
     .max(100)
     .default([])
-    .describe('What may not be deleted. A hold that leaves this list is released.')
+    .describe(
+      'Legal holds: data that must not be deleted. A hold removed from this list is released.',
+    )
     .meta(listByName),
   ...commonSpecFields,
 })
 
 export type RetentionPolicySpec = z.output<typeof retentionPolicySpec>
 
-/** Stands for days that are left out: more than there may be. */
-const forEver = 36_501
+/** Days that stand for "forever" in the rules: more than the maximum. */
+const forever = 36_501
 
-/** The days of a section, in CEL; `forEver` without any. */
+/** Returns the days of a section in CEL; `forever` without any. */
 function daysOf(section: string): string {
-  return `(has(${section}) && has(${section}.days) ? ${section}.days : ${forEver})`
+  return `(has(${section}) && has(${section}.days) ? ${section}.days : ${forever})`
 }
 
-/** The days that an environment has of a section of its own. */
-const ownDays = (section: string) => `(has(e.${section}.days) ? e.${section}.days : ${forEver})`
+/** Returns the days of an environment's own section in CEL. */
+const ownDays = (section: string) => `(has(e.${section}.days) ? e.${section}.days : ${forever})`
 
-/** The days of a section in an environment, which are the policy's where it has none. */
+/** Returns the days of a section in an environment in CEL, inherited from the policy if missing. */
 const daysIn = (section: string) =>
   `(has(e.${section}) ? ${ownDays(section)} : ${daysOf(`self.spec.${section}`)})`
 
@@ -143,8 +154,8 @@ const everywhere = (rule: string) =>
   `!has(self.spec.environments) || self.spec.environments.all(e, ${rule})`
 
 /**
- * What the service refuses too, told when the resource is applied: nothing is kept longer than what
- * it belongs to. Content and events that say nothing go with their observations.
+ * Rules that the service enforces too, checked when the resource is applied: data is not kept longer
+ * than its parent. Content and events without days follow their observations.
  */
 export const retentionPolicyRules: readonly CelRule[] = [
   {
@@ -157,74 +168,79 @@ export const retentionPolicyRules: readonly CelRule[] = [
   })),
   {
     rule: everywhere(`!has(e.observations) || ${ownDays('observations')} <= ${daysIn('traces')}`),
-    message: 'environments: observations.days: expected at most the days of traces there',
+    message:
+      'environments: observations.days: expected at most the days of traces in the environment',
   },
   {
     rule: everywhere(`!has(e.events) || ${ownDays('events')} <= ${observationsIn()}`),
-    message: 'environments: events.days: expected at most the days of observations there',
+    message:
+      'environments: events.days: expected at most the days of observations in the environment',
   },
   {
     rule: everywhere(
       `!has(e.content) || !has(e.content.days) || e.content.days <= ${observationsIn()}`,
     ),
-    message: 'environments: content.days: expected at most the days of observations there',
+    message:
+      'environments: content.days: expected at most the days of observations in the environment',
   },
 ]
 
-/** Observations of an environment that says nothing of them go with its traces at the latest. */
+/** Returns the days of observations in an environment in CEL; inherited ones end with its traces. */
 function observationsIn(): string {
   const [own, observations] = [ownDays('observations'), daysOf('self.spec.observations')]
   const traces = daysIn('traces')
   return `(has(e.observations) ? ${own} : ${observations} <= ${traces} ? ${observations} : ${traces})`
 }
 
-/** Kubernetes' integers are int64; past this a JSON number is no longer exact. */
+/** Maximum exact integer of a JSON number, below the int64 of Kubernetes. */
 const count_max = 2 ** 53 - 2
 const count = z.int().min(0).max(count_max)
 const instant = z.iso.datetime()
 
-/** What the service says of a project's retention, as it was last read. */
+/** The status of a RetentionPolicy: the state last read from the service. */
 export const retentionPolicyStatus = z.strictObject({
-  projectId: z.uuid().max(36).optional().describe('The project that projectRef names.'),
+  projectId: z.uuid().max(36).optional().describe('Id of the project of projectRef.'),
   appliedGeneration: count
     .optional()
-    .describe('The generation of the spec that the service was last seen to follow.'),
-  policyVersion: count.optional().describe('The version of the policy in the service.'),
+    .describe('Generation of the spec that was last confirmed in the service.'),
+  policyVersion: count.optional().describe('Version of the policy in the service.'),
   lastRun: z
     .strictObject({
-      id: z.uuid().max(36).describe('Its job_id in the service.'),
-      endTime: instant.describe('When it ended.'),
-      state: z.enum(['succeeded', 'failed']).describe('How it ended.'),
-      rowsDeleted: count.describe('Rows that it deleted.'),
-      bytesDeleted: count.describe('Bytes on disk that those took, about.'),
+      id: z.uuid().max(36).describe('The job_id of the run in the service.'),
+      endTime: instant.describe('Time at which the run ended.'),
+      state: z.enum(['succeeded', 'failed']).describe('Result of the run.'),
+      rowsDeleted: count.describe('Rows deleted by the run.'),
+      bytesDeleted: count.describe('Approximate size of the deleted rows on disk, in bytes.'),
     })
     .optional()
-    .describe('The run of retention that ended last.'),
-  rowsDeleted: count.optional().describe('Rows that all runs on record have deleted.'),
-  bytesDeleted: count.optional().describe('Bytes on disk that those took, about.'),
-  nextRunTime: instant.optional().describe('When retention runs next.'),
-  nextArchiveTime: instant.optional().describe('When days are next archived on the schedule.'),
+    .describe('The last finished retention run.'),
+  rowsDeleted: count.optional().describe('Rows deleted by all recorded runs.'),
+  bytesDeleted: count
+    .optional()
+    .describe('Approximate size of the deleted rows on disk, in bytes.'),
+  nextRunTime: instant.optional().describe('Time of the next retention run.'),
+  nextArchiveTime: instant.optional().describe('Time of the next scheduled archive.'),
   heldCount: count
     .optional()
-    .describe('What is held in the project: by this resource and by anybody else, each once.'),
+    .describe('Distinct legal holds in the project, of this resource and of others.'),
   holds: z
     .array(
       z.strictObject({
-        name: z.string().max(63).describe('The name in legalHolds.'),
-        holdId: z.uuid().max(36).describe('Its hold_id in the service.'),
+        name: z.string().max(63).describe('Name of the hold in spec.legalHolds.'),
+        holdId: z.uuid().max(36).describe('The hold_id in the service.'),
       }),
     )
     .max(100)
     .optional()
-    .describe('The legal holds of this resource.')
+    .describe('Legal holds of this resource.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
   drift: z
     .strictObject({
-      count: count.describe('Times that the service had been changed behind the resource’s back.'),
-      lastTime: instant.optional().describe('When that was last put right.'),
+      count: count.describe('Number of corrected drifts.'),
+      lastTime: instant.optional().describe('Time of the last correction.'),
     })
     .optional()
-    .describe('Changes in the service that were put right.'),
+    .describe('Corrections of changes that someone else made in the service.'),
 })
 
 export type RetentionPolicyStatus = z.output<typeof retentionPolicyStatus>

@@ -8,7 +8,7 @@ export const policyPath = '/api/v2/observability/retention-policy'
 const days = z.number().nullable()
 const count = z.number()
 
-/** What the service answers, as far as it is read here. */
+/** The parts of the service's answer that are read here. */
 const storedPolicy = z.object({
   days: z.object({ content: days, observations: days, traces: days, events: days }),
   environments: z.array(
@@ -51,8 +51,8 @@ const storedPolicy = z.object({
 export type StoredPolicy = z.output<typeof storedPolicy>
 
 /**
- * Reads the policy of a project, `NotReady` when there is none; undefined for one that can't be read, since somebody changed it in
- * the database to what the service would never have taken.
+ * Reads the policy of a project. Returns undefined for a policy in an invalid format, as after a manual
+ * change in the database. Throws `NotReady` when the project does not exist.
  */
 export async function readPolicy(
   service: ServiceClient,
@@ -60,20 +60,20 @@ export async function readPolicy(
 ): Promise<StoredPolicy | undefined> {
   const request = { method: 'GET', path: policyPath, project_id } as const
   const { body } = await service.request(request).catch((error: unknown) => {
-    throw asNotReady(error)
+    throw toNotReady(error)
   })
   return storedPolicy.safeParse(body).data
 }
 
-/** What has to be put right elsewhere first, and then needs no hurry. */
+/** Reasons of Ready by error code, for refusals that must be resolved outside the operator. */
 const reasons: Readonly<Record<string, string>> = {
   project_not_found: 'ProjectNotFound',
   archive_not_configured: 'ArchiveNotConfigured',
   too_many_holds: 'TooManyHolds',
 }
 
-/** A refusal of the service in words of Ready, if it is of that sort; else the error as it came. */
-export function asNotReady(error: unknown): unknown {
+/** Converts a refusal with such a code to `NotReady`; returns other errors unchanged. */
+export function toNotReady(error: unknown): unknown {
   if (!(error instanceof ServiceRefusal)) return error
   const reason = reasons[error.code]
   return reason === undefined ? error : new NotReady(reason, error.message)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { retentionPolicySpec } from './spec.ts'
-import { nameOf, projectWords, type RetentionPolicy, rivalWords, winnerOf } from './winner.ts'
+import { findWinner, nameOf, projectTerms, type RetentionPolicy, rivalTerms } from './winner.ts'
 
 const project = '0a1b2c3d-0000-4000-8000-0123456789ab'
 
@@ -25,12 +25,12 @@ const early = '2026-11-21T12:00:00Z'
 const late = '2026-11-21T12:00:01Z'
 /** Among those of the peers that the cache finds by the words of a rival. */
 const winner = (own: RetentionPolicy, ...peers: RetentionPolicy[]) => {
-  const words = new Set(rivalWords(own, project))
-  const rivals = peers.filter((peer) => projectWords(peer).some((word) => words.has(word)))
-  return nameOf(winnerOf(own, rivals))
+  const words = new Set(rivalTerms(own, project))
+  const rivals = peers.filter((peer) => projectTerms(peer).some((word) => words.has(word)))
+  return nameOf(findWinner(own, rivals))
 }
 
-test('the oldest wins, and of equally old ones the first by namespace and name', () => {
+test('the oldest wins, and among equally old ones the first by namespace and name', () => {
   const [one, other] = [policy('b', early), policy('a', late)]
   expect(winner(one, one, other)).toBe('a/b')
   expect(winner(other, one, other)).toBe('a/b')
@@ -38,12 +38,12 @@ test('the oldest wins, and of equally old ones the first by namespace and name',
   expect(winner(policy('a', early, { namespace: 'b' }), policy('z', early))).toBe('a/z')
 })
 
-test('one alone wins, whatever others are about', () => {
+test('a policy wins over policies of other projects', () => {
   expect(winner(policy('b', late))).toBe('a/b')
   expect(winner(policy('b', late), policy('a', early, { ref: { name: 'other' } }))).toBe('a/b')
 })
 
-test('it is the same project by id, by name, and as it was looked up', () => {
+test('the same project is found by id, by name and by the looked-up id', () => {
   const own = policy('b', late, { ref: { id: project } })
   expect(winner(own, policy('a', early, { ref: { id: project.toUpperCase() } }))).toBe('a/a')
   expect(winner(own, policy('a', early, { projectId: project }))).toBe('a/a')
@@ -51,7 +51,7 @@ test('it is the same project by id, by name, and as it was looked up', () => {
   expect(winner(policy('b', late), policy('a', early))).toBe('a/a')
 })
 
-test('all that are about a project agree on one', () => {
+test('all policies of a project agree on the winner', () => {
   const some = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ max: 99 })), {
     minLength: 1,
     selector: ([, n]) => n,

@@ -1,37 +1,41 @@
 import type { Resource } from '../../contract.ts'
 import type { RetentionPolicySpec, RetentionPolicyStatus } from './spec.ts'
 
+/** A RetentionPolicy resource. */
 export type RetentionPolicy = Resource<RetentionPolicySpec, RetentionPolicyStatus>
 
-/** The project that a policy is about: as it is declared, and as it was looked up. */
-export function projectWords({ spec, status }: RetentionPolicy): string[] {
+/** Returns the index terms of a policy: its project as declared and as looked up. */
+export function projectTerms({ spec, status }: RetentionPolicy): string[] {
   const { id, name } = spec.projectRef
   const ids = [id?.toLowerCase(), status.projectId].flatMap((one) => one ?? [])
-  return [...new Set(ids.map(idWord)), ...(name === undefined ? [] : [nameWord(name)])]
+  return [...new Set(ids.map(idTerm)), ...(name === undefined ? [] : [nameTerm(name)])]
 }
 
-/** Whose words are those of a rival: the same name is the same project, also before it was looked up. */
-export function rivalWords({ spec }: RetentionPolicy, project_id: string): string[] {
+/** Returns the index terms of rival policies: those with the same project id or project name. */
+export function rivalTerms({ spec }: RetentionPolicy, project_id: string): string[] {
   const { name } = spec.projectRef
-  return [idWord(project_id), ...(name === undefined ? [] : [nameWord(name)])]
+  return [idTerm(project_id), ...(name === undefined ? [] : [nameTerm(name)])]
 }
 
 /**
- * Whom a project follows of the resources that declare its retention: the oldest, and of equally old
- * ones the first by namespace and name. `own` is among the answers, whether or not it is a peer.
+ * Finds the policy that a project follows: the oldest, and among equally old ones the first by
+ * namespace and name. `own` takes part even if it is not among the peers.
  */
-export function winnerOf(own: RetentionPolicy, peers: readonly RetentionPolicy[]): RetentionPolicy {
+export function findWinner(
+  own: RetentionPolicy,
+  peers: readonly RetentionPolicy[],
+): RetentionPolicy {
   const rivals = peers.filter((peer) => nameOf(peer) !== nameOf(own))
   return [own, ...rivals].toSorted(byAge)[0] ?? own
 }
 
-/** `team-a/default`. */
+/** Returns `namespace/name`. */
 export function nameOf({ meta: { namespace, name } }: Pick<Resource, 'meta'>): string {
   return `${namespace}/${name}`
 }
 
-const idWord = (id: string) => `id/${id}`
-const nameWord = (name: string) => `name/${name}`
+const idTerm = (id: string) => `id/${id}`
+const nameTerm = (name: string) => `name/${name}`
 
 function byAge(left: RetentionPolicy, right: RetentionPolicy): number {
   const [one, other] = [Date.parse(left.meta.created_at), Date.parse(right.meta.created_at)]

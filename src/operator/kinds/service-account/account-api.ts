@@ -33,37 +33,37 @@ const liveKey = z.object({
   expires_at: z.string().nullable(),
 })
 
-/** A service account as the service answers it. */
+/** A service account in the service. */
 export type Account = z.output<typeof account>
 
-/** A key that is neither revoked nor past its end. */
+/** A key that is neither revoked nor expired. */
 export type LiveKey = z.output<typeof liveKey>
 
-/** What an account is to be. */
-export type AccountWish = { name: string; scopes: readonly string[]; disabled: boolean }
+/** The fields that a spec sets on an account. */
+export type DesiredAccount = { name: string; scopes: readonly string[]; disabled: boolean }
 
-/** Accounts and keys of one project, as one resource declares them. */
+/** The accounts and keys of one project, on behalf of one resource. */
 export type AccountApi = {
   find(id: string): Promise<Account | undefined>
-  /** The account that the resource declares, whatever its id. */
+  /** Finds the account that the resource declares, by its owner. */
   findDeclared(): Promise<Account | undefined>
-  /** Makes it, or answers the one that the resource declares already, as it stands. */
-  create(wish: AccountWish): Promise<{ account: Account; is_new: boolean }>
-  change(id: string, wish: AccountWish & { take_over: boolean }): Promise<Account>
-  /** Deletes it with its keys; `retain` leaves it, and nothing declares it. Gone is done. */
+  /** Creates the account, or returns the existing one of the resource unchanged. */
+  create(desired: DesiredAccount): Promise<{ account: Account; is_new: boolean }>
+  change(id: string, desired: DesiredAccount & { take_over: boolean }): Promise<Account>
+  /** Deletes the account with its keys; `retain` only removes its owner. A missing one is ignored. */
   remove(id: string, options: { retain: boolean }): Promise<void>
   liveKeys(id: string): Promise<LiveKey[]>
-  /** The new key and its value, which is told this once. */
-  mint(id: string, wish: { name: string; expires_at: string | null }): Promise<MintedKey>
+  /** Mints a key and returns it with its value, which can't be read again. */
+  mint(id: string, desired: { name: string; expires_at: string | null }): Promise<MintedKey>
   setKeyScopes(key_id: string, scopes: readonly string[]): Promise<void>
-  /** Ends a key now, or then. */
+  /** Revokes a key now, or at the given time. */
   revoke(key_id: string, at?: string): Promise<void>
 }
 
 export type MintedKey = { id: string; prefix: string; key: string }
 
-/** Requests go out in the name of the resource, which the service compares with the owner. */
-export function accountApi(
+/** Creates the API of a resource. Requests name the resource, which the service checks as owner. */
+export function createAccountApi(
   service: ServiceClient,
   { project_id, managed_by }: { project_id: string; managed_by: ManagedBy },
 ): AccountApi {
@@ -73,9 +73,9 @@ export function accountApi(
   const declarer = new URLSearchParams({ managed_by: `${kind}/${namespace}/${name}` })
   const call = (request: ServiceRequest) => service.request({ ...request, project_id })
   const read = async <T>(request: ServiceRequest, shape: z.ZodType<T>) =>
-    shaped(shape, (await call(request)).body)
+    parse(shape, (await call(request)).body)
   return {
-    find: (id) => orNone(read({ method: 'GET', path: `${root}/${id}` }, account)),
+    find: (id) => undefinedIfGone(read({ method: 'GET', path: `${root}/${id}` }, account)),
     findDeclared: async () => {
       const path = `${root}?${declarer}`
       const list = z.object({ service_accounts: z.array(account) })
@@ -84,17 +84,17 @@ export function accountApi(
     create: async ({ name: title, scopes }) => {
       const body = { name: title, scopes, managed_by }
       const { status, body: made } = await call({ method: 'POST', path: root, body })
-      return { account: shaped(account, made), is_new: status === 201 }
+      return { account: parse(account, made), is_new: status === 201 }
     },
-    change: (id, wish) =>
-      read({ method: 'PUT', path: `${root}/${id}`, body: { ...wish, managed_by } }, account),
+    change: (id, desired) =>
+      read({ method: 'PUT', path: `${root}/${id}`, body: { ...desired, managed_by } }, account),
     remove: async (id, { retain }) => {
       const path = `${root}/${id}?${declarer}${retain ? '&retain=true' : ''}`
-      await orNone(call({ method: 'DELETE', path }))
+      await undefinedIfGone(call({ method: 'DELETE', path }))
     },
     liveKeys: (id) => allKeys(`${root}/${id}/keys?live=true&limit=${page_size}`, read),
-    mint: (id, wish) => {
-      const body = { ...wish, managed_by }
+    mint: (id, desired) => {
+      const body = { ...desired, managed_by }
       const minted = z.object({ id: z.string(), prefix: z.string(), key: z.string() })
       return read({ method: 'POST', path: `${root}/${id}/keys`, body }, minted)
     },
@@ -112,13 +112,13 @@ export function accountApi(
   }
 }
 
-/** Who a resource is, as the service keeps it with what it declares. */
+/** Returns the owner that the service stores with the objects of a resource. */
 export function ownerOf({ kind, namespace, name, uid }: ResourceMeta): ManagedBy {
   return { kind, namespace, name, uid }
 }
 
 const page_size = 200
-/** An account of ours has a handful of live keys; many more are somebody's fault. */
+/** An account of a resource has a handful of live keys; more pages point to a fault elsewhere. */
 const pages_max = 20
 
 async function allKeys(
@@ -126,19 +126,19 @@ async function allKeys(
   read: <T>(request: ServiceRequest, shape: z.ZodType<T>) => Promise<T>,
 ): Promise<LiveKey[]> {
   const list = z.object({ api_keys: z.array(liveKey), next_cursor: z.string().nullable() })
-  const found: LiveKey[] = []
+  const live: LiveKey[] = []
   let cursor: string | null = null
   for (let page = 0; page < pages_max; page += 1) {
     const more = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
     const answer: z.output<typeof list> = await read({ method: 'GET', path: path + more }, list)
-    found.push(...answer.api_keys)
+    live.push(...answer.api_keys)
     cursor = answer.next_cursor
     if (cursor === null) break
   }
-  return found
+  return live
 }
 
-async function orNone<T>(answer: Promise<T>): Promise<T | undefined> {
+async function undefinedIfGone<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
   } catch (error) {
@@ -148,10 +148,10 @@ async function orNone<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function shaped<T>(shape: z.ZodType<T>, body: unknown): T {
+function parse<T>(shape: z.ZodType<T>, body: unknown): T {
   const parsed = shape.safeParse(body)
   if (parsed.success) return parsed.data
-  throw new ServiceUnavailable('the service answered what can not be read as a service account', {
+  throw new ServiceUnavailable('the service answered with an unreadable service account', {
     cause: parsed.error,
   })
 }

@@ -7,14 +7,14 @@ import {
   serviceAccountStatus,
 } from './spec.ts'
 
-/** A service account of a project, what it may do, and its keys in Secrets. */
+/** The kind of a project's service account with its scopes and its keys in Secrets. */
 export const serviceAccountKind: Kind<ServiceAccountSpec, ServiceAccountStatus> = {
   kind: 'LooptraceServiceAccount',
   plural: 'looptraceserviceaccounts',
   singular: 'looptraceserviceaccount',
   short_names: ['ltsa'],
   description:
-    'A service account of a project: what it may do, and its keys, each written to a Secret, rotated and revoked.',
+    'A service account of a project with its scopes. Its keys are written to Secrets, rotated and revoked.',
   spec: serviceAccountSpec,
   status: serviceAccountStatus,
   rules: [],
@@ -23,34 +23,35 @@ export const serviceAccountKind: Kind<ServiceAccountSpec, ServiceAccountStatus> 
       name: 'Project',
       type: 'string',
       path: '.status.projectId',
-      description: 'The project.',
+      description: 'Id of the project.',
       priority: 1,
     },
     {
       name: 'Account',
       type: 'string',
       path: '.status.serviceAccountId',
-      description: 'The id of the account in the service.',
+      description: 'Id of the service account in the service.',
     },
     {
       name: 'Disabled',
       type: 'boolean',
       path: '.spec.disabled',
-      description: 'Whether its keys are refused.',
+      description: 'Whether the keys are disabled.',
     },
     {
       name: 'Scopes',
       type: 'string',
       path: '.spec.scopes',
-      description: 'What its keys may do.',
+      description: 'Permissions of the keys.',
       priority: 1,
     },
   ],
   reasons: {
     SecretNotOwned:
-      'A Secret of a declared name belongs to somebody else. Its key is not made; the others are.',
-    NameTaken: 'Another service account of the project has the name.',
-    InvalidExternalId: 'The annotation `looptrace.dev/external-id` is no id of a service account.',
+      'A declared Secret exists and belongs to another owner. Its key is not minted; the others are.',
+    NameTaken: 'Another service account of the project has this name.',
+    InvalidExternalId:
+      'The annotation `looptrace.dev/external-id` is not the id of a service account.',
   },
   owns_secrets: true,
   example: {

@@ -12,7 +12,7 @@ const at = (after_ms: number) => new Date(now_ms + after_ms).toISOString()
 const minute = 60_000
 const idOf = (n: number) => `01890000-0000-7000-8000-${String(n).padStart(12, '0')}`
 
-/** The value of the nth key. */
+/** Returns the value of the nth key. */
 const textOf = (n: number) => `lt_sa_key${String(n).padStart(5, '0')}_${'x'.repeat(32)}`
 
 function live(n: number, more: Partial<LiveKey> = {}): LiveKey {
@@ -54,82 +54,82 @@ function plan(seen: Partial<SeenKeys>, declared: DeclaredKey[] = [main]) {
   return planKeys(declared, scopes, whole, now_ms)
 }
 
-const told = (some: ReturnType<typeof plan>['acts']) =>
+const describeActs = (some: ReturnType<typeof plan>['acts']) =>
   some.map((act) => ('key' in act ? `${act.act} ${act.key.id.at(-1)}` : act.act))
-const acts = (found: ReturnType<typeof plan>) => told(found.acts)
+const acts = (found: ReturnType<typeof plan>) => describeActs(found.acts)
 
-test('what is as declared is left alone', () => {
+test('a key in the declared state needs no step', () => {
   const found = plan({ keys: [live(1)], owned: [secret(textOf(1))] })
   expect(found.acts).toEqual([])
-  expect(found.held).toMatchObject([{ key: { id: idOf(1) }, rotates_at_ms: undefined }])
+  expect(found.active).toMatchObject([{ key: { id: idOf(1) }, rotates_at_ms: undefined }])
   expect(found.due_at_ms).toBeUndefined()
 })
 
-test('a key without a Secret is made', () => {
+test('a missing key is minted', () => {
   const found = plan({})
   expect(found.acts).toMatchObject([{ act: 'mint', secret: undefined, reason: 'missing' }])
-  expect(found.held).toEqual([])
+  expect(found.active).toEqual([])
 })
 
-describe('a key that nobody can have: another is made, then it is revoked', () => {
+describe('an unusable key is replaced, then revoked', () => {
   test.each<[string, Partial<SeenKeys>]>([
-    ['its Secret is lost', { keys: [live(1)] }],
+    ['its Secret is missing', { keys: [live(1)] }],
     ['its Secret has another value', { keys: [live(1)], owned: [secret('mine')] }],
     [
       'its Secret has its prefix and another secret part',
       { keys: [live(1)], owned: [secret(`${textOf(1).slice(0, -1)}y`)] },
     ],
-    ['its Secret has nothing', { keys: [live(1)], owned: [secret('', { data: {} })] }],
+    ['its Secret is empty', { keys: [live(1)], owned: [secret('', { data: {} })] }],
     ['it has another name', { keys: [live(1, { name: 'old' })], owned: [secret(textOf(1))] }],
   ])('%s', (_name, seen) => {
     expect(acts(plan(seen))).toEqual(['mint'])
-    expect(told(plan(seen).tidying)).toEqual(['revoke 1'])
+    expect(describeActs(plan(seen).cleanup)).toEqual(['revoke 1'])
   })
 })
 
-test('a key in a Secret that is not live is made anew', () => {
+test('a key that is in a Secret but not live is replaced', () => {
   const found = plan({ keys: [], owned: [secret(textOf(1))] })
   expect(acts(found)).toEqual(['mint'])
 })
 
-test('a stray key beside a good one is revoked', () => {
+test('a stray key beside a valid one is revoked', () => {
   expect(acts(plan({ keys: [live(1), live(2)], owned: [secret(textOf(1))] }))).toEqual(['revoke 2'])
 })
 
-describe('around a good key', () => {
+describe('with a valid key', () => {
   test.each<[string, Partial<Secret>]>([
-    ['there is more in the Secret', { data: { 'api-key': textOf(1), more: 'a' } }],
-    ['it is in another entry', { data: { token: textOf(1) } }],
-    ['a label is lost', { labels: { ...secretLabels } }],
-    ['the notes are lost', { annotations: {} }],
-  ])('%s: the Secret is written again with the same key', (_name, more) => {
+    ['the Secret has more entries', { data: { 'api-key': textOf(1), more: 'a' } }],
+    ['the key is in another entry', { data: { token: textOf(1) } }],
+    ['a label is missing', { labels: { ...secretLabels } }],
+    ['the notes are missing', { annotations: {} }],
+  ])('%s: the Secret is rewritten with the same key', (_name, more) => {
     const found = plan({ keys: [live(1)], owned: [secret(textOf(1), more)] })
     expect(found.acts).toMatchObject([{ act: 'rewrite', value: textOf(1) }])
-    expect(found.held).toHaveLength(1)
+    expect(found.active).toHaveLength(1)
   })
 })
 
-test('a Secret that lost its owner is taken with the key in it', () => {
+test('a Secret without an owner is adopted with its key', () => {
   const owned = [secret(textOf(1))]
   const found = plan({ keys: [live(1)], owned, ownerless: new Set(['robot-key']) })
   expect(found.acts).toMatchObject([{ act: 'rewrite', value: textOf(1) }])
 })
 
-test('a Secret of somebody else blocks its key alone', () => {
+test('a Secret of another owner blocks only its own key', () => {
   const other = { ...main, name: 'other', secretName: 'free' }
   const found = plan({ foreign: new Set(['robot-key']) }, [main, other])
   expect(found.blocked).toEqual([main])
   expect(found.acts).toMatchObject([{ act: 'mint', declared: other }])
 })
 
-test('what is declared no more is revoked, and its Secret dropped last', () => {
+test('a key that is no longer declared is revoked, then its Secret is dropped', () => {
   expect(acts(plan({ keys: [live(1)], owned: [secret(textOf(1))] }, []))).toEqual([
     'revoke 1',
     'drop',
   ])
 })
 
-test('scopes that the account gained are given to its keys', () => {
+test('new scopes of the account are set on its keys', () => {
   const found = plan({ keys: [live(1, { scopes: [] })], owned: [secret(textOf(1))] })
   expect(acts(found)).toEqual(['set_scopes 1'])
   expect(isSameSet(['a', 'b'], ['b', 'a', 'a'])).toBe(true)
@@ -148,14 +148,14 @@ describe('rotation', () => {
     expect(found.due_at_ms).toBe(now_ms + minute)
   })
 
-  test('makes another key, and notes when the old one ends', () => {
+  test('mints another key and notes when the old one ends', () => {
     const found = plan({ keys: [live(1)], owned: [secret(textOf(1))] }, [rotated])
     expect(found.acts).toMatchObject([
       { act: 'mint', reason: 'rotation', previous: [{ id: idOf(1), ends_at: at(2 * minute) }] },
     ])
   })
 
-  test('then ends the old one, after the Secret has the new one', () => {
+  test('ends the old key once the Secret has the new one', () => {
     const annotations = notes({
       minted_at_ms: now_ms,
       previous: [{ id: idOf(1), ends_at: at(minute) }],
@@ -165,18 +165,18 @@ describe('rotation', () => {
     expect(before.acts).toMatchObject([{ act: 'end', key: { id: idOf(1) }, at: at(minute) }])
     const after = plan({ keys: [live(1, { expires_at: at(minute) }), live(2)], owned }, [rotated])
     expect(after.acts).toEqual([])
-    expect(after.held).toMatchObject([{ key: { id: idOf(2) }, previous: [{ id: idOf(1) }] }])
+    expect(after.active).toMatchObject([{ key: { id: idOf(2) }, previous: [{ id: idOf(1) }] }])
     expect(after.due_at_ms).toBe(now_ms + minute)
   })
 
-  test('that died before the Secret was written begins again', () => {
+  test('starts again after a crash before the Secret was written', () => {
     const owned = [secret(textOf(1))]
     const found = plan({ keys: [live(1), live(2)], owned }, [rotated])
     expect(acts(found)).toEqual(['mint'])
-    expect(told(found.tidying)).toEqual(['revoke 2'])
+    expect(describeActs(found.cleanup)).toEqual(['revoke 2'])
   })
 
-  test('leaves nothing when the overlap is over', () => {
+  test('revokes the old key when the overlap is over', () => {
     const annotations = notes({
       minted_at_ms: now_ms,
       previous: [{ id: idOf(1), ends_at: at(-1) }],
@@ -185,7 +185,7 @@ describe('rotation', () => {
     expect(acts(plan({ keys: [live(1), live(2)], owned }, [rotated]))).toEqual(['revoke 1'])
   })
 
-  test('is not undone: a Secret that has the old key again gets a new one', () => {
+  test('is not undone: a Secret with the old key again gets a new one', () => {
     const annotations = notes({
       minted_at_ms: now_ms,
       previous: [{ id: idOf(1), ends_at: at(minute) }],
@@ -193,11 +193,11 @@ describe('rotation', () => {
     const owned = [secret(textOf(1), { annotations })]
     const found = plan({ keys: [live(1, { expires_at: at(minute) }), live(2)], owned }, [rotated])
     expect(acts(found)).toEqual(['mint'])
-    expect(told(found.tidying)).toEqual(['revoke 2'])
+    expect(describeActs(found.cleanup)).toEqual(['revoke 2'])
     expect(found.acts[0]).toMatchObject({ previous: [{ id: idOf(1) }] })
   })
 
-  test('goes by the time in the service when the noted one is in the future', () => {
+  test('uses the creation time in the service when the noted time is in the future', () => {
     const annotations = notes({ minted_at_ms: now_ms + 1 })
     const owned = [secret(textOf(1), { annotations })]
     expect(acts(plan({ keys: [live(1)], owned }, [rotated]))).toEqual(['mint'])

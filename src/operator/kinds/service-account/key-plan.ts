@@ -5,34 +5,34 @@ import type { LiveKey } from './account-api.ts'
 import { fingerprintOf, type PreviousKey, readNotes } from './secret-notes.ts'
 import type { DeclaredKey } from './spec.ts'
 
-/** What was read of an account's keys, Secrets before keys. */
+/** The keys and Secrets of an account, as read; the Secrets were read before the keys. */
 export type SeenKeys = {
   keys: readonly LiveKey[]
-  /** Secrets that the resource owns, or may come to own. */
+  /** Secrets that the resource owns or may adopt. */
   owned: readonly Secret[]
-  /** Names of those of them that it does not own yet. */
+  /** Names of the Secrets in `owned` that it does not own yet. */
   ownerless: ReadonlySet<string>
-  /** Names of declared Secrets that are there and belong to somebody else. */
+  /** Names of declared Secrets that exist and have another owner. */
   foreign: ReadonlySet<string>
 }
 
-/** One step towards what is declared. */
+/** One step from the current to the declared state. */
 export type KeyAct =
-  /** It stands in no Secret: nobody can use it as it should be used. */
+  /** The key is in no declared Secret. */
   | { act: 'revoke'; key: LiveKey }
   | ({ act: 'mint'; declared: DeclaredKey; secret: Secret | undefined } & MintReason)
-  /** The key is good, and what stands around it is not. */
-  | { act: 'rewrite'; declared: DeclaredKey; secret: Secret; value: string; held: HeldKey }
-  /** Its overlap ends then. */
+  /** The key is valid; its Secret has drifted. */
+  | { act: 'rewrite'; declared: DeclaredKey; secret: Secret; value: string; active: ActiveKey }
+  /** Expire the key at the end of its overlap. */
   | { act: 'end'; key: LiveKey; at: string }
   | { act: 'set_scopes'; key: LiveKey }
-  /** Nothing declares it any more. */
+  /** The Secret is no longer declared. */
   | { act: 'drop'; secret: Secret }
 
 type MintReason = { reason: 'missing' | 'rotation'; previous: readonly PreviousKey[] }
 
-/** A declared key that works and stands in its Secret. */
-export type HeldKey = {
+/** A declared key that is valid and in its Secret. */
+export type ActiveKey = {
   declared: DeclaredKey
   key: LiveKey
   minted_at_ms: number
@@ -40,26 +40,27 @@ export type HeldKey = {
   previous: readonly PreviousKey[]
 }
 
+/** The steps to the declared state. */
 export type KeyPlan = {
-  /** In the order in which they are done; empty: it is as declared. */
+  /** Steps in order; empty when nothing differs. */
   acts: readonly KeyAct[]
-  /** Those of them, now or later, that make nothing: revoke, end, set, drop. */
-  tidying: readonly KeyAct[]
-  held: readonly HeldKey[]
-  /** Keys that are not made, as their Secret belongs to somebody else. */
+  /** Steps, due now or after the mints, that create nothing: revoke, end, set scopes, drop. */
+  cleanup: readonly KeyAct[]
+  active: readonly ActiveKey[]
+  /** Keys that are not minted because their Secret has another owner. */
   blocked: readonly DeclaredKey[]
-  /** When there will be something to do. */
+  /** Time of the next step. */
   due_at_ms: number | undefined
 }
 
 /**
- * Compares what is declared with what was read. A key in a Secret is known by its fingerprint, so that
- * nothing has to be remembered but what stands in service and Secrets: whoever dies at any step and
- * plans again ends at the same place.
+ * Plans the steps from the state that was read to the declared one. A key in a Secret is identified
+ * by its fingerprint, so the plan needs no state but the service and the Secrets: after a crash at any
+ * step a new plan leads to the same end.
  *
- * Keys that are missing come first, and while one is, nothing is revoked. Another operator may be
- * at the same Secret with a key that it has just made: of the two, one can write the Secret, and the
- * other one finds its own key to be a stray when it looks again.
+ * Missing keys are minted first, and meanwhile nothing is revoked. Another operator may have minted a
+ * key for the same Secret: only one of the two can write the Secret, and the other finds its own key to
+ * be a stray when it reads again.
  */
 export function planKeys(
   declared: readonly DeclaredKey[],
@@ -67,18 +68,18 @@ export function planKeys(
   seen: SeenKeys,
   now_ms: number,
 ): KeyPlan {
-  const found = declared
+  const plans = declared
     .filter(({ secretName }) => !seen.foreign.has(secretName))
     .map((one) => planOne(one, seen, now_ms))
-  const held = found.flatMap(({ held: one }) => (one === undefined ? [] : [one]))
-  const previous = found.flatMap((one) => one.previous)
-  const kept = new Set([...held.map(({ key }) => key.id), ...previous.map(({ id }) => id)])
+  const active = plans.flatMap(({ active: one }) => (one === undefined ? [] : [one]))
+  const previous = plans.flatMap((one) => one.previous)
+  const kept = new Set([...active.map(({ key }) => key.id), ...previous.map(({ id }) => id)])
   const names = new Set(declared.map(({ secretName }) => secretName))
-  const making = found.flatMap((one) => one.acts)
-  const tidying: KeyAct[] = [
+  const steps = plans.flatMap((one) => one.acts)
+  const cleanup: KeyAct[] = [
     ...seen.keys.filter(({ id }) => !kept.has(id)).map((key) => ({ act: 'revoke', key }) as const),
-    ...endings(previous, seen.keys),
-    ...held
+    ...planEndings(previous, seen.keys),
+    ...active
       .filter(({ key }) => !isSameSet(key.scopes, scopes))
       .map(({ key }) => ({ act: 'set_scopes', key }) as const),
     ...seen.owned
@@ -86,19 +87,19 @@ export function planKeys(
       .map((secret) => ({ act: 'drop', secret }) as const),
   ]
   const dues = [
-    ...held.flatMap(({ rotates_at_ms }) => rotates_at_ms ?? []),
+    ...active.flatMap(({ rotates_at_ms }) => rotates_at_ms ?? []),
     ...previous.map(({ ends_at }) => Date.parse(ends_at)),
   ]
   return {
-    acts: making.some(({ act }) => act === 'mint') ? making : [...making, ...tidying],
-    tidying,
-    held,
+    acts: steps.some(({ act }) => act === 'mint') ? steps : [...steps, ...cleanup],
+    cleanup,
+    active,
     blocked: declared.filter(({ secretName }) => seen.foreign.has(secretName)),
     due_at_ms: dues.length === 0 ? undefined : Math.min(...dues),
   }
 }
 
-/** How long the old key works on after a rotation. */
+/** Returns how long the old key stays valid after a rotation. */
 export function overlap_ms({ rotateAfter, overlap }: DeclaredKey): number {
   if (overlap !== undefined) return duration_ms(overlap)
   return Math.min(hour_ms, rotateAfter === undefined ? hour_ms : duration_ms(rotateAfter) / 2)
@@ -106,41 +107,41 @@ export function overlap_ms({ rotateAfter, overlap }: DeclaredKey): number {
 
 const hour_ms = 3_600_000
 
-type PlanOfOne = { acts: KeyAct[]; held: HeldKey | undefined; previous: PreviousKey[] }
+type PlanOfOne = { acts: KeyAct[]; active: ActiveKey | undefined; previous: PreviousKey[] }
 
 function planOne(declared: DeclaredKey, seen: SeenKeys, now_ms: number): PlanOfOne {
   const secret = seen.owned.find(({ name }) => name === declared.secretName)
-  if (secret === undefined) return missing(declared, undefined, [])
+  if (secret === undefined) return planMint(declared, undefined, [])
   const notes = readNotes(secret)
   const previous = notes.previous.filter(
     ({ id, ends_at }) => Date.parse(ends_at) > now_ms && seen.keys.some((key) => key.id === id),
   )
-  const standing = keyIn(secret, declared, seen.keys)
-  if (standing === undefined || notes.previous.some(({ id }) => id === standing.key.id)) {
-    return missing(declared, secret, previous)
+  const current = findKeyIn(secret, declared, seen.keys)
+  if (current === undefined || notes.previous.some(({ id }) => id === current.key.id)) {
+    return planMint(declared, secret, previous)
   }
-  const { key, value } = standing
+  const { key, value } = current
   const created_ms = Date.parse(key.created_at)
   const noted_ms = notes.minted_at_ms ?? created_ms
   const minted_at_ms = noted_ms <= now_ms ? noted_ms : created_ms
   const { rotateAfter } = declared
   const rotates_at_ms =
     rotateAfter === undefined ? undefined : minted_at_ms + duration_ms(rotateAfter)
-  const held: HeldKey = { declared, key, minted_at_ms, rotates_at_ms, previous }
+  const active: ActiveKey = { declared, key, minted_at_ms, rotates_at_ms, previous }
   if (rotates_at_ms !== undefined && rotates_at_ms <= now_ms) {
     const ends_at = new Date(now_ms + overlap_ms(declared)).toISOString()
     const left = [...previous, { id: key.id, ends_at }]
     const act = { act: 'mint', declared, secret, reason: 'rotation', previous: left } as const
-    return { acts: [act], held, previous }
+    return { acts: [act], active, previous }
   }
   const isAlone = Object.keys(secret.data).length === 1 && secret.data[declared.secretKey] === value
   const isOurs = isLabelled(secret) && !seen.ownerless.has(secret.name)
   const isWhole = isOurs && notes.minted_at_ms !== undefined && isAlone
-  const acts: KeyAct[] = isWhole ? [] : [{ act: 'rewrite', declared, secret, value, held }]
-  return { acts, held, previous }
+  const acts: KeyAct[] = isWhole ? [] : [{ act: 'rewrite', declared, secret, value, active }]
+  return { acts, active, previous }
 }
 
-/** Without its labels the operator would not see it change. */
+/** Whether a Secret has the labels that the operator's watch selects. */
 function isLabelled({ labels, owner_uid }: Secret): boolean {
   const wanted = Object.entries(secretLabels)
   return (
@@ -149,17 +150,17 @@ function isLabelled({ labels, owner_uid }: Secret): boolean {
   )
 }
 
-function missing(
+function planMint(
   declared: DeclaredKey,
   secret: Secret | undefined,
   previous: PreviousKey[],
 ): PlanOfOne {
   const act = { act: 'mint', declared, secret, reason: 'missing', previous } as const
-  return { acts: [act], held: undefined, previous }
+  return { acts: [act], active: undefined, previous }
 }
 
-/** The live key of the declared name whose value is in the Secret, wherever in it. */
-export function keyIn(
+/** Finds the live key of the declared name whose value is in the Secret, under any data key. */
+export function findKeyIn(
   secret: Pick<Secret, 'data'>,
   { name, secretKey }: DeclaredKey,
   keys: readonly LiveKey[],
@@ -174,8 +175,8 @@ export function keyIn(
   return undefined
 }
 
-/** Keys in their overlap that do not end with it yet. */
-function endings(previous: readonly PreviousKey[], keys: readonly LiveKey[]): KeyAct[] {
+/** Plans the expiry of keys in their overlap that have a later one or none. */
+function planEndings(previous: readonly PreviousKey[], keys: readonly LiveKey[]): KeyAct[] {
   return previous.flatMap(({ id, ends_at }) => {
     const key = keys.find((one) => one.id === id)
     if (key === undefined) return []
@@ -184,7 +185,7 @@ function endings(previous: readonly PreviousKey[], keys: readonly LiveKey[]): Ke
   })
 }
 
-/** Scopes have no order. */
+/** Whether two lists have the same elements, in any order. */
 export function isSameSet(some: readonly string[], others: readonly string[]): boolean {
   const set = new Set(others)
   return new Set(some).size === set.size && some.every((one) => set.has(one))

@@ -12,43 +12,43 @@ import {
 import { secretLabels, secretOwnerLabel } from '../../names.ts'
 import { resolveProject } from '../../service/project-ref.ts'
 import { ServiceRefusal } from '../../service/service-client.ts'
-import { type Account, type AccountApi, accountApi, ownerOf } from './account-api.ts'
-import type { HeldKey, KeyPlan } from './key-plan.ts'
+import { type Account, type AccountApi, createAccountApi, ownerOf } from './account-api.ts'
+import type { ActiveKey, KeyPlan } from './key-plan.ts'
 import {
+  desiredAccount,
   differences,
   isSameResource,
   type SettledAccount,
   settleAccount,
-  wishOf,
 } from './settle-account.ts'
-import { clearStrays, type SettledKeys, settleKeys, unsettled } from './settle-keys.ts'
+import { clearStrays, notApplied, type SettledKeys, settleKeys } from './settle-keys.ts'
 import type { DeclaredKey, KeyStatus, ServiceAccountSpec, ServiceAccountStatus } from './spec.ts'
 
 /**
- * Brings an account and its keys to what the spec says. Nothing is remembered between two calls: the
- * id of the account stands in an annotation, or is found by its owner; keys are told by their
- * fingerprints in Secrets. A crash at any write is made good by the next call.
+ * Applies the spec to the account and its keys. No state is kept between calls: the id of the account
+ * is in an annotation or is found by its owner, and keys are identified by the fingerprints of the
+ * values in Secrets. After a crash at any write the next call continues.
  */
 export async function reconcileServiceAccount(
   resource: Resource<ServiceAccountSpec, ServiceAccountStatus>,
   deps: ReconcileDeps,
 ): Promise<Reconciled<ServiceAccountStatus>> {
   try {
-    return await bring(resource, deps)
+    return await applySpec(resource, deps)
   } catch (error) {
     if (!(error instanceof ServiceRefusal) || error.code !== 'project_not_found') throw error
     throw new NotReady('ProjectNotFound', error.message)
   }
 }
 
-async function bring(
+async function applySpec(
   resource: Resource<ServiceAccountSpec, ServiceAccountStatus>,
   deps: ReconcileDeps,
 ): Promise<Reconciled<ServiceAccountStatus>> {
   const { spec, meta, status } = resource
   const project_id = await resolveProject(spec.projectRef, deps.service, deps.clock)
   const managed_by = ownerOf(meta)
-  const api = accountApi(deps.service, { project_id, managed_by })
+  const api = createAccountApi(deps.service, { project_id, managed_by })
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
   const was_settled = ready?.status === 'True' && ready.observedGeneration === meta.generation
 
@@ -57,20 +57,21 @@ async function bring(
   const keys = await settleKeys({ resource, deps, api, account_id: id, was_settled })
   if (account.events.length > 0 || keys.has_written) {
     const now = await api.find(id)
-    const differs = now === undefined ? ['id'] : differences(now, wishOf(resource), managed_by)
-    if (differs.length > 0) throw unsettled(`the service account's ${differs.join(', ')}`)
+    const differs =
+      now === undefined ? ['id'] : differences(now, desiredAccount(resource), managed_by)
+    if (differs.length > 0) throw notApplied(`the service account's ${differs.join(', ')}`)
   }
   return reconciledFrom({ project_id, account, keys, ready_before: ready }, deps.clock.now_ms())
 }
 
-/** Something becomes due at the very earliest then: a clock that is a little late finds it due. */
-const soonest_ms = 1_000
+/** Minimum wait for a due step, so that a clock that is slightly slow finds it due. */
+const wait_ms_min = 1_000
 
-/** Nobody tells the operator when a Secret that is not its own goes away. */
-const blockedLook_ms = 30_000
+/** Interval while a foreign Secret blocks a key; the operator does not watch such Secrets. */
+const blockedCheck_ms = 30_000
 
-/** What was read back, as the status tells it. */
-export function reconciledFrom(
+/** Converts the state that was read back to conditions, status and events. */
+function reconciledFrom(
   read: {
     project_id: string
     account: SettledAccount
@@ -80,20 +81,20 @@ export function reconciledFrom(
   now_ms: number,
 ): Reconciled<ServiceAccountStatus> {
   const { project_id, account, keys, ready_before } = read
-  const { held, blocked } = keys.plan
+  const { active, blocked } = keys.plan
   const ready = readiness(read)
-  const isNews = blocked.length > 0 && ready.message !== ready_before?.message
+  const isNew = blocked.length > 0 && ready.message !== ready_before?.message
   return {
     conditions: [ready],
     status: {
       projectId: project_id,
       serviceAccountId: account.account.id,
-      keys: held.map(keyStatus),
+      keys: active.map(keyStatus),
     },
     events: [
       ...account.events,
       ...keys.events,
-      ...(isNews ? [notOwned(ready.reason, ready.message)] : []),
+      ...(isNew ? [notOwned(ready.reason, ready.message)] : []),
     ],
     drifted: account.drifted + keys.drifted,
     ...againAfter(keys.plan, now_ms),
@@ -102,8 +103,8 @@ export function reconciledFrom(
 
 function againAfter({ blocked, due_at_ms }: KeyPlan, now_ms: number) {
   const waits = [
-    ...(due_at_ms === undefined ? [] : [Math.max(soonest_ms, due_at_ms - now_ms)]),
-    ...(blocked.length === 0 ? [] : [blockedLook_ms]),
+    ...(due_at_ms === undefined ? [] : [Math.max(wait_ms_min, due_at_ms - now_ms)]),
+    ...(blocked.length === 0 ? [] : [blockedCheck_ms]),
   ]
   return waits.length === 0 ? {} : { again_after_ms: Math.min(...waits) }
 }
@@ -115,13 +116,13 @@ function readiness({
   account: SettledAccount
   keys: SettledKeys
 }): ConditionDraft {
-  const { held, blocked } = keys.plan
+  const { active, blocked } = keys.plan
   if (blocked.length > 0) {
     return {
       type: 'Ready',
       status: 'False',
       reason: 'SecretNotOwned',
-      message: `${blocked.map(told).join(', ')}: somebody else made it, and it is not overwritten`,
+      message: `${blocked.map(describeKey).join(', ')}: the Secret has another owner and is not overwritten. Rename or delete it`,
     }
   }
   const { name, disabled_at } = account.account
@@ -130,11 +131,11 @@ function readiness({
     type: 'Ready',
     status: 'True',
     reason: 'Synced',
-    message: `service account "${name}" has ${held.length} of its keys in Secrets${state}`,
+    message: `service account "${name}" has ${active.length} keys in Secrets${state}`,
   }
 }
 
-function told({ name, secretName }: DeclaredKey): string {
+function describeKey({ name, secretName }: DeclaredKey): string {
   return `Secret ${secretName} of key ${name}`
 }
 
@@ -142,7 +143,7 @@ function notOwned(reason: string, note: string): EventDraft {
   return { type: 'Warning', reason, action: 'MintKey', note }
 }
 
-function keyStatus({ declared, key, rotates_at_ms, previous }: HeldKey): KeyStatus {
+function keyStatus({ declared, key, rotates_at_ms, previous }: ActiveKey): KeyStatus {
   return {
     name: declared.name,
     keyId: key.id,
@@ -157,15 +158,14 @@ function keyStatus({ declared, key, rotates_at_ms, previous }: HeldKey): KeyStat
   }
 }
 
-/** Stands on a Secret that a deleted resource let go of: which one it was. */
+/** Annotation of a Secret that a deleted resource released, with the name of that resource. */
 const retainedFrom = `${apiGroup}/retained-from`
 
 type Declared = Resource<ServiceAccountSpec, ServiceAccountStatus>
 
 /**
- * Deletes the account with its keys, then the Secrets; or (`Retain`) lets go of both, which then stay
- * as they are: the account belongs to nobody's resource, the Secrets have no owner. What another
- * resource has taken over meanwhile is left to that one.
+ * Deletes the account with its keys, then the Secrets. With `Retain` both stay, without an owner. An
+ * account or Secret that another resource has taken over is left alone.
  */
 export async function removeServiceAccount(resource: Declared, deps: ReconcileDeps): Promise<void> {
   const isKept = resource.spec.deletionPolicy === 'Retain'
@@ -178,13 +178,14 @@ export async function removeServiceAccount(resource: Declared, deps: ReconcileDe
   }
   for (const secret of await deps.secrets.listOwned()) {
     await (isKept
-      ? deps.secrets.disown(secret, letGo(secret, resource))
+      ? deps.secrets.disown(secret, release(secret, resource))
       : deps.secrets.remove(secret))
   }
-  if (isKept) deps.logger.info({ account_id: account?.id }, 'service account and Secrets are kept')
+  if (isKept)
+    deps.logger.info({ account_id: account?.id }, 'kept the service account and its Secrets')
 }
 
-/** Undefined when there is no such project: then there is nothing of it in the service. */
+/** Returns the API of the project; undefined if the project does not exist. */
 async function apiOf(
   { meta, spec, status }: Declared,
   { service, clock }: ReconcileDeps,
@@ -192,14 +193,14 @@ async function apiOf(
   try {
     const known = spec.projectRef.id === undefined ? status.projectId : undefined
     const project_id = known ?? (await resolveProject(spec.projectRef, service, clock))
-    return accountApi(service, { project_id, managed_by: ownerOf(meta) })
+    return createAccountApi(service, { project_id, managed_by: ownerOf(meta) })
   } catch (error) {
     if (error instanceof NotReady && error.reason === 'ProjectNotFound') return undefined
     throw error
   }
 }
 
-/** By its owner and not by the id that was noted: a crash may have come before that. */
+/** Finds the account by its owner, not by the annotation, which a crash may have prevented. */
 async function declaredAccount({ meta }: Declared, api: AccountApi): Promise<Account | undefined> {
   try {
     const account = await api.findDeclared()
@@ -210,7 +211,7 @@ async function declaredAccount({ meta }: Declared, api: AccountApi): Promise<Acc
   }
 }
 
-function letGo(secret: Secret, { meta }: Declared): SecretDraft {
+function release(secret: Secret, { meta }: Declared): SecretDraft {
   const ours = new Set([...Object.keys(secretLabels), secretOwnerLabel])
   const labels = Object.entries(secret.labels).filter(([name]) => !ours.has(name))
   const from = `${meta.kind}.${meta.namespace}.${meta.name}`

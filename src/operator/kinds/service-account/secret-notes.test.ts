@@ -4,12 +4,12 @@ import { readNotes, writeNotes } from './secret-notes.ts'
 const id = '01890000-0000-7000-8000-000000000001'
 const ends_at = '2026-11-21T12:00:00.000Z'
 
-test('what is noted is read again', () => {
+test('written notes are read back', () => {
   const noted = { minted_at_ms: 1_700_000_000_000, previous: [{ id, ends_at }] }
   expect(readNotes({ annotations: { other: 'x', ...writeNotes(noted) } })).toEqual(noted)
 })
 
-test('of too many previous keys the oldest are left out', () => {
+test('beyond the maximum the oldest previous keys are dropped', () => {
   const previous = Array.from({ length: 12 }, (_, n) => ({
     id: `01890000-0000-7000-8000-${String(n).padStart(12, '0')}`,
     ends_at,
@@ -19,18 +19,18 @@ test('of too many previous keys the oldest are left out', () => {
 })
 
 test.each([
-  ['nothing', {}],
-  ['no JSON', { 'looptrace.dev/previous-keys': '[', 'looptrace.dev/minted-at': 'yesterday' }],
-  ['no list', { 'looptrace.dev/previous-keys': '{}' }],
-  ['no ids', { 'looptrace.dev/previous-keys': `[{"id":"a","ends_at":"${ends_at}"}]` }],
+  ['no annotations', {}],
+  ['invalid JSON', { 'looptrace.dev/previous-keys': '[', 'looptrace.dev/minted-at': 'yesterday' }],
+  ['an object', { 'looptrace.dev/previous-keys': '{}' }],
+  ['an invalid id', { 'looptrace.dev/previous-keys': `[{"id":"a","ends_at":"${ends_at}"}]` }],
   [
-    'too many',
+    'too many keys',
     {
       'looptrace.dev/previous-keys': JSON.stringify(
         Array.from({ length: 9 }, () => ({ id, ends_at })),
       ),
     },
   ],
-])('%s counts as nothing noted', (_name, annotations) => {
+])('%s count as missing notes', (_name, annotations) => {
   expect(readNotes({ annotations })).toEqual({ minted_at_ms: undefined, previous: [] })
 })

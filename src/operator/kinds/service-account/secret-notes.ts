@@ -4,12 +4,12 @@ import type { Secret } from '../../../platform/kube/index.ts'
 import { apiGroup } from '../../contract.ts'
 import { previousKeys_max } from './spec.ts'
 
-/** A key that another one replaced and that works until then. */
+/** A replaced key that is valid until `ends_at`. */
 export type PreviousKey = { id: string; ends_at: string }
 
-/** What the operator notes on a Secret beside the key. */
+/** The operator's annotations of a Secret. */
 export type SecretNotes = {
-  /** When its key was made, by the operator's clock; undefined when nobody can tell. */
+  /** Time at which its key was minted, by the operator's clock; undefined when unknown. */
   minted_at_ms: number | undefined
   previous: readonly PreviousKey[]
 }
@@ -21,17 +21,17 @@ const previousShape = z
   .array(z.object({ id: z.uuid(), ends_at: z.iso.datetime() }))
   .max(previousKeys_max)
 
-/** Reads the notes; whatever is not as it was written counts as not written. */
+/** Reads the notes. Values in an unexpected format count as missing. */
 export function readNotes({ annotations }: Pick<Secret, 'annotations'>): SecretNotes {
   const minted_at_ms = Date.parse(annotations[mintedAt] ?? '')
-  const previous = previousShape.safeParse(jsonOf(annotations[previousKeys] ?? '[]'))
+  const previous = previousShape.safeParse(parseJson(annotations[previousKeys] ?? '[]'))
   return {
     minted_at_ms: Number.isNaN(minted_at_ms) ? undefined : minted_at_ms,
     previous: previous.success ? previous.data : [],
   }
 }
 
-/** The annotations that hold the notes. Of too many previous keys the oldest are left out. */
+/** Returns the annotations for the notes. Beyond the maximum the oldest previous keys are dropped. */
 export function writeNotes(notes: {
   minted_at_ms: number
   previous: readonly PreviousKey[]
@@ -42,12 +42,12 @@ export function writeNotes(notes: {
   }
 }
 
-/** What the service says of a key by the same name: the start of its SHA-256. */
+/** Returns the `fingerprint` that the service has for a key: the start of its SHA-256. */
 export function fingerprintOf(value: string): string {
   return hash('sha256', value, 'hex').slice(0, 16)
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Resource } from '../../contract.ts'
-import { differences, wishOf } from './settle-account.ts'
+import { desiredAccount, differences } from './settle-account.ts'
 import { type ServiceAccountSpec, serviceAccountSpec } from './spec.ts'
 
 const meta = {
@@ -26,12 +26,12 @@ const resource = (
   spec: specOf(more),
 })
 
-test('an account is named as the resource is, or as it says', () => {
-  expect(wishOf(resource({})).name).toBe('team/robot')
-  expect(wishOf(resource({ displayName: ' Robot ' })).name).toBe('Robot')
-  expect(wishOf(resource({ displayName: '  ' })).name).toBe('team/robot')
+test('the name of an account is displayName, or namespace/name of the resource', () => {
+  expect(desiredAccount(resource({})).name).toBe('team/robot')
+  expect(desiredAccount(resource({ displayName: ' Robot ' })).name).toBe('Robot')
+  expect(desiredAccount(resource({ displayName: '  ' })).name).toBe('team/robot')
   const [one, other] = ['a', 'b'].map(
-    (end) => wishOf(resource({}, `${'x'.repeat(200)}${end}`)).name,
+    (end) => desiredAccount(resource({}, `${'x'.repeat(200)}${end}`)).name,
   )
   expect(one).toHaveLength(100)
   expect(one).not.toBe(other)
@@ -44,18 +44,18 @@ const account = {
   disabled_at: null,
   managed_by: owner,
 }
-const wish = { name: 'team/robot', scopes: ['proxy:write'], disabled: false }
+const desired = { name: 'team/robot', scopes: ['proxy:write'], disabled: false }
 
 test.each([
   ['nothing', {}, []],
   ['the name', { name: 'else' }, ['name']],
   ['the scopes', { scopes: [] }, ['scopes']],
-  ['that it is disabled', { disabled_at: '2026-11-21T12:00:00.000Z' }, ['disabled']],
-  ['that nobody declares it', { managed_by: null }, ['owner']],
-  ['that another one declares it', { managed_by: { ...owner, name: 'other' } }, ['owner']],
-  ['the uid of its resource', { managed_by: { ...owner, uid: 'u0' } }, ['owner']],
-])('%s differs', (_name, more, expected) => {
-  expect(differences({ ...account, ...more }, wish, owner)).toEqual(expected)
+  ['the disabled state', { disabled_at: '2026-11-21T12:00:00.000Z' }, ['disabled']],
+  ['a missing owner', { managed_by: null }, ['owner']],
+  ['another owner', { managed_by: { ...owner, name: 'other' } }, ['owner']],
+  ['the uid of the owner', { managed_by: { ...owner, uid: 'u0' } }, ['owner']],
+])('a difference is found in %s', (_name, more, expected) => {
+  expect(differences({ ...account, ...more }, desired, owner)).toEqual(expected)
 })
 
 test.each([
@@ -68,6 +68,6 @@ test.each([
     { keys: Array.from({ length: 17 }, (_, n) => ({ name: `k${n}`, secretName: `s${n}` })) },
   ],
   ['a Secret with a strange name', { keys: [{ name: 'a', secretName: 'B_c' }] }],
-])('%s is no spec', (_name, more) => {
+])('%s is an invalid spec', (_name, more) => {
   expect(() => specOf(more)).toThrow()
 })

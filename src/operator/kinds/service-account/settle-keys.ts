@@ -3,21 +3,21 @@ import { duration_ms } from '../../common-spec.ts'
 import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
 import { secretOwnerLabel } from '../../names.ts'
 import type { AccountApi } from './account-api.ts'
-import { type KeyAct, type KeyPlan, keyIn, planKeys, type SeenKeys } from './key-plan.ts'
+import { findKeyIn, type KeyAct, type KeyPlan, planKeys, type SeenKeys } from './key-plan.ts'
 import { fingerprintOf, readNotes, writeNotes } from './secret-notes.ts'
 import type { DeclaredKey, ServiceAccountSpec } from './spec.ts'
 
-/** What keys are settled with. */
-export type KeysAbout = {
+/** The account whose keys are settled, and the clients to do it. */
+export type KeysContext = {
   resource: Pick<Resource<ServiceAccountSpec>, 'meta' | 'spec'>
   deps: Pick<ReconcileDeps, 'secrets' | 'clock' | 'peers'>
   api: AccountApi
   account_id: string
-  /** This generation was brought about before: what differs now was changed by somebody else. */
+  /** Whether this generation was applied before, so that differences are drift. */
   was_settled: boolean
 }
 
-/** Keys and Secrets as declared, and what had to be done to them. */
+/** The keys and Secrets in the declared state, and the changes that were needed. */
 export type SettledKeys = {
   plan: KeyPlan
   events: EventDraft[]
@@ -25,40 +25,44 @@ export type SettledKeys = {
   has_written: boolean
 }
 
-/** One look plans, the next one proves it; more are needed only when others write meanwhile. */
-const looks_max = 4
+/** One round changes, the next one verifies; more are needed only when others write meanwhile. */
+const rounds_max = 4
 
 /**
- * Looks, does what is to be done and looks again, until nothing is: the last look is the proof.
- * Throws `NotReady` (`NotApplied`) when it does not come to rest.
+ * Reads, plans and applies in rounds until a round finds no difference, which verifies the result.
+ * Throws `NotReady` (`NotApplied`) when differences remain after the last round.
  */
-export async function settleKeys(about: KeysAbout): Promise<SettledKeys> {
+export async function settleKeys(context: KeysContext): Promise<SettledKeys> {
   const done: Done = { events: [], drifted: 0 }
-  for (let looks = 0; looks < looks_max; looks += 1) {
-    const plan = await planFor(about)
-    if (plan.acts.length === 0) return { plan, ...done, has_written: looks > 0 }
+  for (let rounds = 0; rounds < rounds_max; rounds += 1) {
+    const plan = await planFor(context)
+    if (plan.acts.length === 0) return { plan, ...done, has_written: rounds > 0 }
     for (const act of plan.acts) {
-      await carryOutAndTell(act, about, done).catch((error: unknown) =>
-        forbidden(error, plan, about),
+      await carryOutAndRecord(act, context, done).catch((error: unknown) =>
+        revokeStraysIfForbidden(error, plan, context),
       )
     }
   }
-  throw unsettled('keys and Secrets')
+  throw notApplied('keys and Secrets')
 }
 
-/** Revokes and deletes what nobody should have, and makes nothing: for keys that are let go of. */
-export async function clearStrays(about: KeysAbout): Promise<void> {
-  const { tidying } = await planFor(about)
-  for (const act of tidying) {
-    if (act.act !== 'set_scopes') await carryOut(act, actDeps(about))
+/** Revokes stray keys and deletes their Secrets without minting, before an account is released. */
+export async function clearStrays(context: KeysContext): Promise<void> {
+  const { cleanup } = await planFor(context)
+  for (const act of cleanup) {
+    if (act.act !== 'set_scopes') await carryOut(act, toActContext(context))
   }
 }
 
-/** A Secret that may not be written keeps no key alive that stands in none. */
-async function forbidden(error: unknown, { tidying }: KeyPlan, about: KeysAbout): Promise<never> {
-  const strays = tidying.filter(({ act }) => act === 'revoke')
+/** Revokes stray keys even if Secrets can't be written, then rethrows the error. */
+async function revokeStraysIfForbidden(
+  error: unknown,
+  { cleanup }: KeyPlan,
+  context: KeysContext,
+): Promise<never> {
+  const strays = cleanup.filter(({ act }) => act === 'revoke')
   if (error instanceof KubeForbidden) {
-    for (const act of strays) await carryOut(act, actDeps(about))
+    for (const act of strays) await carryOut(act, toActContext(context))
   }
   throw error
 }
@@ -66,26 +70,26 @@ async function forbidden(error: unknown, { tidying }: KeyPlan, about: KeysAbout)
 type Peers = ReconcileDeps['peers']
 type Done = Pick<SettledKeys, 'events' | 'drifted'>
 
-async function carryOutAndTell(act: KeyAct, about: KeysAbout, done: Done): Promise<void> {
-  const event = await carryOut(act, actDeps(about))
-  const isDrift = about.was_settled && isOfOthers(act)
+async function carryOutAndRecord(act: KeyAct, context: KeysContext, done: Done): Promise<void> {
+  const event = await carryOut(act, toActContext(context))
+  const isDrift = context.was_settled && correctsDrift(act)
   if (isDrift) done.drifted += 1
-  if (event !== undefined) done.events.push(isDrift ? asDrift(event) : event)
+  if (event !== undefined) done.events.push(isDrift ? toDriftEvent(event) : event)
 }
 
-async function planFor(about: KeysAbout): Promise<KeyPlan> {
-  const { keys, scopes } = about.resource.spec
-  return planKeys(keys, scopes, await look(about), about.deps.clock.now_ms())
+async function planFor(context: KeysContext): Promise<KeyPlan> {
+  const { keys, scopes } = context.resource.spec
+  return planKeys(keys, scopes, await readKeys(context), context.deps.clock.now_ms())
 }
 
-/** Secrets first: a key that is written into one in between is then seen as live, and not as lost. */
-async function look({ resource, deps, api, account_id }: KeysAbout): Promise<SeenKeys> {
+/** Reads Secrets before keys, so that a key written in between is seen as live and not as lost. */
+async function readKeys({ resource, deps, api, account_id }: KeysContext): Promise<SeenKeys> {
   const owned = await deps.secrets.listOwned()
   const others: { declared: DeclaredKey; secret: Secret }[] = []
   for (const declared of resource.spec.keys) {
     if (owned.some(({ name }) => name === declared.secretName)) continue
     const secret = await deps.secrets.read(declared.secretName)
-    // Without its label it is not listed, and still ours.
+    // An owned Secret that lost its label is not listed.
     if (secret?.owner_uid === resource.meta.uid) owned.push(secret)
     else if (secret !== undefined) others.push({ declared, secret })
   }
@@ -93,18 +97,19 @@ async function look({ resource, deps, api, account_id }: KeysAbout): Promise<See
   const foreign = new Set<string>()
   const ownerless = new Set<string>()
   for (const { declared, secret } of others) {
-    const isLeft = isOwnerless(secret, deps.peers()) && keyIn(secret, declared, keys) !== undefined
-    if (isLeft) owned.push(secret)
-    const names = isLeft ? ownerless : foreign
+    const isAdoptable =
+      isOwnerless(secret, deps.peers()) && findKeyIn(secret, declared, keys) !== undefined
+    if (isAdoptable) owned.push(secret)
+    const names = isAdoptable ? ownerless : foreign
     names.add(secret.name)
   }
   return { owned, ownerless, foreign, keys }
 }
 
 /**
- * A Secret of the operator's that nobody owns, or whose owner was a resource of this kind that is no
- * more: what a deleted resource let go of, and what a backup brought back with a resource that has
- * another uid. With a live key of the account in it, it is taken as it is.
+ * Whether a Secret of the operator has no owner, or a resource of this kind that no longer exists. A
+ * deleted resource may have released it, or a backup restored it with another uid of the resource.
+ * Such a Secret is adopted if it contains a live key of the account.
  */
 function isOwnerless(secret: Secret, peers: ReturnType<Peers>): boolean {
   const { owner_uid, labels } = secret
@@ -113,29 +118,38 @@ function isOwnerless(secret: Secret, peers: ReturnType<Peers>): boolean {
   return labels[secretOwnerLabel] === owner_uid && !peers.some(({ meta }) => meta.uid === owner_uid)
 }
 
-function actDeps({ resource, deps, api, account_id }: KeysAbout) {
+function toActContext({ resource, deps, api, account_id }: KeysContext) {
   return { ...deps, api, account_id, scopes: resource.spec.scopes }
 }
 
-/** Whether an act puts right what somebody else did; crashes and the passing of time do not count. */
-function isOfOthers(act: KeyAct): boolean {
+/** Whether an act corrects a change by someone else; crashes and rotations do not count. */
+function correctsDrift(act: KeyAct): boolean {
   if (act.act === 'mint') return act.reason === 'missing'
   return act.act === 'rewrite' || act.act === 'set_scopes' || act.act === 'drop'
 }
 
-function asDrift({ action, note }: EventDraft): EventDraft {
-  return { type: 'Warning', reason: 'DriftCorrected', action, note: `it was changed: now ${note}` }
+function toDriftEvent({ action, note }: EventDraft): EventDraft {
+  return {
+    type: 'Warning',
+    reason: 'DriftCorrected',
+    action,
+    note: `corrected a change by someone else: ${note}`,
+  }
 }
 
-/** Somebody else writes at the same time: what was read back is not what was written. */
-export function unsettled(what: string): NotReady {
-  return new NotReady('NotApplied', `it was changed again while it was read back: ${what}`, {
-    again_after_ms: 1_000,
-  })
+/** Creates the error for a read-back that differs, because another writer is active. */
+export function notApplied(what: string): NotReady {
+  return new NotReady(
+    'NotApplied',
+    `the read-back differs, because another writer is active: ${what}`,
+    {
+      again_after_ms: 1_000,
+    },
+  )
 }
 
-/** What acts are done with. */
-export type ActDeps = Pick<ReconcileDeps, 'secrets' | 'clock'> & {
+/** The account and clients of an act. */
+type ActContext = Pick<ReconcileDeps, 'secrets' | 'clock'> & {
   api: AccountApi
   account_id: string
   scopes: readonly string[]
@@ -143,8 +157,8 @@ export type ActDeps = Pick<ReconcileDeps, 'secrets' | 'clock'> & {
 
 type Act<Name extends KeyAct['act']> = Extract<KeyAct, { act: Name }>
 
-/** Does one step and tells it; undefined when it turned out to be none. */
-export async function carryOut(act: KeyAct, deps: ActDeps): Promise<EventDraft | undefined> {
+/** Carries out one step and returns its event; undefined if there is nothing to report. */
+async function carryOut(act: KeyAct, deps: ActContext): Promise<EventDraft | undefined> {
   const { api, secrets } = deps
   switch (act.act) {
     case 'revoke':
@@ -153,7 +167,7 @@ export async function carryOut(act: KeyAct, deps: ActDeps): Promise<EventDraft |
       return mint(act, deps)
     case 'rewrite':
       await secrets.replace(act.secret, rewritten(act))
-      return normal('SecretRestored', 'PutSecret', `Secret ${act.secret.name} is whole again`)
+      return normal('SecretRestored', 'PutSecret', `Secret ${act.secret.name} is restored`)
     case 'end':
       await api.revoke(act.key.id, act.at)
       return undefined
@@ -162,26 +176,30 @@ export async function carryOut(act: KeyAct, deps: ActDeps): Promise<EventDraft |
       return normal(
         'KeyScopesSet',
         'SetKeyScopes',
-        `key ${act.key.prefix} has the account's scopes`,
+        `key ${act.key.prefix} has the scopes of the account`,
       )
     case 'drop':
       await secrets.remove(act.secret)
-      return normal('SecretDeleted', 'DeleteSecret', `nothing declares Secret ${act.secret.name}`)
+      return normal(
+        'SecretDeleted',
+        'DeleteSecret',
+        `Secret ${act.secret.name} is no longer declared`,
+      )
   }
 }
 
-/** Another operator may have written the key into its Secret since: it is looked for once more. */
+/** Revokes a key after one more search: another operator may have written it to a Secret since. */
 async function revokeStray(
   { key }: Act<'revoke'>,
-  { api, secrets }: ActDeps,
+  { api, secrets }: ActContext,
 ): Promise<EventDraft | undefined> {
   const values = (await secrets.listOwned()).flatMap(({ data }) => Object.values(data))
   if (values.some((value) => fingerprintOf(value) === key.fingerprint)) return undefined
   await api.revoke(key.id)
-  return normal('KeyRevoked', 'RevokeKey', `key ${key.prefix} stood in no Secret that is declared`)
+  return normal('KeyRevoked', 'RevokeKey', `key ${key.prefix} was in no declared Secret`)
 }
 
-async function mint(act: Act<'mint'>, deps: ActDeps): Promise<EventDraft> {
+async function mint(act: Act<'mint'>, deps: ActContext): Promise<EventDraft> {
   const { declared, secret, reason, previous } = act
   const { api, secrets, clock } = deps
   const minted_at_ms = clock.now_ms()
@@ -202,7 +220,7 @@ async function mint(act: Act<'mint'>, deps: ActDeps): Promise<EventDraft> {
   try {
     await (secret === undefined ? secrets.create(draft) : secrets.replace(secret, draft))
   } catch (error) {
-    // Surely not written. After any other failure it may have been: the next look tells.
+    // The Secret was certainly not written. After any other failure the next round finds out.
     if (error instanceof KubeForbidden) await api.revoke(minted.id)
     throw error
   }
@@ -212,8 +230,8 @@ async function mint(act: Act<'mint'>, deps: ActDeps): Promise<EventDraft> {
     : normal('KeyMinted', 'MintKey', note)
 }
 
-function rewritten({ secret, declared, value, held }: Act<'rewrite'>): SecretDraft {
-  const { minted_at_ms, previous } = held
+function rewritten({ secret, declared, value, active }: Act<'rewrite'>): SecretDraft {
+  const { minted_at_ms, previous } = active
   return {
     name: secret.name,
     labels: secret.labels,

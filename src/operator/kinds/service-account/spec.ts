@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { keyScopes } from '../../../kernel/scopes.ts'
 import { commonSpecFields, projectRefField } from '../../common-spec.ts'
 
-/** Keys that one account may declare. */
-export const keys_max = 16
+/** Maximum keys per resource. */
+const keys_max = 16
 
 const duration = z
   .string()
@@ -16,32 +16,32 @@ const declaredKey = z
       .string()
       .max(63)
       .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
-      .describe('Tells the keys of this resource apart; the key in the service has this name too.'),
+      .describe('Name of the key, unique in this resource. Also its name in the service.'),
     secretName: z
       .string()
       .max(253)
       .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/)
       .describe(
-        'The Secret of this namespace that the key is written to. It is made; one that somebody else made is never overwritten.',
+        'Secret in this namespace for the key. The operator creates it, and never overwrites a Secret of another owner.',
       ),
     secretKey: z
       .string()
       .max(253)
       .regex(/^[A-Za-z0-9._-]+$/)
       .default('api-key')
-      .describe('The name of the value in the Secret.'),
+      .describe('Data key of the value in the Secret.'),
     rotateAfter: duration
       .optional()
-      .describe('The key is replaced when it is that old: `720h`. Left out: never.'),
+      .describe('Age at which the key is replaced: `720h`. Default: never.'),
     overlap: duration
       .optional()
       .describe(
-        'How long the old key works on after a rotation. Left out: an hour, or half of rotateAfter where that is shorter.',
+        'How long the old key stays valid after a rotation. Default: `1h`, or half of rotateAfter if that is shorter.',
       ),
     expiresAfter: duration
       .optional()
       .describe(
-        'The key ends when it is that old, even if nobody is there to rotate it. It holds for keys that are made from then on.',
+        'Age at which the key expires, even without a rotation. Applies to keys minted after the change.',
       ),
   })
   .meta({
@@ -52,16 +52,16 @@ const declaredKey = z
       },
       {
         rule: '!has(self.overlap) || (has(self.rotateAfter) && duration(self.overlap) < duration(self.rotateAfter))',
-        message: 'overlap: expected rotateAfter too, and less than it',
+        message: 'overlap: expected less than rotateAfter, which must be set',
       },
       {
         rule: '!has(self.expiresAfter) || (has(self.rotateAfter) && duration(self.expiresAfter) > duration(self.rotateAfter))',
-        message: 'expiresAfter: expected rotateAfter too, and more than it',
+        message: 'expiresAfter: expected more than rotateAfter, which must be set',
       },
     ],
   })
 
-/** What a LooptraceServiceAccount declares. */
+/** The spec of a LooptraceServiceAccount. */
 export const serviceAccountSpec = z.strictObject({
   projectRef: projectRefField,
   displayName: z
@@ -70,22 +70,24 @@ export const serviceAccountSpec = z.strictObject({
     .max(100)
     .regex(/^\P{Cc}*$/u)
     .optional()
-    .describe('Its name in the project, unique there. Left out: `namespace/name` of the resource.'),
+    .describe(
+      'Name of the service account, unique in the project. Default: `namespace/name` of the resource.',
+    ),
   scopes: z
     .array(z.enum(keyScopes))
     .max(keyScopes.length)
-    .describe('What its keys may do, each of them all of it.')
+    .describe('Permissions of every key of the account.')
     .meta({ 'x-kubernetes-list-type': 'set' }),
   disabled: z
     .boolean()
     .default(false)
-    .describe('While true its keys are refused; they stay in their Secrets.'),
+    .describe('Disables the keys without removing them from their Secrets.'),
   keys: z
     .array(declaredKey)
     .max(keys_max)
     .default([])
     .describe(
-      'Its keys, each in a Secret of its own. Any other key of the account is revoked; a key that leaves this list is revoked and its Secret deleted.',
+      'Keys of the account, each in a separate Secret. Any other key of the account is revoked. A key removed from this list is revoked and its Secret is deleted.',
     )
     .meta({
       'x-kubernetes-list-type': 'map',
@@ -93,7 +95,7 @@ export const serviceAccountSpec = z.strictObject({
       'x-kubernetes-validations': [
         {
           rule: 'self.all(a, self.exists_one(b, a.secretName == b.secretName))',
-          message: 'expected a Secret of its own for each key',
+          message: 'expected a different secretName for each key',
         },
       ],
     }),
@@ -103,41 +105,41 @@ export const serviceAccountSpec = z.strictObject({
 export type ServiceAccountSpec = z.output<typeof serviceAccountSpec>
 export type DeclaredKey = ServiceAccountSpec['keys'][number]
 
-/** Keys that one rotated key may have left behind, each in its overlap still. */
+/** Maximum replaced keys of one key that are still in their overlap. */
 export const previousKeys_max = 8
 
 const instant = z.iso.datetime()
 const id = z.uuid().max(36)
 
 const previousKey = z.strictObject({
-  keyId: id.describe('Its id in the service.'),
-  endsAt: instant.describe('When it ends.'),
+  keyId: id.describe('Id of the key in the service.'),
+  endsAt: instant.describe('Time at which the key expires.'),
 })
 
-/** What the service and the Secrets say of a service account, as they were last read. */
+/** The status of a LooptraceServiceAccount: the state last read from the service and the Secrets. */
 export const serviceAccountStatus = z.strictObject({
-  projectId: id.optional().describe('The project that projectRef names.'),
-  serviceAccountId: id.optional().describe('The id of the account in the service.'),
+  projectId: id.optional().describe('Id of the project of projectRef.'),
+  serviceAccountId: id.optional().describe('Id of the service account in the service.'),
   keys: z
     .array(
       z.strictObject({
-        name: z.string().max(63).describe('The name in spec.keys.'),
-        keyId: id.describe('Its id in the service.'),
-        prefix: z.string().max(20).describe('The public part of the key.'),
-        secretName: z.string().max(253).describe('The Secret that holds it.'),
-        createdAt: instant.describe('When it was made.'),
-        rotatesAt: instant.optional().describe('When it is replaced.'),
-        expiresAt: instant.optional().describe('When it ends by itself.'),
+        name: z.string().max(63).describe('Name of the key in spec.keys.'),
+        keyId: id.describe('Id of the key in the service.'),
+        prefix: z.string().max(20).describe('Public prefix of the key.'),
+        secretName: z.string().max(253).describe('Secret that contains the key.'),
+        createdAt: instant.describe('Time at which the key was minted.'),
+        rotatesAt: instant.optional().describe('Time of the next rotation.'),
+        expiresAt: instant.optional().describe('Time at which the key expires.'),
         previous: z
           .array(previousKey)
           .max(previousKeys_max)
           .optional()
-          .describe('Keys that it replaced and that still work.'),
+          .describe('Replaced keys that are still valid.'),
       }),
     )
     .max(keys_max)
     .optional()
-    .describe('The keys that work and stand in their Secrets.')
+    .describe('Valid keys that are in their Secrets.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
 })
 
