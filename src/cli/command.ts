@@ -1,53 +1,53 @@
-/** What a command ends with. */
-export const exitStatus = { ok: 0, findings: 1, usage: 2, could_not_ask: 3 } as const
+/** Exit statuses of commands. */
+export const exitStatus = { ok: 0, findings: 1, usage: 2, no_answer: 3 } as const
 
-/** A command of the command line as data; what it does is imported when it is asked for. */
+/** A command of the command line as data. Its code is imported when it runs. */
 export type Command = {
-  /** `lint`, `migrate check`. */
+  /** The words that name the command: `lint`, `migrate check`. */
   words: string
-  /** One line of the list of commands. */
+  /** Summary in one line, for the list of commands. */
   summary: string
-  /** What stands after `looptrace <words>`: `-f <file|folder|->`. */
+  /** Arguments after `looptrace <words>`: `-f <file|folder|->`. */
   synopsis: string
-  /** Paragraphs of its help. */
+  /** Paragraphs of the help. */
   about: readonly string[]
   options: Readonly<Record<string, Option>>
-  /** How many words it takes that are no options. */
+  /** Bounds of the number of positional arguments. */
   words_min: number
   words_max: number
   examples: readonly { command: string; about: string }[]
-  /** What each exit status means. */
+  /** Meaning of each exit status. */
   statuses: Readonly<Record<number, string>>
   load(): Promise<Run>
 }
 
-/** An option: a flag, or one with a value. */
+/** An option with or without a value. */
 export type Option = {
   short?: string
   about: string
-  /** Names the value in the help: `<file>`. Left out: a flag. */
+  /** Placeholder of the value in the help: `<file>`. Left out for a flag. */
   value?: string
   multiple?: true
-  /** The values that it takes. */
+  /** Allowed values. */
   choices?: readonly string[]
 }
 
-/** Does it, and resolves with the exit status. */
-export type Run = (asked: Asked, io: CommandIo) => Promise<number>
+/** Runs the command and resolves with the exit status. */
+export type Run = (args: Arguments, io: CommandIo) => Promise<number>
 
-/** The words and options of the command line. */
-export type Asked = {
+/** The parsed positional arguments and options of the command line. */
+export type Arguments = {
   words: readonly string[]
   flag(name: string): boolean
   value(name: string): string | undefined
   values(name: string): readonly string[]
 }
 
-/** What a command has of the outside world. */
+/** The terminal, the clock and the stop signal of a command. */
 export type CommandIo = {
   out(text: string): void
   err(text: string): void
-  /** Coloured when the output is a terminal and NO_COLOR is not set. */
+  /** Styles the text if the output is a terminal and NO_COLOR is not set. */
   styled(style: 'red' | 'yellow' | 'green' | 'bold' | 'dim', text: string): string
   stdin(): Promise<string>
   now_ms(): number
@@ -55,20 +55,20 @@ export type CommandIo = {
   stop: AbortSignal
 }
 
-/** The command line is wrong; the message says how. Exit status 2. */
+/** The command line is invalid; the message says how. Exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** What was to be asked gives no answer; the message says why. Exit status 3. */
-export class CouldNotAsk extends Error {
-  override readonly name = 'CouldNotAsk'
+/** A server or cluster gave no answer; the message says why. Exit status 3. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
 }
 
-/** The option of every command that answers with data. */
+/** The output option of every command that prints data. */
 export const outputOption: Option = {
   short: 'o',
   value: '<form>',
   choices: ['table', 'json', 'yaml'],
-  about: 'How the answer is written; table when left out.',
+  about: 'Output format. Default: table.',
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Asked, CommandIo } from './command.ts'
+import type { Arguments, CommandIo } from './command.ts'
 import { explain } from './explain.ts'
 
 async function explained(word: string, options: { recursive?: true; output?: string } = {}) {
   let printed = ''
-  const asked: Asked = {
+  const args: Arguments = {
     words: [word],
     flag: () => options.recursive ?? false,
     value: () => options.output,
@@ -20,7 +20,7 @@ async function explained(word: string, options: { recursive?: true; output?: str
     now_ms: () => 0,
     stop: new AbortController().signal,
   }
-  expect(await explain(asked, io)).toBe(0)
+  expect(await explain(args, io)).toBe(0)
   return printed
 }
 
@@ -30,13 +30,16 @@ test.each([
     /KIND: +RetentionPolicy \(retentionpolicies, retpol\)[\s\S]*RULES:[\s\S]*spec <object> required/,
   ],
   ['RetentionPolicy.spec', /projectRef <object> required\n +The project/],
-  ['retentionpolicies.spec.traces.days', /<integer, 1 to 36500>\n\nDESCRIPTION:\n {2}Whole days/],
+  [
+    'retentionpolicies.spec.traces.days',
+    /<integer, 1 to 36500>\n\nDESCRIPTION:\n {2}Retention in days/,
+  ],
   [
     'ltsa.spec.keys',
     /list of object, up to 16, default \[\][\s\S]*RULES:[\s\S]*secretName <[^>]*> required/,
   ],
   ['ltsa.spec.keys.secretName', /FIELD: +spec\.keys\.secretName/],
-  ['ltsa.status.conditions.reason', /Why, in one word/],
+  ['ltsa.status.conditions.reason', /Reason as one CamelCase word/],
 ])('explains %s', async (word, expected) => {
   expect(await explained(word)).toMatch(expected)
 })
@@ -55,6 +58,6 @@ test.each([
   ['pod', 'got "pod", expected a kind: RetentionPolicy (retpol)'],
   ['retpol.spec.trace', 'got "trace", expected a field of spec: projectRef,'],
   ['retpol.spec.suspend.x', 'got "x", expected a field of spec.suspend: none'],
-])('%s is none', async (word, message) => {
+])('%s does not exist', async (word, message) => {
   await expect(explained(word)).rejects.toThrow(message)
 })

@@ -5,17 +5,17 @@ import {
   resourceSchemaOf,
   type StructuralSchema,
 } from '../operator/index.ts'
-import { type Asked, type CommandIo, exitStatus, UsageError } from './command.ts'
-import { kindNamed } from './find-kind.ts'
-import { rendered } from './output.ts'
+import { type Arguments, type CommandIo, exitStatus, UsageError } from './command.ts'
+import { findKind } from './find-kind.ts'
+import { render } from './output.ts'
 
-/** Prints what a kind or a field means; the schema itself as JSON or YAML. */
-export async function explain(asked: Asked, io: CommandIo): Promise<number> {
-  const [word = '', ...path] = (asked.words[0] ?? '').split('.').filter((step) => step !== '')
-  const kind = kindNamed(kinds, word)
+/** Prints the description of a kind or field, or its schema as JSON or YAML. */
+export async function explain(args: Arguments, io: CommandIo): Promise<number> {
+  const [word = '', ...path] = (args.words[0] ?? '').split('.').filter((step) => step !== '')
+  const kind = findKind(kinds, word)
   const schema = schemaAt(resourceSchemaOf(kind), path)
-  const text = () => pageOf({ kind, path, schema, io, recursive: asked.flag('recursive') })
-  io.out(rendered(asked, schema, text))
+  const text = () => pageOf({ kind, path, schema, io, recursive: args.flag('recursive') })
+  io.out(render(args, schema, text))
   return exitStatus.ok
 }
 
@@ -30,7 +30,7 @@ function schemaAt(schema: StructuralSchema, path: readonly string[]): Structural
   }, schema)
 }
 
-/** The fields of a value, or of the items of a list or map. */
+/** Returns the fields of a value, or of the items of a list or map. */
 function fieldsOf(schema: StructuralSchema): Readonly<Record<string, StructuralSchema>> {
   const { properties, items, additionalProperties } = schema
   const inner = items ?? additionalProperties
@@ -63,7 +63,7 @@ function pageOf({ kind, path, schema, io, recursive }: Page): string {
   ].join('\n')
 }
 
-/** Rules of the value, and of each item where it is a list. */
+/** Returns the rules of a value, and those of the items of a list. */
 function rulesOf(schema: StructuralSchema): string[] {
   const own = (schema['x-kubernetes-validations'] ?? []).map(({ message }) => `  - ${message}`)
   return schema.items === undefined ? own : [...own, ...rulesOf(schema.items)]
@@ -87,7 +87,7 @@ function requiredMark({ required, items }: StructuralSchema, name: string): stri
   return (required ?? items?.required ?? []).includes(name) ? ' required' : ''
 }
 
-/** Type, bounds and default in a few words: `integer, 1 to 36500`. */
+/** Formats type, bounds and default: `integer, 1 to 36500`. */
 function factsOf(schema: StructuralSchema): string {
   const { minimum, maximum, maxLength, maxItems, maxProperties, pattern, format } = schema
   const facts = [

@@ -30,7 +30,7 @@ test.each([
   )
 })
 
-test('no instant has no age', () => {
+test('an invalid instant has no age', () => {
   expect([ageOf(undefined, 0), ageOf('soon', 0)]).toEqual(['', ''])
 })
 
@@ -51,7 +51,7 @@ function noteNamed(name: string, ready?: { status: string; message: string }): K
   }
 }
 
-test('a table has the columns of the kind and what Ready says', () => {
+test('a table has the columns of the kind and the message of Ready', () => {
   const items = [
     noteNamed('one', { status: 'True', message: 'It is.' }),
     noteNamed('two'),
@@ -66,7 +66,7 @@ test('a table has the columns of the kind and what Ready says', () => {
   expect(tableOfResources([{ kind, items }], { ...options, wide: true })).toContain('x'.repeat(100))
 })
 
-test('nothing to show is said', () => {
+test('an empty list prints a message', () => {
   const kind = noteKind as Kind
   expect(tableOfResources([{ kind, items: [] }], options)).toBe('No resources found.\n')
 })

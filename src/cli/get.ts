@@ -14,42 +14,42 @@ import {
   type KubeObject,
   openKube,
 } from '../platform/kube/index.ts'
-import { type Asked, type CommandIo, CouldNotAsk, exitStatus, UsageError } from './command.ts'
-import { kindNamed } from './find-kind.ts'
-import { rendered, tableOf } from './output.ts'
+import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from './command.ts'
+import { findKind } from './find-kind.ts'
+import { render, tableOf } from './output.ts'
 
 const request_timeout_ms = 30_000
 const page_size = 500
-/** More than any cluster should have of one kind: 100,000 resources. */
+/** Bounds a list to 100,000 resources, more than any cluster should have of one kind. */
 const pages_max = 200
 
 /** Lists resources of the cluster of the current context. */
-export async function get(asked: Asked, io: CommandIo): Promise<number> {
-  const [word, name] = asked.words
-  const wanted = word === undefined ? kinds : [kindNamed(kinds, word)]
-  const all_namespaces = asked.flag('all-namespaces')
-  if (all_namespaces && (name ?? asked.value('namespace')) !== undefined) {
+export async function get(args: Arguments, io: CommandIo): Promise<number> {
+  const [word, name] = args.words
+  const wanted = word === undefined ? kinds : [findKind(kinds, word)]
+  const all_namespaces = args.flag('all-namespaces')
+  if (all_namespaces && (name ?? args.value('namespace')) !== undefined) {
     throw new UsageError('got --all-namespaces, expected it without a name and without -n')
   }
-  const listed = await listAll(wanted, { asked, name, all_namespaces, signal: io.stop })
-  const options = { all_namespaces, wide: asked.flag('wide'), now_ms: io.now_ms() }
+  const listed = await listAll(wanted, { args, name, all_namespaces, signal: io.stop })
+  const options = { all_namespaces, wide: args.flag('wide'), now_ms: io.now_ms() }
   const items = listed.flatMap(({ kind, items }) =>
     items.map((item) => ({ apiVersion, kind: kind.kind, ...item })),
   )
   const list = { apiVersion: 'v1', kind: 'List', items }
   const data = name === undefined ? list : items[0]
-  io.out(rendered(asked, data, () => tableOfResources(listed, options)))
-  if (!asked.flag('ready')) return exitStatus.ok
+  io.out(render(args, data, () => tableOfResources(listed, options)))
+  if (!args.flag('ready')) return exitStatus.ok
   return items.length > 0 && items.every(isReady) ? exitStatus.ok : exitStatus.findings
 }
 
 function isReady(item: KubeObject): boolean {
-  const of = (field: string) => valueAt(item, `.status.conditions[?(@.type=="Ready")].${field}`)
-  return of('status') === 'True' && of('observedGeneration') === item.metadata.generation
+  const ready = (field: string) => valueAt(item, `.status.conditions[?(@.type=="Ready")].${field}`)
+  return ready('status') === 'True' && ready('observedGeneration') === item.metadata.generation
 }
 
 type Wanted = {
-  asked: Asked
+  args: Arguments
   name: string | undefined
   all_namespaces: boolean
   signal: AbortSignal
@@ -59,7 +59,7 @@ async function listAll(wanted: readonly Kind[], options: Wanted): Promise<Listed
   const { kube, context_namespace } = currentContext()
   const namespace = options.all_namespaces
     ? undefined
-    : (options.asked.value('namespace') ?? context_namespace)
+    : (options.args.value('namespace') ?? context_namespace)
   try {
     const lists = wanted.map(async (kind) => ({
       kind,
@@ -67,24 +67,24 @@ async function listAll(wanted: readonly Kind[], options: Wanted): Promise<Listed
     }))
     return await Promise.all(lists)
   } catch (error) {
-    throw error instanceof KubeError ? new CouldNotAsk(error.message) : error
+    throw error instanceof KubeError ? new NoAnswer(error.message) : error
   }
 }
 
-/** Whatever is wrong with a kubeconfig, the cluster can't be asked. */
+/** Opens the cluster of the current context. Throws `NoAnswer` for any fault in a kubeconfig. */
 function currentContext(): { kube: KubeClient; context_namespace: string } {
   try {
     const kube = openKube({ request_timeout_ms, clock: systemClock })
     return { kube, context_namespace: currentNamespace() }
   } catch (error) {
-    throw new CouldNotAsk(`the kube context can not be read: ${(error as Error).message}`)
+    throw new NoAnswer(`reading the kube context failed: ${(error as Error).message}`)
   }
 }
 
 async function listItems(
   kube: KubeClient,
   kind: Kind,
-  { asked, name, namespace, signal }: Wanted & { namespace: string | undefined },
+  { args, name, namespace, signal }: Wanted & { namespace: string | undefined },
 ): Promise<KubeObject[]> {
   const [, version = ''] = apiVersion.split('/')
   const resource = { group: apiGroup, version, plural: kind.plural }
@@ -92,7 +92,7 @@ async function listItems(
     return [await kube.read(resource, { namespace, name })]
   }
   const items: KubeObject[] = []
-  const label_selector = asked.value('selector')
+  const label_selector = args.value('selector')
   let next: string | undefined
   for (let page = 0; page < pages_max; page += 1) {
     const list = await kube.list(resource, { namespace, label_selector, page_size, next, signal })
@@ -100,10 +100,10 @@ async function listItems(
     next = list.next
     if (next === undefined) return items
   }
-  throw new CouldNotAsk(`more than ${items.length} ${kind.plural}: choose with -n or -l`)
+  throw new NoAnswer(`more than ${items.length} ${kind.plural}: narrow the list with -n or -l`)
 }
 
-/** The resources of one kind as a cluster has them. */
+/** The resources of one kind in a cluster. */
 export type Listed = { kind: Kind; items: readonly KubeObject[] }
 
 export type TableOptions = {
@@ -112,7 +112,7 @@ export type TableOptions = {
   now_ms: number
 }
 
-/** Each kind as a table of its columns, and what Ready says in words. */
+/** Formats each kind as a table of its columns and the message of Ready. */
 export function tableOfResources(listed: readonly Listed[], options: TableOptions): string {
   const tables = listed
     .filter(({ items }) => items.length > 0)
@@ -124,10 +124,10 @@ const messageColumn: PrinterColumn = {
   name: 'Message',
   type: 'string',
   path: '.status.conditions[?(@.type=="Ready")].message',
-  description: 'Why it is or is not ready.',
+  description: 'Message of the Ready condition.',
 }
 
-/** Longer messages are cut unless the table is wide. */
+/** Maximum characters of a message, unless the table is wide. */
 const messageMax = 80
 
 function tableOfKind(kind: Kind, items: readonly KubeObject[], options: TableOptions): string {
@@ -161,8 +161,8 @@ function shortened(text: string): string {
 }
 
 /**
- * The value at the JSONPath of a printer column: `.spec.days`,
- * `.status.conditions[?(@.type=="Ready")].status`. undefined where there is none.
+ * Returns the value at the JSONPath of a printer column, or undefined: `.spec.days`,
+ * `.status.conditions[?(@.type=="Ready")].status`.
  */
 export function valueAt(object: unknown, path: string): unknown {
   const steps = path.matchAll(/\.([\w-]+)|\[\?\(@\.(\w+)==["']([^"']*)["']\)\]|\[(\d+)\]/g)
@@ -189,12 +189,12 @@ const units: readonly [string, number][] = [
   ['s', 1_000],
 ]
 
-/** How long ago an instant was: `3d`, `25h`, `90s`, as kubectl says it; empty for no instant. */
+/** Formats the age of an instant as kubectl does: `3d`, `25h`, `90s`. Empty for an invalid one. */
 export function ageOf(instant: unknown, now_ms: number): string {
   const then_ms = typeof instant === 'string' ? Date.parse(instant) : Number.NaN
   if (Number.isNaN(then_ms)) return ''
   const passed_ms = Math.max(0, now_ms - then_ms)
-  // Two of a unit tell more than one of the next: 90s, not 1m.
+  // A larger unit is used from two on: 90s instead of 1m.
   const [unit, length_ms] = units.find(([, ms]) => passed_ms >= 2 * ms) ?? ['s', 1_000]
   return `${Math.floor(passed_ms / length_ms)}${unit}`
 }

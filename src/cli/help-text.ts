@@ -1,6 +1,6 @@
 import type { Command, Option } from './command.ts'
 
-/** What `looptrace <command> --help` prints. */
+/** Returns the text of `looptrace <command> --help`. */
 export function helpOf(command: Command): string {
   const { words, synopsis, summary, about, examples, statuses } = command
   return [
@@ -21,7 +21,7 @@ export function helpOf(command: Command): string {
   ].join('\n')
 }
 
-/** What `looptrace --help` prints. */
+/** Returns the text of `looptrace --help`. */
 export function overviewOf(commands: readonly Command[], roles: readonly Command[]): string {
   const list = (some: readonly Command[]) =>
     columns(some.map(({ words, summary }) => [words, summary]))
@@ -29,24 +29,24 @@ export function overviewOf(commands: readonly Command[], roles: readonly Command
     'usage: looptrace [role]',
     '       looptrace <command> [options]',
     '',
-    'roles and their keeping (settings are LOOPTRACE_* variables: docs/reference/configuration.md):',
+    'roles and maintenance (settings are LOOPTRACE_* variables, see docs/reference/configuration.md):',
     ...list(roles),
     '',
     'commands:',
     ...list(commands),
     '',
-    '`looptrace <command> --help` tells more, docs/reference/cli.md everything.',
+    'Run `looptrace <command> --help` for details, or see docs/reference/cli.md.',
     '',
   ].join('\n')
 }
 
-/** Each option as it is written, and what it says. */
+/** Returns each option with its placeholder, and its description. */
 export function optionRows({ options }: Command): [string, string][] {
   const rows = Object.entries(options).map(([name, option]): [string, string] => [
     writtenOption(name, option),
     meaningOf(option),
   ])
-  return [...rows, ['-h, --help', 'Prints this.']]
+  return [...rows, ['-h, --help', 'Print this help.']]
 }
 
 function writtenOption(name: string, { short, value }: Option): string {
@@ -56,7 +56,7 @@ function writtenOption(name: string, { short, value }: Option): string {
 
 function meaningOf({ about, choices, multiple }: Option): string {
   const values = choices === undefined ? '' : ` One of ${choices.join(', ')}.`
-  return `${about}${values}${multiple ? ' May be given several times.' : ''}`
+  return `${about}${values}${multiple ? ' Can be repeated.' : ''}`
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {

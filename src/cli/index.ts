@@ -1,9 +1,9 @@
 export {
-  type Asked,
+  type Arguments,
   type Command,
   type CommandIo,
-  CouldNotAsk,
   exitStatus,
+  NoAnswer,
   outputOption,
   type Run,
   UsageError,

@@ -1,19 +1,20 @@
 import { z } from 'zod'
 import { ConfigError, loadConfig, type RoleConfig } from '../platform/config/index.ts'
-import { type Asked, type CommandIo, CouldNotAsk, exitStatus, UsageError } from './command.ts'
-import { rendered, tableOf } from './output.ts'
+import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from './command.ts'
+import { render, tableOf } from './output.ts'
 
 const answer_timeout_ms = 30_000
 
-/** Asks the API for the ledger and prints it; exit status 1 when something is lost. */
-export async function ledger(asked: Asked, io: CommandIo): Promise<number> {
+/** Prints the ledger from the API. Exit status 1 when items are lost. */
+export async function ledger(args: Arguments, io: CommandIo): Promise<number> {
   const { url, api_key } = settings()
-  if (api_key === undefined) throw new UsageError('LOOPTRACE_API_KEY: missing, expected a key')
-  const answer = await ask(ledgerUrl(url, asked), api_key, io.stop)
+  if (api_key === undefined)
+    throw new UsageError('LOOPTRACE_API_KEY is not set: set it to a project key')
+  const answer = await ask(ledgerUrl(url, args), api_key, io.stop)
   const read = answerSchema.safeParse(answer)
-  if (!read.success) throw new CouldNotAsk(`${url}: the answer is no ledger`)
+  if (!read.success) throw new NoAnswer(`${url}: the answer is not a ledger: check LOOPTRACE_URL`)
   const { totals } = read.data
-  io.out(rendered(asked, answer, () => pageOf(read.data, io)))
+  io.out(render(args, answer, () => pageOf(read.data, io)))
   return totals.lost > 0 ? exitStatus.findings : exitStatus.ok
 }
 
@@ -36,7 +37,7 @@ const sums = {
 }
 const byReason = z.array(z.object({ reason: z.string(), items: count }))
 
-/** What of the answer is shown; an API of another version may say more. */
+/** The parts of the answer that are printed; another API version may have more. */
 const answerSchema = z.object({
   window: z.object({ from: z.string(), to: z.string() }),
   totals: z.object(sums),
@@ -53,10 +54,10 @@ const answerSchema = z.object({
 
 type Answer = z.infer<typeof answerSchema>
 
-function ledgerUrl(base: string, asked: Asked): URL {
+function ledgerUrl(base: string, args: Arguments): URL {
   const url = new URL('/api/v2/observability/ledger', base)
   for (const name of ['from', 'to', 'path']) {
-    const value = asked.value(name)
+    const value = args.value(name)
     if (value !== undefined) url.searchParams.set(name, value)
   }
   return url
@@ -69,13 +70,13 @@ async function ask(url: URL, api_key: string, stop: AbortSignal): Promise<unknow
     response = await fetch(url, { headers: { 'x-api-key': api_key }, signal })
   } catch (error) {
     const { message, cause } = error as Error
-    throw new CouldNotAsk(`${url.origin}: ${cause instanceof Error ? cause.message : message}`)
+    throw new NoAnswer(`${url.origin}: ${cause instanceof Error ? cause.message : message}`)
   }
   const body: unknown = await response.json().catch(() => undefined)
   if (response.ok) return body
   const { detail, title } = (body ?? {}) as { detail?: string; title?: string }
   const message = `${url.origin}: ${response.status} ${detail ?? title ?? response.statusText}`
-  throw response.status === 400 ? new UsageError(message) : new CouldNotAsk(message)
+  throw response.status === 400 ? new UsageError(message) : new NoAnswer(message)
 }
 
 function pageOf({ window, totals, paths, queue }: Answer, io: CommandIo): string {
@@ -93,7 +94,7 @@ function pageOf({ window, totals, paths, queue }: Answer, io: CommandIo): string
     `${window.from} to ${window.to}\n\n`,
     table,
     reasons.length === 0 ? '' : `\n${reasons.join('\n')}\n`,
-    queue.reachable ? '' : '\nThe queue gives no answer, so nothing is called lost.\n',
+    queue.reachable ? '' : '\nThe queue is unavailable, so no items are counted as lost.\n',
     totals.lost > 0 ? `\n${io.styled('red', `${totals.lost} items are lost.`)}\n` : '',
   ].join('')
 }

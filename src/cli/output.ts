@@ -1,14 +1,14 @@
 import { stringify } from 'yaml'
-import type { Asked } from './command.ts'
+import type { Arguments } from './command.ts'
 
-/** The answer in the form that was asked for; a table is made by the command. */
-export function rendered(asked: Asked, data: unknown, table: () => string): string {
-  const form = asked.value('output') ?? 'table'
-  if (form === 'json') return `${JSON.stringify(data, null, 2)}\n`
-  return form === 'yaml' ? stringify(data, { aliasDuplicateObjects: false }) : table()
+/** Formats data as the --output option says; `table` makes the table. */
+export function render(args: Arguments, data: unknown, table: () => string): string {
+  const format = args.value('output') ?? 'table'
+  if (format === 'json') return `${JSON.stringify(data, null, 2)}\n`
+  return format === 'yaml' ? stringify(data, { aliasDuplicateObjects: false }) : table()
 }
 
-/** Rows under their headings, in columns; the last column is not padded. */
+/** Formats rows under their headings in columns. The last column is not padded. */
 export function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows]
   const widths = headings.map((_, i) => Math.max(...all.map((row) => (row[i] ?? '').length)))

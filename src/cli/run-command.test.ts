@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { type Command, CouldNotAsk, type Run } from './command.ts'
+import { type Command, NoAnswer, type Run } from './command.ts'
 import { cliCommands } from './commands.ts'
 import { helpOf, overviewOf } from './help-text.ts'
 import { commandOf, runCommand } from './run-command.ts'
 
-/** A command with one of each kind of option, that does what it is given. */
+/** A command with each kind of option that calls `run`. */
 function commandThat(run: Run): Command {
   return {
     words: 'try',
@@ -25,7 +25,7 @@ function commandThat(run: Run): Command {
   }
 }
 
-/** Runs it and keeps what it printed. */
+/** Runs a command and returns its status and output. */
 async function ran(command: Command, args: readonly string[]) {
   const printed = { out: '', err: '' }
   const status = await runCommand(command, args, {
@@ -66,19 +66,19 @@ test.each<[string[], unknown[]]>([
     ['--', '-x'],
     [['-x'], false, null, [], null],
   ],
-])('%j is understood', async (args, expected) => {
+])('%j is parsed', async (args, expected) => {
   const { status, out, err } = await ran(echo, args)
   expect([status, JSON.parse(out), err]).toEqual([1, expected, ''])
 })
 
 test.each([
   [[], 'expected <what>'],
-  [['x', 'y', 'z'], 'got "z", expected no further word'],
+  [['x', 'y', 'z'], 'got "z", expected no further argument'],
   [['x', '--form', 'c'], '--form: got "c", expected one of a, b'],
   [['x', '--quiet'], "Unknown option '--quiet'"],
   [['x', '--name'], "'-n, --name <value>' argument missing"],
   [['x', '--loud=yes'], "'-l, --loud' does not take an argument"],
-])('%j is a wrong use, with status 2', async (args, message) => {
+])('%j is a usage error with status 2', async (args, message) => {
   const { status, out, err } = await ran(echo, args)
   expect([status, out]).toEqual([2, ''])
   expect(err).toContain('looptrace try: ')
@@ -86,18 +86,18 @@ test.each([
   expect(err).toContain('See: looptrace try --help')
 })
 
-test('what can not be asked has status 3, and a defect is no exit status', async () => {
-  const dead = commandThat(() => Promise.reject(new CouldNotAsk('nobody there')))
+test('a missing answer has status 3, and a defect rejects', async () => {
+  const dead = commandThat(() => Promise.reject(new NoAnswer('no server')))
   expect(await ran(dead, ['x'])).toEqual({
     status: 3,
     out: '',
-    err: 'looptrace try: nobody there\n',
+    err: 'looptrace try: no server\n',
   })
   const broken = commandThat(() => Promise.reject(new TypeError('oh')))
   await expect(ran(broken, ['x'])).rejects.toThrow('oh')
 })
 
-test('--help prints everything about it, whatever else is wrong', async () => {
+test('--help prints the help, even with invalid arguments', async () => {
   const { status, out } = await ran(echo, ['--help'])
   expect(status).toBe(0)
   expect(out).toBe(helpOf(echo))
@@ -122,7 +122,7 @@ test('the longest words name the command', () => {
 describe.each(cliCommands.map((command) => [command.words, command] as const))(
   '%s',
   (_, command) => {
-    test('has examples that its own options take, and says what it ends with', async () => {
+    test('has examples that parse, and describes its exit statuses', async () => {
       expect(command.examples.length).toBeGreaterThan(0)
       expect(Object.keys(command.statuses)).toContain('0')
       for (const { command: line } of command.examples) {
@@ -134,7 +134,7 @@ describe.each(cliCommands.map((command) => [command.words, command] as const))(
       }
     })
 
-    test('stands in the overview, with a summary that fits on its line', () => {
+    test('is in the overview, with a summary that fits on one line', () => {
       expect(overviewOf(cliCommands, [])).toContain(`  ${command.words} `)
       expect(command.summary).toMatch(/^[A-Z].{9,69}[^.]$/)
     })

@@ -1,19 +1,19 @@
 import { text } from 'node:stream/consumers'
 import { parseArgs, styleText } from 'node:util'
 import {
-  type Asked,
+  type Arguments,
   type Command,
   type CommandIo,
-  CouldNotAsk,
   exitStatus,
+  NoAnswer,
   type Option,
   UsageError,
 } from './command.ts'
 import { helpOf } from './help-text.ts'
 
 /**
- * Runs a command with the arguments behind its words, or prints its help. Resolves with the exit
- * status; what is no fault of the command line and no missing answer rejects.
+ * Runs a command with the given arguments, or prints its help. Resolves with the exit status. Errors
+ * other than `UsageError` and `NoAnswer` reject.
  */
 export async function runCommand(
   command: Command,
@@ -21,26 +21,26 @@ export async function runCommand(
   io: CommandIo,
 ): Promise<number> {
   try {
-    const asked = parse(command, args)
-    if (asked === 'help') {
+    const parsed = parse(command, args)
+    if (parsed === 'help') {
       io.out(helpOf(command))
       return exitStatus.ok
     }
     const run = await command.load()
-    return await run(asked, io)
+    return await run(parsed, io)
   } catch (error) {
     const { words } = command
     if (error instanceof UsageError) {
       io.err(`looptrace ${words}: ${error.message}\nSee: looptrace ${words} --help\n`)
       return exitStatus.usage
     }
-    if (!(error instanceof CouldNotAsk)) throw error
+    if (!(error instanceof NoAnswer)) throw error
     io.err(`looptrace ${words}: ${error.message}\n`)
-    return exitStatus.could_not_ask
+    return exitStatus.no_answer
   }
 }
 
-/** The command that the first words name, the longest first, and what stands behind them. */
+/** Finds the command of the first words, preferring two words, and returns the other arguments. */
 export function commandOf(
   commands: readonly Command[],
   words: readonly string[],
@@ -55,12 +55,12 @@ export function commandOf(
 
 const helpOption = { help: { type: 'boolean', short: 'h' } } as const
 
-function parse(command: Command, args: readonly string[]): Asked | 'help' {
-  const { values, positionals } = parsed(command, args)
+function parse(command: Command, args: readonly string[]): Arguments | 'help' {
+  const { values, positionals } = parseOptions(command, args)
   if (values['help'] === true) return 'help'
   const { words_min, words_max, options } = command
   if (positionals.length > words_max) {
-    throw new UsageError(`got "${positionals[words_max]}", expected no further word`)
+    throw new UsageError(`got "${positionals[words_max]}", expected no further argument`)
   }
   if (positionals.length < words_min) {
     throw new UsageError(`expected ${command.synopsis}`)
@@ -76,8 +76,11 @@ function parse(command: Command, args: readonly string[]): Asked | 'help' {
 
 type Values = Readonly<Record<string, unknown>>
 
-function parsed(command: Command, args: readonly string[]) {
-  const options = Object.entries(command.options).map(([name, option]) => [name, typed(option)])
+function parseOptions(command: Command, args: readonly string[]) {
+  const options = Object.entries(command.options).map(([name, option]) => [
+    name,
+    toParseOption(option),
+  ])
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -91,7 +94,7 @@ function parsed(command: Command, args: readonly string[]) {
   }
 }
 
-function typed({ value, short, multiple }: Option) {
+function toParseOption({ value, short, multiple }: Option) {
   return {
     type: value === undefined ? ('boolean' as const) : ('string' as const),
     ...(short !== undefined && { short }),
@@ -113,7 +116,7 @@ function listOf(value: unknown): string[] {
   return typeof value === 'string' ? [value] : []
 }
 
-/** The terminal, or what stands in its place: colours only where it is one and NO_COLOR is not set. */
+/** Returns the process's input and output. Colours need a terminal, and NO_COLOR must not be set. */
 export function terminalIo(stop: AbortSignal): CommandIo {
   return {
     out: (words) => void process.stdout.write(words),

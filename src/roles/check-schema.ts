@@ -1,15 +1,15 @@
-import { type Asked, type CommandIo, CouldNotAsk, exitStatus, UsageError } from '../cli/index.ts'
-import { rendered, tableOf } from '../cli/output.ts'
+import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../cli/index.ts'
+import { render, tableOf } from '../cli/output.ts'
 import { ColumnarUnavailable } from '../platform/columnar/index.ts'
 import { ConfigError, loadConfig } from '../platform/config/index.ts'
 import { migrateCheck, type SchemaCheck } from './migrate.ts'
 import { PostgresOutOfReach } from './stores.ts'
 
 /** Prints how far the stores are. Exit status 1 when they are not current, 3 without an answer. */
-export async function checkSchema(asked: Asked, io: CommandIo): Promise<number> {
+export async function checkSchema(args: Arguments, io: CommandIo): Promise<number> {
   const found = await look().catch(inWords)
-  const isPlain = asked.value('output') === undefined
-  io.out(isPlain ? linesOf(found) : rendered(asked, found, () => tableOfCheck(found)))
+  const isPlain = args.value('output') === undefined
+  io.out(isPlain ? linesOf(found) : render(args, found, () => tableOfCheck(found)))
   return found.error === null ? exitStatus.ok : exitStatus.findings
 }
 
@@ -20,7 +20,7 @@ async function look(): Promise<SchemaCheck> {
 function inWords(error: unknown): never {
   if (error instanceof ConfigError) throw new UsageError(error.message)
   const isGone = error instanceof PostgresOutOfReach || error instanceof ColumnarUnavailable
-  throw isGone ? new CouldNotAsk(error.message, { cause: error }) : error
+  throw isGone ? new NoAnswer(error.message, { cause: error }) : error
 }
 
 /** One JSON object a line, for a script in front of it. */

@@ -235,7 +235,7 @@ test('a change of what can not be changed is refused by the API server alone', a
   expect(await apply(policy({}))).toMatchObject({ status: 0 })
   expect(await apply(policy({ projectRef: { name: 'b' } }))).toMatchObject({
     status: 1,
-    stderr: expect.stringContaining('projectRef can not be changed'),
+    stderr: expect.stringContaining('projectRef is immutable'),
   })
 })
 

@@ -399,7 +399,7 @@ describe('a spec that the service would refuse', () => {
     const changed = await policies.apply('fixed', ref('two'))
     expect([changed.status, changed.text]).toEqual([
       422,
-      expect.stringMatching(/can not be changed/),
+      expect.stringMatching(/immutable/),
     ])
   })
 })

@@ -106,7 +106,7 @@ test('the command line knows it', async () => {
   expect((await looptrace('explain', 'incrule.spec.condition')).stdout).toContain('windowMinutes')
   await writeFile(join(copy, 'rule.yaml'), `${yaml}  severe: true\n`)
   expect((await looptrace('lint', '-f', 'rule.yaml')).stdout).toContain(
-    'rule.yaml:12:3: error: IncidentRule too-many-loops: spec.severe: is no field',
+    'rule.yaml:12:3: error: IncidentRule too-many-loops: spec.severe: unknown field',
   )
 })
 

@@ -121,7 +121,7 @@ describe('lint', () => {
     expect(stdout).toContain(
       'many/deep/b.yml:4:52: error: RetentionPolicy b: spec.observations.days',
     )
-    expect(stdout).toContain('many/a.yaml:3:18: error: RetentionPolicy a: metadata.name: stands at')
+    expect(stdout).toContain('many/a.yaml:3:18: error: RetentionPolicy a: metadata.name: is also defined at')
     expect(stdout).toContain('3 resources: 2 errors')
   })
 
@@ -132,15 +132,15 @@ describe('lint', () => {
     const line = name.endsWith('strictly') ? 'lint -f - --strict' : 'lint -f -'
     const { status, stdout } = await looptrace(line, { input })
     expect(status).toBe(expected)
-    expect(stdout).toContain('warning: no resource of looptrace.dev was found')
-    expect(stdout).toContain('1 of other kinds passed over (1 Pod)')
+    expect(stdout).toContain('warning: no resource of looptrace.dev found')
+    expect(stdout).toContain('1 of other kinds skipped (1 Pod)')
   })
 
   test.each([
     ['lint', 'expected -f <file|folder|->'],
     ['lint -f nowhere.yaml', 'nowhere.yaml: no such file'],
     ['lint -f - -o csv', '--output: got "csv", expected one of table, json, yaml'],
-    ['lint policies', 'got "policies", expected no further word'],
+    ['lint policies', 'got "policies", expected no further argument'],
   ])('%s has status 2', async (line, message) => {
     const { status, stdout, stderr } = await looptrace(line)
     expect([status, stdout]).toEqual([2, ''])
@@ -211,7 +211,7 @@ describe('ledger', () => {
     [401, { detail: 'the key is not good' }, 3, '401 the key is not good'],
     [503, {}, 3, '503'],
     [400, { detail: 'from: expected an instant' }, 2, '400 from: expected an instant'],
-    [200, { hello: 1 }, 3, 'the answer is no ledger'],
+    [200, { hello: 1 }, 3, 'the answer is not a ledger: check LOOPTRACE_URL'],
   ])('an answer of %d has its status', async (status, body, expected, message) => {
     answer = { status, body }
     const result = await looptrace('ledger', { env })
@@ -293,7 +293,7 @@ describe('get', () => {
       /^NAMESPACE +NAME +READY +REASON +TRACES +OBSERVATIONS .*LAST SYNC +AGE +MESSAGE\n/,
     )
     expect(stdout).toMatch(
-      /retentionpolicy\/one +True +Synced +30 +5m +\d+s +The data of the project/,
+      /retentionpolicy\/one +True +Synced +30 +5m +\d+s +The service keeps the data/,
     )
     const { stdout: shown } = await server.kubectl(['get', 'retpol', '-n', namespace])
     expect(shown).toMatch(/one +True +Synced +30 +5m/)
@@ -338,7 +338,7 @@ describe('get', () => {
       ['get retpol -A', nobody, /retentionpolicies\.looptrace\.dev.*forbidden/i],
       [`get retpol two -n ${namespace}`, env, /"two" not found/],
       ['get -A', gone, /no answer .*ECONNREFUSED/],
-      ['get -A', {}, /kube context can not be read/],
+      ['get -A', {}, /reading the kube context failed/],
     ] as const) {
       const { status, stderr } = await looptrace(line, { env: kubeconfig })
       expect([line, status, stderr]).toEqual([line, 3, expect.stringMatching(message)])

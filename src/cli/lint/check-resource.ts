@@ -1,18 +1,18 @@
 import { type Kind, resourceSchemaOf, type StructuralSchema } from '../../operator/index.ts'
 import { checkRules } from './check-rules.ts'
 import { checkStructure, unknownField } from './check-structure.ts'
-import { type Fault, faultAt, isObject, quoted } from './fault.ts'
+import { type Fault, faultAt, isObject, quote } from './fault.ts'
 import type { Path } from './read-documents.ts'
 
-/** Checks a resource as the API server and then the operator would. */
+/** Checks a resource as the API server and then the operator do. */
 export type ResourceCheck = (resource: Readonly<Record<string, unknown>>) => Fault[]
 
-/** The check of a kind; its schema is made once. */
-export function resourceCheck(kind: Kind): ResourceCheck {
+/** Creates the check of a kind, with its schema. */
+export function createResourceCheck(kind: Kind): ResourceCheck {
   const schema = resourceSchemaOf(kind)
   return (resource) => {
     const { status, ...declared } = resource
-    // The API server takes no status from those who apply a resource.
+    // The API server ignores a status in an applied resource.
     const ignored = status === undefined ? [] : [statusIsIgnored]
     return [...ignored, ...checkDeclared(kind, schema, declared)]
   }
@@ -20,7 +20,7 @@ export function resourceCheck(kind: Kind): ResourceCheck {
 
 const statusIsIgnored: Fault = {
   ...{ path: ['status'], part: 'key', level: 'warning' },
-  message: 'is the operator’s; what is written here is ignored',
+  message: 'is set by the operator; a value here is ignored',
 }
 
 function checkDeclared(
@@ -36,7 +36,7 @@ function checkDeclared(
   return rules.length > 0 ? rules : checkAsOperator(kind, stored['spec'])
 }
 
-/** Nothing should be left for the operator to refuse; where a kind has more rules, it is told. */
+/** Checks the spec with the kind's zod schema, which may be stricter than the CRD. */
 function checkAsOperator(kind: Kind, spec: unknown): Fault[] {
   const { error } = kind.spec.safeParse(spec)
   return (error?.issues ?? []).map(({ path, message }) =>
@@ -48,10 +48,10 @@ function checkAsOperator(kind: Kind, spec: unknown): Fault[] {
 }
 
 /**
- * The value as the API server stores it: a field that is missing has its default, and one that is
- * null where that is not allowed is missing.
+ * Returns the value as the API server stores it: missing fields have their default, and a null in a
+ * field that is not nullable counts as missing.
  */
-export function withDefaults(value: unknown, schema: StructuralSchema): unknown {
+function withDefaults(value: unknown, schema: StructuralSchema): unknown {
   const { items, additionalProperties, properties } = schema
   if (items !== undefined && Array.isArray(value)) {
     return value.map((item) => withDefaults(item, items))
@@ -71,14 +71,14 @@ export function withDefaults(value: unknown, schema: StructuralSchema): unknown 
   return Object.fromEntries([...filled, ...added])
 }
 
-/** Fields that the schema does not know keep their null. */
+/** Unknown fields keep their null. */
 const nullable = { nullable: true }
 
-/** What the API server refuses in the metadata of a resource. */
-export function checkMetadata(metadata: unknown): Fault[] {
+/** Returns the faults that the API server finds in the metadata of a resource. */
+function checkMetadata(metadata: unknown): Fault[] {
   const path = ['metadata']
   if (metadata === undefined) return [faultAt([], 'metadata is missing')]
-  if (!isObject(metadata)) return [faultAt(path, `got ${quoted(metadata)}, expected fields`)]
+  if (!isObject(metadata)) return [faultAt(path, `got ${quote(metadata)}, expected fields`)]
   const unknown = Object.keys(metadata).filter((name) => !fields.includes(name))
   return [
     ...unknown.map((name) => unknownField([...path, name], writtenFields)),
@@ -134,12 +134,12 @@ function checkWord(value: unknown, path: Path, words: Words): Fault[] {
   if (value === undefined) return []
   const { pattern, length_max, expected } = words
   if (typeof value === 'string' && value.length <= length_max && pattern.test(value)) return []
-  return [faultAt(path, `got ${quoted(value)}, expected ${expected}`)]
+  return [faultAt(path, `got ${quote(value)}, expected ${expected}`)]
 }
 
 function checkTexts(value: unknown, path: Path, words: Words): Fault[] {
   if (value === undefined || value === null) return []
-  if (!isObject(value)) return [faultAt(path, `got ${quoted(value)}, expected fields of text`)]
+  if (!isObject(value)) return [faultAt(path, `got ${quote(value)}, expected fields of text`)]
   return Object.entries(value).flatMap(([name, text]) => [
     ...checkWord(name, [...path, name], keys),
     ...checkWord(text, [...path, name], words),

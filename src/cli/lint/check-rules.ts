@@ -3,11 +3,11 @@ import type { StructuralSchema, ValidationRule } from '../../operator/index.ts'
 import { type Fault, faultAt, isObject } from './fault.ts'
 import type { Path } from './read-documents.ts'
 
-/** The rules in CEL that a value breaks. Its structure has to be right. */
+/** Returns the CEL rules that a value breaks. The value must match its schema. */
 export function checkRules(value: unknown, schema: StructuralSchema, path: Path): Fault[] {
   if (value === null || value === undefined) return []
   const rules = schema['x-kubernetes-validations'] ?? []
-  const self = rules.length === 0 ? undefined : celValue(value, schema)
+  const self = rules.length === 0 ? undefined : toCelValue(value, schema)
   return [
     ...rules.flatMap((rule) => checkRule(rule, self, path)),
     ...partsOf(value, schema).flatMap(([step, part, of]) => checkRules(part, of, [...path, step])),
@@ -30,17 +30,17 @@ function partsOf(value: unknown, schema: StructuralSchema): Part[] {
 
 function checkRule(rule: ValidationRule, self: unknown, path: Path): Fault[] {
   const at = [...path, ...(rule.fieldPath?.split('.').filter((step) => step !== '') ?? [])]
-  let check: ReturnType<typeof celCheck>
+  let check: ReturnType<typeof parseCelRule>
   try {
-    check = celCheck(rule.rule)
+    check = parseCelRule(rule.rule)
   } catch (error) {
-    const message = `not checked here: ${rule.message} (${firstLine(error)})`
+    const message = `not evaluated by lint: ${rule.message} (${firstLine(error)})`
     return [{ ...faultAt(at, message), level: 'warning' }]
   }
   try {
     return check === undefined || check(self) ? [] : [faultAt(at, rule.message)]
   } catch (error) {
-    // The API server refuses what a rule can't be asked about.
+    // The API server refuses a value for which a rule fails to evaluate.
     return [faultAt(at, `${rule.message} (${firstLine(error)})`)]
   }
 }
@@ -49,47 +49,47 @@ function firstLine(error: unknown): string {
   return (error as Error).message.split('\n')[0] ?? ''
 }
 
-/** A rule that was read; undefined for one that compares with what is in the cluster. */
+/** A parsed rule. */
 export type CelCheck = (self: unknown) => boolean
 
-/** Reads a rule. Throws for one that this side does not understand. */
-export function celCheck(rule: string): CelCheck | undefined {
+/** Parses a rule; undefined for one that uses `oldSelf`. Throws for unsupported syntax. */
+export function parseCelRule(rule: string): CelCheck | undefined {
   if (/\boldSelf\b/.test(rule)) return undefined
-  const read = checks.get(rule) ?? parsed(rule)
-  checks.set(rule, read)
-  return (self) => read({ self }) === true
+  const evaluate = parsedRules.get(rule) ?? parse(rule)
+  parsedRules.set(rule, evaluate)
+  return (self) => evaluate({ self }) === true
 }
 
-const checks = new Map<string, ParseResult>()
+const parsedRules = new Map<string, ParseResult>()
 
-/** Making one is dear, and all rules share it. */
+/** Shared by all rules, because creating one is expensive. */
 const environment = new Environment({
   unlistedVariablesAreDyn: true,
   homogeneousAggregateLiterals: false,
   enableOptionalTypes: true,
 })
 
-function parsed(rule: string): ParseResult {
-  const read = environment.parse(rule)
-  const { valid, error } = read.check()
+function parse(rule: string): ParseResult {
+  const parsed = environment.parse(rule)
+  const { valid, error } = parsed.check()
   if (!valid) throw error
-  return read
+  return parsed
 }
 
 /**
- * A value as rules see it: whole numbers are int, instants are timestamps, and names that are words
- * of CEL are escaped, as Kubernetes has it.
+ * Converts a value for CEL as Kubernetes does: whole numbers become int, instants become timestamps,
+ * and names that are reserved in CEL are escaped.
  */
-export function celValue(value: unknown, schema: StructuralSchema | undefined): unknown {
+export function toCelValue(value: unknown, schema: StructuralSchema | undefined): unknown {
   if (typeof value === 'number') return BigInt(value)
-  if (Array.isArray(value)) return value.map((item) => celValue(item, schema?.items))
+  if (Array.isArray(value)) return value.map((item) => toCelValue(item, schema?.items))
   if (typeof value === 'string' && schema?.format === 'date-time') return new Date(value)
   if (!isObject(value)) return value
   const { properties, additionalProperties } = schema ?? {}
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => [
-      properties === undefined ? name : escaped(name),
-      celValue(field, properties?.[name] ?? additionalProperties),
+      properties === undefined ? name : escapeName(name),
+      toCelValue(field, properties?.[name] ?? additionalProperties),
     ]),
   )
 }
@@ -101,7 +101,7 @@ const reserved = new Set(
 )
 
 /** https://kubernetes.io/docs/reference/using-api/cel/#escaping */
-function escaped(name: string): string {
+function escapeName(name: string): string {
   if (reserved.has(name)) return `__${name}__`
   return name
     .replaceAll('__', '__underscores__')

@@ -1,16 +1,16 @@
 import type { StructuralSchema } from '../../operator/index.ts'
-import { type Fault, faultAt, isObject, quoted } from './fault.ts'
+import { type Fault, faultAt, isObject, quote } from './fault.ts'
 import type { Path } from './read-documents.ts'
 
-/** Whatever the schema refuses in a value, as the API server would, and fields it does not know. */
+/** Returns the faults that the API server finds in a value by its schema, unknown fields included. */
 export function checkStructure(value: unknown, schema: StructuralSchema, path: Path): Fault[] {
   if (value === null && schema.nullable) return []
   if (!hasType[schema.type](value)) {
-    return [faultAt(path, `got ${quoted(value)}, expected ${expectedOf(schema)}`)]
+    return [faultAt(path, `got ${quote(value)}, expected ${expectedOf(schema)}`)]
   }
   const choices = schema.enum
   if (choices !== undefined && !choices.includes(value)) {
-    return [faultAt(path, `got ${quoted(value)}, expected one of ${choices.join(', ')}`)]
+    return [faultAt(path, `got ${quote(value)}, expected one of ${choices.join(', ')}`)]
   }
   return checks[schema.type](value as never, schema, path)
 }
@@ -48,7 +48,7 @@ function checkInteger(value: number, schema: StructuralSchema, path: Path): Faul
   return isMultiple ? [] : [faultAt(path, `got ${value}, expected a multiple of ${multipleOf}`)]
 }
 
-/** Lengths are in characters, as the API server counts them. */
+/** Checks a text. Lengths are in characters, as in the API server. */
 function checkText(value: string, schema: StructuralSchema, path: Path): Fault[] {
   const { minLength = 0, maxLength = Infinity, pattern, format } = schema
   const length = [...value].length
@@ -56,13 +56,13 @@ function checkText(value: string, schema: StructuralSchema, path: Path): Fault[]
     return [faultAt(path, `got ${length} characters, expected ${minLength} to ${maxLength}`)]
   }
   if (format !== undefined && !(formats[format] ?? /^/).test(value)) {
-    return [faultAt(path, `got ${quoted(value)}, expected a ${format}`)]
+    return [faultAt(path, `got ${quote(value)}, expected a ${format}`)]
   }
   if (pattern === undefined || new RegExp(pattern, 'u').test(value)) return []
-  return [faultAt(path, `got ${quoted(value)}, expected it to match ${pattern}`)]
+  return [faultAt(path, `got ${quote(value)}, expected it to match ${pattern}`)]
 }
 
-/** As the API server has them. */
+/** Formats as the API server checks them. */
 const formats: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i,
   'date-time': /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/,
@@ -78,7 +78,7 @@ function checkObject(
   if (additionalProperties !== undefined) {
     return checkMap(value, { schema, of: additionalProperties, path })
   }
-  // Without either it is open, as metadata is here.
+  // Without either the object is open, as metadata is here.
   if (properties === undefined) return []
   const missing = (schema.required ?? []).filter((name) => !(name in value))
   return [
@@ -91,9 +91,9 @@ function checkObject(
   ]
 }
 
-/** A field that the schema does not know. */
+/** Creates the fault for an unknown field. */
 export function unknownField(path: Path, known: readonly string[]): Fault {
-  const message = `is no field; expected one of ${known.join(', ')}`
+  const message = `unknown field, expected one of ${known.join(', ')}`
   return { path, part: 'key', level: 'error', message }
 }
 
@@ -111,22 +111,23 @@ function checkMap(
   )
 }
 
-type About = {
+/** The schema of a list, its path and the check of an item. */
+type ListContext = {
   schema: StructuralSchema
   path: Path
   checkItem: (value: unknown, schema: StructuralSchema, path: Path) => Fault[]
 }
 
-/** What a list's schema refuses: its length, its items, and two of the same where each is one. */
-export function checkList(value: readonly unknown[], about: About): Fault[] {
-  const { schema, path, checkItem } = about
+/** Checks a list: its length, its items, and duplicates in sets and map lists. */
+function checkList(value: readonly unknown[], context: ListContext): Fault[] {
+  const { schema, path, checkItem } = context
   const { minItems = 0, maxItems = Infinity, items } = schema
   const { length } = value
   if (length < minItems || length > maxItems) {
     return [faultAt(path, `got ${length} items, expected ${minItems} to ${maxItems}`)]
   }
   return [
-    ...doubles(value, schema).map(({ index, text }) =>
+    ...findDuplicates(value, schema).map(({ index, text }) =>
       faultAt([...path, index], `got ${text} twice, expected each once`),
     ),
     ...(items === undefined
@@ -135,16 +136,16 @@ export function checkList(value: readonly unknown[], about: About): Fault[] {
   ]
 }
 
-/** Items that are there before: by their keys in a map list, by their value in a set. */
-function doubles(value: readonly unknown[], schema: StructuralSchema) {
+/** Finds repeated items: by their keys in a map list, by their value in a set. */
+function findDuplicates(value: readonly unknown[], schema: StructuralSchema) {
   if (schema['x-kubernetes-list-type'] === 'atomic') return []
   const keys = schema['x-kubernetes-list-map-keys']
   const seen = new Set<string>()
   return value.flatMap((item, index) => {
-    const text = quoted(keys === undefined ? item : identityOf(item, keys))
-    const isDouble = seen.has(text)
+    const text = quote(keys === undefined ? item : identityOf(item, keys))
+    const isDuplicate = seen.has(text)
     seen.add(text)
-    return isDouble ? [{ index, text }] : []
+    return isDuplicate ? [{ index, text }] : []
   })
 }
 

@@ -1,21 +1,21 @@
 import type { Path } from './read-documents.ts'
 
-/** Something that is wrong in a resource, at a path of it. */
+/** A fault in a resource at a path. */
 export type Fault = {
   path: Path
-  /** What to point at. */
+  /** Whether the position is that of the key or of the value. */
   part: 'key' | 'value'
   level: 'error' | 'warning'
-  /** A sentence: what was found, what was expected. */
+  /** A sentence with the actual and the expected value. */
   message: string
 }
 
-/** An error at the value of a path. */
+/** Creates an error at the value of a path. */
 export function faultAt(path: Path, message: string): Fault {
   return { path, part: 'value', level: 'error', message }
 }
 
-/** `spec.keys[0].name`. */
+/** Formats a path: `spec.keys[0].name`. */
 export function pathText(path: Path): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`
@@ -23,15 +23,15 @@ export function pathText(path: Path): string {
   }, '')
 }
 
-/** A value as it is quoted in a message. */
-export function quoted(value: unknown): string {
+/** Quotes a value for a message, cut to a maximum length. */
+export function quote(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > quotedMax ? `${text.slice(0, quotedMax)}…` : text
 }
 
 const quotedMax = 60
 
-/** A value that has fields. */
+/** Whether a value is an object with fields. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

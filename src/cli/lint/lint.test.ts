@@ -5,7 +5,7 @@ import { lintResources } from './lint.ts'
 
 const kinds: readonly Kind[] = [noteKind as Kind]
 
-/** Findings as `line:column path: message`, with `?` before a warning. */
+/** Returns findings as `line:column path: message`, with `?` before a warning. */
 function findingsIn(...texts: string[]) {
   const files = texts.map((text, i) => ({ name: `${i}.yaml`, text }))
   const report = lintResources(kinds, files)
@@ -19,7 +19,7 @@ const note = (name: string, spec = '{text: hi}') =>
   `apiVersion: looptrace.dev/v1alpha1\nkind: Note\nmetadata:\n  name: ${name}\nspec: ${spec}\n`
 
 test.each<[string, string, string[]]>([
-  ['a good resource', note('a'), []],
+  ['a valid resource', note('a'), []],
   ['yes for true', note('a', '{text: hi, suspend: yes}'), []],
   [
     'JSON',
@@ -31,7 +31,7 @@ test.each<[string, string, string[]]>([
     'an unknown field',
     note('a', '\n  text: hi\n  txt: ho'),
     [
-      '7:3 spec.txt: is no field; expected one of suspend, resyncPeriod, deletionPolicy, text, secretName',
+      '7:3 spec.txt: unknown field, expected one of suspend, resyncPeriod, deletionPolicy, text, secretName',
     ],
   ],
   ['a wrong type', note('a', '\n  text: 5'), ['6:9 spec.text: got 5, expected text']],
@@ -56,7 +56,7 @@ test.each<[string, string, string[]]>([
   [
     'a status',
     `${note('a')}status: {}\n`,
-    ['? 6:1 status: is the operator’s; what is written here is ignored'],
+    ['? 6:1 status: is set by the operator; a value here is ignored'],
   ],
   [
     'another version',
@@ -69,17 +69,17 @@ test.each<[string, string, string[]]>([
     ['1:1 apiVersion: got "", expected looptrace.dev/v1alpha1'],
   ],
   [
-    'another kind of ours',
+    'an unknown kind of the group',
     note('a').replace('Note', 'Nota'),
     ['2:7 kind: got "Nota", expected Note'],
   ],
   [
-    'our kind in another group',
+    'a known kind in another group',
     note('a').replace('looptrace', 'example'),
-    ['? 1:13 apiVersion: passed over; a Note of ours has looptrace.dev/v1alpha1'],
+    ['? 1:13 apiVersion: skipped; a Note of this operator has looptrace.dev/v1alpha1'],
   ],
   [
-    'no YAML',
+    'invalid YAML',
     'a: [',
     ['1:5 : Flow sequence in block collection must be sufficiently indented and end with a ]'],
   ],
@@ -89,37 +89,37 @@ test.each<[string, string, string[]]>([
     ['5:3 : Map keys must be unique'],
   ],
   ['no resource', '- 1\n- 2\n', ['1:1 : got [1,2], expected a resource']],
-  ['nothing', '# nothing\n---\n', ['? 1:1 : no resource of looptrace.dev was found']],
+  ['nothing', '# nothing\n---\n', ['? 1:1 : no resource of looptrace.dev found']],
 ])('%s', (_name, text, expected) => {
   expect(findingsIn(text).findings).toEqual(expected)
 })
 
-test('positions are those in the file, document after document', () => {
+test('positions are relative to the file, across documents', () => {
   const { findings, resources } = findingsIn(`${note('a')}---\n# more\n${note('b', '{text: 1}')}`)
   expect(findings).toEqual(['12:14 spec.text: got 1, expected text'])
   expect(resources).toBe(2)
 })
 
-test('one name stands once in a namespace, over all files of a folder', () => {
+test('a name is unique in a namespace, over all files of a folder', () => {
   const elsewhere = note('a').replace('  name', '  namespace: other\n  name')
   expect(findingsIn(note('a'), note('b'), elsewhere).findings).toEqual([])
   expect(findingsIn(note('a'), note('a')).findings).toEqual([
-    '4:9 metadata.name: stands at 0.yaml:1 too, expected each name once',
+    '4:9 metadata.name: is also defined at 0.yaml:1, expected each name once',
   ])
 })
 
-test('one name in two folders is meant for two clusters', () => {
+test('the same name in two folders is allowed, for two clusters', () => {
   const files = ['east/a.yaml', 'west/a.yaml', 'west/b.yaml']
   const { findings } = lintResources(
     kinds,
     files.map((name) => ({ name, text: note('a') })),
   )
   expect(findings).toMatchObject([
-    { file: 'west/b.yaml', message: 'stands at west/a.yaml:1 too, expected each name once' },
+    { file: 'west/b.yaml', message: 'is also defined at west/a.yaml:1, expected each name once' },
   ])
 })
 
-test('what is in a List is checked, and other kinds are counted', () => {
+test('items of a List are checked, and other kinds are counted', () => {
   const items = `- ${note('a').replaceAll('\n', '\n  ')}\n- ${note('b', '{}').replaceAll('\n', '\n  ')}`
   const others = '---\napiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Pod\n---\nx: 1\n'
   const report = findingsIn(`apiVersion: v1\nkind: List\nitems:\n${items}\n${others}`)
@@ -128,7 +128,7 @@ test('what is in a List is checked, and other kinds are counted', () => {
   expect(report.resources).toBe(2)
 })
 
-test('what the operator would refuse beyond the CRD is told too', () => {
+test('checks of the operator beyond the CRD are reported too', () => {
   const spec = noteKind.spec as Kind['spec']
   const stricter = spec.refine(() => false, 'expected something else') as Kind['spec']
   const { findings } = lintResources(
@@ -138,7 +138,7 @@ test('what the operator would refuse beyond the CRD is told too', () => {
   expect(findings).toMatchObject([{ path: 'spec', message: 'expected something else', line: 5 }])
 })
 
-test('a rule that can not be asked here is a warning, one that compares with the past is none', () => {
+test('a rule that can not be evaluated is a warning; one that uses oldSelf is skipped', () => {
   const rules = (rule: string) => [{ rule, message: 'no' }]
   const lintWith = (rule: string) =>
     lintResources(

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path'
 import { apiGroup, apiVersion, type Kind, kinds } from '../../operator/index.ts'
-import { type Asked, type CommandIo, exitStatus, UsageError } from '../command.ts'
-import { rendered } from '../output.ts'
-import { type ResourceCheck, resourceCheck } from './check-resource.ts'
-import { type Fault, faultAt, isObject, pathText, quoted } from './fault.ts'
+import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
+import { render } from '../output.ts'
+import { createResourceCheck, type ResourceCheck } from './check-resource.ts'
+import { type Fault, faultAt, isObject, pathText, quote } from './fault.ts'
 import {
   type LintDocument,
   type LintFile,
@@ -13,17 +13,17 @@ import {
   readLintFiles,
 } from './read-documents.ts'
 
-/** Checks files, prints what was found, and says so by its exit status. */
-export async function lint(asked: Asked, io: CommandIo): Promise<number> {
-  const paths = asked.values('filename')
+/** Checks files and prints the findings. Exit status 1 when there are any. */
+export async function lint(args: Arguments, io: CommandIo): Promise<number> {
+  const paths = args.values('filename')
   if (paths.length === 0) throw new UsageError('expected -f <file|folder|->')
   const report = lintResources(kinds, await readLintFiles(paths, io))
-  io.out(rendered(asked, report, () => tableOf(report, io)))
-  const counted = report.findings.filter(({ level }) => level === 'error' || asked.flag('strict'))
+  io.out(render(args, report, () => tableOf(report, io)))
+  const counted = report.findings.filter(({ level }) => level === 'error' || args.flag('strict'))
   return counted.length === 0 ? exitStatus.ok : exitStatus.findings
 }
 
-/** One line a finding, as compilers write them, and one that sums up. */
+/** Formats one line per finding, as compilers do, and a summary line. */
 function tableOf(report: LintReport, io: CommandIo): string {
   const lines = report.findings.map((finding) => lineOf(finding, io))
   return [...lines, summaryOf(report)].map((line) => `${line}\n`).join('')
@@ -45,7 +45,7 @@ function summaryOf({ resources, findings, passed_over }: LintReport): string {
   return [
     `${counted(resources, 'resource')}: ${counted(errors, 'error')}`,
     counted(findings.length - errors, 'warning'),
-    `${passed} of other kinds passed over${kinds === '' ? '' : ` (${kinds})`}`,
+    `${passed} of other kinds skipped${kinds === '' ? '' : ` (${kinds})`}`,
   ].join(', ')
 }
 
@@ -53,40 +53,42 @@ function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
-/** What was found, in the order of the files. */
+/** The findings, in the order of the files. */
 export type LintReport = {
-  /** Resources of our kinds. */
+  /** Number of resources of the operator's kinds. */
   resources: number
-  /** Resources of other kinds, by kind. */
+  /** Number of skipped resources of other kinds, by kind. */
   passed_over: Readonly<Record<string, number>>
   findings: readonly Finding[]
 }
 
+/** A fault with its file and position. */
 export type Finding = {
   file: string
   line: number
   column: number
   level: 'error' | 'warning'
-  /** `RetentionPolicy looptrace/default`; empty where the file could not be read that far. */
+  /** `RetentionPolicy looptrace/default`; empty if the file could not be parsed. */
   resource: string
   /** `spec.traces.days`; empty for the resource as a whole. */
   path: string
   message: string
 }
 
-/** Checks all resources of all files against the kinds. */
+/** Checks all resources in the files against the kinds. */
 export function lintResources(kinds: readonly Kind[], files: readonly LintFile[]): LintReport {
-  const found = new Found(kinds)
+  const linter = new Linter(kinds)
   for (const { name, text } of files) {
-    for (const document of readDocuments(name, text)) found.take(document)
+    for (const document of readDocuments(name, text)) linter.check(document)
   }
-  return found.report(files)
+  return linter.report(files)
 }
 
-/** One resource, and where it stands in its document: at the root, or in the items of a List. */
-type Place = { document: LintDocument; at: Path }
+/** A resource's document and its path there: the root, or an item of a List. */
+type Location = { document: LintDocument; at: Path }
 
-class Found {
+/** Collects findings over all files. */
+class Linter {
   readonly #kinds: ReadonlyMap<string, ResourceCheck>
   readonly #names = new Map<string, string>()
   readonly #findings: Finding[] = []
@@ -94,15 +96,15 @@ class Found {
   #resources = 0
 
   constructor(kinds: readonly Kind[]) {
-    this.#kinds = new Map(kinds.map((kind) => [kind.kind, resourceCheck(kind)]))
+    this.#kinds = new Map(kinds.map((kind) => [kind.kind, createResourceCheck(kind)]))
   }
 
-  take(document: LintDocument): void {
+  check(document: LintDocument): void {
     for (const { position, message } of document.faults) {
       const { file } = document
       this.#findings.push({ file, ...position, level: 'error', resource: '', path: '', message })
     }
-    if (document.value !== undefined) this.#takeValue(document.value, { document, at: [] })
+    if (document.value !== undefined) this.#checkValue(document.value, { document, at: [] })
   }
 
   report([first]: readonly LintFile[]): LintReport {
@@ -114,94 +116,100 @@ class Found {
     }
   }
 
-  #takeValue(value: unknown, place: Place): void {
+  #checkValue(value: unknown, location: Location): void {
     if (!isObject(value)) {
-      this.#tell(place, '', [faultAt([], `got ${quoted(value)}, expected a resource`)])
+      this.#addFaults(location, '', [faultAt([], `got ${quote(value)}, expected a resource`)])
       return
     }
     const { kind, items } = value
     if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items)) {
       items.forEach((item, index) => {
-        this.#takeValue(item, { ...place, at: [...place.at, 'items', index] })
+        this.#checkValue(item, { ...location, at: [...location.at, 'items', index] })
       })
       return
     }
-    this.#takeResource(value, place)
+    this.#checkResource(value, location)
   }
 
-  #takeResource(resource: Readonly<Record<string, unknown>>, place: Place): void {
+  #checkResource(resource: Readonly<Record<string, unknown>>, location: Location): void {
     const kind = String(resource['kind'] ?? '')
     const version = String(resource['apiVersion'] ?? '')
     const check = this.#kinds.get(kind)
     const isOfGroup = version === apiGroup || version.startsWith(`${apiGroup}/`)
     if (isOfGroup || (check !== undefined && version === '')) {
-      this.#takeOurs(resource, place, check)
+      this.#checkOwnKind(resource, location, check)
     } else {
-      this.#passOver(kind, place, check !== undefined)
+      this.#skip(kind, location, check !== undefined)
     }
   }
 
-  #takeOurs(
+  #checkOwnKind(
     resource: Readonly<Record<string, unknown>>,
-    place: Place,
+    location: Location,
     check: ResourceCheck | undefined,
   ): void {
     this.#resources += 1
     const { kind = '', apiVersion: version = '' } = resource
     const name = nameOf(String(kind), resource)
-    const wrong = [
-      ...(version === apiVersion ? [] : [notThat(['apiVersion'], version, [apiVersion])]),
-      ...(check === undefined ? [notThat(['kind'], kind, [...this.#kinds.keys()])] : []),
+    const headerFaults = [
+      ...(version === apiVersion ? [] : [unexpectedValue(['apiVersion'], version, [apiVersion])]),
+      ...(check === undefined ? [unexpectedValue(['kind'], kind, [...this.#kinds.keys()])] : []),
     ]
-    const isKnown = wrong.length === 0 && check !== undefined
-    const faults = isKnown ? [...this.#checkName(name, resource, place), ...check(resource)] : wrong
-    this.#tell(place, name, faults)
+    const isKnown = headerFaults.length === 0 && check !== undefined
+    const faults = isKnown
+      ? [...this.#checkName(name, resource, location), ...check(resource)]
+      : headerFaults
+    this.#addFaults(location, name, faults)
   }
 
-  /** A kind of ours under another group is rather a slip than somebody else's. */
-  #passOver(kind: string, place: Place, isNamedAsOurs: boolean): void {
+  /** Skips a resource; warns if its kind is one of the operator's, which suggests a wrong group. */
+  #skip(kind: string, location: Location, isNamedAsOurs: boolean): void {
     const name = kind === '' ? '(no kind)' : kind
     this.#passed_over[name] = (this.#passed_over[name] ?? 0) + 1
     if (!isNamedAsOurs) return
-    const message = `passed over; a ${kind} of ours has ${apiVersion}`
-    this.#tell(place, kind, [{ ...faultAt(['apiVersion'], message), level: 'warning' }])
+    const message = `skipped; a ${kind} of this operator has ${apiVersion}`
+    this.#addFaults(location, kind, [{ ...faultAt(['apiVersion'], message), level: 'warning' }])
   }
 
-  #checkName(name: string, { metadata }: Readonly<Record<string, unknown>>, place: Place): Fault[] {
+  #checkName(
+    name: string,
+    { metadata }: Readonly<Record<string, unknown>>,
+    location: Location,
+  ): Fault[] {
     if (!isObject(metadata) || metadata['name'] === undefined) return []
-    const { file } = place.document
-    const { line } = positionOf(place, [], 'value')
-    // What stands in another folder is often meant for another cluster.
+    const { file } = location.document
+    const { line } = positionOf(location, [], 'value')
+    // Resources in another folder are often meant for another cluster.
     const identity = `${dirname(file)} ${name}`
     const first = this.#names.get(identity)
     if (first === undefined) {
       this.#names.set(identity, `${file}:${line}`)
       return []
     }
-    return [faultAt(['metadata', 'name'], `stands at ${first} too, expected each name once`)]
+    return [faultAt(['metadata', 'name'], `is also defined at ${first}, expected each name once`)]
   }
 
-  #tell(place: Place, resource: string, faults: readonly Fault[]): void {
-    const { file } = place.document
+  #addFaults(location: Location, resource: string, faults: readonly Fault[]): void {
+    const { file } = location.document
     for (const { path, part, level, message } of faults) {
-      const position = positionOf(place, path, part)
+      const position = positionOf(location, path, part)
       this.#findings.push({ file, ...position, level, resource, path: pathText(path), message })
     }
   }
 }
 
-function notThat(path: Path, value: unknown, expected: readonly string[]): Fault {
+function unexpectedValue(path: Path, value: unknown, expected: readonly string[]): Fault {
   const words = expected.length === 1 ? '' : 'one of '
-  return faultAt(path, `got ${quoted(value)}, expected ${words}${expected.join(', ')}`)
+  return faultAt(path, `got ${quote(value)}, expected ${words}${expected.join(', ')}`)
 }
 
-/** A path that is wrong would else pass for ever. */
+/** Creates the warning for files without a resource, so that a wrong path does not go unnoticed. */
 function nothingFound(file: string): Finding {
-  const message = `no resource of ${apiGroup} was found`
+  const message = `no resource of ${apiGroup} found`
   return { file, line: 1, column: 1, level: 'warning', resource: '', path: '', message }
 }
 
-function positionOf({ document, at }: Place, path: Path, part: Fault['part']): Position {
+function positionOf({ document, at }: Location, path: Path, part: Fault['part']): Position {
   return document.positionOf([...at, ...path], part)
 }
 

@@ -17,23 +17,24 @@ import { type CommandIo, UsageError } from '../command.ts'
 /** A file to check, with the name that its findings carry. */
 export type LintFile = { name: string; text: string }
 
+/** A path of field names and list indexes. */
 export type Path = readonly (string | number)[]
-/** Line and column from 1. */
+/** Line and column, counted from 1. */
 export type Position = { line: number; column: number }
 
-/** One document of a file, with the places of what stands in it. */
+/** A document of a file, with the positions of its values. */
 export type LintDocument = {
   file: string
-  /** undefined where the document is empty or no YAML. */
+  /** Undefined if the document is empty or invalid YAML. */
   value: unknown
-  /** Where the value of a path stands, or the nearest thing around it that is there. */
+  /** Returns the position of a path, or of its nearest existing parent. */
   positionOf(path: Path, part: 'key' | 'value'): Position
   faults: readonly { position: Position; message: string }[]
 }
 
 /**
- * The documents of a text, read as the API server's clients read YAML: 1.1, where `yes` is true, but
- * a date is text. JSON is YAML too.
+ * Parses the documents of a text as kubectl does: YAML 1.1, in which `yes` is true, but dates are
+ * text. JSON is a subset of YAML.
  */
 export function readDocuments(file: string, text: string): LintDocument[] {
   const lines = new LineCounter()
@@ -51,7 +52,7 @@ export function readDocuments(file: string, text: string): LintDocument[] {
   return [...documents].map((document) => documentOf(file, document, at))
 }
 
-/** `1:30` and `2026-01-01` are text. */
+/** Whether a tag would parse `1:30` or `2026-01-01` as a time; they stay text. */
 function isTime(tag: Tags[number]): boolean {
   if (typeof tag === 'string') return false
   return tag.tag.endsWith(':timestamp') || ('format' in tag && tag.format === 'TIME')
@@ -74,19 +75,19 @@ function documentOf(
   }
 }
 
-type Found = { key: number | undefined; node: Node | null }
+type NodeAt = { key: number | undefined; node: Node | null }
 
 function offsetOf(document: Document, path: Path, part: 'key' | 'value'): number | undefined {
-  let found: Found = { key: undefined, node: document.contents }
+  let current: NodeAt = { key: undefined, node: document.contents }
   for (const step of path) {
-    const next = stepInto(document, found.node, step)
-    if (next === undefined) return startOf(found)
-    found = next
+    const next = stepInto(document, current.node, step)
+    if (next === undefined) return startOf(current)
+    current = next
   }
-  return part === 'key' ? (found.key ?? startOf(found)) : startOf(found)
+  return part === 'key' ? (current.key ?? startOf(current)) : startOf(current)
 }
 
-const startOf = ({ key, node }: Found) => node?.range?.[0] ?? key
+const startOf = ({ key, node }: NodeAt) => node?.range?.[0] ?? key
 
 function stepInto(document: Document, from: Node | null, step: string | number) {
   const node = isAlias(from) ? from.resolve(document) : from
@@ -98,11 +99,11 @@ function stepInto(document: Document, from: Node | null, step: string | number) 
   return { key: (pair.key as Node).range?.[0], node: pair.value as Node | null }
 }
 
-/** More is no folder of policies. */
+/** Maximum files, to catch a wrong folder. */
 const files_max = 10_000
 const file_bytes_max = 16 * 1024 * 1024
 
-/** The files that the paths name, in the order of their names. Throws UsageError. */
+/** Reads the files of the paths, sorted by name in each folder. Throws `UsageError`. */
 export async function readLintFiles(
   paths: readonly string[],
   io: Pick<CommandIo, 'stdin'>,
@@ -120,8 +121,8 @@ export async function readLintFiles(
 }
 
 async function namesAt(path: string): Promise<string[]> {
-  const about = await stat(path).catch((error: unknown) => notReadable(path, error))
-  if (!about.isDirectory()) return [path]
+  const stats = await stat(path).catch((error: unknown) => throwUnreadable(path, error))
+  if (!stats.isDirectory()) return [path]
   const entries = await readdir(path, { recursive: true, withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile() && /\.(ya?ml|json)$/.test(entry.name))
@@ -134,10 +135,10 @@ async function textOf(path: string): Promise<string> {
   if (size > file_bytes_max) {
     throw new UsageError(`${path}: ${size} bytes, expected at most ${file_bytes_max}`)
   }
-  return readFile(path, 'utf8').catch((error: unknown) => notReadable(path, error))
+  return readFile(path, 'utf8').catch((error: unknown) => throwUnreadable(path, error))
 }
 
-function notReadable(path: string, error: unknown): never {
+function throwUnreadable(path: string, error: unknown): never {
   const { code } = error as { code?: string }
   throw new UsageError(`${path}: ${code === 'ENOENT' ? 'no such file' : (error as Error).message}`)
 }

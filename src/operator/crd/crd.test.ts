@@ -139,7 +139,9 @@ test('an optional immutable field can not be added or removed later', () => {
 
 test('an immutable field in an optional section is refused', () => {
   const section = z.strictObject({ name: name.meta(immutable) })
-  expect(() => fieldOf(section.optional())).toThrow('spec.field.name: immutable in an optional section')
+  expect(() => fieldOf(section.optional())).toThrow(
+    'spec.field.name: immutable in an optional section',
+  )
 })
 
 test('a status has conditions, and no field is required', () => {

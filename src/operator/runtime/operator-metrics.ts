@@ -42,7 +42,7 @@ export function createOperatorMetrics(metrics: Metrics, timing: Timing): Operato
   let isLeader = () => false
   metrics.gauge({
     name: 'leader_election_master_status',
-    help: '1 while this process holds the Lease, otherwise 0.',
+    help: 'Whether this process holds the Lease: 1 or 0.',
     labels: ['name'],
     collect: (gauge) => gauge.set({ name: 'looptrace-operator' }, isLeader() ? 1 : 0),
   })
