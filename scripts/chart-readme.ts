@@ -13,42 +13,42 @@ helm install looptrace charts/looptrace --namespace looptrace --create-namespace
 helm test looptrace --namespace looptrace
 \`\`\`
 
-No value has to be set: \`mode: embedded\` is one pod with PostgreSQL, ClickHouse, a queue, the service and
-the operator in it, and a volume. \`mode: cluster\` runs each role as a Deployment, on stores of your own:
+No value is required. \`mode: embedded\` runs one pod with PostgreSQL, ClickHouse, a queue, the service and
+the operator, and a volume. \`mode: cluster\` runs each role as a Deployment on your own stores;
 [examples/](../../examples/) has values for CloudNativePG, Altinity's ClickHouse operator, NATS and Argo CD.
 The guide is [install on Kubernetes](../../docs/guides/install-on-kubernetes.md).
 
-- Values that do not go together are refused with a sentence before anything is changed.
-- Two renders are the same bytes: nothing is random, nothing is looked up. The first login and the keys that
-  roles share are minted at run time into Secret \`<name>-bootstrap\`, or given by \`bootstrap.existingSecret\`.
+- Invalid combinations of values are refused with a message before anything is changed.
+- Renders are reproducible: the templates use no random values and no lookups. The first login and the keys
+  that the roles share are minted at run time into Secret \`<name>-bootstrap\`, or given by \`bootstrap.existingSecret\`.
 - Every pod meets pod security \`restricted\`: user 10001, read-only root, no privilege, seccomp. Only the
-  containers that call the Kubernetes API have a token: the operator, and the one that mints that Secret.
-- Stores are migrated by an init container, under a lock; a pod is ready once the schema is the one it needs.
-- Probes and metrics have a port of their own (9464, the embedded operator 9465), which no Service of the
-  product carries.
-- NATS' \`max_payload\` (1 MiB unless raised) bounds a record: what is larger is stored without its content.
+  containers that call the Kubernetes API have a token: the operator, and the one that mints the Secret.
+- An init container migrates the stores under a lock. A pod is ready once the stores have its schema.
+- Probes and metrics have a separate port (9464, the embedded operator 9465), which no product Service
+  exposes.
+- NATS' \`max_payload\` (default 1 MiB) bounds a record: larger records are stored without their content.
 
 ## Upgrade
 
-\`helm upgrade\` keeps Secret, volume and resources. CRDs are upgraded with the release. A second release in a
-cluster takes \`--set crds.enabled=false\`: the definitions belong to the first one.
+\`helm upgrade\` keeps the Secret, the volume and the resources, and upgrades the CRDs. A second release in
+the same cluster needs \`--set crds.enabled=false\`, because the CRDs belong to the first release.
 
 ## Uninstall, in this order
 
-1. Delete the resources, as long as the operator runs to finish them:
+1. Delete the resources while the operator runs to finalize them:
    \`kubectl delete retentionpolicies,looptraceserviceaccounts --all --all-namespaces\`
 2. \`helm uninstall looptrace --namespace looptrace\`
-3. What stays, when you want it gone too: \`kubectl delete crd -l app.kubernetes.io/part-of=looptrace\`
+3. Optionally delete what remains: \`kubectl delete crd -l app.kubernetes.io/part-of=looptrace\`
    (\`crds.keep\`), \`kubectl --namespace looptrace delete secret looptrace-bootstrap\`, and in embedded mode
    \`kubectl --namespace looptrace delete pvc data-looptrace-0\` (\`embedded.persistence.whenDeleted\`).
 
-With the operator gone first, a resource that is deleted waits for it. Install it again, or let go of the
+Without the operator, a deleted resource waits for its finalizer. Install the operator again, or release the
 resource: \`kubectl patch retentionpolicy <name> --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'\`;
-then what it made in the service stays.
+its objects in the service then stay.
 
 ## Values
 
-| value | default | what it is |
+| value | default | description |
 |---|---|---|
 `
 

@@ -9,7 +9,7 @@ import {
 } from '../src/operator/index.ts'
 import { kindsPage } from './kinds-page.ts'
 
-/** What is made of the kinds: their CRDs, once more for the chart, schemas for editors, the page. */
+/** Generates the CRDs of the kinds, copies for the chart, schemas for editors, and the page. */
 export function kindFiles(kinds: readonly Kind[]): { path: string; content: string }[] {
   return [
     ...kinds.flatMap((kind) => {
@@ -32,7 +32,7 @@ export function kindFiles(kinds: readonly Kind[]): { path: string; content: stri
   ]
 }
 
-/** A JSON Schema by which an editor completes and checks; unknown fields are told too. */
+/** Returns a JSON Schema for editors, which reports unknown fields too. */
 function editorSchemaOf(kind: Kind): object {
   const { properties = {}, ...rest } = resourceSchemaOf(kind)
   const { status: _, ...written } = properties

@@ -144,7 +144,11 @@ const wrongValues: [object, ...string[]][] = [
   [{ settings: { judge_api_key: 'hush' } }, 'settings.judge_api_key: is a secret', 'in a Secret'],
   [{ s3: { region: 'eu' } }, 's3.region: got "eu" without s3.bucket', 'expected the bucket'],
   [{ proxy: { terminationGracePeriodSeconds: 5 } }, 'got 5, expected at least 25', 'drainSeconds'],
-  [{ serviceAccount: { create: false } }, 'serviceAccount.name: missing', 'that is there'],
+  [
+    { serviceAccount: { create: false } },
+    'serviceAccount.name: missing',
+    'an existing service account',
+  ],
   [cluster({ worker: { autoscaling: { enabled: true } } }), 'prometheusUrl: missing', 'KEDA'],
   [
     cluster({ api: { autoscaling: { enabled: true, minReplicas: 9, maxReplicas: 3 } } }),

@@ -104,7 +104,11 @@ describe('lint', () => {
     expect(report).toMatchObject({
       resources: 2,
       findings: [
-        { file: '(stdin)', line: 8, message: expect.stringContaining('stands at (stdin):1 too') },
+        {
+          file: '(stdin)',
+          line: 8,
+          message: expect.stringContaining('is also defined at (stdin):1'),
+        },
         { file: '(stdin)', line: 9, column: 52, path: 'spec.observations.days', level: 'error' },
       ],
     })
@@ -121,7 +125,9 @@ describe('lint', () => {
     expect(stdout).toContain(
       'many/deep/b.yml:4:52: error: RetentionPolicy b: spec.observations.days',
     )
-    expect(stdout).toContain('many/a.yaml:3:18: error: RetentionPolicy a: metadata.name: is also defined at')
+    expect(stdout).toContain(
+      'many/a.yaml:3:18: error: RetentionPolicy a: metadata.name: is also defined at',
+    )
     expect(stdout).toContain('3 resources: 2 errors')
   })
 

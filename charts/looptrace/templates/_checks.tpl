@@ -1,24 +1,24 @@
 {{/*
-What a schema can't say, or not in a sentence: values that do not go together. Each template is a
-list of faults, one a line.
+Checks of values that the schema can't express, such as values that exclude each other. Each template
+returns a list of faults, one per line.
 */}}
 {{- define "looptrace.checks" -}}
 {{- $faults := include (printf "looptrace.checks.%s" .Values.mode) . }}
 {{- $faults = cat $faults (include "looptrace.checks.pods" .)
     (include "looptrace.checks.both" .) (include "looptrace.checks.forms" .) | trim }}
 {{- if $faults }}
-{{- fail (printf "these values can not be used:%s" (regexReplaceAll "\\s*\\|\\s*" $faults "\n  ")) }}
+{{- fail (printf "invalid values:%s" (regexReplaceAll "\\s*\\|\\s*" $faults "\n  ")) }}
 {{- end }}
 {{- end }}
 
 {{- define "looptrace.checks.embedded" -}}
-{{- range $store, $said := dict "postgres" "PostgreSQL" "clickhouse" "ClickHouse" }}
+{{- range $store, $title := dict "postgres" "PostgreSQL" "clickhouse" "ClickHouse" }}
 {{- with get (get $.Values $store) "host" }}
-|{{ $store }}.host: got {{ quote . }}, expected nothing, since embedded mode brings its own {{ $said }}; set mode: cluster to use yours
+|{{ $store }}.host: got {{ quote . }}, expected no value: embedded mode brings its own {{ $title }}. Set mode: cluster to use yours
 {{- end }}
 {{- end }}
 {{- with .Values.nats.servers }}
-|nats.servers: got {{ toJson . }}, expected none, since embedded mode has its own queue; set mode: cluster to use yours
+|nats.servers: got {{ toJson . }}, expected no servers: embedded mode has its own queue. Set mode: cluster to use yours
 {{- end }}
 {{- end }}
 
@@ -44,13 +44,13 @@ list of faults, one a line.
 |{{ $role }}.autoscaling.minReplicas: got {{ .minReplicas }}, expected at most maxReplicas, {{ .maxReplicas }}
 {{- end }}
 {{- if and .enabled (eq (default "" .type) "keda") (not .prometheusUrl) }}
-|{{ $role }}.autoscaling.prometheusUrl: missing, expected where KEDA asks for the queue's length, http://prometheus:9090
+|{{ $role }}.autoscaling.prometheusUrl: missing, expected the URL of Prometheus, where KEDA reads the queue length, http://prometheus:9090
 {{- end }}
 {{- end }}
 {{- end }}
 {{- range $role := list "proxy" "api" "worker" "operator" }}
 {{- if eq (get (get $.Values $role) "maxUnavailable" | toString) "0" }}
-|{{ $role }}.maxUnavailable: got 0, expected 1 or more, or "" for no budget: no node could be drained
+|{{ $role }}.maxUnavailable: got 0, expected 1 or more, or "" for no budget. With 0 no node can be drained
 {{- end }}
 {{- end }}
 {{- end }}
@@ -60,7 +60,7 @@ list of faults, one a line.
 {{- with get $.Values $role }}
 {{- $least := add .drainSeconds 15 }}
 {{- if lt (int .terminationGracePeriodSeconds) (int $least) }}
-|{{ $role }}.terminationGracePeriodSeconds: got {{ .terminationGracePeriodSeconds }}, expected at least {{ $least }}: drainSeconds, and 15 s to end what is open
+|{{ $role }}.terminationGracePeriodSeconds: got {{ .terminationGracePeriodSeconds }}, expected at least {{ $least }}: drainSeconds and 15 s to finish open work
 {{- end }}
 {{- end }}
 {{- end }}
@@ -75,17 +75,17 @@ list of faults, one a line.
 {{- end }}
 {{- end }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) }}
-|ingress.hosts: missing, expected the host names that the Ingress is for
+|ingress.hosts: missing, expected the host names of the Ingress
 {{- end }}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
-|httpRoute.parentRefs: missing, expected the gateways that the route hangs on, [{name: …}]
+|httpRoute.parentRefs: missing, expected the gateways of the route, [{name: …}]
 {{- end }}
 {{- if not .Values.serviceAccount.create }}
 {{- if not .Values.serviceAccount.name }}
-|serviceAccount.name: missing, expected the name of a service account that is there, since serviceAccount.create is false
+|serviceAccount.name: missing, expected the name of an existing service account, because serviceAccount.create is false
 {{- end }}
 {{- if and (eq .Values.mode "cluster") .Values.operator.enabled (not .Values.serviceAccount.operatorName) }}
-|serviceAccount.operatorName: missing, expected the name of the operator's service account, since serviceAccount.create is false
+|serviceAccount.operatorName: missing, expected the name of the operator's service account, because serviceAccount.create is false
 {{- end }}
 {{- end }}
 {{- range $name, $value := .Values.settings }}
@@ -94,14 +94,14 @@ list of faults, one a line.
 {{- else if hasPrefix "looptrace_" $name }}
 |settings.{{ $name }}: expected the name without its prefix, {{ trimPrefix "looptrace_" $name }}
 {{- else if regexMatch "(password|secret|_key$|access_key)" $name }}
-|settings.{{ $name }}: is a secret and would stand in the pod for all to read, expected it in a Secret (existingSecret, pod.extraEnv)
+|settings.{{ $name }}: is a secret and would be readable in the pod spec, expected it in a Secret (existingSecret, pod.extraEnv)
 {{- else if or (kindIs "map" $value) (kindIs "slice" $value) }}
 |settings.{{ $name }}: got {{ toJson $value }}, expected a text, a number or true or false
 {{- end }}
 {{- end }}
 {{- end }}
 
-{{/* Texts that have a form. */}}
+{{/* Checks of the format of texts. */}}
 {{- define "looptrace.checks.forms" -}}
 {{- $url := list "^https?://[^ ]+$" "a URL, http:// or https://" }}
 {{- $size := list "^[0-9]+(\\.[0-9]+)?(Ki|Mi|Gi|Ti)$" "a size with its unit, 20Gi" }}
@@ -116,7 +116,7 @@ list of faults, one a line.
   (list "nats.existingSecret" $v.nats.existingSecret $object)
   (list "s3.existingSecret" $v.s3.existingSecret $object)
   (list "s3.endpoint" $v.s3.endpoint $url)
-  (list "s3.prefix" $v.s3.prefix (list "^[^/]" "a folder without a slash before it"))
+  (list "s3.prefix" $v.s3.prefix (list "^[^/]" "a folder without a leading slash"))
   (list "embedded.tmpSize" $v.embedded.tmpSize $size)
   (list "embedded.persistence.size" $v.embedded.persistence.size $size)
   (list "proxy.spoolSize" $v.proxy.spoolSize $size)

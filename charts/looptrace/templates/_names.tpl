@@ -1,11 +1,11 @@
-{{/* Name of every object, or what it begins with. */}}
+{{/* Name of every object, or the prefix of its name. */}}
 {{- define "looptrace.name" -}}
 {{- $own := default .Chart.Name .Values.nameOverride }}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $own) (contains $own .Release.Name) }}
 {{- default $full .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{/* Labels by which Services and workloads find their pods; they never change. */}}
+{{/* Labels by which Services and workloads select their pods; they never change. */}}
 {{- define "looptrace.selector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -22,7 +22,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
-{{/* What stands at the head of a namespaced object. Takes root, name, and maybe role. */}}
+{{/* Metadata of a namespaced object. Takes root, name and optionally role. */}}
 {{- define "looptrace.metadata" -}}
 metadata:
   name: {{ .name }}
@@ -48,14 +48,14 @@ metadata:
 {{- end }}
 {{- end }}
 
-{{/* Roles that have a workload, in the order of their names. */}}
+{{/* Roles with a workload, sorted by name. */}}
 {{- define "looptrace.roles" -}}
 {{- if eq .Values.mode "embedded" }}all
 {{- else }}api{{ if .Values.operator.enabled }} operator{{ end }} proxy worker
 {{- end }}
 {{- end }}
 
-{{/* The role that answers completions, and the one that answers the product APIs. */}}
+{{/* The roles that serve completions and the product APIs. */}}
 {{- define "looptrace.dataRole" -}}{{ ternary "all" "proxy" (eq .Values.mode "embedded") }}{{- end }}
 {{- define "looptrace.apiRole" -}}{{ ternary "all" "api" (eq .Values.mode "embedded") }}{{- end }}
 
@@ -63,14 +63,14 @@ metadata:
 {{- default (include "looptrace.name" .) .Values.serviceAccount.name }}
 {{- end }}
 
-{{/* In embedded mode the operator is in the one pod, which has one service account. */}}
+{{/* The service account of the operator; in embedded mode that of the single pod. */}}
 {{- define "looptrace.operatorServiceAccount" -}}
 {{- if eq .Values.mode "embedded" }}{{ include "looptrace.serviceAccount" . }}
 {{- else }}{{ default (printf "%s-operator" (include "looptrace.name" .)) .Values.serviceAccount.operatorName }}
 {{- end }}
 {{- end }}
 
-{{/* The Secret of the first login and of the keys that roles share. */}}
+{{/* The Secret with the first login and the keys that the roles share. */}}
 {{- define "looptrace.bootstrapSecret" -}}
 {{- default (printf "%s-bootstrap" (include "looptrace.name" .)) .Values.bootstrap.existingSecret }}
 {{- end }}

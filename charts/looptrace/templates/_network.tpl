@@ -1,11 +1,11 @@
-{{/* The port of a URL, else that of its scheme. */}}
+{{/* The port of a URL, or the default port of its scheme. */}}
 {{- define "looptrace.portOf" -}}
 {{- $url := urlParse . }}
 {{- $ports := dict "http" 80 "https" 443 "nats" 4222 "tls" 4222 "ws" 80 "wss" 443 }}
 {{- regexFind "[0-9]+$" (regexFind ":[0-9]+$" $url.host) | default (get $ports $url.scheme | toString) }}
 {{- end }}
 
-{{/* Ports that a role calls, as a JSON list without repeats. Takes root and role. */}}
+{{/* Ports that a role calls, as a JSON list without duplicates. Takes root and role. */}}
 {{- define "looptrace.egressPorts" -}}
 {{- $values := .root.Values }}
 {{- $ports := $values.networkPolicy.extraEgressPorts }}

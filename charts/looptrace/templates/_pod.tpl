@@ -1,4 +1,4 @@
-{{/* A role's pod settings over those of every pod. Takes root and role; a map as YAML. */}}
+{{/* Pod settings of a role merged over those of every pod, as YAML. Takes root and role. */}}
 {{- define "looptrace.podValues" -}}
 {{- $own := ternary dict (get (get .root.Values .role | default dict) "pod" | default dict) (eq .role "all") }}
 {{- mergeOverwrite (deepCopy .root.Values.pod) $own | toYaml }}
@@ -24,8 +24,8 @@ annotations:
 {{- end }}
 
 {{/*
-What every pod has beside its containers: who it is, what it may not do, where it runs. Kubernetes'
-own variables for Services would begin with LOOPTRACE_, so they are off. Takes root and role.
+The pod spec without containers: identity, security and scheduling. Service links are disabled, because
+their variables would begin with LOOPTRACE_. Takes root and role.
 */}}
 {{- define "looptrace.podSpec" -}}
 {{- $pod := include "looptrace.podValues" . | fromYaml -}}
@@ -61,8 +61,8 @@ topologySpreadConstraints:
 {{- end }}
 
 {{/*
-A container of ours. Takes root, role, the words for the entry point (args), settings (a map), and
-maybe name, resources, management (port of probes and metrics), ports, mounts, token, probes.
+A Looptrace container. Takes root, role, args (of the entry point), settings (a map), and optionally
+name, resources, management (port of probes and metrics), ports, mounts, token, probes.
 */}}
 {{- define "looptrace.container" -}}
 {{- $pod := include "looptrace.podValues" (dict "root" .root "role" .podRole) | fromYaml -}}
@@ -103,7 +103,7 @@ volumeMounts:
   {{- end }}
 {{- end }}
 
-{{/* Probes on the management port; a start may take as long as a store takes to recover. */}}
+{{/* Probes on the management port. The start probe allows for the recovery of a store. */}}
 {{- define "looptrace.probes" -}}
 {{ include "looptrace.probesOfLife" . }}
 readinessProbe:
@@ -113,7 +113,7 @@ readinessProbe:
   failureThreshold: 2
 {{- end }}
 
-{{/* Without readiness: for the operator beside the service, which must not take it out of traffic. */}}
+{{/* Probes without readiness: the embedded operator must not take the service out of traffic. */}}
 {{- define "looptrace.probesOfLife" -}}
 startupProbe:
   httpGet: { path: /livez, port: {{ . }} }
@@ -127,7 +127,7 @@ livenessProbe:
   failureThreshold: 6
 {{- end }}
 
-{{/* What a process that stays needs. Takes root, role, management, grace and drain in seconds. */}}
+{{/* Settings of a serving process. Takes root, role, management, grace and drain in seconds. */}}
 {{- define "looptrace.processSettings" -}}
 LOOPTRACE_MANAGEMENT_HOST: 0.0.0.0
 LOOPTRACE_MANAGEMENT_PORT: {{ .management | quote }}
@@ -136,7 +136,7 @@ LOOPTRACE_GRACE_PERIOD_MS: {{ mul (sub .grace (add .drain 10)) 1000 | quote }}
 {{- end }}
 
 {{/*
-The service account's token for one container only, as Kubernetes would mount it in all of them.
+The token of the service account for one container, in the form that Kubernetes mounts in all of them.
 */}}
 {{- define "looptrace.tokenVolume" -}}
 - name: token
@@ -147,7 +147,7 @@ The service account's token for one container only, as Kubernetes would mount it
       - downwardAPI: { items: [{ path: namespace, fieldRef: { fieldPath: metadata.namespace } }] }
 {{- end }}
 
-{{/* The volumes of a role: files of a moment, the token, Secrets that are read as files. */}}
+{{/* Volumes of a role: temporary files, the token, Secrets that are read as files. */}}
 {{- define "looptrace.volumes" -}}
 {{- $pod := include "looptrace.podValues" . | fromYaml -}}
 - name: tmp

@@ -1,4 +1,4 @@
-{{/* Metadata of a role: in a namespace, or in none. Takes root, name, namespace, maybe labels. */}}
+{{/* Metadata of a Role or, without a namespace, a ClusterRole. Takes root, name, namespace, labels. */}}
 {{- define "looptrace.rbacMetadata" -}}
 name: {{ .name }}
 {{- with .namespace }}
@@ -12,8 +12,8 @@ labels:
 {{- end }}
 
 {{/*
-What the operator may do: watch its kinds, note their finalizers and ids, write their status; keep
-Secrets with keys; tell events. Takes the plurals of the kinds.
+Permissions of the operator: watch its kinds, write their finalizers, annotations and status, manage
+Secrets with keys, and create events. Takes the plurals of the kinds.
 */}}
 {{- define "looptrace.operatorRules" -}}
 {{- $status := list }}

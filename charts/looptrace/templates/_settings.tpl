@@ -1,6 +1,6 @@
 {{/*
-Settings of a role as a map of variables: a text, or {secret, key}. Takes root and role. What
-`settings` says wins.
+Settings of a role as a map of variables: a text, or {secret, key}. The values in `settings` override
+the others. Takes root and role.
 */}}
 {{- define "looptrace.settings" -}}
 {{- $login := ternary "login" "bootstrap" (ne .root.Values.bootstrap.existingSecret "") }}
@@ -98,7 +98,7 @@ LOOPTRACE_BLOBS_S3_SECRET_ACCESS_KEY: {secret: {{ .existingSecret }}, key: {{ .s
 LOOPTRACE_SECRET_KEY: {secret: {{ include "looptrace.bootstrapSecret" . }}, key: secret-key}
 {{- end }}
 
-{{/* The first login and the keys, as the Secret says. */}}
+{{/* The first login and the keys, from the Secret. */}}
 {{- define "looptrace.settings.login" }}
 {{- $secret := include "looptrace.bootstrapSecret" . }}
 LOOPTRACE_SECRET_KEY: {secret: {{ $secret }}, key: secret-key}
@@ -109,7 +109,7 @@ LOOPTRACE_BOOTSTRAP_PROJECT_ID: {secret: {{ $secret }}, key: project-id}
 LOOPTRACE_OPERATOR_KEY: {secret: {{ $secret }}, key: operator-key}
 {{- end }}
 
-{{/* Where the Secret is made, when none is given. */}}
+{{/* The name of the Secret to create, if no existing one is given. */}}
 {{- define "looptrace.settings.bootstrap" }}
 LOOPTRACE_BOOTSTRAP_SECRET: {{ .Release.Namespace }}/{{ include "looptrace.bootstrapSecret" . }}
 LOOPTRACE_BOOTSTRAP_EMAIL: {{ .Values.bootstrap.adminEmail | quote }}
@@ -131,11 +131,11 @@ LOOPTRACE_OPERATOR_NAMESPACES: {{ join "," . | quote }}
 LOOPTRACE_OPERATOR_PROJECTS: {{ toJson . | quote }}
 {{- end }}
 LOOPTRACE_OPERATOR_LEADER_ELECTION: {{ eq .Values.mode "cluster" | quote }}
-{{- /* It makes little garbage: a small space for new objects saves 30 MiB, one helper of V8 for three 10. */}}
+{{- /* The operator allocates little: a small young generation saves 30 MiB, one V8 helper thread instead of three 10 MiB. */}}
 NODE_OPTIONS: --max-semi-space-size=1 --v8-pool-size=1
 {{- end }}
 
-{{/* A map of settings as `env` of a container, in the order of the names. */}}
+{{/* A map of settings as `env` of a container, sorted by name. */}}
 {{- define "looptrace.env" -}}
 {{- range $name, $value := . }}
 - name: {{ $name }}
