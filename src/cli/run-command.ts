@@ -12,8 +12,8 @@ import {
 import { helpOf } from './help-text.ts'
 
 /**
- * Runs a command with the given arguments, or prints its help. Resolves with the exit status. Errors
- * other than `UsageError` and `NoAnswer` reject.
+ * Runs a command with the given arguments, or prints its help. Resolves with the exit status.
+ * Errors other than `UsageError` and `NoAnswer` reject.
  */
 export async function runCommand(
   command: Command,
@@ -116,7 +116,9 @@ function listOf(value: unknown): string[] {
   return typeof value === 'string' ? [value] : []
 }
 
-/** Returns the process's input and output. Colours need a terminal, and NO_COLOR must not be set. */
+/**
+ * Returns the process's input and output. Colours need a terminal, and NO_COLOR must not be set.
+ */
 export function terminalIo(stop: AbortSignal): CommandIo {
   return {
     out: (words) => void process.stdout.write(words),

@@ -1,4 +1,6 @@
-/** Reasons of the condition Ready that every kind may have, each with a sentence for the reference. */
+/**
+ * Reasons of the condition Ready that every kind may have, each with a sentence for the reference.
+ */
 export const commonReasons: Readonly<Record<string, string>> = {
   Pending: 'Unknown: no operator has reconciled the resource yet. This is the default in the CRD.',
   Reconciling: 'Unknown: the operator has started the first reconcile.',

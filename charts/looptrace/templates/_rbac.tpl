@@ -1,4 +1,4 @@
-{{/* Metadata of a Role or, without a namespace, a ClusterRole. Takes root, name, namespace, labels. */}}
+{{/* Metadata of a Role or ClusterRole. Takes root, name, namespace (none: cluster), labels. */}}
 {{- define "looptrace.rbacMetadata" -}}
 name: {{ .name }}
 {{- with .namespace }}

@@ -77,8 +77,8 @@ function parse(rule: string): ParseResult {
 }
 
 /**
- * Converts a value for CEL as Kubernetes does: whole numbers become int, instants become timestamps,
- * and names that are reserved in CEL are escaped.
+ * Converts a value for CEL as Kubernetes does: whole numbers become int, instants become
+ * timestamps, and names that are reserved in CEL are escaped.
  */
 export function toCelValue(value: unknown, schema: StructuralSchema | undefined): unknown {
   if (typeof value === 'number') return BigInt(value)

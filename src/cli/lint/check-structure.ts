@@ -2,7 +2,9 @@ import type { StructuralSchema } from '../../operator/index.ts'
 import { type Fault, faultAt, isObject, quote } from './fault.ts'
 import type { Path } from './read-documents.ts'
 
-/** Returns the faults that the API server finds in a value by its schema, unknown fields included. */
+/**
+ * Returns the faults that the API server finds in a value by its schema, unknown fields included.
+ */
 export function checkStructure(value: unknown, schema: StructuralSchema, path: Path): Fault[] {
   if (value === null && schema.nullable) return []
   if (!hasType[schema.type](value)) {

@@ -148,8 +148,8 @@ const lastSyncDescription =
 const conditionsMax = 16
 
 /**
- * Returns the schema of a status: the common fields and the kind's own. No field is required, because
- * a resource that has not been reconciled has conditions only.
+ * Returns the schema of a status: the common fields and the kind's own. No field is required,
+ * because a resource that has not been reconciled has conditions only.
  */
 function statusSchema(own: StructuralSchema): StructuralSchema {
   return {

@@ -11,9 +11,9 @@ import {
 type JsonSchema = { readonly [key: string]: unknown }
 
 /**
- * Converts the input side of a zod schema to a structural schema. `path` is its name in messages, such
- * as `spec`. Throws `SchemaNotStructural` for a value that a CRD can't express, or that has no bound
- * or no description.
+ * Converts the input side of a zod schema to a structural schema. `path` is its name in messages,
+ * such as `spec`. Throws `SchemaNotStructural` for a value that a CRD can't express, or that has no
+ * bound or no description.
  */
 export function structuralSchemaFrom(schema: z.ZodType, path: string): StructuralSchema {
   const written = z.toJSONSchema(schema, { io: 'input', cycles: 'throw', reused: 'inline' })

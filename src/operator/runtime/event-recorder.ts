@@ -18,8 +18,8 @@ const name_characters_max = 253
 const events_max = 20
 
 /**
- * Creates a recorder of `events.k8s.io/v1` events. The caller reports changes only, so events are not
- * aggregated into series. A name ends in the time and a random part, as in client-go.
+ * Creates a recorder of `events.k8s.io/v1` events. The caller reports changes only, so events are
+ * not aggregated into series. A name ends in the time and a random part, as in client-go.
  */
 export function createEventRecorder(options: {
   kube: KubeClient

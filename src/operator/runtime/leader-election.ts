@@ -35,11 +35,11 @@ const jitter = 1.2
 
 /**
  * Creates a leader election over a Lease, by client-go's rules (`tools/leaderelection`). A process
- * takes over another's Lease only after it has seen the Lease unchanged for its whole duration, by its
- * own clock, so clocks may differ. The holder renews every `retry_ms` and gives up after
- * `renew_deadline_ms` without success, which is shorter than the Lease. A process that was suspended
- * for longer notices by its clock before it writes. Two leaders may overlap briefly, because a write
- * in progress is not recalled when the Lease expires; so writes are idempotent.
+ * takes over another's Lease only after it has seen the Lease unchanged for its whole duration, by
+ * its own clock, so clocks may differ. The holder renews every `retry_ms` and gives up after
+ * `renew_deadline_ms` without success, which is shorter than the Lease. A process that was
+ * suspended for longer notices by its clock before it writes. Two leaders may overlap briefly,
+ * because a write in progress is not recalled when the Lease expires; so writes are idempotent.
  */
 export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
   const { identity, settings, timing, logger } = options

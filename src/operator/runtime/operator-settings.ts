@@ -34,9 +34,9 @@ export type LeaderElectionSettings = {
 }
 
 /**
- * Defaults. Eight workers per kind use one API server and one service well without overloading them.
- * Watches of 5 to 10 min are client-go's; its pages of 500 needed 9 MiB more memory than 100. Servers
- * send a bookmark per minute, so two minutes of silence mean a dead connection.
+ * Defaults. Eight workers per kind use one API server and one service well without overloading
+ * them. Watches of 5 to 10 min are client-go's; its pages of 500 needed 9 MiB more memory than 100.
+ * Servers send a bookmark per minute, so two minutes of silence mean a dead connection.
  */
 export const defaultOperatorSettings: OperatorSettings = {
   namespaces: [],

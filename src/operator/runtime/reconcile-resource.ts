@@ -50,8 +50,8 @@ export type Next =
 /**
  * Reconciles one resource. A paused resource is skipped, one with an invalid spec is refused, a
  * deleted one is removed from the service, a suspended one is skipped. Otherwise the finalizer is
- * added, the kind applies the spec to the service, and the result is written to the status. An error
- * is written to the status and returned, so that the caller schedules a retry.
+ * added, the kind applies the spec to the service, and the result is written to the status. An
+ * error is written to the status and returned, so that the caller schedules a retry.
  */
 export async function reconcileResource(
   context: ReconcileContext,

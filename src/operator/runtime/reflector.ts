@@ -25,10 +25,10 @@ const watchFailures_max = 3
 const pages_max = 1_000
 
 /**
- * Creates a reflector by the rules of client-go (`tools/cache`): it lists by pages, watches from the
- * list's version with bookmarks, resumes from the last version when the connection breaks, lists again
- * when the version is gone (410), and backs off after failures. In addition it lists on a timer, ends
- * silent watches and obeys Retry-After.
+ * Creates a reflector by the rules of client-go (`tools/cache`): it lists by pages, watches from
+ * the list's version with bookmarks, resumes from the last version when the connection breaks,
+ * lists again when the version is gone (410), and backs off after failures. In addition it lists on
+ * a timer, ends silent watches and obeys Retry-After.
  */
 export function createReflector(options: ReflectorOptions): Reflector {
   const { timing, settings, logger } = options
@@ -117,9 +117,9 @@ export class WatchTooShort extends Error {
 }
 
 /**
- * Watches once from the position, which moves with every event and bookmark. Returns when the server
- * ends the watch, it is silent for `watch_idle_ms`, or the next list is due; rejects when the watch
- * fails. Only silence reveals a dead connection, and servers send a bookmark per minute.
+ * Watches once from the position, which moves with every event and bookmark. Returns when the
+ * server ends the watch, it is silent for `watch_idle_ms`, or the next list is due; rejects when
+ * the watch fails. Only silence reveals a dead connection, and servers send a bookmark per minute.
  */
 async function watchOnce(
   options: ReflectorOptions,

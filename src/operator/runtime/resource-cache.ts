@@ -17,8 +17,8 @@ export type ResourceCache = {
   notReady(): string[]
   size(): number
   /**
-   * Stores the API server's answer to our own write, so that the echo of the write is ignored and the
-   * next reconcile starts from the new version.
+   * Stores the API server's answer to our own write, so that the echo of the write is ignored and
+   * the next reconcile starts from the new version.
    */
   written(object: KubeObject): void
   /** Returns a sink for the reflector of one namespace (undefined: all namespaces). */
@@ -27,9 +27,9 @@ export type ResourceCache = {
 
 /**
  * Creates a cache that keeps slim resources with a parsed spec. It reports a key when the change is
- * relevant to a reconcile: the resource is new, or its generation, deletion or annotations changed, or
- * its status was lost. Other changes (our own status, labels, finalizers) are not reported, as with
- * controller-runtime's GenerationChangedPredicate and AnnotationChangedPredicate.
+ * relevant to a reconcile: the resource is new, or its generation, deletion or annotations changed,
+ * or its status was lost. Other changes (our own status, labels, finalizers) are not reported, as
+ * with controller-runtime's GenerationChangedPredicate and AnnotationChangedPredicate.
  */
 export function createResourceCache(kind: Kind, onChange: (key: string) => void): ResourceCache {
   const byKey = new Map<string, CachedResource>()

@@ -92,8 +92,8 @@ export type Patcher = {
 const attempts_max = 5
 
 /**
- * Adds the operator's finalizer before the first write to the service, so that the resource can't be
- * deleted before its objects in the service are.
+ * Adds the operator's finalizer before the first write to the service, so that the resource can't
+ * be deleted before its objects in the service are.
  * https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
  */
 export function addFinalizer(seen: CachedResource, patcher: Patcher): Promise<CachedResource> {
@@ -109,8 +109,8 @@ export function addFinalizer(seen: CachedResource, patcher: Patcher): Promise<Ca
 }
 
 /**
- * Removes the operator's finalizer and no other: a `test` and a `remove` of one list index, so that a
- * changed list is read again instead of losing another finalizer.
+ * Removes the operator's finalizer and no other: a `test` and a `remove` of one list index, so that
+ * a changed list is read again instead of losing another finalizer.
  */
 export function removeFinalizer(seen: CachedResource, patcher: Patcher): Promise<CachedResource> {
   return patchWithRetries(seen, patcher, ({ finalizers, meta }) => {

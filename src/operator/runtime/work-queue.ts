@@ -39,8 +39,8 @@ export type QueueObserver = {
 const retries = { per_second: 10, burst: 100 }
 
 /**
- * Creates a queue by client-go's rules (`util/workqueue`): a key waits only once; no two workers have
- * the same key; a key that is added while in progress is queued again when it is done.
+ * Creates a queue by client-go's rules (`util/workqueue`): a key waits only once; no two workers
+ * have the same key; a key that is added while in progress is queued again when it is done.
  */
 export function createWorkQueue(timing: Timing, observer: QueueObserver): WorkQueue {
   const { clock, random } = timing
@@ -184,8 +184,8 @@ type DueTimes = {
 type Entry = { key: string; due_ms: number }
 
 /**
- * Creates a sorted list of due times. It holds about ten thousand resyncs and changes one at a time;
- * shifting an array of that length takes microseconds.
+ * Creates a sorted list of due times. It holds about ten thousand resyncs and changes one at a
+ * time; shifting an array of that length takes microseconds.
  */
 export function createDueTimes(): DueTimes {
   const byKey = new Map<string, number>()

@@ -18,8 +18,8 @@ export type ServiceRequest = {
 export type ServiceAnswer = { status: number; body: unknown; etag: string | undefined }
 
 /**
- * A client of the product's API. A request rejects with `ServiceUnavailable` (no answer, 429, 5xx, a
- * rejected operator key) or `ServiceRefusal`.
+ * A client of the product's API. A request rejects with `ServiceUnavailable` (no answer, 429, 5xx,
+ * a rejected operator key) or `ServiceRefusal`.
  */
 export type ServiceClient = { request(request: ServiceRequest): Promise<ServiceAnswer> }
 

@@ -37,15 +37,17 @@ export type KubeConnection = {
   renew(): void
 }
 
-/** How long credentials are reused, as in client-go; a pod's token file rotates before it expires. */
+/**
+ * How long credentials are reused, as in client-go; a pod's token file rotates before it expires.
+ */
 const credentials_ttl_ms = 60_000
 /** How long sockets are reused; new ones read the certificates again. */
 const sockets_ttl_ms = 600_000
 
 /**
  * Connects by `KUBECONFIG`, `~/.kube/config` or the service account of the pod, in this order.
- * `@kubernetes/client-node` creates a socket pool per request; here one pool serves all requests. It
- * is replaced after an error, so that requests do not queue on a dead connection
+ * `@kubernetes/client-node` creates a socket pool per request; here one pool serves all requests.
+ * It is replaced after an error, so that requests do not queue on a dead connection
  * (https://github.com/kubernetes/client-go/issues/374).
  */
 export function openConnection({ clock }: { clock: Clock }): KubeConnection {

@@ -113,8 +113,8 @@ type TimeLimit = {
 }
 
 /**
- * Bounds one request. `AbortSignal.any` is not used: with a signal that lives as long as the process
- * it would keep a listener for each request.
+ * Bounds one request. `AbortSignal.any` is not used: with a signal that lives as long as the
+ * process it would keep a listener for each request.
  */
 function timeLimit(limit_ms: number, outer: AbortSignal | undefined): TimeLimit {
   const controller = new AbortController()

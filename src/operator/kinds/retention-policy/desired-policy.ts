@@ -82,8 +82,9 @@ type Values = ReadonlyMap<string, Value>
 type Policy = DesiredPolicy | StoredPolicy
 
 /**
- * Returns the differences between the service and the spec, sorted by path. Both sides are normalised
- * first: the order of lists, the spelling of ids and a disabled schedule make no difference.
+ * Returns the differences between the service and the spec, sorted by path. Both sides are
+ * normalised first: the order of lists, the spelling of ids and a disabled schedule make no
+ * difference.
  */
 export function differences(wanted: DesiredPolicy, stored: StoredPolicy | undefined): Difference[] {
   const [expected, got] = [valuesOf(wanted), stored === undefined ? noValues : valuesOf(stored)]

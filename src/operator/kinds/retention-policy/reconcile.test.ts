@@ -38,7 +38,7 @@ const empty: Stored = {
 function serviceOf(policies: Map<string, unknown> = new Map()) {
   const requests: string[] = []
   const bodies: Record<string, unknown>[] = []
-  const shown = (stored: unknown) => ({
+  const toStored = (stored: unknown) => ({
     ...{ version: 1, managed_by: null, last_run: null, deleted_rows: 0, deleted_bytes: 0 },
     ...{ next_run_at: null, next_archive_at: null, held_count: 0 },
     ...(stored as object),
@@ -52,32 +52,32 @@ function serviceOf(policies: Map<string, unknown> = new Map()) {
       }
       if (method === 'DELETE') policies.delete(project_id)
       const stored = policies.get(project_id) ?? empty
-      return { status: 200, body: shown(stored), etag: undefined }
+      return { status: 200, body: toStored(stored), etag: undefined }
     },
   }
   return { service, requests, bodies, policies }
 }
 
 function depsOf(service: ReconcileDeps['service'], more: Partial<ReconcileDeps> = {}) {
-  const noted: string[] = []
+  const notedIds: string[] = []
   const deps = {
     ...{ service, findPeers: () => [], clock: { now_ms: () => now_ms } },
-    noteExternalId: async (id: string) => void noted.push(id),
+    noteExternalId: async (id: string) => void notedIds.push(id),
     ...more,
   } as unknown as ReconcileDeps
-  return { deps, noted }
+  return { deps, notedIds }
 }
 
 const applied = { status: { appliedGeneration: 3, projectId: project, drift: { count: 4 } } }
 
 test('the first reconcile notes the project, writes, and reads again', async () => {
   const { service, requests, bodies } = serviceOf()
-  const { deps, noted } = depsOf(service)
-  const done = await reconcileRetention(resourceOf(), deps)
-  expect(noted).toEqual([project])
+  const { deps, notedIds } = depsOf(service)
+  const result = await reconcileRetention(resourceOf(), deps)
+  expect(notedIds).toEqual([project])
   expect(requests.map((one) => one.split(' ')[0])).toEqual(['GET', 'PUT', 'GET'])
   expect(bodies).toMatchObject([{ take_over: false, managed_by: { name: 'one' } }])
-  expect(done).toMatchObject({
+  expect(result).toMatchObject({
     conditions: [{ type: 'Ready', status: 'True', reason: 'Synced' }],
     ...{ drifted: 0, events: [{ type: 'Normal', reason: 'Applied' }] },
     status: { projectId: project, appliedGeneration: 3, drift: { count: 0 } },
@@ -85,7 +85,7 @@ test('the first reconcile notes the project, writes, and reads again', async () 
   const again = await reconcileRetention(resourceOf({ meta: { external_id: project } }), deps)
   expect(again.events).toBeUndefined()
   expect(requests.slice(3).map((one) => one.split(' ')[0])).toEqual(['GET'])
-  expect(noted).toEqual([project])
+  expect(notedIds).toEqual([project])
 })
 
 test('a later change in the service is drift, a change of the spec is not', async () => {
@@ -128,9 +128,12 @@ test('an unreadable policy is overwritten', async () => {
   const broken = { ...empty, days: { traces: 'many' } }
   const { service, bodies } = serviceOf(new Map([[project, broken]]))
   const { deps } = depsOf(service)
-  const done = await reconcileRetention(resourceOf(applied), deps)
+  const result = await reconcileRetention(resourceOf(applied), deps)
   expect(bodies).toMatchObject([{ take_over: true }])
-  expect(done).toMatchObject({ conditions: [{ status: 'True' }], status: { drift: { count: 5 } } })
+  expect(result).toMatchObject({
+    conditions: [{ status: 'True' }],
+    status: { drift: { count: 5 } },
+  })
 })
 
 test('a read-back that differs is not Ready', async () => {

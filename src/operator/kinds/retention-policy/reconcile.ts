@@ -20,8 +20,9 @@ import { policyPath, readPolicy, type StoredPolicy, toNotReady } from './stored-
 import { findWinner, nameOf, type RetentionPolicy, rivalTerms } from './winner.ts'
 
 /**
- * Applies the spec to the project's policy in the service: reads, compares, writes only if it differs,
- * and reads again. Throws `NotReady` (`Conflict`) when an older resource names the same project.
+ * Applies the spec to the project's policy in the service: reads, compares, writes only if it
+ * differs, and reads again. Throws `NotReady` (`Conflict`) when an older resource names the same
+ * project.
  */
 export async function reconcileRetention(
   resource: RetentionPolicy,
@@ -116,8 +117,8 @@ async function readBack(
 const notApplied_ms = 10_000
 
 /**
- * Returns the changes by someone else: those in a project to which this generation of the spec had been
- * applied, without an older resource in between.
+ * Returns the changes by someone else: those in a project to which this generation of the spec had
+ * been applied, without an older resource in between.
  */
 function findDrift(
   { meta, status }: RetentionPolicy,
@@ -218,7 +219,9 @@ async function withdraw(
   }
 }
 
-/** Codes of refusals that end a removal: the project is gone, or another resource owns the policy. */
+/**
+ * Codes of refusals that end a removal: the project is gone, or another resource owns the policy.
+ */
 const done = new Set(['project_not_found', 'managed_by_kubernetes'])
 
 function isNoLongerOurs(error: unknown): boolean {
@@ -226,8 +229,8 @@ function isNoLongerOurs(error: unknown): boolean {
 }
 
 /**
- * Returns the projects to which the resource may have written, by its annotation, status and spec. The
- * name is looked up only if none of them has an id.
+ * Returns the projects to which the resource may have written, by its annotation, status and spec.
+ * The name is looked up only if none of them has an id.
  */
 async function findProjects(
   { meta, status, spec }: RetentionPolicy,

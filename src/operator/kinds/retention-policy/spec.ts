@@ -154,8 +154,8 @@ const everywhere = (rule: string) =>
   `!has(self.spec.environments) || self.spec.environments.all(e, ${rule})`
 
 /**
- * Rules that the service enforces too, checked when the resource is applied: data is not kept longer
- * than its parent. Content and events without days follow their observations.
+ * Rules that the service enforces too, checked when the resource is applied: data is not kept
+ * longer than its parent. Content and events without days follow their observations.
  */
 export const retentionPolicyRules: readonly CelRule[] = [
   {
@@ -185,7 +185,9 @@ export const retentionPolicyRules: readonly CelRule[] = [
   },
 ]
 
-/** Returns the days of observations in an environment in CEL; inherited ones end with its traces. */
+/**
+ * Returns the days of observations in an environment in CEL; inherited ones end with its traces.
+ */
 function observationsIn(): string {
   const [own, observations] = [ownDays('observations'), daysOf('self.spec.observations')]
   const traces = daysIn('traces')

@@ -51,8 +51,8 @@ const storedPolicy = z.object({
 export type StoredPolicy = z.output<typeof storedPolicy>
 
 /**
- * Reads the policy of a project. Returns undefined for a policy in an invalid format, as after a manual
- * change in the database. Throws `NotReady` when the project does not exist.
+ * Reads the policy of a project. Returns undefined for a policy in an invalid format, as after a
+ * manual change in the database. Throws `NotReady` when the project does not exist.
  */
 export async function readPolicy(
   service: ServiceClient,

@@ -50,7 +50,9 @@ export type AccountApi = {
   /** Creates the account, or returns the existing one of the resource unchanged. */
   create(desired: DesiredAccount): Promise<{ account: Account; is_new: boolean }>
   change(id: string, desired: DesiredAccount & { take_over: boolean }): Promise<Account>
-  /** Deletes the account with its keys; `retain` only removes its owner. A missing one is ignored. */
+  /**
+   * Deletes the account with its keys; `retain` only removes its owner. A missing one is ignored.
+   */
   remove(id: string, options: { retain: boolean }): Promise<void>
   liveKeys(id: string): Promise<LiveKey[]>
   /** Mints a key and returns it with its value, which can't be read again. */
@@ -83,8 +85,8 @@ export function createAccountApi(
     },
     create: async ({ name: title, scopes }) => {
       const body = { name: title, scopes, managed_by }
-      const { status, body: made } = await call({ method: 'POST', path: root, body })
-      return { account: parse(account, made), is_new: status === 201 }
+      const { status, body: created } = await call({ method: 'POST', path: root, body })
+      return { account: parse(account, created), is_new: status === 201 }
     },
     change: (id, desired) =>
       read({ method: 'PUT', path: `${root}/${id}`, body: { ...desired, managed_by } }, account),

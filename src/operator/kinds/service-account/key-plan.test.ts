@@ -54,21 +54,21 @@ function plan(seen: Partial<SeenKeys>, declared: DeclaredKey[] = [main]) {
   return planKeys(declared, scopes, whole, now_ms)
 }
 
-const describeActs = (some: ReturnType<typeof plan>['acts']) =>
-  some.map((act) => ('key' in act ? `${act.act} ${act.key.id.at(-1)}` : act.act))
-const acts = (found: ReturnType<typeof plan>) => describeActs(found.acts)
+const describeSteps = (some: ReturnType<typeof plan>['steps']) =>
+  some.map((step) => ('key' in step ? `${step.act} ${step.key.id.at(-1)}` : step.act))
+const stepsOf = (result: ReturnType<typeof plan>) => describeSteps(result.steps)
 
 test('a key in the declared state needs no step', () => {
-  const found = plan({ keys: [live(1)], owned: [secret(textOf(1))] })
-  expect(found.acts).toEqual([])
-  expect(found.active).toMatchObject([{ key: { id: idOf(1) }, rotates_at_ms: undefined }])
-  expect(found.due_at_ms).toBeUndefined()
+  const result = plan({ keys: [live(1)], owned: [secret(textOf(1))] })
+  expect(result.steps).toEqual([])
+  expect(result.active).toMatchObject([{ key: { id: idOf(1) }, rotates_at_ms: undefined }])
+  expect(result.due_at_ms).toBeUndefined()
 })
 
 test('a missing key is minted', () => {
-  const found = plan({})
-  expect(found.acts).toMatchObject([{ act: 'mint', secret: undefined, reason: 'missing' }])
-  expect(found.active).toEqual([])
+  const result = plan({})
+  expect(result.steps).toMatchObject([{ act: 'mint', secret: undefined, reason: 'missing' }])
+  expect(result.active).toEqual([])
 })
 
 describe('an unusable key is replaced, then revoked', () => {
@@ -82,18 +82,20 @@ describe('an unusable key is replaced, then revoked', () => {
     ['its Secret is empty', { keys: [live(1)], owned: [secret('', { data: {} })] }],
     ['it has another name', { keys: [live(1, { name: 'old' })], owned: [secret(textOf(1))] }],
   ])('%s', (_name, seen) => {
-    expect(acts(plan(seen))).toEqual(['mint'])
-    expect(describeActs(plan(seen).cleanup)).toEqual(['revoke 1'])
+    expect(stepsOf(plan(seen))).toEqual(['mint'])
+    expect(describeSteps(plan(seen).cleanup)).toEqual(['revoke 1'])
   })
 })
 
 test('a key that is in a Secret but not live is replaced', () => {
-  const found = plan({ keys: [], owned: [secret(textOf(1))] })
-  expect(acts(found)).toEqual(['mint'])
+  const result = plan({ keys: [], owned: [secret(textOf(1))] })
+  expect(stepsOf(result)).toEqual(['mint'])
 })
 
 test('a stray key beside a valid one is revoked', () => {
-  expect(acts(plan({ keys: [live(1), live(2)], owned: [secret(textOf(1))] }))).toEqual(['revoke 2'])
+  expect(stepsOf(plan({ keys: [live(1), live(2)], owned: [secret(textOf(1))] }))).toEqual([
+    'revoke 2',
+  ])
 })
 
 describe('with a valid key', () => {
@@ -103,35 +105,35 @@ describe('with a valid key', () => {
     ['a label is missing', { labels: { ...secretLabels } }],
     ['the notes are missing', { annotations: {} }],
   ])('%s: the Secret is rewritten with the same key', (_name, more) => {
-    const found = plan({ keys: [live(1)], owned: [secret(textOf(1), more)] })
-    expect(found.acts).toMatchObject([{ act: 'rewrite', value: textOf(1) }])
-    expect(found.active).toHaveLength(1)
+    const result = plan({ keys: [live(1)], owned: [secret(textOf(1), more)] })
+    expect(result.steps).toMatchObject([{ act: 'rewrite', value: textOf(1) }])
+    expect(result.active).toHaveLength(1)
   })
 })
 
 test('a Secret without an owner is adopted with its key', () => {
   const owned = [secret(textOf(1))]
-  const found = plan({ keys: [live(1)], owned, ownerless: new Set(['robot-key']) })
-  expect(found.acts).toMatchObject([{ act: 'rewrite', value: textOf(1) }])
+  const result = plan({ keys: [live(1)], owned, ownerless: new Set(['robot-key']) })
+  expect(result.steps).toMatchObject([{ act: 'rewrite', value: textOf(1) }])
 })
 
 test('a Secret of another owner blocks only its own key', () => {
   const other = { ...main, name: 'other', secretName: 'free' }
-  const found = plan({ foreign: new Set(['robot-key']) }, [main, other])
-  expect(found.blocked).toEqual([main])
-  expect(found.acts).toMatchObject([{ act: 'mint', declared: other }])
+  const result = plan({ foreign: new Set(['robot-key']) }, [main, other])
+  expect(result.blocked).toEqual([main])
+  expect(result.steps).toMatchObject([{ act: 'mint', declared: other }])
 })
 
 test('a key that is no longer declared is revoked, then its Secret is dropped', () => {
-  expect(acts(plan({ keys: [live(1)], owned: [secret(textOf(1))] }, []))).toEqual([
+  expect(stepsOf(plan({ keys: [live(1)], owned: [secret(textOf(1))] }, []))).toEqual([
     'revoke 1',
     'drop',
   ])
 })
 
 test('new scopes of the account are set on its keys', () => {
-  const found = plan({ keys: [live(1, { scopes: [] })], owned: [secret(textOf(1))] })
-  expect(acts(found)).toEqual(['set_scopes 1'])
+  const result = plan({ keys: [live(1, { scopes: [] })], owned: [secret(textOf(1))] })
+  expect(stepsOf(result)).toEqual(['set_scopes 1'])
   expect(isSameSet(['a', 'b'], ['b', 'a', 'a'])).toBe(true)
   expect(isSameSet(['a'], ['b'])).toBe(false)
 })
@@ -141,16 +143,16 @@ describe('rotation', () => {
 
   test('is not due before its time', () => {
     const early = notes({ minted_at_ms: now_ms - 9 * minute })
-    const found = plan({ keys: [live(1)], owned: [secret(textOf(1), { annotations: early })] }, [
+    const result = plan({ keys: [live(1)], owned: [secret(textOf(1), { annotations: early })] }, [
       rotated,
     ])
-    expect(found.acts).toEqual([])
-    expect(found.due_at_ms).toBe(now_ms + minute)
+    expect(result.steps).toEqual([])
+    expect(result.due_at_ms).toBe(now_ms + minute)
   })
 
   test('mints another key and notes when the old one ends', () => {
-    const found = plan({ keys: [live(1)], owned: [secret(textOf(1))] }, [rotated])
-    expect(found.acts).toMatchObject([
+    const result = plan({ keys: [live(1)], owned: [secret(textOf(1))] }, [rotated])
+    expect(result.steps).toMatchObject([
       { act: 'mint', reason: 'rotation', previous: [{ id: idOf(1), ends_at: at(2 * minute) }] },
     ])
   })
@@ -162,18 +164,18 @@ describe('rotation', () => {
     })
     const owned = [secret(textOf(2), { annotations })]
     const before = plan({ keys: [live(1), live(2)], owned }, [rotated])
-    expect(before.acts).toMatchObject([{ act: 'end', key: { id: idOf(1) }, at: at(minute) }])
+    expect(before.steps).toMatchObject([{ act: 'end', key: { id: idOf(1) }, at: at(minute) }])
     const after = plan({ keys: [live(1, { expires_at: at(minute) }), live(2)], owned }, [rotated])
-    expect(after.acts).toEqual([])
+    expect(after.steps).toEqual([])
     expect(after.active).toMatchObject([{ key: { id: idOf(2) }, previous: [{ id: idOf(1) }] }])
     expect(after.due_at_ms).toBe(now_ms + minute)
   })
 
   test('starts again after a crash before the Secret was written', () => {
     const owned = [secret(textOf(1))]
-    const found = plan({ keys: [live(1), live(2)], owned }, [rotated])
-    expect(acts(found)).toEqual(['mint'])
-    expect(describeActs(found.cleanup)).toEqual(['revoke 2'])
+    const result = plan({ keys: [live(1), live(2)], owned }, [rotated])
+    expect(stepsOf(result)).toEqual(['mint'])
+    expect(describeSteps(result.cleanup)).toEqual(['revoke 2'])
   })
 
   test('revokes the old key when the overlap is over', () => {
@@ -182,7 +184,7 @@ describe('rotation', () => {
       previous: [{ id: idOf(1), ends_at: at(-1) }],
     })
     const owned = [secret(textOf(2), { annotations })]
-    expect(acts(plan({ keys: [live(1), live(2)], owned }, [rotated]))).toEqual(['revoke 1'])
+    expect(stepsOf(plan({ keys: [live(1), live(2)], owned }, [rotated]))).toEqual(['revoke 1'])
   })
 
   test('is not undone: a Secret with the old key again gets a new one', () => {
@@ -191,16 +193,16 @@ describe('rotation', () => {
       previous: [{ id: idOf(1), ends_at: at(minute) }],
     })
     const owned = [secret(textOf(1), { annotations })]
-    const found = plan({ keys: [live(1, { expires_at: at(minute) }), live(2)], owned }, [rotated])
-    expect(acts(found)).toEqual(['mint'])
-    expect(describeActs(found.cleanup)).toEqual(['revoke 2'])
-    expect(found.acts[0]).toMatchObject({ previous: [{ id: idOf(1) }] })
+    const result = plan({ keys: [live(1, { expires_at: at(minute) }), live(2)], owned }, [rotated])
+    expect(stepsOf(result)).toEqual(['mint'])
+    expect(describeSteps(result.cleanup)).toEqual(['revoke 2'])
+    expect(result.steps[0]).toMatchObject({ previous: [{ id: idOf(1) }] })
   })
 
   test('uses the creation time in the service when the noted time is in the future', () => {
     const annotations = notes({ minted_at_ms: now_ms + 1 })
     const owned = [secret(textOf(1), { annotations })]
-    expect(acts(plan({ keys: [live(1)], owned }, [rotated]))).toEqual(['mint'])
+    expect(stepsOf(plan({ keys: [live(1)], owned }, [rotated]))).toEqual(['mint'])
   })
 
   test.each<[Partial<DeclaredKey>, number]>([

@@ -17,7 +17,7 @@ export type SeenKeys = {
 }
 
 /** One step from the current to the declared state. */
-export type KeyAct =
+export type KeyStep =
   /** The key is in no declared Secret. */
   | { act: 'revoke'; key: LiveKey }
   | ({ act: 'mint'; declared: DeclaredKey; secret: Secret | undefined } & MintReason)
@@ -43,9 +43,9 @@ export type ActiveKey = {
 /** The steps to the declared state. */
 export type KeyPlan = {
   /** Steps in order; empty when nothing differs. */
-  acts: readonly KeyAct[]
+  steps: readonly KeyStep[]
   /** Steps, due now or after the mints, that create nothing: revoke, end, set scopes, drop. */
-  cleanup: readonly KeyAct[]
+  cleanup: readonly KeyStep[]
   active: readonly ActiveKey[]
   /** Keys that are not minted because their Secret has another owner. */
   blocked: readonly DeclaredKey[]
@@ -55,12 +55,12 @@ export type KeyPlan = {
 
 /**
  * Plans the steps from the state that was read to the declared one. A key in a Secret is identified
- * by its fingerprint, so the plan needs no state but the service and the Secrets: after a crash at any
- * step a new plan leads to the same end.
+ * by its fingerprint, so the plan needs no state but the service and the Secrets: after a crash at
+ * any step a new plan leads to the same end.
  *
- * Missing keys are minted first, and meanwhile nothing is revoked. Another operator may have minted a
- * key for the same Secret: only one of the two can write the Secret, and the other finds its own key to
- * be a stray when it reads again.
+ * Missing keys are minted first, and meanwhile nothing is revoked. Another operator may have minted
+ * a key for the same Secret: only one of the two can write the Secret, and the other finds its own
+ * key to be a stray when it reads again.
  */
 export function planKeys(
   declared: readonly DeclaredKey[],
@@ -75,8 +75,8 @@ export function planKeys(
   const previous = plans.flatMap((one) => one.previous)
   const kept = new Set([...active.map(({ key }) => key.id), ...previous.map(({ id }) => id)])
   const names = new Set(declared.map(({ secretName }) => secretName))
-  const steps = plans.flatMap((one) => one.acts)
-  const cleanup: KeyAct[] = [
+  const steps = plans.flatMap((one) => one.steps)
+  const cleanup: KeyStep[] = [
     ...seen.keys.filter(({ id }) => !kept.has(id)).map((key) => ({ act: 'revoke', key }) as const),
     ...planEndings(previous, seen.keys),
     ...active
@@ -91,7 +91,7 @@ export function planKeys(
     ...previous.map(({ ends_at }) => Date.parse(ends_at)),
   ]
   return {
-    acts: steps.some(({ act }) => act === 'mint') ? steps : [...steps, ...cleanup],
+    steps: steps.some(({ act }) => act === 'mint') ? steps : [...steps, ...cleanup],
     cleanup,
     active,
     blocked: declared.filter(({ secretName }) => seen.foreign.has(secretName)),
@@ -107,7 +107,7 @@ export function overlap_ms({ rotateAfter, overlap }: DeclaredKey): number {
 
 const hour_ms = 3_600_000
 
-type PlanOfOne = { acts: KeyAct[]; active: ActiveKey | undefined; previous: PreviousKey[] }
+type PlanOfOne = { steps: KeyStep[]; active: ActiveKey | undefined; previous: PreviousKey[] }
 
 function planOne(declared: DeclaredKey, seen: SeenKeys, now_ms: number): PlanOfOne {
   const secret = seen.owned.find(({ name }) => name === declared.secretName)
@@ -130,15 +130,15 @@ function planOne(declared: DeclaredKey, seen: SeenKeys, now_ms: number): PlanOfO
   const active: ActiveKey = { declared, key, minted_at_ms, rotates_at_ms, previous }
   if (rotates_at_ms !== undefined && rotates_at_ms <= now_ms) {
     const ends_at = new Date(now_ms + overlap_ms(declared)).toISOString()
-    const left = [...previous, { id: key.id, ends_at }]
-    const act = { act: 'mint', declared, secret, reason: 'rotation', previous: left } as const
-    return { acts: [act], active, previous }
+    const replaced = [...previous, { id: key.id, ends_at }]
+    const step = { act: 'mint', declared, secret, reason: 'rotation', previous: replaced } as const
+    return { steps: [step], active, previous }
   }
   const isAlone = Object.keys(secret.data).length === 1 && secret.data[declared.secretKey] === value
   const isOurs = isLabelled(secret) && !seen.ownerless.has(secret.name)
   const isWhole = isOurs && notes.minted_at_ms !== undefined && isAlone
-  const acts: KeyAct[] = isWhole ? [] : [{ act: 'rewrite', declared, secret, value, active }]
-  return { acts, active, previous }
+  const steps: KeyStep[] = isWhole ? [] : [{ act: 'rewrite', declared, secret, value, active }]
+  return { steps, active, previous }
 }
 
 /** Whether a Secret has the labels that the operator's watch selects. */
@@ -155,8 +155,8 @@ function planMint(
   secret: Secret | undefined,
   previous: PreviousKey[],
 ): PlanOfOne {
-  const act = { act: 'mint', declared, secret, reason: 'missing', previous } as const
-  return { acts: [act], active: undefined, previous }
+  const step = { act: 'mint', declared, secret, reason: 'missing', previous } as const
+  return { steps: [step], active: undefined, previous }
 }
 
 /** Finds the live key of the declared name whose value is in the Secret, under any data key. */
@@ -176,7 +176,7 @@ export function findKeyIn(
 }
 
 /** Plans the expiry of keys in their overlap that have a later one or none. */
-function planEndings(previous: readonly PreviousKey[], keys: readonly LiveKey[]): KeyAct[] {
+function planEndings(previous: readonly PreviousKey[], keys: readonly LiveKey[]): KeyStep[] {
   return previous.flatMap(({ id, ends_at }) => {
     const key = keys.find((one) => one.id === id)
     if (key === undefined) return []

@@ -25,9 +25,9 @@ import { clearStrays, notApplied, type SettledKeys, settleKeys } from './settle-
 import type { DeclaredKey, KeyStatus, ServiceAccountSpec, ServiceAccountStatus } from './spec.ts'
 
 /**
- * Applies the spec to the account and its keys. No state is kept between calls: the id of the account
- * is in an annotation or is found by its owner, and keys are identified by the fingerprints of the
- * values in Secrets. After a crash at any write the next call continues.
+ * Applies the spec to the account and its keys. No state is kept between calls: the id of the
+ * account is in an annotation or is found by its owner, and keys are identified by the fingerprints
+ * of the values in Secrets. After a crash at any write the next call continues.
  */
 export async function reconcileServiceAccount(
   resource: Resource<ServiceAccountSpec, ServiceAccountStatus>,
@@ -164,8 +164,8 @@ const retainedFrom = `${apiGroup}/retained-from`
 type Declared = Resource<ServiceAccountSpec, ServiceAccountStatus>
 
 /**
- * Deletes the account with its keys, then the Secrets. With `Retain` both stay, without an owner. An
- * account or Secret that another resource has taken over is left alone.
+ * Deletes the account with its keys, then the Secrets. With `Retain` both stay, without an owner.
+ * An account or Secret that another resource has taken over is left alone.
  */
 export async function removeServiceAccount(resource: Declared, deps: ReconcileDeps): Promise<void> {
   const isKept = resource.spec.deletionPolicy === 'Retain'
@@ -191,8 +191,8 @@ async function apiOf(
   { service, clock }: ReconcileDeps,
 ): Promise<AccountApi | undefined> {
   try {
-    const known = spec.projectRef.id === undefined ? status.projectId : undefined
-    const project_id = known ?? (await resolveProject(spec.projectRef, service, clock))
+    const knownId = spec.projectRef.id === undefined ? status.projectId : undefined
+    const project_id = knownId ?? (await resolveProject(spec.projectRef, service, clock))
     return createAccountApi(service, { project_id, managed_by: ownerOf(meta) })
   } catch (error) {
     if (error instanceof NotReady && error.reason === 'ProjectNotFound') return undefined

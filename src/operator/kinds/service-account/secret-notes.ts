@@ -31,7 +31,9 @@ export function readNotes({ annotations }: Pick<Secret, 'annotations'>): SecretN
   }
 }
 
-/** Returns the annotations for the notes. Beyond the maximum the oldest previous keys are dropped. */
+/**
+ * Returns the annotations for the notes. Beyond the maximum the oldest previous keys are dropped.
+ */
 export function writeNotes(notes: {
   minted_at_ms: number
   previous: readonly PreviousKey[]

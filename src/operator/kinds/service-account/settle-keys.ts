@@ -3,7 +3,7 @@ import { duration_ms } from '../../common-spec.ts'
 import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
 import { secretOwnerLabel } from '../../names.ts'
 import type { AccountApi } from './account-api.ts'
-import { findKeyIn, type KeyAct, type KeyPlan, planKeys, type SeenKeys } from './key-plan.ts'
+import { findKeyIn, type KeyPlan, type KeyStep, planKeys, type SeenKeys } from './key-plan.ts'
 import { fingerprintOf, readNotes, writeNotes } from './secret-notes.ts'
 import type { DeclaredKey, ServiceAccountSpec } from './spec.ts'
 
@@ -33,12 +33,12 @@ const rounds_max = 4
  * Throws `NotReady` (`NotApplied`) when differences remain after the last round.
  */
 export async function settleKeys(context: KeysContext): Promise<SettledKeys> {
-  const done: Done = { events: [], drifted: 0 }
+  const changes: Changes = { events: [], drifted: 0 }
   for (let rounds = 0; rounds < rounds_max; rounds += 1) {
     const plan = await planFor(context)
-    if (plan.acts.length === 0) return { plan, ...done, has_written: rounds > 0 }
-    for (const act of plan.acts) {
-      await carryOutAndRecord(act, context, done).catch((error: unknown) =>
+    if (plan.steps.length === 0) return { plan, ...changes, has_written: rounds > 0 }
+    for (const step of plan.steps) {
+      await carryOutAndRecord(step, context, changes).catch((error: unknown) =>
         revokeStraysIfForbidden(error, plan, context),
       )
     }
@@ -49,8 +49,8 @@ export async function settleKeys(context: KeysContext): Promise<SettledKeys> {
 /** Revokes stray keys and deletes their Secrets without minting, before an account is released. */
 export async function clearStrays(context: KeysContext): Promise<void> {
   const { cleanup } = await planFor(context)
-  for (const act of cleanup) {
-    if (act.act !== 'set_scopes') await carryOut(act, toActContext(context))
+  for (const step of cleanup) {
+    if (step.act !== 'set_scopes') await carryOut(step, toStepContext(context))
   }
 }
 
@@ -62,19 +62,23 @@ async function revokeStraysIfForbidden(
 ): Promise<never> {
   const strays = cleanup.filter(({ act }) => act === 'revoke')
   if (error instanceof KubeForbidden) {
-    for (const act of strays) await carryOut(act, toActContext(context))
+    for (const step of strays) await carryOut(step, toStepContext(context))
   }
   throw error
 }
 
 type Peers = ReconcileDeps['peers']
-type Done = Pick<SettledKeys, 'events' | 'drifted'>
+type Changes = Pick<SettledKeys, 'events' | 'drifted'>
 
-async function carryOutAndRecord(act: KeyAct, context: KeysContext, done: Done): Promise<void> {
-  const event = await carryOut(act, toActContext(context))
-  const isDrift = context.was_settled && correctsDrift(act)
-  if (isDrift) done.drifted += 1
-  if (event !== undefined) done.events.push(isDrift ? toDriftEvent(event) : event)
+async function carryOutAndRecord(
+  step: KeyStep,
+  context: KeysContext,
+  changes: Changes,
+): Promise<void> {
+  const event = await carryOut(step, toStepContext(context))
+  const isDrift = context.was_settled && correctsDrift(step)
+  if (isDrift) changes.drifted += 1
+  if (event !== undefined) changes.events.push(isDrift ? toDriftEvent(event) : event)
 }
 
 async function planFor(context: KeysContext): Promise<KeyPlan> {
@@ -107,9 +111,9 @@ async function readKeys({ resource, deps, api, account_id }: KeysContext): Promi
 }
 
 /**
- * Whether a Secret of the operator has no owner, or a resource of this kind that no longer exists. A
- * deleted resource may have released it, or a backup restored it with another uid of the resource.
- * Such a Secret is adopted if it contains a live key of the account.
+ * Whether a Secret of the operator has no owner, or a resource of this kind that no longer exists.
+ * A deleted resource may have released it, or a backup restored it with another uid of the
+ * resource. Such a Secret is adopted if it contains a live key of the account.
  */
 function isOwnerless(secret: Secret, peers: ReturnType<Peers>): boolean {
   const { owner_uid, labels } = secret
@@ -118,14 +122,14 @@ function isOwnerless(secret: Secret, peers: ReturnType<Peers>): boolean {
   return labels[secretOwnerLabel] === owner_uid && !peers.some(({ meta }) => meta.uid === owner_uid)
 }
 
-function toActContext({ resource, deps, api, account_id }: KeysContext) {
+function toStepContext({ resource, deps, api, account_id }: KeysContext) {
   return { ...deps, api, account_id, scopes: resource.spec.scopes }
 }
 
 /** Whether an act corrects a change by someone else; crashes and rotations do not count. */
-function correctsDrift(act: KeyAct): boolean {
-  if (act.act === 'mint') return act.reason === 'missing'
-  return act.act === 'rewrite' || act.act === 'set_scopes' || act.act === 'drop'
+function correctsDrift(step: KeyStep): boolean {
+  if (step.act === 'mint') return step.reason === 'missing'
+  return step.act === 'rewrite' || step.act === 'set_scopes' || step.act === 'drop'
 }
 
 function toDriftEvent({ action, note }: EventDraft): EventDraft {
@@ -148,50 +152,50 @@ export function notApplied(what: string): NotReady {
   )
 }
 
-/** The account and clients of an act. */
-type ActContext = Pick<ReconcileDeps, 'secrets' | 'clock'> & {
+/** The account and clients of a step. */
+type StepContext = Pick<ReconcileDeps, 'secrets' | 'clock'> & {
   api: AccountApi
   account_id: string
   scopes: readonly string[]
 }
 
-type Act<Name extends KeyAct['act']> = Extract<KeyAct, { act: Name }>
+type Step<Name extends KeyStep['act']> = Extract<KeyStep, { act: Name }>
 
 /** Carries out one step and returns its event; undefined if there is nothing to report. */
-async function carryOut(act: KeyAct, deps: ActContext): Promise<EventDraft | undefined> {
+async function carryOut(step: KeyStep, deps: StepContext): Promise<EventDraft | undefined> {
   const { api, secrets } = deps
-  switch (act.act) {
+  switch (step.act) {
     case 'revoke':
-      return revokeStray(act, deps)
+      return revokeStray(step, deps)
     case 'mint':
-      return mint(act, deps)
+      return mint(step, deps)
     case 'rewrite':
-      await secrets.replace(act.secret, rewritten(act))
-      return normal('SecretRestored', 'PutSecret', `Secret ${act.secret.name} is restored`)
+      await secrets.replace(step.secret, rewritten(step))
+      return normal('SecretRestored', 'PutSecret', `Secret ${step.secret.name} is restored`)
     case 'end':
-      await api.revoke(act.key.id, act.at)
+      await api.revoke(step.key.id, step.at)
       return undefined
     case 'set_scopes':
-      await api.setKeyScopes(act.key.id, deps.scopes)
+      await api.setKeyScopes(step.key.id, deps.scopes)
       return normal(
         'KeyScopesSet',
         'SetKeyScopes',
-        `key ${act.key.prefix} has the scopes of the account`,
+        `key ${step.key.prefix} has the scopes of the account`,
       )
     case 'drop':
-      await secrets.remove(act.secret)
+      await secrets.remove(step.secret)
       return normal(
         'SecretDeleted',
         'DeleteSecret',
-        `Secret ${act.secret.name} is no longer declared`,
+        `Secret ${step.secret.name} is no longer declared`,
       )
   }
 }
 
 /** Revokes a key after one more search: another operator may have written it to a Secret since. */
 async function revokeStray(
-  { key }: Act<'revoke'>,
-  { api, secrets }: ActContext,
+  { key }: Step<'revoke'>,
+  { api, secrets }: StepContext,
 ): Promise<EventDraft | undefined> {
   const values = (await secrets.listOwned()).flatMap(({ data }) => Object.values(data))
   if (values.some((value) => fingerprintOf(value) === key.fingerprint)) return undefined
@@ -199,8 +203,8 @@ async function revokeStray(
   return normal('KeyRevoked', 'RevokeKey', `key ${key.prefix} was in no declared Secret`)
 }
 
-async function mint(act: Act<'mint'>, deps: ActContext): Promise<EventDraft> {
-  const { declared, secret, reason, previous } = act
+async function mint(step: Step<'mint'>, deps: StepContext): Promise<EventDraft> {
+  const { declared, secret, reason, previous } = step
   const { api, secrets, clock } = deps
   const minted_at_ms = clock.now_ms()
   const { expiresAfter } = declared
@@ -230,7 +234,7 @@ async function mint(act: Act<'mint'>, deps: ActContext): Promise<EventDraft> {
     : normal('KeyMinted', 'MintKey', note)
 }
 
-function rewritten({ secret, declared, value, active }: Act<'rewrite'>): SecretDraft {
+function rewritten({ secret, declared, value, active }: Step<'rewrite'>): SecretDraft {
   const { minted_at_ms, previous } = active
   return {
     name: secret.name,

@@ -116,7 +116,9 @@ const previousKey = z.strictObject({
   endsAt: instant.describe('Time at which the key expires.'),
 })
 
-/** The status of a LooptraceServiceAccount: the state last read from the service and the Secrets. */
+/**
+ * The status of a LooptraceServiceAccount: the state last read from the service and the Secrets.
+ */
 export const serviceAccountStatus = z.strictObject({
   projectId: id.optional().describe('Id of the project of projectRef.'),
   serviceAccountId: id.optional().describe('Id of the service account in the service.'),
