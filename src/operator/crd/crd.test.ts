@@ -7,7 +7,7 @@ import type { StructuralSchema } from './structural-schema.ts'
 
 const name = z.string().min(1).max(63).describe('A name.')
 
-/** A kind with the given fields in its spec, and nothing else that matters here. */
+/** Returns a kind with the given fields in its spec. */
 function kindWith(fields: z.core.$ZodLooseShape, status: z.ZodType<object> = z.strictObject({})) {
   const kind: Kind = {
     kind: 'Thing',

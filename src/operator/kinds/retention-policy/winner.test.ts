@@ -23,7 +23,7 @@ function policy(
 
 const early = '2026-11-21T12:00:00Z'
 const late = '2026-11-21T12:00:01Z'
-/** Among those of the peers that the cache finds by the words of a rival. */
+/** Finds the winner among the peers with the terms of a rival. */
 const winner = (own: RetentionPolicy, ...peers: RetentionPolicy[]) => {
   const words = new Set(rivalTerms(own, project))
   const rivals = peers.filter((peer) => projectTerms(peer).some((word) => words.has(word)))

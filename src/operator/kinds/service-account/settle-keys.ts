@@ -126,7 +126,7 @@ function toStepContext({ resource, deps, api, account_id }: KeysContext) {
   return { ...deps, api, account_id, scopes: resource.spec.scopes }
 }
 
-/** Whether an act corrects a change by someone else; crashes and rotations do not count. */
+/** Whether a step corrects a change by someone else; crashes and rotations do not count. */
 function correctsDrift(step: KeyStep): boolean {
   if (step.act === 'mint') return step.reason === 'missing'
   return step.act === 'rewrite' || step.act === 'set_scopes' || step.act === 'drop'
