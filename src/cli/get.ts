@@ -140,7 +140,7 @@ function tableOfKind(kind: Kind, items: readonly KubeObject[], options: TableOpt
     `${kind.singular}/${item.metadata.name}`,
     ...columns.map((column) => cellOf(item, column, now_ms)),
   ])
-  const cut = wide ? rows : rows.map((row) => [...row.slice(0, -1), shortened(row.at(-1) ?? '')])
+  const cut = wide ? rows : rows.map((row) => [...row.slice(0, -1), shorten(row.at(-1) ?? '')])
   const headings = [
     ...(all_namespaces ? ['NAMESPACE'] : []),
     'NAME',
@@ -156,7 +156,7 @@ function cellOf(item: KubeObject, { path, type }: PrinterColumn, now_ms: number)
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   return text.length > messageMax ? `${text.slice(0, messageMax - 1)}…` : text
 }
 

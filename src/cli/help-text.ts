@@ -10,13 +10,13 @@ export function helpOf(command: Command): string {
     ...about.flatMap((paragraph) => ['', paragraph]),
     '',
     'options:',
-    ...columns(optionRows(command)),
+    ...formatColumns(optionRows(command)),
     '',
     'examples:',
     ...examples.flatMap(({ command: line, about: says }) => [`  # ${says}`, `  ${line}`]),
     '',
     'exit status:',
-    ...columns(Object.entries(statuses)),
+    ...formatColumns(Object.entries(statuses)),
     '',
   ].join('\n')
 }
@@ -24,7 +24,7 @@ export function helpOf(command: Command): string {
 /** Returns the text of `looptrace --help`. */
 export function overviewOf(commands: readonly Command[], roles: readonly Command[]): string {
   const list = (some: readonly Command[]) =>
-    columns(some.map(({ words, summary }) => [words, summary]))
+    formatColumns(some.map(({ words, summary }) => [words, summary]))
   return [
     'usage: looptrace [role]',
     '       looptrace <command> [options]',
@@ -59,7 +59,7 @@ function meaningOf({ about, choices, multiple }: Option): string {
   return `${about}${values}${multiple ? ' Can be repeated.' : ''}`
 }
 
-function columns(rows: readonly (readonly [string, string])[]): string[] {
+function formatColumns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([first]) => first.length))
   return rows.map(([first, second]) => `  ${first.padEnd(width)}   ${second}`)
 }

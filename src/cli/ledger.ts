@@ -7,7 +7,7 @@ const answer_timeout_ms = 30_000
 
 /** Prints the ledger from the API. Exit status 1 when items are lost. */
 export async function ledger(args: Arguments, io: CommandIo): Promise<number> {
-  const { url, api_key } = settings()
+  const { url, api_key } = loadSettings()
   if (api_key === undefined)
     throw new UsageError('LOOPTRACE_API_KEY is not set: set it to a project key')
   const answer = await ask(ledgerUrl(url, args), api_key, io.stop)
@@ -18,7 +18,7 @@ export async function ledger(args: Arguments, io: CommandIo): Promise<number> {
   return totals.lost > 0 ? exitStatus.findings : exitStatus.ok
 }
 
-function settings(): RoleConfig<'cli'> {
+function loadSettings(): RoleConfig<'cli'> {
   try {
     return loadConfig('cli')
   } catch (error) {

@@ -16,7 +16,7 @@ const sources = await Promise.all(
 const reasonsInCode = sources.flatMap(({ name, text }) =>
   [
     ...text.matchAll(
-      /(?:NotReady|ready|skip)\(\s*(?:'(?:Unknown|False)', |writer, )?'(?!Unknown|False)([A-Z]\w+)'/g,
+      /(?:NotReady|readyCondition|skip)\(\s*(?:'(?:Unknown|False)', |writer, )?'(?!Unknown|False)([A-Z]\w+)'/g,
     ),
   ].map(([, reason = '']) => ({
     reason,

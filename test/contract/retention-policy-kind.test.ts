@@ -397,10 +397,7 @@ describe('a spec that the service would refuse', () => {
     const ref = (name: string) => ({ ...specOf(project), projectRef: { name }, suspend: true })
     expect((await policies.apply('fixed', ref('one'))).status).toBe(201)
     const changed = await policies.apply('fixed', ref('two'))
-    expect([changed.status, changed.text]).toEqual([
-      422,
-      expect.stringMatching(/immutable/),
-    ])
+    expect([changed.status, changed.text]).toEqual([422, expect.stringMatching(/immutable/)])
   })
 })
 

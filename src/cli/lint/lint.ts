@@ -43,13 +43,13 @@ function summaryOf({ resources, findings, passed_over }: LintReport): string {
   const passed = others.reduce((sum, [, count]) => sum + count, 0)
   const kinds = others.map(([kind, count]) => `${count} ${kind}`).join(', ')
   return [
-    `${counted(resources, 'resource')}: ${counted(errors, 'error')}`,
-    counted(findings.length - errors, 'warning'),
+    `${pluralise(resources, 'resource')}: ${pluralise(errors, 'error')}`,
+    pluralise(findings.length - errors, 'warning'),
     `${passed} of other kinds skipped${kinds === '' ? '' : ` (${kinds})`}`,
   ].join(', ')
 }
 
-function counted(count: number, word: string): string {
+function pluralise(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
@@ -112,7 +112,7 @@ class Linter {
     return {
       resources: this.#resources,
       passed_over: this.#passed_over,
-      findings: isEmpty ? [nothingFound(first?.name ?? '')] : this.#findings,
+      findings: isEmpty ? [noResourceWarning(first?.name ?? '')] : this.#findings,
     }
   }
 
@@ -204,7 +204,7 @@ function unexpectedValue(path: Path, value: unknown, expected: readonly string[]
 }
 
 /** Creates the warning for files without a resource, so that a wrong path does not go unnoticed. */
-function nothingFound(file: string): Finding {
+function noResourceWarning(file: string): Finding {
   const message = `no resource of ${apiGroup} found`
   return { file, line: 1, column: 1, level: 'warning', resource: '', path: '', message }
 }

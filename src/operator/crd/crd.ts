@@ -108,8 +108,8 @@ function rulesOf({ rules }: Kind): { 'x-kubernetes-validations'?: readonly Valid
 /** Returns the columns of `kubectl get` and `looptrace get` after the name, in order. */
 export function columnsOf(kind: Kind): readonly PrinterColumn[] {
   return [
-    condition('Ready', 'status', 'Whether the service matches the spec.'),
-    condition('Reason', 'reason', 'Reason of the Ready condition.'),
+    conditionColumn('Ready', 'status', 'Whether the service matches the spec.'),
+    conditionColumn('Reason', 'reason', 'Reason of the Ready condition.'),
     ...kind.columns,
     {
       name: 'Last Sync',
@@ -126,7 +126,7 @@ export function columnsOf(kind: Kind): readonly PrinterColumn[] {
   ]
 }
 
-function condition(name: string, field: string, description: string): PrinterColumn {
+function conditionColumn(name: string, field: string, description: string): PrinterColumn {
   const path = `.status.conditions[?(@.type=="Ready")].${field}`
   return { name, type: 'string', path, description }
 }

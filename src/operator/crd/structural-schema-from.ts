@@ -18,10 +18,10 @@ type JsonSchema = { readonly [key: string]: unknown }
 export function structuralSchemaFrom(schema: z.ZodType, path: string): StructuralSchema {
   const written = z.toJSONSchema(schema, { io: 'input', cycles: 'throw', reused: 'inline' })
   if ('$defs' in written) notStructural(path, 'a schema with an id in its meta, expected none')
-  return structural(written as JsonSchema, path)
+  return toStructural(written as JsonSchema, path)
 }
 
-function structural(given: JsonSchema, path: string): StructuralSchema {
+function toStructural(given: JsonSchema, path: string): StructuralSchema {
   const { schema, nullable } = withoutNull(given, path)
   const type = typeOf(schema, path)
   return {
@@ -78,14 +78,14 @@ function choicesOf(schema: JsonSchema): Partial<StructuralSchema> {
 /** Uses int32 if the bounds fit. Zod's default bounds of a safe integer do not count as bounds. */
 function integerParts(schema: JsonSchema, path: string): Partial<StructuralSchema> {
   const { exclusiveMinimum, exclusiveMaximum } = schema
-  const minimum = boundOf(schema['minimum'] ?? shifted(exclusiveMinimum, 1))
-  const maximum = boundOf(schema['maximum'] ?? shifted(exclusiveMaximum, -1))
+  const minimum = toBound(schema['minimum'] ?? shift(exclusiveMinimum, 1))
+  const maximum = toBound(schema['maximum'] ?? shift(exclusiveMaximum, -1))
   if (minimum === undefined || maximum === undefined) {
     notStructural(path, 'a number without bounds, expected a minimum and a maximum')
   }
   return {
     format: minimum >= -int32Limit && maximum < int32Limit ? 'int32' : 'int64',
-    ...picked(schema, ['multipleOf']),
+    ...pick(schema, ['multipleOf']),
     minimum,
     maximum,
     ...choicesOf(schema),
@@ -94,9 +94,9 @@ function integerParts(schema: JsonSchema, path: string): Partial<StructuralSchem
 
 const int32Limit = 2 ** 31
 
-const shifted = (value: unknown, by: number) => (typeof value === 'number' ? value + by : undefined)
+const shift = (value: unknown, by: number) => (typeof value === 'number' ? value + by : undefined)
 
-const boundOf = (value: unknown) =>
+const toBound = (value: unknown) =>
   typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined
 
 /** Formats that the API server checks in the same way as zod. */
@@ -115,7 +115,7 @@ function stringParts(schema: JsonSchema, path: string): Partial<StructuralSchema
   if (pattern !== undefined) assertPortablePattern(String(pattern), path)
   // In the status, which only the operator writes, the format suffices without zod's long pattern.
   const isFormatEnough = format !== undefined && /^status\b/.test(path)
-  return picked(schema, [
+  return pick(schema, [
     'format',
     ...(isFormatEnough ? [] : ['pattern' as const]),
     'minLength',
@@ -128,13 +128,13 @@ function listParts(schema: JsonSchema, path: string): Partial<StructuralSchema> 
   if (maxItems === undefined) notStructural(path, 'a list without a bound, expected a maximum')
   if (uniqueItems !== undefined) notStructural(path, "uniqueItems, expected list type 'set'")
   const list_type = schema['x-kubernetes-list-type'] ?? 'atomic'
-  const of = structural(items as JsonSchema, `${path}[]`)
+  const of = toStructural(items as JsonSchema, `${path}[]`)
   if (list_type === 'map') assertMapKeys(schema, of, path)
   return {
-    ...picked(schema, ['minItems', 'maxItems']),
+    ...pick(schema, ['minItems', 'maxItems']),
     items: of,
     'x-kubernetes-list-type': list_type as 'atomic',
-    ...picked(schema, ['x-kubernetes-list-map-keys']),
+    ...pick(schema, ['x-kubernetes-list-map-keys']),
   }
 }
 
@@ -160,7 +160,7 @@ function objectParts(schema: JsonSchema, path: string): Partial<StructuralSchema
   }
   const fields = Object.entries(properties as Record<string, JsonSchema>)
   return {
-    ...picked(schema, ['x-kubernetes-map-type']),
+    ...pick(schema, ['x-kubernetes-map-type']),
     ...(Array.isArray(required) && required.length > 0 && { required: required as string[] }),
     properties: Object.fromEntries(
       fields.map(([name, field]) => [name, fieldOf(field, `${path}.${name}`)]),
@@ -169,7 +169,7 @@ function objectParts(schema: JsonSchema, path: string): Partial<StructuralSchema
 }
 
 function fieldOf(schema: JsonSchema, path: string): StructuralSchema {
-  const field = structural(schema, path)
+  const field = toStructural(schema, path)
   if (field.description === undefined) notStructural(path, 'no description, expected a sentence')
   return field
 }
@@ -188,8 +188,8 @@ function mapParts(schema: JsonSchema, path: string): Partial<StructuralSchema> {
     notStructural(path, 'rules for the names of a map, expected a CEL rule instead')
   }
   return {
-    ...picked(schema, ['minProperties', 'maxProperties', 'x-kubernetes-map-type']),
-    additionalProperties: structural(additionalProperties as JsonSchema, `${path}.*`),
+    ...pick(schema, ['minProperties', 'maxProperties', 'x-kubernetes-map-type']),
+    additionalProperties: toStructural(additionalProperties as JsonSchema, `${path}.*`),
   }
 }
 
@@ -203,7 +203,7 @@ function validationsOf(schema: JsonSchema, path: string): Partial<StructuralSche
   return rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }
 }
 
-function picked(schema: JsonSchema, words: readonly (keyof StructuralSchema)[]) {
+function pick(schema: JsonSchema, words: readonly (keyof StructuralSchema)[]) {
   const present = words.filter((word) => schema[word] !== undefined)
   return Object.fromEntries(
     present.map((word) => [word, schema[word]]),

@@ -76,7 +76,7 @@ async function reconcileByState(
     const what = cached.deleting ? 'deletion is' : 'reconciliation is'
     return skip(writer, 'Paused', `${what} paused: ${annotations.paused} is "true"`)
   }
-  if (cached.resource === undefined) throw new NotReady('InvalidSpec', invalidSpec(cached))
+  if (cached.resource === undefined) throw new NotReady('InvalidSpec', describeInvalidSpec(cached))
   if (cached.deleting) return removeFromService(context, cached.resource, writer)
   if (cached.resource.spec.suspend) {
     return skip(writer, 'Suspended', 'reconciliation is suspended: spec.suspend is true')
@@ -92,7 +92,9 @@ async function applyToService(
 ): Promise<Next> {
   // An older CRD has no default condition.
   if (!writer.seen().has_conditions) {
-    const conditions = [ready('Unknown', 'Reconciling', 'the first reconcile is in progress')]
+    const conditions = [
+      readyCondition('Unknown', 'Reconciling', 'the first reconcile is in progress'),
+    ]
     await writer.status({ conditions, synced: false })
   }
   refuseForeignProject(context.projects, {
@@ -133,7 +135,7 @@ async function removeFromService(
 
 /** Writes the reason for doing nothing. A change of spec or annotations reconciles again. */
 async function skip(writer: ResourceWriter, reason: string, message: string): Promise<Next> {
-  await writer.status({ conditions: [ready('Unknown', reason, message)], synced: false })
+  await writer.status({ conditions: [readyCondition('Unknown', reason, message)], synced: false })
   return { type: 'rest' }
 }
 
@@ -152,7 +154,7 @@ async function reportFailure(
   if (reason === undefined) return next
   const before = writer.seen().conditions.find(({ type }) => type === 'Ready')
   try {
-    await writer.status({ conditions: [ready('False', reason, message)], synced: false })
+    await writer.status({ conditions: [readyCondition('False', reason, message)], synced: false })
   } catch (cause) {
     // The caller logs what could not be written to the status.
     return { ...next, error: new StatusNotWritten(error, cause) }
@@ -199,11 +201,15 @@ function createDeps(
   }
 }
 
-function ready(status: ConditionDraft['status'], reason: string, message: string): ConditionDraft {
+function readyCondition(
+  status: ConditionDraft['status'],
+  reason: string,
+  message: string,
+): ConditionDraft {
   return { type: 'Ready', status, reason, message }
 }
 
-function invalidSpec({ spec_fault, deleting }: CachedResource): string {
+function describeInvalidSpec({ spec_fault, deleting }: CachedResource): string {
   const more = deleting ? '; the deletion waits for a valid spec' : ''
   return `the spec is invalid (update the CRD if it is older than the operator): ${spec_fault}${more}`
 }

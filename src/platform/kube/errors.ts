@@ -75,10 +75,13 @@ const message_characters_max = 500
 /** Converts a bad answer to an error, by the statuses of the Kubernetes API conventions. */
 export function answerError(act: KubeAct, answer: BadAnswer): KubeError {
   const text = answer.message.slice(0, message_characters_max)
-  const message = `${describeAct(act)}: ${text}`
+  const message = `${describeOperation(act)}: ${text}`
   switch (answer.status) {
     case 403:
-      return new KubeForbidden(act, `no RBAC rule lets the operator ${describeAct(act)} (${text})`)
+      return new KubeForbidden(
+        act,
+        `no RBAC rule lets the operator ${describeOperation(act)} (${text})`,
+      )
     case 404:
       return new KubeNotFound(act, message)
     case 409:
@@ -92,7 +95,7 @@ export function answerError(act: KubeAct, answer: BadAnswer): KubeError {
     case 401:
       return new KubeUnavailable(
         act,
-        `${describeAct(act)}: the API server rejected the credentials`,
+        `${describeOperation(act)}: the API server rejected the credentials`,
       )
     default:
       return new KubeUnavailable(act, `${message} (${answer.status})`, {
@@ -103,11 +106,13 @@ export function answerError(act: KubeAct, answer: BadAnswer): KubeError {
 
 /** Creates the error for a request that got no answer. */
 export function noAnswerError(act: KubeAct, cause: unknown, hint = 'no answer'): KubeUnavailable {
-  return new KubeUnavailable(act, `${describeAct(act)}: ${hint}${causeText(cause)}`, { cause })
+  return new KubeUnavailable(act, `${describeOperation(act)}: ${hint}${causeText(cause)}`, {
+    cause,
+  })
 }
 
 /** Formats an operation: `patch retentionpolicies.looptrace.dev/status in namespace team-a`. */
-function describeAct({ verb, resource, namespace }: KubeAct): string {
+function describeOperation({ verb, resource, namespace }: KubeAct): string {
   return `${verb} ${resource}${namespace === undefined ? '' : ` in namespace ${namespace}`}`
 }
 

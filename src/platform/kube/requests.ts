@@ -41,7 +41,7 @@ export function createRequests(
     const { status } = answer
     if (status === 401) connection.renew()
     if (status >= 300) {
-      const bad = await badAnswer(answer)
+      const bad = await toBadAnswer(answer)
       onAnswer({ method: request.method, code: String(status) })
       throw answerError(request.act, bad)
     }
@@ -49,7 +49,7 @@ export function createRequests(
   }
   return {
     json: async (request) => {
-      const limit = timeLimit(timeout_ms, request.signal)
+      const limit = createTimeLimit(timeout_ms, request.signal)
       try {
         const answer = await ask(request, limit.signal)
         const parsed: unknown = JSON.parse(await answer.text())
@@ -62,7 +62,7 @@ export function createRequests(
       }
     },
     stream: async (request) => {
-      const limit = timeLimit(timeout_ms, request.signal)
+      const limit = createTimeLimit(timeout_ms, request.signal)
       try {
         const answer = await ask(request, limit.signal)
         onAnswer({ method: request.method, code: String(answer.status) })
@@ -89,7 +89,7 @@ function toRawRequest({ method, path, body, content_type, accept }: KubeRequest)
   }
 }
 
-async function badAnswer({ status, retry_after, text }: RawAnswer): Promise<BadAnswer> {
+async function toBadAnswer({ status, retry_after, text }: RawAnswer): Promise<BadAnswer> {
   return { status, retry_after, message: messageOf(await text()) }
 }
 
@@ -116,7 +116,7 @@ type TimeLimit = {
  * Bounds one request. `AbortSignal.any` is not used: with a signal that lives as long as the
  * process it would keep a listener for each request.
  */
-function timeLimit(limit_ms: number, outer: AbortSignal | undefined): TimeLimit {
+function createTimeLimit(limit_ms: number, outer: AbortSignal | undefined): TimeLimit {
   const controller = new AbortController()
   const abort = () => controller.abort(outer?.reason)
   if (outer?.aborted) abort()

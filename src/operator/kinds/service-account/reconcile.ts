@@ -82,26 +82,26 @@ function reconciledFrom(
 ): Reconciled<ServiceAccountStatus> {
   const { project_id, account, keys, ready_before } = read
   const { active, blocked } = keys.plan
-  const ready = readiness(read)
+  const ready = readyCondition(read)
   const isNew = blocked.length > 0 && ready.message !== ready_before?.message
   return {
     conditions: [ready],
     status: {
       projectId: project_id,
       serviceAccountId: account.account.id,
-      keys: active.map(keyStatus),
+      keys: active.map(toKeyStatus),
     },
     events: [
       ...account.events,
       ...keys.events,
-      ...(isNew ? [notOwned(ready.reason, ready.message)] : []),
+      ...(isNew ? [notOwnedEvent(ready.reason, ready.message)] : []),
     ],
     drifted: account.drifted + keys.drifted,
-    ...againAfter(keys.plan, now_ms),
+    ...nextCheckAfter(keys.plan, now_ms),
   }
 }
 
-function againAfter({ blocked, due_at_ms }: KeyPlan, now_ms: number) {
+function nextCheckAfter({ blocked, due_at_ms }: KeyPlan, now_ms: number) {
   const waits = [
     ...(due_at_ms === undefined ? [] : [Math.max(wait_ms_min, due_at_ms - now_ms)]),
     ...(blocked.length === 0 ? [] : [blockedCheck_ms]),
@@ -109,7 +109,7 @@ function againAfter({ blocked, due_at_ms }: KeyPlan, now_ms: number) {
   return waits.length === 0 ? {} : { again_after_ms: Math.min(...waits) }
 }
 
-function readiness({
+function readyCondition({
   account,
   keys,
 }: {
@@ -139,11 +139,11 @@ function describeKey({ name, secretName }: DeclaredKey): string {
   return `Secret ${secretName} of key ${name}`
 }
 
-function notOwned(reason: string, note: string): EventDraft {
+function notOwnedEvent(reason: string, note: string): EventDraft {
   return { type: 'Warning', reason, action: 'MintKey', note }
 }
 
-function keyStatus({ declared, key, rotates_at_ms, previous }: ActiveKey): KeyStatus {
+function toKeyStatus({ declared, key, rotates_at_ms, previous }: ActiveKey): KeyStatus {
   return {
     name: declared.name,
     keyId: key.id,
@@ -170,7 +170,7 @@ type Declared = Resource<ServiceAccountSpec, ServiceAccountStatus>
 export async function removeServiceAccount(resource: Declared, deps: ReconcileDeps): Promise<void> {
   const isKept = resource.spec.deletionPolicy === 'Retain'
   const api = await apiOf(resource, deps)
-  const account = api && (await declaredAccount(resource, api))
+  const account = api && (await findDeclaredAccount(resource, api))
   if (api !== undefined && account !== undefined) {
     const { id: account_id } = account
     if (isKept) await clearStrays({ resource, deps, api, account_id, was_settled: false })
@@ -201,7 +201,10 @@ async function apiOf(
 }
 
 /** Finds the account by its owner, not by the annotation, which a crash may have prevented. */
-async function declaredAccount({ meta }: Declared, api: AccountApi): Promise<Account | undefined> {
+async function findDeclaredAccount(
+  { meta }: Declared,
+  api: AccountApi,
+): Promise<Account | undefined> {
   try {
     const account = await api.findDeclared()
     return account && isSameResource(account.managed_by, meta) ? account : undefined

@@ -170,21 +170,21 @@ async function carryOut(step: KeyStep, deps: StepContext): Promise<EventDraft | 
     case 'mint':
       return mint(step, deps)
     case 'rewrite':
-      await secrets.replace(step.secret, rewritten(step))
-      return normal('SecretRestored', 'PutSecret', `Secret ${step.secret.name} is restored`)
+      await secrets.replace(step.secret, restoredSecret(step))
+      return normalEvent('SecretRestored', 'PutSecret', `Secret ${step.secret.name} is restored`)
     case 'end':
       await api.revoke(step.key.id, step.at)
       return undefined
     case 'set_scopes':
       await api.setKeyScopes(step.key.id, deps.scopes)
-      return normal(
+      return normalEvent(
         'KeyScopesSet',
         'SetKeyScopes',
         `key ${step.key.prefix} has the scopes of the account`,
       )
     case 'drop':
       await secrets.remove(step.secret)
-      return normal(
+      return normalEvent(
         'SecretDeleted',
         'DeleteSecret',
         `Secret ${step.secret.name} is no longer declared`,
@@ -200,7 +200,7 @@ async function revokeStray(
   const values = (await secrets.listOwned()).flatMap(({ data }) => Object.values(data))
   if (values.some((value) => fingerprintOf(value) === key.fingerprint)) return undefined
   await api.revoke(key.id)
-  return normal('KeyRevoked', 'RevokeKey', `key ${key.prefix} was in no declared Secret`)
+  return normalEvent('KeyRevoked', 'RevokeKey', `key ${key.prefix} was in no declared Secret`)
 }
 
 async function mint(step: Step<'mint'>, deps: StepContext): Promise<EventDraft> {
@@ -230,11 +230,11 @@ async function mint(step: Step<'mint'>, deps: StepContext): Promise<EventDraft> 
   }
   const note = `key ${minted.prefix} is in Secret ${declared.secretName}`
   return reason === 'rotation'
-    ? normal('KeyRotated', 'MintKey', note)
-    : normal('KeyMinted', 'MintKey', note)
+    ? normalEvent('KeyRotated', 'MintKey', note)
+    : normalEvent('KeyMinted', 'MintKey', note)
 }
 
-function rewritten({ secret, declared, value, active }: Step<'rewrite'>): SecretDraft {
+function restoredSecret({ secret, declared, value, active }: Step<'rewrite'>): SecretDraft {
   const { minted_at_ms, previous } = active
   return {
     name: secret.name,
@@ -244,6 +244,6 @@ function rewritten({ secret, declared, value, active }: Step<'rewrite'>): Secret
   }
 }
 
-function normal(reason: string, action: string, note: string): EventDraft {
+function normalEvent(reason: string, action: string, note: string): EventDraft {
   return { type: 'Normal', reason, action, note }
 }
