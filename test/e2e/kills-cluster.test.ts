@@ -18,7 +18,7 @@ import { type TcpGate, tcpGate } from '../support/tcp-gate.ts'
  */
 const kills = killsOfRun(2)
 /** So much is taken between two kills. */
-const between = 60
+const between = 30
 const back_ms_max = 30_000
 const youngDeaths_max = 10
 const grownUp_ms = 11_000

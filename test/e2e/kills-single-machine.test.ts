@@ -23,7 +23,7 @@ import {
  */
 const kills = killsOfRun(3)
 /** So much is taken between two kills. */
-const between = 60
+const between = 30
 const restart_ms_max = 30_000
 
 let machine: SingleMachine

@@ -15,13 +15,13 @@ import { openTestColumnar } from '../support/single-machine.ts'
 
 const mib = 1024 * 1024
 /** What is sent while the store stands still: well above what a process may grow by. */
-const stalled_bytes = 448 * mib
+const stalled_bytes = 288 * mib
 const padding_bytes = 512 * 1024
 /**
  * What a process may grow by meanwhile: the worker two batches, raw, unpacked and as rows, the edge
  * the requests on their way. The heap around that is bounded too, by the option below.
  */
-const growth_bytes_max = 256 * mib
+const growth_bytes_max = 192 * mib
 const bounds = {
   LOOPTRACE_INGEST_BATCH_BYTES_MAX: `${4 * mib}`,
   LOOPTRACE_RECORD_INFLIGHT_BYTES_MAX: `${16 * mib}`,
@@ -36,7 +36,7 @@ beforeAll(async () => {
     env: {
       ...bounds,
       // A heap that is nearly full is collected, however little processor time the test gets.
-      NODE_OPTIONS: '--max-old-space-size=192',
+      NODE_OPTIONS: '--max-old-space-size=128',
       LOOPTRACE_INGEST_BATCH_WAIT_MS: '20',
       LOOPTRACE_INGEST_ACK_WAIT_MS: '4000',
       LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0',

@@ -48,7 +48,7 @@ export function startIngestLoad(options: IngestLoadOptions): IngestLoad {
   const stopping = new AbortController()
   const byHttp = httpSender(options)
   const byGrpc = grpcSender(options)
-  const { all_bad = false, pause_ms = 40, padding_bytes = 0, run } = options
+  const { all_bad = false, pause_ms = 100, padding_bytes = 0, run } = options
   const work = async (way: ParcelWay, client: number) => {
     const send = way === 'grpc' ? byGrpc.send : byHttp
     for (let number = 0; !stopping.signal.aborted; number += 1) {

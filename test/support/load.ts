@@ -57,7 +57,7 @@ const awayPause_ms = 200
 export function startLoad(options: LoadOptions): Load {
   const calls: ClientCall[] = []
   const stopping = new AbortController()
-  const { clients, calls_max, pause_ms = 40 } = options
+  const { clients, calls_max, pause_ms = 100 } = options
   let begun = 0
   const work = async (client: number) => {
     for (let number = 0; !stopping.signal.aborted && begun < calls_max; number += 1) {
