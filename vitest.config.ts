@@ -1,5 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { compileCache } from './test/support/child-env.ts'
+import { LongestFirst } from './test/support/longest-first.ts'
 import { closingLine, slowestFiles } from './test/support/reporters.ts'
 
 /**
@@ -24,11 +25,12 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     // Processes that tests start find compiled modules there.
     env: { NODE_COMPILE_CACHE: compileCache },
+    sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 300_000,
     reporters: ['default', slowestFiles, closingLine],
     projects: [
-      project('api', ['test/api/*.test.ts'], { isolate: false }),
+      project('api', ['test/api/*.test.ts'], { isolate: false, maxWorkers: 3 }),
       project('contract', ['test/contract/*.test.ts'], { isolate: false, ...afterwards }),
       project('e2e', ['test/e2e/*.test.ts', 'test/tidy.test.ts'], afterwards),
       project('unit', ['src/**/*.test.ts', 'test/corpus/*.test.ts', 'test/openapi.test.ts'], {

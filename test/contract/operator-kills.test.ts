@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { doomedProcess, killAtEachWrite } from '../support/kube/killed-operators.ts'
+import {
+  type DoomedOperator,
+  doomedOperator,
+  doomedProcess,
+  killAtEachWrite,
+} from '../support/kube/killed-operators.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
 import {
   apiServerStart_timeout_ms,
@@ -64,15 +69,8 @@ test.each(Object.entries(happenings))(
         await act(place)
         return place
       },
-      operator: async ({ namespace }, write) =>
-        doomedProcess(
-          {
-            kubeconfig: await cluster.kubeconfig(),
-            service_url: cluster.service.url,
-            ...{ kinds: 'notes', namespaces: [namespace] },
-          },
-          write,
-        ),
+      operator: ({ namespace }, write) =>
+        doomed(namespace, { write, as_process: what === 'is made' }),
       isDone,
       at_once: 2,
     })
@@ -85,6 +83,20 @@ test.each(Object.entries(happenings))(
     }
   },
 )
+
+/** A process that gets SIGKILL takes ten times as long as an operator that is cut off. */
+async function doomed(
+  namespace: string,
+  { write, as_process }: { write: number; as_process: boolean },
+): Promise<DoomedOperator> {
+  const options = { kubeconfig: await cluster.kubeconfig(), service_url: cluster.service.url }
+  return as_process
+    ? doomedProcess({ ...options, kinds: 'notes', namespaces: [namespace] }, write)
+    : doomedOperator(
+        { ...options, kinds: [noteKind], settings: { namespaces: [namespace] } },
+        write,
+      )
+}
 
 async function follow({ namespace, notes }: Place): Promise<void> {
   await using _on = await operatedNamespace(cluster, { namespace })
