@@ -4,14 +4,16 @@ import { LongestFirst } from './test/support/longest-first.ts'
 import { closingLine, slowestFiles } from './test/support/reporters.ts'
 
 /**
- * Tests that wait for other processes: a third worker fills the time. They run after the others;
- * meanwhile `test/support/build-tools.ts` builds the tools that they need.
+ * Tests that need tools in Go and Python, which `test/support/build-tools.ts` builds while the
+ * others run.
  */
 const afterwards = {
   globalSetup: ['test/support/build-tools.ts'],
-  maxWorkers: 3,
   sequence: { groupOrder: 1 },
 }
+
+/** Most tests wait for servers and processes, so three workers keep two cores busy. */
+const maxWorkers = 3
 
 /**
  * Files of projects without isolation share a worker, its
@@ -30,7 +32,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     reporters: ['default', slowestFiles, closingLine],
     projects: [
-      project('api', ['test/api/*.test.ts'], { isolate: false, maxWorkers: 3 }),
+      project('api', ['test/api/*.test.ts'], { isolate: false }),
       project('contract', ['test/contract/*.test.ts'], { isolate: false, ...afterwards }),
       project('e2e', ['test/e2e/*.test.ts', 'test/tidy.test.ts'], afterwards),
       project('unit', ['src/**/*.test.ts', 'test/corpus/*.test.ts', 'test/openapi.test.ts'], {
@@ -41,5 +43,5 @@ export default defineConfig({
 })
 
 function project(name: string, include: string[], more: TestProjectInlineConfiguration['test']) {
-  return { extends: true as const, test: { name, include, maxWorkers: 2, ...more } }
+  return { extends: true as const, test: { name, include, maxWorkers, ...more } }
 }
