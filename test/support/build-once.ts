@@ -45,7 +45,7 @@ export async function builtOnce(
   throw new Error(`${path} was not built within ${wait_ms_max} ms by the process in ${lock}`)
 }
 
-/** Moved to its place whole, so that nobody sees half of it. */
+/** Moved into place as a whole, so that no reader sees a part of it. */
 async function made(path: string, make: (place: string) => Promise<void>): Promise<string> {
   if (await exists(path)) return path
   const building = `${path}.${process.pid}`
@@ -58,7 +58,7 @@ async function made(path: string, make: (place: string) => Promise<void>): Promi
   return path
 }
 
-/** A lock whose process is gone counts for nothing. */
+/** A lock whose process has ended is void. */
 async function taken(lock: string): Promise<boolean> {
   try {
     await writeFile(lock, String(process.pid), { flag: 'wx' })
