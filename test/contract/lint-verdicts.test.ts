@@ -31,7 +31,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What `projectRef` and other fields are where a case is not about them. */
+/** Values of `projectRef` and other fields in cases that are not about them. */
 const policy = (fields: Fields): Fields => ({ projectRef: { name: 'a' }, ...fields })
 const account = (fields: Fields): Fields => ({
   projectRef: { name: 'a' },
@@ -186,7 +186,7 @@ function yamlOf(kind: string, spec: unknown, metadata: object = { name: 'case' }
   return stringify({ apiVersion, kind, metadata, spec })
 }
 
-describe('lint and the API server agree to take', () => {
+describe('lint and the API server both accept', () => {
   test.each(accepted)('%s', async (_name, kind, spec) => {
     const verdicts = await verdictsOn(yamlOf(kind, spec))
     expect(verdicts).toMatchObject({ errors: [], said: '', lint: true, server: true })
@@ -202,7 +202,7 @@ describe('lint and the API server agree to take', () => {
   )
 })
 
-describe('lint and the API server agree to refuse', () => {
+describe('lint and the API server both refuse', () => {
   test.each(refused)('%s', async (_name, kind, spec) => {
     const verdicts = await verdictsOn(yamlOf(kind, spec))
     expect(verdicts).toMatchObject({ lint: false, server: false })
@@ -228,7 +228,7 @@ describe('lint and the API server agree to refuse', () => {
   })
 })
 
-test('a change of what can not be changed is refused by the API server alone', async () => {
+test('only the API server refuses a change of an immutable field', async () => {
   const apply = (spec: Fields) =>
     server.kubectl(['apply', '-n', namespace, '-f', '-'], {
       input: yamlOf('RetentionPolicy', spec, { name: 'fixed' }),
@@ -240,7 +240,7 @@ test('a change of what can not be changed is refused by the API server alone', a
   })
 })
 
-test('every CRD that is checked in is served with its columns', async () => {
+test('every CRD of the repository is served with its columns', async () => {
   const { stdout } = await server.kubectl(['get', 'looptrace', '-A', '-o', 'wide'])
   expect(stdout).toMatch(/READY +REASON +.*LAST SYNC +AGE/)
   expect(await readFile('crds/retentionpolicies.looptrace.dev.yaml', 'utf8')).toContain('retpol')

@@ -50,7 +50,7 @@ async function renewals(namespace: string, count: number): Promise<void> {
   })
 }
 
-test('that is stopped past its lease ends with a failure when it wakes; another has taken over', async () => {
+test('that is suspended past its lease fails when it resumes; another has taken over', async () => {
   const { namespace, notes, start } = await place()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
@@ -72,7 +72,7 @@ test('that is stopped past its lease ends with a failure when it wakes; another 
   await notes.gone('a')
 })
 
-test('that is killed is followed by another once its lease has run out', async () => {
+test('that is killed is followed by another once its lease has expired', async () => {
   const { notes, start } = await place()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
@@ -84,7 +84,7 @@ test('that is killed is followed by another once its lease has run out', async (
   await notes.ready('a')
 })
 
-test('that is told to stop gives the lease back, so that the next one leads at once', async () => {
+test('that is stopped releases the lease, so that the next one leads at once', async () => {
   const { namespace, notes, start } = await place()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
@@ -95,7 +95,7 @@ test('that is told to stop gives the lease back, so that the next one leads at o
   expect(spec.holderIdentity ?? '').toBe('')
 })
 
-test('whose lease somebody else takes ends with a failure', async () => {
+test('whose lease is taken by another fails', async () => {
   const { namespace, notes, start } = await place()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
@@ -108,7 +108,7 @@ test('whose lease somebody else takes ends with a failure', async () => {
   expect(await first.ended).toMatchObject({ status: 1 })
 })
 
-test('two at once, for as long as it takes: nothing is made twice, and all is true in the end', async () => {
+test('two at once, for any time: nothing is created twice, and the end state is correct', async () => {
   const { namespace, notes, start } = await place({ leading: false })
   await using first = await start()
   await using second = await start()

@@ -22,7 +22,7 @@ describe('a Secret', () => {
     return value && Buffer.from(value, 'base64').toString('utf8')
   }
 
-  test('that is lost comes back with a new key, and the old one is no good', async () => {
+  test('that is lost is created again with a new key, and the old key becomes invalid', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'hello', secretName: 'key' })
     await on.notes.ready('a')
@@ -34,7 +34,7 @@ describe('a Secret', () => {
     expect(cluster.service.of(on.owner('a'))[0]?.tokens).toEqual([found])
   })
 
-  test('that somebody edits gets a new key', async () => {
+  test('that is edited gets a new key', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'hello', secretName: 'key' })
     await on.notes.ready('a')

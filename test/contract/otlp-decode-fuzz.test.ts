@@ -73,7 +73,7 @@ const corpora: [string, Buffer, Decode, (body: Buffer, random: Random) => Buffer
 ]
 
 describe.each(corpora)('%s', (_name, body, decode, broken) => {
-  test('are read when whole', () => {
+  test('are decoded if intact', () => {
     const request = decode(body)
     expect(kept(request)).toBe(request.items)
     expect(request.items).toBeGreaterThan(0)
@@ -97,14 +97,14 @@ describe.each(corpora)('%s', (_name, body, decode, broken) => {
         if (said !== undefined) results++
       }
       console.log(`seed ${seed}: ${casesPerCorpus} cases, ${results} decoded`)
-      // Both ends are reached: what is broken is seen, and not all that is broken is lost.
+      // Both outcomes occur: some damage is detected, and not every damaged request is refused.
       expect(results).toBeGreaterThan(casesPerCorpus / 100)
       expect(results).toBeLessThan(casesPerCorpus)
     },
   )
 })
 
-test('valid requests are read as protobufjs reads them, and the same from JSON', () => {
+test('valid requests are decoded like protobufjs does, also from JSON', () => {
   fc.assert(
     fc.property(anyTraces, (request) => {
       const body = tracesProtobuf(request)
@@ -119,7 +119,7 @@ test('valid requests are read as protobufjs reads them, and the same from JSON',
   )
 })
 
-test('a decoder takes the same request again and again, whatever came between', () => {
+test('a decoder accepts the same request again and again, after any others', () => {
   const decoder: OtlpDecoder = protobufDecoder()
   const bodies = [1, 2, 3].map((seed) => tracesProtobuf(otlpRequest({ spans: 20, seed })))
   const first = bodies.map((body) => comparable(decoder.traces(body)))
@@ -129,7 +129,7 @@ test('a decoder takes the same request again and again, whatever came between', 
   expect(first).toEqual(bodies.map(comparableByProtobufjs))
 })
 
-/** Decodes; what comes out must hold together, and any error but OtlpDecodeError goes on. */
+/** Decodes; the result must be consistent, and any error but OtlpDecodeError is rethrown. */
 function attempt(decode: Decode, body: Buffer): OtlpRequest<OtlpSpan | OtlpLogRecord> | undefined {
   let request: OtlpRequest<OtlpSpan | OtlpLogRecord>
   try {
@@ -228,7 +228,7 @@ const tokens = [
   '"18446744073709551616"',
 ]
 
-/** Most of it stays JSON: one value of it becomes another. */
+/** Mostly still JSON: one value becomes another. */
 function brokenJson(body: Buffer, random: Random): Buffer {
   if (random() < 0.3) return brokenBytes(body, random)
   const { text, values } = valuesIn(body)
@@ -242,7 +242,7 @@ function brokenJson(body: Buffer, random: Random): Buffer {
 type Values = { text: string; values: RegExpExecArray[] }
 const known = new Map<Buffer, Values>()
 
-/** Where the scalars and the empty lists of this text are; looked for once. */
+/** Positions of the scalars and empty lists of this text, computed once. */
 function valuesIn(body: Buffer): Values {
   const text = body.toString('utf8')
   const found = known.get(body) ?? {

@@ -44,7 +44,7 @@ async function openQueue(): Promise<Queue> {
   return queue
 }
 
-/** A publisher as the proxy has it, with what it was told. */
+/** The proxy's publisher, with its reports. */
 async function openPublisher(spool_bytes_max = 100_000_000) {
   const told = { spooled: 0, replayed: 0 }
   const path = join(directory, 'spool.sqlite')
@@ -77,7 +77,7 @@ async function consumeAll(messages: number): Promise<string[]> {
 
 const isReplayed = async (publisher: SpooledPublisher) => (await publisher.stats()).spooled === 0
 
-test('with the queue there, nothing goes to disk', async () => {
+test('with the queue available, nothing is written to disk', async () => {
   const { publisher, told } = await openPublisher()
   await publisher.publish(message('m1'))
   expect(await publisher.stats()).toMatchObject({ spooled: 0, refused: 0 })
@@ -85,7 +85,7 @@ test('with the queue there, nothing goes to disk', async () => {
   expect(await consumeAll(1)).toEqual(['m1'])
 })
 
-test('with the queue away messages go to disk, and in order to the queue when it is back', async () => {
+test('with the queue unavailable messages go to disk, and later to the queue in order', async () => {
   const { publisher, told } = await openPublisher()
   await server.kill()
   const ids = Array.from({ length: 150 }, (_, i) => `m${i}`)
@@ -99,7 +99,7 @@ test('with the queue away messages go to disk, and in order to the queue when it
   expect(await consumeAll(150)).toEqual(ids)
 })
 
-test('an outage in the middle of everything loses nothing and doubles nothing', async () => {
+test('an outage in the middle of everything loses nothing and duplicates nothing', async () => {
   const { publisher, told } = await openPublisher()
   const ids = Array.from({ length: 600 }, (_, i) => `m${i}`)
   let published = 0
@@ -120,7 +120,7 @@ test('an outage in the middle of everything loses nothing and doubles nothing', 
   expect((await consumeAll(600)).toSorted()).toEqual(ids.toSorted())
 })
 
-test('what is on disk outlives the process', async () => {
+test('the messages on disk survive the process', async () => {
   const first = await openPublisher()
   await server.kill()
   await first.publisher.publish(message('m1'))
@@ -132,7 +132,7 @@ test('what is on disk outlives the process', async () => {
   expect(await consumeAll(1)).toEqual(['m1'])
 })
 
-test('a full spool refuses: the loss is the callers to count', async () => {
+test('a full spool refuses: the caller counts the loss', async () => {
   const { publisher, told } = await openPublisher(100_000)
   await server.kill()
   const data = Buffer.alloc(30_000)
@@ -158,7 +158,7 @@ test('a message that is too large is refused, not spooled', async () => {
   expect(await publisher.stats()).toMatchObject({ spooled: 0 })
 })
 
-test('close with the queue away keeps on disk what was under way', async () => {
+test('close with the queue unavailable keeps messages in progress on disk', async () => {
   const { publisher } = await openPublisher()
   await server.kill()
   const publishes = Array.from({ length: 20 }, (_, i) => publisher.publish(message(`m${i}`)))

@@ -44,11 +44,11 @@ type Place = AsyncDisposable & {
   policies: Resources
   operator: TestOperator
   project: string
-  /** The policy, as the service shows it. */
+  /** The policy as the service returns it. */
   shown(project?: string): Promise<ReturnType<typeof JSON.parse>>
 }
 
-/** A namespace and a project of a test's own, and an operator for them. */
+/** A namespace and a project for one test, and an operator for them. */
 async function place(): Promise<Place> {
   const namespace = await server.namespace()
   const project = await service.project()
@@ -67,7 +67,7 @@ async function place(): Promise<Place> {
   }
 }
 
-/** The spec of a project, by its id, looked at again every few moments of the test. */
+/** The spec for a project id, with a short resync period. */
 const specOf = (project: string, more: object = {}) => ({
   ...{ projectRef: { id: project }, resyncPeriod: '10s' },
   ...{ traces: { days: 365 }, observations: { days: 90 } },
@@ -76,14 +76,14 @@ const specOf = (project: string, more: object = {}) => ({
 
 const hold = (name: string, userId: string) => ({ name, userId, reason: `case ${name}` })
 
-/** Until an event about the resource has the reason. */
+/** Waits until an event about the resource has the reason. */
 const told = (namespace: string, name: string, reason: string) =>
   eventually(`an event ${reason}`, async () =>
     (await eventReasons(server, namespace, name)).includes(reason),
   )
 
 describe('a policy', () => {
-  test('is what the service has, and the status tells what it came to', async () => {
+  test('is applied to the service, and the status reports the result', async () => {
     await using on = await place()
     const spec = specOf(on.project, {
       content: { days: 30 },
@@ -118,7 +118,7 @@ describe('a policy', () => {
     await told(on.namespace, 'default', 'Applied')
   })
 
-  test('is changed by nobody else, and follows a change of the resource', async () => {
+  test('cannot be changed by other callers, and follows a change of the resource', async () => {
     await using on = await place()
     await on.policies.apply('default', specOf(on.project))
     await on.policies.ready('default')
@@ -139,7 +139,7 @@ describe('a policy', () => {
     await told(on.namespace, 'default', 'Updated')
   })
 
-  test('that was changed in the database is put right, counted and told', async () => {
+  test('that was changed in the database is corrected, counted and reported', async () => {
     await using on = await place()
     await on.policies.apply('default', specOf(on.project, { legalHolds: [hold('a', 'ada')] }))
     await on.policies.ready('default')
@@ -169,7 +169,7 @@ describe('a policy', () => {
     expect(readyOf(await on.policies.read('default')).status).toBe('True')
   })
 
-  test('that stays as it is is read and not written', async () => {
+  test('without changes is read and not written', async () => {
     await using on = await place()
     await on.policies.apply('default', specOf(on.project))
     await on.policies.ready('default')
@@ -182,7 +182,7 @@ describe('a policy', () => {
         ...{ created_at: new Date(), created_by: 'user:1' },
       })
       .execute()
-    // What it does not declare is told in the status, and is no drift.
+    // Values that it does not declare are reported in the status, and are no drift.
     const seen = await on.policies.until('default', 'tells', (it) => it.status.heldCount === 1)
     expect(seen.status).toMatchObject({ holds: [], drift: { count: 0 } })
     expect(puts()).toBe(before)
@@ -190,7 +190,7 @@ describe('a policy', () => {
 })
 
 describe('two policies for one project', () => {
-  test('the older one wins, the other says who, and takes over when it is gone', async () => {
+  test('the older one wins, the other names it, and takes over when it is deleted', async () => {
     await using on = await place()
     const days = (observations: number) => ({ observations: { days: observations } })
     await on.policies.apply(
@@ -215,7 +215,7 @@ describe('two policies for one project', () => {
     })
   })
 
-  test('one whose owner went without a word is taken over', async () => {
+  test('one whose owner vanished without finalization is taken over', async () => {
     await using on = await place()
     const owner = { kind: kind.kind, namespace: on.namespace, name: 'gone', uid: 'gone' }
     const body = { days: { traces: 3, observations: 3 }, managed_by: owner, legal_holds: [] }
@@ -227,8 +227,8 @@ describe('two policies for one project', () => {
   })
 })
 
-describe('a policy that is deleted', () => {
-  test('takes policy and holds with it, and no others', async () => {
+describe('a deleted policy', () => {
+  test('removes its policy and holds, and no others', async () => {
     await using on = await place()
     const body = { kind: 'user', value: 'ada', reason: 'my own' }
     const holds = '/api/v2/observability/legal-holds'
@@ -241,7 +241,7 @@ describe('a policy that is deleted', () => {
     expect(await on.shown()).toMatchObject({ version: 0, managed_by: null, held_count: 1 })
   })
 
-  test('leaves both with deletionPolicy Retain, for anybody to change', async () => {
+  test('leaves both with deletionPolicy Retain, for anyone to change', async () => {
     await using on = await place()
     const spec = { deletionPolicy: 'Retain', legalHolds: [hold('a', 'ada'), hold('b', 'ada')] }
     await on.policies.apply('default', specOf(on.project, spec))
@@ -255,7 +255,7 @@ describe('a policy that is deleted', () => {
     expect((await service.call('PUT', path, about)).status).toBe(200)
   })
 
-  test('goes also when its project is no more, or another resource has it by now', async () => {
+  test('is deleted also if its project is gone, or another resource owns it now', async () => {
     await using on = await place()
     const second = await service.project()
     await on.policies.apply('one', specOf(on.project))
@@ -285,7 +285,7 @@ describe('a policy that is deleted', () => {
   })
 })
 
-test('a project that is not there is told, and followed once it is', async () => {
+test('a missing project is reported, and reconciled once it exists', async () => {
   await using on = await place()
   await on.policies.apply('by-id', specOf(newId()))
   await on.policies.notReady('by-id', 'ProjectNotFound')
@@ -300,11 +300,11 @@ test('a project that is not there is told, and followed once it is', async () =>
   await service.db.insertInto('organizations').values({ id: organization_id, name }).execute()
   await service.db.insertInto('projects').values({ id: newId(), organization_id, name }).execute()
   await on.policies.notReady('by-name', 'ProjectAmbiguous')
-  // What it made stays as it is meanwhile.
+  // Its objects stay unchanged meanwhile.
   expect((await on.shown(project)).managed_by).toMatchObject({ name: 'by-name' })
 })
 
-test('what the service says no to is told in words', async () => {
+test('a refusal of the service is reported in words', async () => {
   await using on = await place()
   const rows = Array.from({ length: 1_000 }, (_, at) => ({
     ...{ id: newId(), project_id: on.project, kind: 'task' as const, value: `t${at}`, reason: 'x' },
@@ -331,7 +331,7 @@ describe('a spec that the service would refuse', () => {
     project = newId()
   })
 
-  /** What the API server says to it; nothing is stored. */
+  /** The API server's answer; nothing is stored. */
   const tried = (spec: object) => {
     const metadata = { name: 'x', namespace: policies.path().split('/')[5] }
     const body = { apiVersion: 'looptrace.dev/v1alpha1', kind: kind.kind, metadata, spec }
@@ -371,7 +371,7 @@ describe('a spec that the service would refuse', () => {
     expect(text).toMatch(message)
   })
 
-  test('the rules refuse just what the service refuses', async () => {
+  test('the rules refuse exactly what the service refuses', async () => {
     const random = randomOf(20_261_121)
     const seen = { taken: 0, refused: 0 }
     for (let at = 0; at < 400; at += 1) {
@@ -393,7 +393,7 @@ describe('a spec that the service would refuse', () => {
     expect(seen.refused).toBeGreaterThan(50)
   })
 
-  test('projectRef stays as it is', async () => {
+  test('projectRef cannot be changed', async () => {
     const ref = (name: string) => ({ ...specOf(project), projectRef: { name }, suspend: true })
     expect((await policies.apply('fixed', ref('one'))).status).toBe(201)
     const changed = await policies.apply('fixed', ref('two'))
@@ -404,7 +404,7 @@ describe('a spec that the service would refuse', () => {
   })
 })
 
-/** Days and environments at random; few days, so that they meet. */
+/** Random days and environments; few days, so that they meet. */
 function randomSpec(random: (below: number) => number) {
   const section = () => (random(4) === 0 ? {} : { days: 1 + random(4) })
   const sections = () =>
@@ -417,7 +417,7 @@ function randomSpec(random: (below: number) => number) {
   return { projectRef: { name: 'default' }, ...sections(), environments }
 }
 
-/** The same numbers each time (mulberry32). */
+/** Pseudo-random numbers from a fixed seed (mulberry32). */
 function randomOf(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

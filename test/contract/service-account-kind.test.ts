@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
-/** A namespace of a test's own with an operator. */
+/** A namespace for one test with an operator. */
 async function place() {
   const on = await accountPlace(cluster)
   const operator = await operatorOf(cluster, on)
@@ -43,7 +43,7 @@ const told = (on: AccountPlace, name: string, reason: string) =>
     (await eventReasons(cluster.server, on.namespace, name)).includes(reason),
   )
 
-/** Until the Secret has another key than this one, and the operator says that all is well. */
+/** Waits until the Secret has another key than this one, and the operator reports Ready. */
 async function anotherKey(on: AccountPlace, name: string, old: string): Promise<string> {
   const key = await eventually('another key', async () => {
     const now = (await on.secret(name))?.data['api-key']
@@ -53,7 +53,7 @@ async function anotherKey(on: AccountPlace, name: string, old: string): Promise<
   return key
 }
 
-/** Every live key stands in a Secret, and every Secret has one. */
+/** Every valid key is in a Secret, and every Secret has one. */
 async function isWhole(on: AccountPlace, secretNames: readonly string[]) {
   const inSecrets = await Promise.all(secretNames.map((name) => keyIn(on, name)))
   const prefixes = (await on.liveKeys()).map(({ prefix }) => prefix)
@@ -61,7 +61,7 @@ async function isWhole(on: AccountPlace, secretNames: readonly string[]) {
   for (const key of inSecrets) expect(await on.isGood(key)).toBe(true)
 }
 
-/** Gone without its finalizer, as when a cluster is put together again from a backup. */
+/** Deleted without its finalizer, as when a cluster is rebuilt from a backup. */
 async function lose(on: AccountPlace, name: string): Promise<void> {
   await cluster.server.tell('PATCH', on.accounts.path(name), {
     body: { metadata: { finalizers: null, annotations: { 'looptrace.dev/paused': 'true' } } },
@@ -75,7 +75,7 @@ const secretsUrl = (on: AccountPlace, name = '') =>
   `/api/v1/namespaces/${on.namespace}/secrets${name && `/${name}`}`
 
 describe('an account', () => {
-  test('is in the service, its key in a Secret of its own, and the status tells both', async () => {
+  test('is in the service, its key in its own Secret, and the status lists both', async () => {
     await using on = await place()
     await on.accounts.apply('robot', specOf(on))
     const { status, metadata } = await on.accounts.ready('robot')
@@ -108,7 +108,7 @@ describe('an account', () => {
     expect(JSON.stringify(status)).not.toContain(value.slice(-32))
   })
 
-  test('is changed by nobody else, nor are its keys', async () => {
+  test('cannot be changed by other callers, nor can its keys', async () => {
     await using on = await place()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
@@ -155,7 +155,7 @@ describe('an account', () => {
     expect(await keyIn(on, 'robot-key')).toBe(key)
   })
 
-  test('that was changed in the store is put right, and that is told', async () => {
+  test('that was changed in the store is corrected, and that is reported', async () => {
     await using on = await place()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
@@ -188,7 +188,7 @@ describe('an account', () => {
 })
 
 describe('a key', () => {
-  test('whose Secret is lost or edited is revoked, and another one is made', async () => {
+  test('whose Secret is lost or edited is revoked, and another one is created', async () => {
     await using on = await place()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
@@ -210,7 +210,7 @@ describe('a key', () => {
     await isWhole(on, ['robot-key'])
   })
 
-  test('stays what it is when only what is around it was changed', async () => {
+  test('is kept if only its surroundings were changed', async () => {
     await using on = await place()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
@@ -235,7 +235,7 @@ describe('a key', () => {
     expect(await on.isGood(key)).toBe(true)
   })
 
-  test('is not written into a Secret of somebody else, and the others are', async () => {
+  test('is not written into a Secret of another owner, and the others are', async () => {
     await using on = await place()
     const foreign = { metadata: { name: 'taken' }, stringData: { 'api-key': 'mine' } }
     await cluster.server.tell('POST', secretsUrl(on), {
@@ -257,7 +257,7 @@ describe('a key', () => {
     await isWhole(on, ['free', 'taken'])
   })
 
-  test('that is declared no more is revoked and its Secret deleted', async () => {
+  test('that is no longer declared is revoked and its Secret deleted', async () => {
     await using on = await place()
     const keys = ['a', 'b', 'c'].map((name) => ({ name, secretName: `robot-${name}` }))
     await on.accounts.apply('robot', specOf(on, { keys }))
@@ -272,7 +272,7 @@ describe('a key', () => {
     for (const key of gone) expect(await on.isGood(key)).toBe(false)
   })
 
-  test('is rotated: the old one works on for the overlap, and then no more', async () => {
+  test('is rotated: the old one works for the overlap, and then expires', async () => {
     await using on = await place()
     const keys = [{ name: 'main', secretName: 'robot-key', rotateAfter: '1m', overlap: '40s' }]
     await on.accounts.apply('robot', specOf(on, { keys }))
@@ -293,7 +293,7 @@ describe('a key', () => {
     expect(keysOfIt.length).toBeLessThanOrEqual(2)
   })
 
-  test('that can not be written is not left behind', async () => {
+  test('that cannot be written is not left behind', async () => {
     const on = await accountPlace(cluster)
     await using operator = await operatorOf(cluster, on, { user: limitedAccount })
     await on.accounts.apply('robot', specOf(on))
@@ -303,7 +303,7 @@ describe('a key', () => {
     expect(await on.liveKeys()).toEqual([])
   })
 
-  test('is one, and good, after two operators were at it at once', async () => {
+  test('is one, and valid, after two concurrent operators', async () => {
     await using on = await place()
     await using _other = await operatorOf(cluster, on)
     await on.accounts.apply('robot', specOf(on))
@@ -317,11 +317,11 @@ describe('a key', () => {
     }
     expect(await on.inService()).toHaveLength(1)
     const { body } = await on.call('GET', `/projects/${on.project}/api-keys`)
-    // Each of the two made one each time at the most: nobody revoked what the other had written.
+    // Each of the two created at most one each time: neither revoked the other's key.
     expect(body.total).toBeLessThanOrEqual(12)
   })
 
-  test('that nobody declared is revoked', async () => {
+  test('that is not declared is revoked', async () => {
     await using on = await place()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
@@ -338,7 +338,7 @@ describe('a key', () => {
 })
 
 describe('a deleted resource', () => {
-  test('takes account, keys and Secrets along', async () => {
+  test('removes account, keys and Secrets', async () => {
     await using on = await place()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
@@ -351,7 +351,7 @@ describe('a deleted resource', () => {
     expect(await on.isGood(key)).toBe(false)
   })
 
-  test('that retains lets go of account and Secrets, which anybody may change then', async () => {
+  test('with Retain releases account and Secrets, which anyone may change then', async () => {
     await using on = await place()
     await on.accounts.apply('robot', specOf(on, { deletionPolicy: 'Retain' }))
     const { metadata } = await on.accounts.ready('robot')
@@ -370,7 +370,7 @@ describe('a deleted resource', () => {
     expect(metadata.uid).not.toBe('')
   })
 
-  test('that retained is declared again, with the account and the keys that it left', async () => {
+  test('with Retain is declared again, with the account and the keys that it left', async () => {
     await using on = await place()
     await on.accounts.apply('robot', specOf(on, { deletionPolicy: 'Retain' }))
     const { status } = await on.accounts.ready('robot')
@@ -386,7 +386,7 @@ describe('a deleted resource', () => {
     await isWhole(on, ['robot-key'])
   })
 
-  test('whose project is none is gone at once', async () => {
+  test('of a missing project is gone at once', async () => {
     await using on = await place()
     for (const projectRef of [{ id: newId() }, { name: 'no such project' }]) {
       await on.accounts.apply('robot', specOf(on, { projectRef }))
@@ -398,8 +398,8 @@ describe('a deleted resource', () => {
   })
 })
 
-describe('an account that is there', () => {
-  test('is not declared by its name, but by its id in the annotation', async () => {
+describe('an existing account', () => {
+  test('is not adopted by its name, but by its id in the annotation', async () => {
     await using on = await place()
     const made = await on.call('POST', '/service-accounts', { name: 'robot', scopes: [] })
     await on.accounts.apply('robot', specOf(on, { displayName: 'robot' }))
@@ -414,7 +414,7 @@ describe('an account that is there', () => {
     await told(on, 'robot', 'Adopted')
   })
 
-  test('is found again by a resource that a backup brought back, with another uid', async () => {
+  test('is found again by a resource that was restored from a backup, with another uid', async () => {
     await using on = await place()
     await on.accounts.apply('robot', specOf(on))
     const { status, metadata } = await on.accounts.ready('robot')
@@ -429,7 +429,7 @@ describe('an account that is there', () => {
     await isWhole(on, ['robot-key'])
   })
 
-  test('stays with the resource that declares it, and goes to another when that is no more', async () => {
+  test('stays with the resource that declares it, and goes to another when that is deleted', async () => {
     await using on = await place()
     await on.accounts.apply('first', specOf(on))
     const { status, metadata } = await on.accounts.ready('first')
