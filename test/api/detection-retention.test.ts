@@ -45,7 +45,7 @@ const sliceOf = (project_id: string, day: bigint, held_trace_ids: string[] = [])
   ...{ from: start + day * day_ns, to: start + (day + 1n) * day_ns },
 })
 
-test('when content expires nothing quotes it any more, and what was found stays', async () => {
+test('when content expires its quotes are removed, and findings stay', async () => {
   const project = await api.bench.newProject()
   await api.bench.bring([...looping(project, 'old'), ...looping(project, 'new', { day: 2n })])
   await detected(project, 'old', 'new')
@@ -60,7 +60,7 @@ test('when content expires nothing quotes it any more, and what was found stays'
   expect((await told(project, 'new')).all).toContain(secret)
 })
 
-test('observations that are deleted take along what was found in them, but not what is held', async () => {
+test('deleted observations take their findings along, but not held ones', async () => {
   const project = await api.bench.newProject()
   const [old, held] = [looping(project, 'old'), looping(project, 'held')]
   await api.bench.bring([...old, ...held, ...looping(project, 'new', { day: 2n })])
@@ -72,7 +72,7 @@ test('observations that are deleted take along what was found in them, but not w
   expect((await told(project, 'new')).findings).toHaveLength(1)
 })
 
-test('an erasure deletes what was found where the user had a part, and what others know of it', async () => {
+test("an erasure deletes findings that involve the user, and others' context memory of them", async () => {
   const project = await api.bench.newProject()
   const talk = '0198c0de-0000-7000-8000-0000000000aa'
   const hers = looping(project, 'hers', { talk }).map((row) => ({ ...row, user_id: 'ada' }))
@@ -111,7 +111,7 @@ test('an erasure deletes what was found where the user had a part, and what othe
   expect((await told(project, 'his')).findings).toHaveLength(1)
 })
 
-test('a detection that is under way while content is taken out writes nothing of it', async () => {
+test('a running analysis writes nothing of content that is removed meanwhile', async () => {
   const project = await api.bench.newProject()
   await api.bench.bring(looping(project, 'racing'))
   await detected(project, 'racing')

@@ -92,7 +92,7 @@ test('calls become observations, a task and a conversation; the queue is empty t
   expect(await worker.metric('looptrace_ingest_lag_seconds_count')).toBe(4)
 })
 
-test('projects of one batch stay apart, with the same ids too', async () => {
+test('projects of one batch stay separate, with the same ids too', async () => {
   const store = memoryStore()
   await using bench = await openIngestBench({ store, url })
   const projects = [randomUUID(), randomUUID(), randomUUID()]
@@ -135,8 +135,8 @@ describe('a task without X-Task-ID', () => {
   })
 })
 
-describe('a task that somebody ended', () => {
-  test('stays ended; only calls that began afterwards are late, and that is told once', async () => {
+describe('an ended task', () => {
+  test('stays ended; only calls that began afterwards are late, and that is reported once', async () => {
     await using bench = await openIngestBench({ store: memoryStore(), url })
     const project_id = randomUUID()
     const facts = { task_id: 't-1' }
@@ -204,12 +204,12 @@ test.each([
   ['that exists', true],
   ['that both make', false],
 ])(
-  'a worker that counted before another one stored does not have the last word on a task %s',
+  'a worker that counted before another one stored does not overwrite a task %s',
   async (_name, exists) => {
     const store = memoryStore()
     await using bench = await openIngestBench({ store, url })
     const project_id = randomUUID()
-    // The question about the conversation is asked with the task's row locked, a new one's too.
+    // The conversation is read with the task's row locked, also a new one.
     const told = [{ facts: { task_id: 't', conversation_id: 'c' } }]
     await Promise.all([bench.startWorker(), bench.startWorker()])
     if (exists) {
@@ -223,7 +223,7 @@ test.each([
       isFirst = false
       await bench.publish(project_id, told)
       await eventually('the other worker’s row', () => store.inserted === before + 2)
-      // Time enough to finish, for a worker that does not wait for this one.
+      // Enough time to finish, for a worker that does not wait for this one.
       await sleep(150)
     }
     await bench.publish(project_id, told)
@@ -232,7 +232,7 @@ test.each([
   },
 )
 
-test('more tasks than one question may name are rolled up', async () => {
+test('more tasks than one query may name are rolled up', async () => {
   await using bench = await openIngestBench({ store: memoryStore(), url })
   const project_id = randomUUID()
   const told = Array.from({ length: 1_001 }, (_, task) => ({ facts: { task_id: `t-${task}` } }))

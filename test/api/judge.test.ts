@@ -15,7 +15,7 @@ import { testProvider } from '../support/provider.ts'
 import { tokenOf } from '../support/task-api.ts'
 
 let api: DetectionApi
-/** The one that the routes ask; each test has its own. */
+/** The judge of the routes; each test has its own. */
 let judge: ContextJudge
 beforeAll(async () => {
   api = await openDetectionApi({ judge: (asking) => judge(asking) })
@@ -26,14 +26,14 @@ const secret = 'sk-of-the-judge'
 const said = 'The word of the judge.'
 const breach = JSON.stringify({ breaches: [{ statement: 0, answer: 0, why: said }] })
 
-/** Nothing that a rule finds: it does what was asked for, as far as rules can tell. */
+/** Calls without a finding by rules. */
 const kept = (project_id: string, task_id: string) =>
   agentRun(`${project_id} ${task_id}`, { project_id, task_id })
     .system('Never use the word "cheap".')
     .user('What does it cost?')
     .assistant('It costs four euros, which is a bargain.')
 
-/** A loop, which rules find, and something that was said to keep. */
+/** A loop, which rules find, and an instruction to keep. */
 const looping = (project_id: string, task_id: string) =>
   agentRun(`${project_id} ${task_id}`, { project_id, task_id, tools: ['look'] })
     .system('Never use the word "cheap".')
@@ -76,7 +76,7 @@ function judgeAt({ url, more = {}, logger = quiet }: Made) {
   return { judge: made, metrics }
 }
 
-/** Brings calls, and waits until rules and judge are done with them. */
+/** Sends calls, and waits until rules and judge are done with them. */
 async function bring(...batches: (readonly Observation[])[]) {
   for (const batch of batches) {
     await api.bench.bring(batch)
@@ -120,7 +120,7 @@ test('without a URL there is no judge, and nothing is sent', async () => {
   expect(provider.seen().total).toBe(0)
 })
 
-test('what the judge says is a finding with its name, and is asked about once', async () => {
+test("the judge's answer becomes a finding with its name, and is asked for once", async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   const { judge: made, metrics } = judgeAt({ url: provider.base_urls.openai })
   judge = made
@@ -140,7 +140,7 @@ test('what the judge says is a finding with its name, and is asked about once', 
   const { body } = await api.get(project, '/tasks/kept')
   expect(body['verdict']).toMatchObject({ findings: { low: 1 } })
 
-  // Neither what comes again nor somebody who forces a detection asks about the same again.
+  // Neither a re-sent call nor a forced detection asks again.
   await bring(kept(project, 'kept').observations())
   const forced = await api.post(project, '/tasks/kept/detect', { force: true })
   expect(forced).toMatchObject({ status: 200, body: { opened: [], withdrawn: [] } })
@@ -162,7 +162,7 @@ test('what the judge says is a finding with its name, and is asked about once', 
   )
 })
 
-test('a running task is asked about when it rests, or when somebody forces it', async () => {
+test('a running task is judged when it is idle, or on force', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   judge = judgeAt({ url: provider.base_urls.openai }).judge
   await using _worker = working(judge, 1, 600_000)
@@ -177,7 +177,7 @@ test('a running task is asked about when it rests, or when somebody forces it', 
   await settled()
 })
 
-test('above the budget it is not asked, and the task says so', async () => {
+test('above the budget it is not asked, and the task reports it', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   const more = { nano_dollars_per_day_max: 2_000_000n }
   const [one, other] = [0, 1].map(() => judgeAt({ url: provider.base_urls.openai, more }).judge)
@@ -196,7 +196,7 @@ test('above the budget it is not asked, and the task says so', async () => {
   }
 })
 
-test('bookings at the same time never exceed the bound, and a new day begins from nothing', async () => {
+test('concurrent reservations never exceed the limit, and a new day starts at zero', async () => {
   const project_id = await api.bench.newProject()
   const spend = openJudgeSpend(api.bench)
   const book = (day: string, nano_dollars: bigint) =>
@@ -207,11 +207,11 @@ test('bookings at the same time never exceed the bound, and a new day begins fro
   expect(await book('2026-01-02', 1n)).toBe(false)
   expect(await book('2026-01-03', 21n)).toBe(false)
   expect(await book('2026-01-03', 20n)).toBe(true)
-  // A clock that is behind opens no second budget.
+  // A clock that is behind gets no second budget.
   expect(await book('2026-01-02', 1n)).toBe(false)
 })
 
-test('what a rule has found of an answer, the judge does not tell again', async () => {
+test("the judge does not repeat a rule's finding", async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   const { judge: made } = judgeAt({ url: provider.base_urls.openai })
   await using _worker = working(made)
@@ -226,7 +226,7 @@ test('what a rule has found of an answer, the judge does not tell again', async 
   expect(findings).toMatchObject([{ type: 'lost_context', judge: null }])
 })
 
-test('where lost context is switched off, the judge is not asked and what it found goes', async () => {
+test('if lost context is switched off, the judge is not asked and its findings are withdrawn', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   judge = judgeAt({ url: provider.base_urls.openai }).judge
   await using _worker = working(judge)
@@ -250,7 +250,7 @@ test.each([
   ['answers garbage', { garbage: 'body' as const }],
   ['answers an error', { reply: { error: { status: 500, message: 'no' } } }],
   ['talks', { reply: { content: 'Breaches? I think there are some.' } }],
-])('a judge that %s changes nothing of what rules find', async (_what, step) => {
+])("a judge that %s does not change the rules' findings", async (_what, step) => {
   await using provider = await testProvider({ script: { steps: [step] } })
   const lines: string[] = []
   const logger = { ...quiet, warn: (...line: unknown[]) => lines.push(JSON.stringify(line)) }
@@ -275,7 +275,7 @@ test.each([
   }
 })
 
-test('what the judge found goes with the content that it quotes', async () => {
+test("the judge's findings are deleted with the content that they quote", async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   judge = judgeAt({ url: provider.base_urls.openai }).judge
   const project = await api.bench.newProject()

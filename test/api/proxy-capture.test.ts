@@ -21,7 +21,7 @@ const logger = createLogger({ role: 'test', level: 'silent' })
 const mail = { name: 'mail', pattern: '[a-z]+@[a-z.]+', keys: null, replacement: '[masked:mail]' }
 const password = { name: 'pw', pattern: null, keys: ['password'], replacement: '[masked:pw]' }
 
-/** The edge of a proxy with one policy for all, on a queue in a folder of its own. */
+/** The edge of a proxy with one policy for all, on a queue in its own folder. */
 async function openEdge(rules: Partial<CaptureRules>) {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-capture-'))
   const path = join(directory, 'queue.sqlite')
@@ -56,7 +56,7 @@ async function openEdge(rules: Partial<CaptureRules>) {
       await enqueuer.flush()
       await reporter.flush()
     },
-    /** Every byte that the queue has put on disk. */
+    /** Every byte that the queue has written to disk. */
     onDisk: async () => {
       const files = await readdir(directory)
       return Buffer.concat(await Promise.all(files.map((file) => readFile(join(directory, file)))))
@@ -138,7 +138,7 @@ async function makeCalls(edge: Awaited<ReturnType<typeof openEdge>>) {
 const itemsOf = (entries: LedgerEntry[], of: (entry: LedgerEntry) => number | undefined) =>
   entries.reduce((sum, entry) => sum + (of(entry) ?? 0), 0)
 
-test('what masks match is neither on disk nor in a message; the rest is', async () => {
+test('masked text is neither on disk nor in a message; the rest is', async () => {
   await using edge = await openEdge({ masks: [mail, password] })
   const receipts = await makeCalls(edge)
   const disk = await edge.onDisk()
@@ -154,7 +154,7 @@ test('what masks match is neither on disk nor in a message; the rest is', async 
   expect(itemsOf(ledger, ({ masked }) => masked)).toBe(3)
 })
 
-test('metadata_only: nothing that was said is on disk, the calls are', async () => {
+test('metadata_only: no content is on disk, the calls are', async () => {
   await using edge = await openEdge({ content: 'metadata_only', masks: [mail] })
   await makeCalls(edge)
   const disk = await edge.onDisk()
@@ -182,7 +182,7 @@ test.each([
   )
 })
 
-test('with the default policy the raw exchanges go on, with their receipts', async () => {
+test('with the default policy the raw exchanges are queued, with their receipts', async () => {
   await using edge = await openEdge({})
   const receipts = await makeCalls(edge)
   const { ingest, ledger } = await edge.messages()

@@ -17,7 +17,7 @@ const resource = (name = 'default') => ({
 const inQuery = (name = 'default') => `managed_by=RetentionPolicy/team-a/${name}`
 const refused = { status: 409, body: { code: 'managed_by_kubernetes' } }
 
-/** What the operator says for a resource. */
+/** The operator's request for a resource. */
 function declare(project: string, more: object = {}, headers: Record<string, string> = {}) {
   return api.call('PUT', path, project, {
     headers: { ...operatorOf(project), ...headers },
@@ -39,7 +39,7 @@ async function holds(project: string, released = false): Promise<Record<string, 
   return (body as { holds: Record<string, unknown>[] }).holds
 }
 
-test('what a resource declares is changed by that resource alone, and the refusal names it', async () => {
+test('only the resource changes what it declares, and the refusal names it', async () => {
   const project = await api.newProject()
   const made = await declare(project)
   expect(made).toMatchObject({
@@ -54,7 +54,7 @@ test('what a resource declares is changed by that resource alone, and the refusa
     expect(put.body['detail']).toContain('RetentionPolicy team-a/default')
     expect(await api.call('DELETE', path, project, { headers })).toMatchObject(refused)
   }
-  // To look what would be deleted is no change.
+  // A dry run is not a change.
   expect((await api.call('PUT', `${path}?dry_run=true`, project, { body })).status).toBe(202)
   expect((await api.call('GET', path, project)).body).toEqual(made.body)
   expect(await declare(project, { days: { observations: 7 } })).toMatchObject({
@@ -62,7 +62,7 @@ test('what a resource declares is changed by that resource alone, and the refusa
   })
 })
 
-test('another resource takes over only when it says so; a new uid is the same resource', async () => {
+test('another resource takes over only on request; a new uid is the same resource', async () => {
   const project = await api.newProject()
   await declare(project, { legal_holds: [hold('a', 'ada'), hold('b', 'bob')] })
   const other = { managed_by: resource('other'), legal_holds: [hold('a', 'ada')] }
@@ -75,7 +75,8 @@ test('another resource takes over only when it says so; a new uid is the same re
     ...{ status: 200 },
     body: { managed_by: resource('other'), legal_holds: [{ name: 'a', value: 'ada' }] },
   })
-  // What it does not declare stays held, as nobody's: the resource that did is no more.
+  // Values that it does not declare stay held, without an owner: the resource that declared them is
+  // gone.
   expect(await holds(project)).toMatchObject([
     { value: 'bob', managed_by: null, name: null },
     { value: 'ada', managed_by: resource('other'), name: 'a' },
@@ -83,7 +84,7 @@ test('another resource takes over only when it says so; a new uid is the same re
   expect(await declare(project)).toMatchObject(refused)
 })
 
-test('only an operator speaks for resources, and it speaks for nothing else', async () => {
+test('only an operator acts for resources, and it acts for nothing else', async () => {
   const project = await api.newProject()
   const own = { days: {} }
   for (const [more, pointers] of [
@@ -106,7 +107,7 @@ test('only an operator speaks for resources, and it speaks for nothing else', as
   expect((await api.call('GET', path, project)).body['version']).toBe(0)
 })
 
-test('a person goes back to the default, but not from another version than they saw', async () => {
+test('a person resets to the default, but not from another version than they saw', async () => {
   const project = await api.newProject()
   await api.call('PUT', path, project, { body: { days: { observations: 3 } } })
   const drop = (match?: string) =>
@@ -159,14 +160,14 @@ test('holds of a resource are placed, changed and released with it', async () =>
     (body['legal_holds'] as { hold_id: string }[]).map(({ hold_id }) => hold_id)
   expect(idOf(second.body)[0]).toBe(idOf(first.body)[0])
   expect(idOf(second.body)[1]).not.toBe(idOf(first.body)[1])
-  // The record of each tells what was held when.
+  // Each record shows what was held when.
   const all = await holds(project, true)
   expect(all).toHaveLength(4)
   expect(all.filter(({ released_at }) => released_at !== null)).toMatchObject([
     { value: 'run-1', released_by: 'operator:operator-1' },
     { value: trace_id, released_by: 'operator:operator-1' },
   ])
-  // The same again changes nothing, and what is not said stays.
+  // Repeating it changes nothing, and omitted fields stay.
   await declare(project, {
     legal_holds: [hold('a', 'ada', { reason: 'another' }), hold('b', 'bob')],
   })
@@ -175,7 +176,7 @@ test('holds of a resource are placed, changed and released with it', async () =>
   expect(before).toHaveLength(3)
 })
 
-test('a hold that a resource declares is released by nobody else, and a person’s own stands beside it', async () => {
+test('only the resource releases its hold, and a person’s own hold exists beside it', async () => {
   const project = await api.newProject()
   const declared = await declare(project, { legal_holds: [hold('a', 'ada')] })
   const [{ hold_id } = { hold_id: '' }] = declared.body['legal_holds'] as { hold_id: string }[]
@@ -186,7 +187,7 @@ test('a hold that a resource declares is released by nobody else, and a person�
   const own = await api.call('POST', '/legal-holds', project, { body })
   expect(own).toMatchObject({ status: 201, body: { managed_by: null, name: null } })
   expect((await api.call('POST', '/legal-holds', project, { body })).status).toBe(200)
-  // Both are on record, and what they hold is held once.
+  // Both are recorded, and their data is held once.
   expect((await api.call('GET', path, project)).body['held_count']).toBe(1)
   expect(await holds(project)).toHaveLength(2)
   await declare(project, { legal_holds: [] })
@@ -196,11 +197,11 @@ test('a hold that a resource declares is released by nobody else, and a person�
   expect((await api.call('DELETE', `/legal-holds/${own.body['hold_id']}`, project)).status).toBe(
     200,
   )
-  // One that was released stands as it was, also for whoever asks again.
+  // A released hold stays as it was, also for a repeated request.
   expect((await api.call('DELETE', `/legal-holds/${hold_id}`, project)).status).toBe(200)
 })
 
-test('a hold is held once in a run, however many hold it', async () => {
+test('data is held once in a run, by any number of holds', async () => {
   const project = await api.newProject()
   await api.seed(project, {
     observations: [
@@ -222,7 +223,7 @@ test('a hold is held once in a run, however many hold it', async () => {
   expect(body['deleted_bytes']).toBe((body['last_run'] as { deleted_bytes: number }).deleted_bytes)
 })
 
-test('a resource that goes takes its policy and holds with it, and only its own', async () => {
+test('a deleted resource removes its policy and holds, and only its own', async () => {
   const project = await api.newProject()
   await declare(project, { legal_holds: [hold('a', 'ada')] })
   expect(await withdraw(project, inQuery('other'))).toMatchObject(refused)
@@ -232,14 +233,14 @@ test('a resource that goes takes its policy and holds with it, and only its own'
     body: { version: 0, managed_by: null, held_count: 0, legal_holds: [] },
   })
   expect((await withdraw(project, inQuery())).status).toBe(200)
-  // A policy that a person set since is none of its business.
+  // A policy that a person has set since is not affected.
   await api.call('PUT', path, project, { body: { days: { observations: 9 } } })
   expect(await withdraw(project, inQuery())).toMatchObject({
     ...{ status: 200, body: { version: 1, days: { observations: 9 } } },
   })
 })
 
-test('holds go with their resource also when the policy is another’s by now', async () => {
+test('holds are removed with their resource also if another owns the policy now', async () => {
   const project = await api.newProject()
   await declare(project, { legal_holds: [hold('a', 'ada')] })
   await api.db
@@ -251,7 +252,7 @@ test('holds go with their resource also when the policy is another’s by now', 
   expect(await holds(project)).toEqual([])
 })
 
-test('with retain policy and holds stay, each hold once, and anybody may change them', async () => {
+test('with retain policy and holds stay, each hold once, and anyone may change them', async () => {
   const project = await api.newProject()
   const own = { kind: 'user', value: 'ada', reason: 'my own' }
   await api.call('POST', '/legal-holds', project, { body: own })
@@ -277,9 +278,9 @@ test('with retain policy and holds stay, each hold once, and anybody may change 
 
 test.each([
   ['a name twice', { legal_holds: [hold('a', 'x'), hold('a', 'y')] }, '/legal_holds/1/name'],
-  ['a name that is none', { legal_holds: [hold('A b', 'x')] }, '/legal_holds/0/name'],
+  ['an invalid name', { legal_holds: [hold('A b', 'x')] }, '/legal_holds/0/name'],
   [
-    'a trace that is none',
+    'an invalid trace',
     { legal_holds: [hold('a', 'x', { kind: 'trace' })] },
     '/legal_holds/0/value',
   ],
@@ -314,7 +315,7 @@ test.each([
   expect(errors.map((fault) => fault.pointer)).toContain(pointer)
 })
 
-test('a project holds no more for a resource than for people', async () => {
+test('the limit of holds is the same for a resource as for people', async () => {
   const project = await api.newProject()
   const rows = Array.from({ length: 999 }, (_, at) => ({
     ...{ id: newId(), project_id: project, kind: 'task' as const, value: `t${at}`, reason: 'x' },
@@ -332,7 +333,7 @@ test('a project holds no more for a resource than for people', async () => {
   expect((await api.call('POST', '/legal-holds', project, { body })).status).toBe(409)
 })
 
-test('many at once leave one policy and each hold once', async () => {
+test('many concurrent requests leave one policy and each hold once', async () => {
   const project = await api.newProject()
   const legal_holds = ['a', 'b', 'c'].map((name) => hold(name, `user ${name}`))
   const replies = await Promise.all(

@@ -167,7 +167,7 @@ test('a job has a limited number of attempts, but an outage is no attempt', asyn
   let outages = 0
   const away = handlerOf(async () => {
     outages += 1
-    if (outages < 5) throw problem('store_unavailable', { detail: 'It is away.' })
+    if (outages < 5) throw problem('store_unavailable', { detail: 'The store is unavailable.' })
     return {}
   })
   const refused = handlerOf(async () => {

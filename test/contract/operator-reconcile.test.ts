@@ -41,7 +41,7 @@ describe('a resource', () => {
     // The CRD's default: not reconciled yet.
     expect(writes.slice(0, first)).not.toContain('apply notes')
     const told = async () => (await eventReasons(cluster.server, on.namespace, 'a')).length > 0
-    await eventually('an event tells it', told)
+    await eventually('an event reports it', told)
     expect(await eventReasons(cluster.server, on.namespace, 'a')).toEqual(['Created'])
   })
 
@@ -79,7 +79,7 @@ describe('a resource', () => {
     const [note] = cluster.service.of(on.owner('a'))
     if (note !== undefined) note.text = 'wrong'
     await eventually('it is right again', () => note?.text === 'right')
-    await eventually('an event tells it', async () =>
+    await eventually('an event reports it', async () =>
       (await eventReasons(cluster.server, on.namespace, 'a')).includes('Changed'),
     )
   })

@@ -51,7 +51,7 @@ describe('a Secret', () => {
     expect(tokens).toEqual([await tokenIn(on.namespace)])
   })
 
-  test("of somebody else is left as it is, and the resource says so until it's gone", async () => {
+  test('of another owner is left unchanged, and the resource reports it until it is gone', async () => {
     await using on = await operatedNamespace(cluster)
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' } }
     const body = { ...secret, stringData: { token: 'theirs' } }

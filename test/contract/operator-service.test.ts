@@ -35,7 +35,7 @@ describe('a service that is down', () => {
     const since = Date.parse(readyOf(down).lastTransitionTime)
     expect(since).toBeGreaterThanOrEqual(Date.parse(readyOf(good).lastTransitionTime))
     expect(readyOf(down).observedGeneration).toBe(2)
-    await eventually('an event tells it', async () =>
+    await eventually('an event reports it', async () =>
       (await eventReasons(cluster.server, on.namespace, 'deleted')).includes('ServiceUnavailable'),
     )
     const waiting = await on.notes.read('deleted')

@@ -34,7 +34,7 @@ describe('a watch', () => {
     ((gate: TcpGate) => Promise<void>) | undefined,
   ][] = [
     ['is reset', (gate) => gate.reset(), undefined],
-    ['is half open: the server is gone and nobody says so', (gate) => gate.halfOpen(), undefined],
+    ['is half open: the server is gone without closing it', (gate) => gate.halfOpen(), undefined],
     ['is mute: it is there and says nothing', (gate) => gate.mute(), undefined],
     ['stalls for a while', (gate) => gate.stall(), async (gate) => gate.open()],
     ['is refused for a while', (gate) => gate.close(), async (gate) => gate.open()],

@@ -150,7 +150,7 @@ const zero = /^[0-]+$/
 function faultOf(request: OtlpRequest<OtlpSpan | OtlpLogRecord>, body: Buffer): string {
   const rejected = [...request.rejected.values()].reduce((sum, count) => sum + count, 0)
   if (kept(request) + rejected !== request.items) return 'items are lost'
-  if (rejected > 0 !== (request.first_rejection !== '')) return 'a rejection is not told'
+  if (rejected > 0 !== (request.first_rejection !== '')) return 'a rejection is not reported'
   let values = 0
   for (const { resource, scope, items } of request.groups) {
     values += valuesOf(resource.attributes) + valuesOf(scope.attributes)

@@ -161,7 +161,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
         received = delivery?.data ?? received
         await delivery?.bury('to be replayed: headers must fit too')
       })
-      await eventually('it is buried', async () => (await queue.stats()).dead === 1)
+      await eventually('it is dead-lettered', async () => (await queue.stats()).dead === 1)
       expect(data.equals(received)).toBe(true)
       expect(await queue.replayDeadLetter('largest')).toBe(true)
       await eventually('it came again', async () => (await queue.stats()).dead === 1)
@@ -360,7 +360,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
         attempts.push(delivery?.attempt ?? 0)
         throw new Error('can’t be read')
       })
-      await eventually('it is buried', async () => (await queue.stats()).dead === 1, long)
+      await eventually('it is dead-lettered', async () => (await queue.stats()).dead === 1, long)
       await consumer.stop()
       expect(attempts).toEqual([1, 2, 3])
       expect(await queue.stats()).toMatchObject({ pending: 0, dead: 1 })
@@ -384,7 +384,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       const consumer = await queue.consume(options, async () => {
         deliveries += 1
       })
-      await eventually('it is buried', async () => (await queue.stats()).dead === 1, long)
+      await eventually('it is dead-lettered', async () => (await queue.stats()).dead === 1, long)
       await consumer.stop()
       expect(deliveries).toBe(2)
       expect((await queue.deadLetters(1))[0]?.attempts).toBeGreaterThanOrEqual(2)
@@ -400,7 +400,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
         if (seen.length === 1) await delivery?.bury('not now')
         else await delivery?.ack()
       })
-      await eventually('it is buried', async () => (await queue.stats()).dead === 1)
+      await eventually('it is dead-lettered', async () => (await queue.stats()).dead === 1)
       expect(await queue.replayDeadLetter('other')).toBe(false)
       expect(await queue.replayDeadLetter('odd.id*>#/a')).toBe(true)
       await eventually('it is acknowledged', async () => seen.length === 2 && isEmpty(queue))
@@ -419,7 +419,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect(await queue.deadLetters(10)).toEqual([])
       for (const id of ids) {
         await queue.publish(message(id))
-        await eventually('it is buried', () => isEmpty(queue))
+        await eventually('it is dead-lettered', () => isEmpty(queue))
       }
       await consumer.stop()
       expect((await queue.deadLetters(10)).map(({ id }) => id)).toEqual(ids)
@@ -441,7 +441,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       )
       for (const [at, subject] of sent.entries()) {
         await queue.publish(message(`m${at}`, 'x', subject))
-        await eventually('it is buried', () => isEmpty(queue))
+        await eventually('it is dead-lettered', () => isEmpty(queue))
       }
       await Promise.all(consumers.map((consumer) => consumer.stop()))
       const ofProject = { project_id: 'p1' }

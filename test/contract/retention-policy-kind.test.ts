@@ -345,7 +345,7 @@ describe('a spec that the service would refuse', () => {
     ['0 days', { observations: { days: 0 } }, /greater than or equal to 1/],
     ['half a day', { observations: { days: 0.5 } }, /integer/],
     ['36,501 days', { traces: { days: 36_501 } }, /less than or equal to 36500/],
-    ['a field that is none', { spans: { days: 3 } }, /unknown field/],
+    ['an unknown field', { spans: { days: 3 } }, /unknown field/],
     ['an archive after no days', { archive: { enabled: true } }, /afterDays/],
     ['a schedule of every minute', { archive: { schedule: '* * * * *' } }, /schedule/],
     ['a hold on nothing', { legalHolds: [{ name: 'a', reason: 'x' }] }, /exactly one of/],
@@ -362,7 +362,7 @@ describe('a spec that the service would refuse', () => {
       { legalHolds: Array.from({ length: 101 }, (_, at) => hold(`h${at}`, 'x')) },
       /at most 100 items/,
     ],
-    ['a trace that is none', { legalHolds: [{ name: 'a', traceId: 'x', reason: 'x' }] }, /traceId/],
+    ['an invalid trace', { legalHolds: [{ name: 'a', traceId: 'x', reason: 'x' }] }, /traceId/],
     ['no project', { projectRef: {} }, /either id or name/],
     ['two projects', { projectRef: { id: newId(), name: 'x' } }, /either id or name/],
   ])('%s', async (_, more, message) => {

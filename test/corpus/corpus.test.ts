@@ -13,7 +13,7 @@ import { isMedium, measure, scores, type Verdict } from './measure.ts'
 import { missedLines, verdictsPage, wrongLines } from './verdicts-page.ts'
 
 const precision_min = 0.98
-/** The goal is set for loops; of the others, of which there are few runs, one in five may be missed. */
+/** The goal for loops; other kinds have few runs, so one in five may be missed. */
 const recall_min = { loop: 0.95, failure: 0.8, context: 0.8 } as const
 const verdicts = measure(corpus)
 const settings = defaultDetectionSettings()
@@ -31,7 +31,7 @@ describe('the corpus', () => {
 
 describe('with default settings', () => {
   test.each(scores(verdicts).map((score) => [score.type, score] as const))(
-    '%s is found, and not where it is not',
+    '%s is found where it is labelled, and nowhere else',
     (type, score) => {
       const missed = verdicts.flatMap(missedLines).filter((line) => line.includes(`\`${type}\``))
       const wrong = verdicts.flatMap(wrongLines).filter((line) => line.includes(`\`${type}\``))
@@ -50,7 +50,7 @@ describe('with default settings', () => {
   })
 })
 
-describe('told by canonical records in place of the proxy', () => {
+describe('recorded as canonical records instead of by the proxy', () => {
   const told = measure(
     corpus
       .filter((run) => run.observations().every(({ source }) => source === 'proxy'))
@@ -72,7 +72,7 @@ describe('told by canonical records in place of the proxy', () => {
 })
 
 describe('in other batches', () => {
-  test('rows that come one by one give the same findings', () => {
+  test('rows that arrive one by one give the same findings', () => {
     for (const { run, findings } of verdicts) {
       expect(
         findingsInBatches(run.observations(), () => 1),
@@ -81,7 +81,7 @@ describe('in other batches', () => {
     }
   })
 
-  test('rows that come when they end, a few at a time, give the same findings', () => {
+  test('rows that arrive when they end, a few at a time, give the same findings', () => {
     for (const { run, findings } of verdicts) {
       const byEnd = run
         .observations()
@@ -103,7 +103,7 @@ function flaggedIn(measured: readonly Verdict[]): string[] {
     )
 }
 
-/** What is found when the rows come in batches, as a worker reads them: a rebuild begins anew. */
+/** The findings when the rows arrive in batches, as a worker reads them; a rebuild starts again. */
 function findingsInBatches(
   rows: readonly Observation[],
   sizeOf: (batch: number) => number,

@@ -130,7 +130,8 @@ test('a full spool: exporters get a retryable answer, completions continue, the 
     { timeout_ms: 60_000 },
   )
   const outcomes = await Promise.all((['protobuf', 'json', 'grpc', 'api'] as const).map(oneOf))
-  for (const one of outcomes) expect(one).toMatchObject({ outcome: 'refused', may_retry_after: true })
+  for (const one of outcomes)
+    expect(one).toMatchObject({ outcome: 'refused', may_retry_after: true })
 
   const calls = startLoad({
     ...{ base_url: () => cluster.proxy.base_url, project_key: cluster.login.project_key },
