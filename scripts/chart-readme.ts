@@ -52,7 +52,7 @@ then what it made in the service stays.
 |---|---|---|
 `
 
-/** `charts/looptrace/README.md`: a row for each value that has a comment which begins with `--`. */
+/** `charts/looptrace/README.md`: a row for each value with a comment that begins with `--`. */
 export function chartReadme(): string {
   const text = readFileSync(new URL('values.yaml', chart), 'utf8')
   const rows = valuesOf(text).map(({ path, about }) => {
@@ -64,7 +64,10 @@ export function chartReadme(): string {
 
 type Described = { path: string[]; about: string }
 
-/** The values with their comments. Two spaces are one level deeper; a list's items have none. */
+/**
+ * The values with their comments. Two spaces are one level deeper; items of a list have no
+ * comments.
+ */
 function valuesOf(text: string): Described[] {
   const found: Described[] = []
   const above: string[] = []

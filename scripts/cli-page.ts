@@ -1,7 +1,7 @@
 import { type Command, cliCommands, optionRows } from '../src/cli/index.ts'
 import { roleCommands } from '../src/roles/role-commands.ts'
 
-/** docs/reference/cli.md: every command, from the same words as its help. */
+/** docs/reference/cli.md: every command, from the texts of its help. */
 export function cliPage(): string {
   return [
     '# Command line',

@@ -21,7 +21,7 @@ import { type TableAbout, tablesOf } from './tables-of-migrations.ts'
 
 const root = new URL('..', import.meta.url).pathname
 
-/** Each file that is made from the code, with its content. */
+/** Each file that is generated from the code, with its content. */
 export async function generatedFiles(): Promise<{ path: string; content: string }[]> {
   const routes = routeCatalogue()
   const document = openapiDocument(routes, { version })

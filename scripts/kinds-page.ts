@@ -133,15 +133,15 @@ function range(least: number | undefined, most: number | undefined, unit: string
     : `${least} to ${most}${unit}`
 }
 
-/** In a table a bar ends the cell, also inside of code. */
+/** In a table a bar ends the cell, also inside code. */
 function code(text: string): string {
   return `\`${text.replaceAll('|', '\\|')}\``
 }
 
-/** A longer rule says less than its message; the CRD has it. */
+/** A long rule is less clear than its message; the CRD has it. */
 const shownRuleMax = 100
 
-/** All rules of a resource, with the place that each stands at. */
+/** All rules of a resource, with their position. */
 function rulesList(schema: StructuralSchema): string[] {
   const rules = rulesOf(schema, 'resource')
   if (rules.length === 0) return []

@@ -1,7 +1,7 @@
 import type { ArchiveFacts } from './archives.ts'
 import { thousands, verdict } from './figures.ts'
 
-/** How fast a day goes into an archive and comes back. */
+/** The speed of archiving and restoring a day. */
 export function archiveSection({ rows, bytes, rounds }: ArchiveFacts): string {
   return `### Archive and restore
 

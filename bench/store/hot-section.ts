@@ -2,7 +2,7 @@ import { sameness, spreadOf, thousands, within } from './figures.ts'
 import type { HotFacts, HotQuestionFacts, StoreTimes } from './hot-window.ts'
 import { hotWindow } from './questions.ts'
 
-/** What the hot window in PostgreSQL costs beside ClickHouse. */
+/** The cost of the hot window in PostgreSQL compared with ClickHouse. */
 export function hotSection({ load, questions }: HotFacts): string {
   return `### The hot window: PostgreSQL beside ClickHouse
 

@@ -1,7 +1,7 @@
 import { sameness, spreadOf, within } from './figures.ts'
 import type { RouteFacts } from './routes.ts'
 
-/** What a question costs through the API. */
+/** The cost of a question through the API. */
 export function routeSection(routes: readonly RouteFacts[]): string {
   return `### Through the API
 
