@@ -47,7 +47,7 @@ export function performancePage(results: Results): string {
       : []),
   ]
   const how =
-    'Made by `make bench` from the JSON beside it. The machine is shared: read ratios, not times.'
+    'Written by `make bench` from the JSON files beside it. The machine is shared: trust ratios, not times.'
   return `# Performance\n\n${how}\n\n${sections.join('\n')}`
 }
 

@@ -17,7 +17,7 @@ export type DrainFacts = {
   /** Processor time per observation by process, in µs; medians. */
   cpu_us: Record<Exclude<Party, 'proxy'>, number>
   worker_spread: readonly [number, number]
-  /** Observations a second while the queue was drained, for any bottleneck. */
+  /** Observations a second while the queue was drained, overall. */
   per_s: number
 }
 
