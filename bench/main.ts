@@ -52,7 +52,7 @@ if (as_kept) {
     await writeFile(fileOf(part), `${JSON.stringify(result, null, 2)}\n`)
   }
 }
-const known = { ...(await kept()), ...results }
+const known = { ...(await readKeptResults()), ...results }
 if (as_kept) await writeFile('docs/reference/performance.md', performancePage(known))
 console.log(performancePage(known))
 const unequal = results.store === undefined ? [] : unequalAnswers(results.store.facts)
@@ -76,7 +76,7 @@ function measured<Facts>(facts: Facts): Measured<Facts> {
 }
 
 /** Results of earlier runs. */
-async function kept(): Promise<Results> {
+async function readKeptResults(): Promise<Results> {
   const found: [string, unknown][] = []
   for (const part of partNames) {
     const text = await readFile(fileOf(part), 'utf8').catch(() => undefined)

@@ -58,12 +58,12 @@ function thresholdsOf({ settings }: Detector): string[] {
   const { properties = {} } = z.toJSONSchema(settings, { io: 'input' })
   return Object.entries(properties as Record<string, Threshold>).map(([name, threshold]) => {
     const { minimum = '–', maximum = '–', description = '' } = threshold
-    const cells = [`\`${name}\``, shown(threshold.default), minimum, maximum, description]
+    const cells = [`\`${name}\``, formatDefault(threshold.default), minimum, maximum, description]
     return `| ${cells.join(' | ')} |`
   })
 }
 
-function shown(value: unknown): string {
+function formatDefault(value: unknown): string {
   const text = JSON.stringify(value) ?? '–'
   return text === '{}' ? 'none' : `\`${text}\``
 }

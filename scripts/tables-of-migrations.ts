@@ -76,7 +76,7 @@ function readTable(tables: Map<string, TableAbout>, text: string): void {
 function readAlteration(tables: Map<string, TableAbout>, text: string): void {
   const sql = withoutComments(text)
   const [, ours, plain] = alterTable.exec(sql) ?? []
-  const table = known(tables, ours ?? plain ?? '')
+  const table = tableNamed(tables, ours ?? plain ?? '')
   const [, setting] = modifySetting.exec(sql) ?? []
   if (setting !== undefined) {
     table.keys.push(`setting ${setting}`)
@@ -92,7 +92,7 @@ function readAlteration(tables: Map<string, TableAbout>, text: string): void {
 function readIndex(tables: Map<string, TableAbout>, text: string): void {
   const [, unique = '', index = '', table = '', rest = ''] =
     createIndex.exec(withoutComments(text)) ?? []
-  const { keys, indexes } = known(tables, table)
+  const { keys, indexes } = tableNamed(tables, table)
   const key = `${unique}index ${oneLine(rest)}`
   keys.push(key)
   indexes.set(index, key)
@@ -110,7 +110,7 @@ function readDroppedIndex(tables: Map<string, TableAbout>, text: string): void {
   throw new Error(`no migration makes the index ${JSON.stringify(index)}`)
 }
 
-function known(tables: ReadonlyMap<string, TableAbout>, name: string): TableAbout {
+function tableNamed(tables: ReadonlyMap<string, TableAbout>, name: string): TableAbout {
   const table = tables.get(name)
   if (table === undefined) throw new Error(`no migration makes the table ${JSON.stringify(name)}`)
   return table

@@ -84,7 +84,7 @@ async function measureBoth(
     }
     const [one = [], other = []] = answers
     rows = one.length
-    equal &&= rows > 0 && alike(one, other)
+    equal &&= rows > 0 && sameAnswer(one, other)
   }
   const { name, goal_ms } = question
   const { clickhouse: columns, postgres: records } = times
@@ -104,7 +104,7 @@ async function askStore(
   return { took_ms: performance.now() - start_ms, rows }
 }
 
-function alike(one: readonly Row[], other: readonly Row[]): boolean {
+function sameAnswer(one: readonly Row[], other: readonly Row[]): boolean {
   const same = (row: Row, second: Row) =>
     Object.entries(row).every(([name, value]) => isSame(value, second[name]))
   return one.length === other.length && one.every((row, at) => same(row, other[at] ?? {}))

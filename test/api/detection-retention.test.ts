@@ -32,7 +32,7 @@ async function detected(project: string, ...tasks: string[]) {
   }
 }
 
-async function told(project: string, task: string) {
+async function readTask(project: string, task: string) {
   const [found, record] = await Promise.all([
     api.get(project, `/tasks/${task}/findings?state=any`),
     api.get(project, `/tasks/${task}`),
@@ -49,15 +49,15 @@ test('when content expires its quotes are removed, and findings stay', async () 
   const project = await api.bench.newProject()
   await api.bench.bring([...looping(project, 'old'), ...looping(project, 'new', { day: 2n })])
   await detected(project, 'old', 'new')
-  expect((await told(project, 'old')).all).toContain(secret)
+  expect((await readTask(project, 'old')).all).toContain(secret)
   await openFindingsRetention(api.bench).maskContent(sliceOf(project, 0n))
-  const old = await told(project, 'old')
+  const old = await readTask(project, 'old')
   expect(old.all).not.toContain(secret)
   expect(old.findings).toMatchObject([{ type: 'repeat_call', evidence: { expired: true } }])
-  expect((await told(project, 'new')).all).toContain(secret)
+  expect((await readTask(project, 'new')).all).toContain(secret)
   const stranger = await api.bench.newProject()
   await openFindingsRetention(api.bench).maskContent(sliceOf(stranger, 2n))
-  expect((await told(project, 'new')).all).toContain(secret)
+  expect((await readTask(project, 'new')).all).toContain(secret)
 })
 
 test('deleted observations take their findings along, but not held ones', async () => {
@@ -67,9 +67,9 @@ test('deleted observations take their findings along, but not held ones', async 
   await detected(project, 'old', 'held', 'new')
   const traces = [...new Set(held.map(({ trace_id }) => trace_id))]
   await openFindingsRetention(api.bench).deleteRows(sliceOf(project, 0n, traces))
-  expect((await told(project, 'old')).findings).toEqual([])
-  expect((await told(project, 'held')).findings).toHaveLength(1)
-  expect((await told(project, 'new')).findings).toHaveLength(1)
+  expect((await readTask(project, 'old')).findings).toEqual([])
+  expect((await readTask(project, 'held')).findings).toHaveLength(1)
+  expect((await readTask(project, 'new')).findings).toHaveLength(1)
 })
 
 test("an erasure deletes findings that involve the user, and others' context memory of them", async () => {
@@ -105,10 +105,10 @@ test("an erasure deletes findings that involve the user, and others' context mem
     ...{ project_id: project, user_id: 'ada', held_trace_ids: [], trace_ids: [] },
   })
   for (const task of ['later', 'shared']) {
-    expect([task, (await told(project, task)).findings]).toEqual([task, []])
+    expect([task, (await readTask(project, task)).findings]).toEqual([task, []])
     expect(await ledgerOf(task)).toMatchObject({ ledger: null, due_at: expect.any(String) })
   }
-  expect((await told(project, 'his')).findings).toHaveLength(1)
+  expect((await readTask(project, 'his')).findings).toHaveLength(1)
 })
 
 test('a running analysis writes nothing of content that is removed meanwhile', async () => {
@@ -150,7 +150,7 @@ test('a running analysis writes nothing of content that is removed meanwhile', a
     .where('project_id', '=', project)
     .executeTakeFirstOrThrow()
   expect(after.epoch).not.toBe(before.epoch)
-  expect((await told(project, 'racing')).all).not.toContain(secret)
+  expect((await readTask(project, 'racing')).all).not.toContain(secret)
 })
 
 function expired<Row extends object>(row: Row): Row {

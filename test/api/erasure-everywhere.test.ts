@@ -267,9 +267,9 @@ test('the receipt lists the remaining data, where and until when', async () => {
   const other = await projectWithRecords()
   const body = { kind: 'trace', value: other.hers, reason: 'a case' }
   await api.call('POST', '/legal-holds', other.project, { body })
-  const held = (await erase(other.project, { purge: false })) as Completed
-  expect(held.receipt).toMatchObject({ purged: false, held_rows: 10 })
-  expect(held.receipt.remaining.map(({ what }) => what)).toEqual([
+  const untouched = (await erase(other.project, { purge: false })) as Completed
+  expect(untouched.receipt).toMatchObject({ purged: false, held_rows: 10 })
+  expect(untouched.receipt.remaining.map(({ what }) => what)).toEqual([
     ...['held_rows', 'marked_rows', 'database_pages', 'late_rows'],
   ])
 })

@@ -219,18 +219,18 @@ describe('when publishing fails', () => {
 
   test('an owner that comes back late neither frees nor changes the taken-over request', async () => {
     await using late = await openIngestRequestApi(url, { settings: { take_over_after_ms: 50 } })
-    const holds: ((error?: Error) => void)[] = []
+    const releases: ((error?: Error) => void)[] = []
     late.onPublish = () =>
       new Promise((resolve, reject) => {
-        holds.push((error) => (error ? reject(error) : resolve()))
+        releases.push((error) => (error ? reject(error) : resolve()))
       })
     const batch = keyed()
     const first = late.post(batch)
-    await eventually('the first publishes', () => holds.length === 1)
+    await eventually('the first publishes', () => releases.length === 1)
     await sleep(80)
     const second = late.post(batch)
-    await eventually('the second has taken over', () => holds.length === 2)
-    holds[0]?.(new Error('too late'))
+    await eventually('the second has taken over', () => releases.length === 2)
+    releases[0]?.(new Error('too late'))
     expect((await first).status).toBe(503)
     const { claimed_at } = await late.db
       .selectFrom('ingest_requests')
@@ -238,7 +238,7 @@ describe('when publishing fails', () => {
       .where('idempotency_key', '=', batch.idempotency_key)
       .executeTakeFirstOrThrow()
     expect(claimed_at).not.toBeNull()
-    holds[1]?.()
+    releases[1]?.()
     expect((await second).status).toBe(202)
     expect(new Set(late.enqueued.map((request) => request.ingest_request_id)).size).toBe(1)
   })

@@ -94,8 +94,8 @@ type Told = { id: number; version: number; task: number; start: number; lasts: n
 >
 
 /** One of a few observations; the fields that a version may not change follow from its id. */
-function rowOf(project_id: string, told: Told): Observation {
-  const { id, task, start, lasts, version, ...fields } = told
+function rowOf(project_id: string, versionFacts: Told): Observation {
+  const { id, task, start, lasts, version, ...fields } = versionFacts
   const place = (id * 7 + task * 3) % 11
   const start_time = BigInt(start_ms + place) * 1_000_000n + BigInt(id % 3)
   return observationOf({
@@ -117,7 +117,7 @@ function rowOf(project_id: string, told: Told): Observation {
 
 const types = ['generation', 'tool', 'generation', 'span', 'embedding'] as const
 
-const told: fc.Arbitrary<Told> = fc.record({
+const versionFacts: fc.Arbitrary<Told> = fc.record({
   id: fc.nat({ max: 9 }),
   version: fc.nat({ max: 1 }),
   task: fc.nat({ max: 2 }),
@@ -140,7 +140,7 @@ type Delivery = { rows: Told[]; dies: string; besideTheNext: boolean }
 
 /** A batch, the number of its deliveries, and where its first delivery dies. */
 const delivery: fc.Arbitrary<Delivery> = fc.record({
-  rows: fc.array(told, { minLength: 1, maxLength: 6 }),
+  rows: fc.array(versionFacts, { minLength: 1, maxLength: 6 }),
   dies: fc.constantFrom('never', 'before the roll-up', 'after the roll-up'),
   besideTheNext: fc.boolean(),
 })

@@ -266,15 +266,15 @@ test('plain spans create no task; one with its own task does', async () => {
 })
 
 test('requests are settled before their message is acknowledged, and again if that failed', async () => {
-  const told: (readonly LedgerEntry[])[] = []
+  const reported: (readonly LedgerEntry[])[] = []
   const store = memoryStore()
   await using bench = await openIngestBench({
     store,
     url,
     settleRequests: async (entries) => {
       expect((await bench.queue.stats()).pending).toBe(1)
-      told.push(entries)
-      if (told.length === 1) throw new Error('away')
+      reported.push(entries)
+      if (reported.length === 1) throw new Error('away')
     },
   })
   const here = { store, bench, project_id: randomUUID() }
@@ -283,6 +283,6 @@ test('requests are settled before their message is acknowledged, and again if th
   await send(here, [{ ingest_request_id, rows, path: 'api' }])
   await bench.startWorker()
   await bench.settled()
-  expect(told).toHaveLength(2)
-  expect(told[1]).toMatchObject([{ ingest_request_id, side: 'settled', stored: 1 }])
+  expect(reported).toHaveLength(2)
+  expect(reported[1]).toMatchObject([{ ingest_request_id, side: 'settled', stored: 1 }])
 })

@@ -25,11 +25,11 @@ async function openOnTakenPort(about: { grpc_is_optional?: boolean }) {
     otlp_requests_per_minute_max: 0,
   }
   const context = { logger, metrics: createMetrics(), clock: systemClock, parts, ports: {} }
-  const { grpc } = await openOtlp(context, config, { keys: nobody, intake: nothing, ...about })
+  const { grpc } = await openOtlp(context, config, { keys: noKeys, intake: nothing, ...about })
   return { grpc, warnings: warn.mock.calls.map(([, text]) => text) }
 }
 
-const nobody = { authenticate: () => undefined }
+const noKeys = { authenticate: () => undefined }
 const nothing = {
   enqueuer: { enqueue: async () => 0 },
   capture: () => {

@@ -239,8 +239,8 @@ describe('the connection', () => {
     const socket = connect(receiver.grpc.port, '127.0.0.1')
     socket.on('error', () => undefined).resume()
     await new Promise((resolve) => socket.once('connect', resolve))
-    const gone = new Promise((resolve) => socket.once('close', resolve))
+    const closed = new Promise((resolve) => socket.once('close', resolve))
     await receiver.grpc.close(50)
-    await gone
+    await closed
   })
 })

@@ -403,8 +403,8 @@ describe('the limits', () => {
     await using receiver = await testReceiver({ settings, gate: open.promise })
     const first = post(receiver, '/v1/traces', long, asJson)
     await eventually('the first is held', async () => {
-      const held = await receiver.counted('looptrace_otlp_inflight_bytes')
-      return held !== undefined && held > 100 * kibibyte_bytes
+      const heldBytes = await receiver.counted('looptrace_otlp_inflight_bytes')
+      return heldBytes !== undefined && heldBytes > 100 * kibibyte_bytes
     })
     const second = await post(receiver, '/v1/traces', long, asJson)
     expect(second.status).toBe(503)

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await bench.startWorker()
   const enqueuer = createEnqueuer({
     publish: (message) => bench.queue.publish(message),
-    onAccepted: (told) => entries.push(...told),
+    onAccepted: (accepted) => entries.push(...accepted),
     message_bytes_max: 1024 * 1024,
     inflight_bytes_max: 64 * 1024 * 1024,
     logger: createLogger({ role: 'test', level: 'silent' }),
@@ -176,6 +176,6 @@ const nothing = { accepted: 0, stored: 0, pending: 0, rejected: {}, lost: {} }
 async function sums() {
   await ledger.insertEntries(entries.splice(0), { token: newId() })
   const window = { from_ms: 0, to_ms: Date.now() + 3_600_000, lost_before_ms: undefined }
-  const told = await ledger.sums(otlpProject, window)
-  return told.find(({ path }) => path === 'otlp') ?? nothing
+  const sums = await ledger.sums(otlpProject, window)
+  return sums.find(({ path }) => path === 'otlp') ?? nothing
 }

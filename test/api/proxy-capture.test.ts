@@ -93,12 +93,12 @@ async function allMessages(queue: Queue) {
 }
 
 const secret = 'someone@private.example'
-const said = 'the-words-of-the-user'
+const secretText = 'the-words-of-the-user'
 const question = {
   model: 'gpt-4o',
   temperature: 0.5,
   messages: [
-    { role: 'user', content: `${said}: write to ${secret}` },
+    { role: 'user', content: `${secretText}: write to ${secret}` },
     {
       role: 'assistant',
       tool_calls: [
@@ -117,7 +117,7 @@ const headers = { ...goodHeaders, 'x-user-id': secret, baggage: `mail=${secret}`
 
 /** Makes calls, whole and streamed, and a failing one; returns their receipts. */
 async function makeCalls(edge: Awaited<ReturnType<typeof openEdge>>) {
-  const fails = { reply: { error: { status: 400, message: `no ${secret}, ${said}` } } }
+  const fails = { reply: { error: { status: 400, message: `no ${secret}, ${secretText}` } } }
   await using provider = await testProvider({ script: { steps: [{ reply }, { reply }, fails] } })
   await using proxy = await testProxy({ ...provider, recorder: edge.recorder })
   const receipts: string[] = []
@@ -146,7 +146,10 @@ test('masked text is neither on disk nor in a message; the rest is', async () =>
   const sent = Buffer.concat(ingest)
   for (const bytes of [disk, sent]) {
     expect([bytes.includes(secret), bytes.includes('hunter2')]).toEqual([false, false])
-    expect([bytes.includes(said), bytes.includes('the-words-of-the-model')]).toEqual([true, true])
+    expect([bytes.includes(secretText), bytes.includes('the-words-of-the-model')]).toEqual([
+      true,
+      true,
+    ])
     expect([bytes.includes('[masked:mail]'), bytes.includes('[masked:pw]')]).toEqual([true, true])
   }
   expect(new Set(ledger.map((entry) => entry.ingest_request_id))).toEqual(new Set(receipts))
@@ -173,7 +176,7 @@ test.each([
   await using edge = await openEdge(rules)
   const receipts = await makeCalls(edge)
   const disk = await edge.onDisk()
-  expect([disk.includes('gpt-4o'), disk.includes(said)]).toEqual([false, false])
+  expect([disk.includes('gpt-4o'), disk.includes(secretText)]).toEqual([false, false])
   const { ingest, ledger } = await edge.messages()
   expect(ingest).toEqual([])
   expect(ledger.map((entry) => entry.ingest_request_id).sort()).toEqual(receipts.toSorted())

@@ -27,7 +27,7 @@ function unasked(response: Uint8Array): string {
   return Buffer.from(response).toString().replaceAll(',"usage":null', '')
 }
 
-const gone = { outcome: 'client_gone', error_type: 'client_gone' }
+const clientGone = { outcome: 'client_gone', error_type: 'client_gone' }
 
 describe('a client that disconnects', () => {
   test('while it sends the body', async () => {
@@ -44,7 +44,7 @@ describe('a client that disconnects', () => {
     )
     socket.destroy()
     const { facts, request } = await proxy.recorded()
-    expect(facts).toMatchObject({ ...gone, status_code: 499, content_state: 'truncated' })
+    expect(facts).toMatchObject({ ...clientGone, status_code: 499, content_state: 'truncated' })
     expect(facts.error_message).toMatch(/while it sent the body/)
     expect(Buffer.from(request).toString()).toBe('{"model":')
     expect(provider.seen().total).toBe(0)
@@ -61,7 +61,7 @@ describe('a client that disconnects', () => {
     post.leave()
     await providerAborted(provider)
     const { facts } = await proxy.recorded()
-    expect(facts).toMatchObject(gone)
+    expect(facts).toMatchObject(clientGone)
     expect(facts.error_message).toMatch(/before the first byte/)
     expect(facts.response_bytes).toBe(0)
     expect(facts.first_token_time).toBeNull()
@@ -76,7 +76,7 @@ describe('a client that disconnects', () => {
     post.leave()
     expect(await providerAborted(provider)).toBe('body')
     const { facts, response } = await proxy.recorded()
-    expect(facts).toMatchObject({ ...gone, status_code: 200, streamed: true })
+    expect(facts).toMatchObject({ ...clientGone, status_code: 200, streamed: true })
     expect(facts.error_message).toMatch(/in the middle/)
     expect(dataOf(Buffer.from(response)).length).toBeGreaterThan(0)
     expect(facts.first_token_time).not.toBeNull()
@@ -91,7 +91,7 @@ describe('a client that disconnects', () => {
     post.leave()
     await providerAborted(provider)
     const exchange = await proxy.recorded()
-    expect(endingOf(exchange)).toEqual({ ...gone, status_code: 200 })
+    expect(endingOf(exchange)).toEqual({ ...clientGone, status_code: 200 })
     expect(exchange.response).toHaveLength(20)
   })
 
@@ -124,7 +124,7 @@ describe('a client that disconnects', () => {
     head.pause()
     await post.firstBytes
     post.leave()
-    expect(endingOf(await proxy.recorded())).toMatchObject(gone)
+    expect(endingOf(await proxy.recorded())).toMatchObject(clientGone)
   })
 
   test('while the provider is still being connected to', async () => {
@@ -135,7 +135,7 @@ describe('a client that disconnects', () => {
       (await proxy.metrics.expose()).body.includes('looptrace_proxy_in_flight_calls 1'),
     )
     post.leave()
-    expect(endingOf(await proxy.recorded())).toEqual({ ...gone, status_code: 499 })
+    expect(endingOf(await proxy.recorded())).toEqual({ ...clientGone, status_code: 499 })
   })
 })
 
@@ -367,7 +367,7 @@ describe('a slow client', () => {
     const head = await rawPost(proxy.chat, streamed, goodHeaders).head
     head.on('error', () => undefined)
     head.pause()
-    expect(endingOf(await proxy.recorded())).toEqual({ ...gone, status_code: 200 })
+    expect(endingOf(await proxy.recorded())).toEqual({ ...clientGone, status_code: 200 })
   })
 })
 

@@ -32,7 +32,7 @@ let gates: { clickhouse: TcpGate; postgres: TcpGate }
 let relational: Relational<HotTables & JobTables & RouteTables>
 let server: HttpServer
 let project_id: string
-/** What happens between the choice of a store and its use. */
+/** Hook between the choice of a store and its use. */
 let afterChoice: () => void = () => undefined
 const closing: (() => Promise<unknown>)[] = []
 

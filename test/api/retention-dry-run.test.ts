@@ -28,7 +28,7 @@ async function setPolicy(project: string, body: object): Promise<void> {
 }
 
 /** Ends the job of an answer, as a worker does. */
-async function done(asked: { body: Record<string, unknown> }): Promise<void> {
+async function runJob(asked: { body: Record<string, unknown> }): Promise<void> {
   await api.done(String(asked.body['job_id']), handler())
 }
 
@@ -47,7 +47,7 @@ test('each way to request a dry run answers 202 with a run, which Location names
       ...{ status: 202, location: `/api/v2/observability${runs}/${job_id}` },
       body: { kind: 'retention_dry_run', dry_run: true, state: 'queued', result: null },
     })
-    await done(asked)
+    await runJob(asked)
     const read = await api.call('GET', `${runs}/${job_id}`, project)
     expect(read.body).toMatchObject({ state: 'succeeded', result: { deleted_rows: 0 } })
   }
@@ -98,8 +98,8 @@ test('a project has one dry run at a time, requested in any way; other projects 
   expect(elsewhere.status).toBe(202)
   // A dry run delays no run.
   expect((await api.call('POST', '/retention/run', project)).status).toBe(202)
-  await done(first)
-  await done(elsewhere)
+  await runJob(first)
+  await runJob(elsewhere)
   expect((await api.call('POST', run, project)).status).toBe(202)
 })
 
@@ -346,7 +346,7 @@ test('permissions to start and cancel a dry run', async () => {
   ) => {
     const body = method === 'PUT' ? { days: {} } : undefined
     const reply = await api.call(method, path, project, { headers, body })
-    if (reply.status === 202) await done(reply)
+    if (reply.status === 202) await runJob(reply)
     return reply.status
   }
   const cancel = `${runs}/${newId()}/cancel`

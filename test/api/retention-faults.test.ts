@@ -89,7 +89,7 @@ test('a run waits for a store that is temporarily unavailable', async () => {
 
 test('copies in a second store are deleted too, also those of a run that died between the two', async () => {
   const project = await dueProject()
-  const gone: string[] = []
+  const deleted: string[] = []
   let is_broken = true
   const handler = api.handler(api.store, [
     {
@@ -100,14 +100,14 @@ test('copies in a second store are deleted too, also those of a run that died be
           is_broken = false
           throw problem('store_unavailable', { detail: 'The store is unavailable.' })
         }
-        gone.push(new Date(Number(from / 1_000_000n)).toISOString().slice(0, 10))
+        deleted.push(new Date(Number(from / 1_000_000n)).toISOString().slice(0, 10))
       },
       maskContent: async () => undefined,
       eraseUser: async () => undefined,
     },
   ])
   await api.run(project, handler)
-  expect(new Set(gone).size).toBe(agos.length)
+  expect(new Set(deleted).size).toBe(agos.length)
 })
 
 test('the ledger is unchanged after deletions: retention loses nothing', async () => {

@@ -34,7 +34,7 @@ const hold = (name: string, value: string, more = {}) => ({
   ...more,
 })
 
-async function holds(project: string, released = false): Promise<Record<string, unknown>[]> {
+async function listHolds(project: string, released = false): Promise<Record<string, unknown>[]> {
   const { body } = await api.call('GET', `/legal-holds?released=${released}`, project)
   return (body as { holds: Record<string, unknown>[] }).holds
 }
@@ -77,7 +77,7 @@ test('another resource takes over only on request; a new uid is the same resourc
   })
   // Values that it does not declare stay held, without an owner: the resource that declared them is
   // gone.
-  expect(await holds(project)).toMatchObject([
+  expect(await listHolds(project)).toMatchObject([
     { value: 'bob', managed_by: null, name: null },
     { value: 'ada', managed_by: resource('other'), name: 'a' },
   ])
@@ -118,12 +118,12 @@ test('a person resets to the default, but not from another version than they saw
   const viewer = { headers: tokenOf('viewer', project) }
   expect((await api.call('DELETE', path, project, viewer)).status).toBe(403)
   expect(await drop('"7"')).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
-  const gone = await drop('"1"')
-  expect(gone).toMatchObject({
+  const dropped = await drop('"1"')
+  expect(dropped).toMatchObject({
     ...{ status: 200, etag: '"0"' },
     body: { version: 0, days: { observations: null }, next_run_at: null },
   })
-  expect((await api.call('GET', path, project)).body).toEqual(gone.body)
+  expect((await api.call('GET', path, project)).body).toEqual(dropped.body)
   expect((await drop()).status).toBe(200)
 })
 
@@ -145,7 +145,7 @@ test('holds of a resource are placed, changed and released with it', async () =>
       { name: 'c', kind: 'task', value: 'run-1' },
     ],
   })
-  const before = await holds(project)
+  const before = await listHolds(project)
   const second = await declare(project, {
     legal_holds: [hold('a', 'ada', { reason: 'another' }), hold('b', 'bob')],
   })
@@ -161,7 +161,7 @@ test('holds of a resource are placed, changed and released with it', async () =>
   expect(idOf(second.body)[0]).toBe(idOf(first.body)[0])
   expect(idOf(second.body)[1]).not.toBe(idOf(first.body)[1])
   // Each record shows what was held when.
-  const all = await holds(project, true)
+  const all = await listHolds(project, true)
   expect(all).toHaveLength(4)
   expect(all.filter(({ released_at }) => released_at !== null)).toMatchObject([
     { value: 'run-1', released_by: 'operator:operator-1' },
@@ -172,7 +172,7 @@ test('holds of a resource are placed, changed and released with it', async () =>
     legal_holds: [hold('a', 'ada', { reason: 'another' }), hold('b', 'bob')],
   })
   await declare(project)
-  expect(await holds(project, true)).toEqual(all)
+  expect(await listHolds(project, true)).toEqual(all)
   expect(before).toHaveLength(3)
 })
 
@@ -189,10 +189,10 @@ test('only the resource releases its hold, and a person’s own hold exists besi
   expect((await api.call('POST', '/legal-holds', project, { body })).status).toBe(200)
   // Both are recorded, and their data is held once.
   expect((await api.call('GET', path, project)).body['held_count']).toBe(1)
-  expect(await holds(project)).toHaveLength(2)
+  expect(await listHolds(project)).toHaveLength(2)
   await declare(project, { legal_holds: [] })
   expect((await api.call('GET', path, project)).body['held_count']).toBe(1)
-  const left = await holds(project)
+  const left = await listHolds(project)
   expect(left).toMatchObject([{ hold_id: own.body['hold_id'] }])
   expect((await api.call('DELETE', `/legal-holds/${own.body['hold_id']}`, project)).status).toBe(
     200,
@@ -249,7 +249,7 @@ test('holds are removed with their resource also if another owns the policy now'
     .where('project_id', '=', project)
     .execute()
   expect(await withdraw(project, inQuery())).toMatchObject(refused)
-  expect(await holds(project)).toEqual([])
+  expect(await listHolds(project)).toEqual([])
 })
 
 test('with retain policy and holds stay, each hold once, and anyone may change them', async () => {
@@ -258,14 +258,14 @@ test('with retain policy and holds stay, each hold once, and anyone may change t
   await api.call('POST', '/legal-holds', project, { body: own })
   const holding = [hold('a', 'ada'), hold('b', 'bob'), hold('again', 'bob')]
   await declare(project, { legal_holds: holding })
-  expect(await holds(project)).toHaveLength(4)
+  expect(await listHolds(project)).toHaveLength(4)
   for (const version of [2, 2]) {
     expect(await withdraw(project, `${inQuery()}&retain=true`)).toMatchObject({
       ...{ status: 200 },
       body: { managed_by: null, days: { observations: 30 }, version, held_count: 2 },
     })
   }
-  const left = await holds(project)
+  const left = await listHolds(project)
   expect(left).toMatchObject([
     { value: 'bob', managed_by: null, name: null },
     { value: 'ada', reason: 'my own', managed_by: null },
@@ -340,14 +340,14 @@ test('many concurrent requests leave one policy and each hold once', async () =>
     Array.from({ length: 8 }, () => declare(project, { legal_holds })),
   )
   expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(200))
-  expect(await holds(project, true)).toHaveLength(3)
-  const taken = await Promise.all(
+  expect(await listHolds(project, true)).toHaveLength(3)
+  const takeOvers = await Promise.all(
     Array.from({ length: 4 }, (_, at) =>
       declare(project, { managed_by: resource(`r${at}`), take_over: true, legal_holds }),
     ),
   )
-  expect(taken.map(({ status }) => status)).toEqual(Array(4).fill(200))
-  expect(await holds(project)).toHaveLength(3)
+  expect(takeOvers.map(({ status }) => status)).toEqual(Array(4).fill(200))
+  expect(await listHolds(project)).toHaveLength(3)
   const { body } = await api.call('GET', path, project)
   expect(body['legal_holds']).toHaveLength(3)
 })

@@ -134,7 +134,7 @@ test('environments have their own days, also for rows that name none', async () 
 test('content is deleted before its rows, and the rows show it', async () => {
   const project = await api.newProject()
   const [old, young] = [newId(), newId()]
-  const said = (trace_id: string, time: bigint) => ({
+  const correlationAt = (trace_id: string, time: bigint) => ({
     observations: [
       {
         ...{ trace_id, observation_id: trace_id.slice(-12), start_time: time },
@@ -156,8 +156,8 @@ test('content is deleted before its rows, and the rows show it', async () => {
       { trace_id, time, correlation_type: 'order', correlation_value: 'o-1' },
     ],
   })
-  await api.seed(project, said(old, daysAgo(8)))
-  await api.seed(project, said(young, daysAgo(7)))
+  await api.seed(project, correlationAt(old, daysAgo(8)))
+  await api.seed(project, correlationAt(young, daysAgo(7)))
   await setPolicy(project, { days: { content: 7, observations: 30, traces: 30, events: 30 } })
   const dry = await api.dryRun(project)
   const run = await api.run(project)
@@ -333,13 +333,13 @@ test('tasks and conversations follow their last activity', async () => {
   })
   const dry = await api.dryRun(project)
   const run = await api.run(project)
-  const told = counted(run['buckets'])
-  expect(told.map(({ kind, day, environment, rows }) => [kind, day, environment, rows])).toEqual([
+  const counts = counted(run['buckets'])
+  expect(counts.map(({ kind, day, environment, rows }) => [kind, day, environment, rows])).toEqual([
     ['conversations', dateAgo(40), '', 1],
     ['tasks', dateAgo(40), '', 1],
     ['tasks', dateAgo(8), 'dev', 1],
   ])
-  expect(counted(dry.buckets)).toEqual(told)
+  expect(counted(dry.buckets)).toEqual(counts)
   const left = await api.db
     .selectFrom('tasks')
     .select('task_id')

@@ -70,7 +70,7 @@ async function archiveNow(project: string, more: Partial<ArchiveScheduleOptions>
 }
 
 /** The days whose archive was requested, oldest first. */
-async function asked(project: string): Promise<unknown[]> {
+async function requestedDays(project: string): Promise<unknown[]> {
   const days = (await jobsOf(project, 'archive')).map(({ params }) => String(params['from']))
   return days.map((from) => from.slice(0, 10)).toSorted()
 }
@@ -199,9 +199,9 @@ test('days that are old enough and in no verified archive are archived, oldest f
   await made(archive(19, { kinds: ['observations'] }), verified)
   await made(archive(18, { where: { field: 'source', op: 'eq', value: 'otlp' } }), verified)
   await made(archive(10), undefined)
-  const before = await asked(project)
+  const before = await requestedDays(project)
   expect(await archiveNow(project)).toEqual({ archives_requested: 5, is_partial: false })
-  const days = await asked(project)
+  const days = await requestedDays(project)
   for (const day of before) days.splice(days.indexOf(day), 1)
   expect(days).toEqual([40, 30, 19, 18, 8].map(dateAgo))
   const [last] = await jobsOf(project, 'archive')
@@ -218,9 +218,9 @@ test('one time requests a limited number of days, the next one the others', asyn
   await api.seed(project, rowsAt(40, 39, 38, 37, 36))
   const first = await archiveNow(project, { days_max: 3 })
   expect(first).toEqual({ archives_requested: 3, is_partial: true })
-  expect(await asked(project)).toEqual([40, 39, 38].map(dateAgo))
+  expect(await requestedDays(project)).toEqual([40, 39, 38].map(dateAgo))
   expect(await archiveNow(project, { days_max: 3 })).toMatchObject({ archives_requested: 2 })
-  expect(await asked(project)).toHaveLength(5)
+  expect(await requestedDays(project)).toHaveLength(5)
 })
 
 test('a schedule that was switched off in between archives nothing', async () => {

@@ -129,8 +129,8 @@ describe('recorded requests', () => {
     else await eventually('the request', () => server.seen().requests[0]?.body_at_ms ?? undefined)
     expect(server.seen().requests[0]?.outcome).toBe('open')
     post.leave()
-    const gone = await eventually('the abort', () => server.seen().aborted === 1 && server.seen())
-    expect(gone.requests[0]).toMatchObject({ outcome: 'client_gone', aborted: phase })
+    const seen = await eventually('the abort', () => server.seen().aborted === 1 && server.seen())
+    expect(seen.requests[0]).toMatchObject({ outcome: 'client_gone', aborted: phase })
   })
 
   test('our own cuts are not aborts', async () => {

@@ -250,7 +250,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
       content: null,
       tool_calls: [{ id, type: 'function', function: { name: 'find', arguments: '{"q":1}' } }],
     })
-    const told = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'found' })
+    const toolMessage = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'found' })
     const trace = { trace_id: newId() }
     const twin = { parent_observation_id: '0000000000000000', source: 'proxy' } as const
     const first = { input: JSON.stringify([user]), output: JSON.stringify([asked('c1')]) }
@@ -262,7 +262,14 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
         observation_id: 'b'.repeat(16),
       },
       call('same', 2, {
-        input: JSON.stringify([user, asked('c1'), told('c1'), asked('c2'), told('c2'), told('c9')]),
+        input: JSON.stringify([
+          user,
+          asked('c1'),
+          toolMessage('c1'),
+          asked('c2'),
+          toolMessage('c2'),
+          toolMessage('c9'),
+        ]),
         output: JSON.stringify([{ role: 'assistant', content: 'Done.' }]),
       }),
     ]

@@ -69,9 +69,9 @@ describe('the tool calls of a task', () => {
   })
 
   test('are also read from observations of tools, with and without content', async () => {
-    const told = await toolCalls('otlp')
-    expect(told.content).toBe('full')
-    expect(told.tool_calls).toMatchObject([
+    const listed = await toolCalls('otlp')
+    expect(listed.content).toBe('full')
+    expect(listed.tool_calls).toMatchObject([
       { name: 'look', result: { text: 'found a' }, error: null },
       { name: 'look', result: { text: 'Error: no such place' }, error: 'error', latency_ms: 900 },
       { name: 'write', error: 'outage' },

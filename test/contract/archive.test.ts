@@ -169,9 +169,9 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     const { name } = (await manifestOf(archive)).files[0]
     const bytes = await buffer(await blobs.get(name))
     await blobs.delete(name)
-    const gone = await desk.restore(archive)
-    expect(gone.job).toMatchObject({ state: 'failed' })
-    expect(gone.job.error).toContain(name)
+    const missingBlob = await desk.restore(archive)
+    expect(missingBlob.job).toMatchObject({ state: 'failed' })
+    expect(missingBlob.job.error).toContain(name)
     await blobs.put(name, [bytes])
     const manifest = String(archive.result?.['manifest'])
     const other = (text: Buffer) => Buffer.from(String(text).replace('"rows":750', '"rows":751'))

@@ -84,11 +84,11 @@ test('wrong credentials and missing buckets are failures of the store that show 
     const asked = [blobs.put('a.bin', [randomBytes(9)]), listed(blobs), blobs.get('a.bin')]
     for (const failure of await Promise.all(asked.map(failureOf))) {
       expect(failure).toBeInstanceOf(BlobsUnavailable)
-      const told = inspect(failure, { depth: 10 })
-      expect(told).not.toContain(secret_access_key)
-      expect(told).not.toContain(server.secret_access_key)
-      expect(told).not.toContain(server.access_key_id)
-      expect(told).not.toMatch(/Credential=|Signature=/)
+      const shownError = inspect(failure, { depth: 10 })
+      expect(shownError).not.toContain(secret_access_key)
+      expect(shownError).not.toContain(server.secret_access_key)
+      expect(shownError).not.toContain(server.access_key_id)
+      expect(shownError).not.toMatch(/Credential=|Signature=/)
     }
     blobs.close()
   }

@@ -8,10 +8,10 @@ import type { KubeObject } from '../support/kube/kube-request.ts'
 import { runRole } from '../support/service.ts'
 
 /** `migrate secret`, as an init container runs it, against a real API server. */
-const nobody = 'system:serviceaccount:looptrace:nobody'
+const unprivileged = 'system:serviceaccount:looptrace:nobody'
 let server: ApiServer
 beforeAll(async () => {
-  server = await startApiServer({ users: [nobody] })
+  server = await startApiServer({ users: [unprivileged] })
 }, apiServerStart_timeout_ms)
 afterAll(() => server.stop())
 
@@ -84,7 +84,7 @@ test('an incomplete Secret is not completed: the message says what to do', async
 
 test('without permission the message names the verb and the Secret', async () => {
   const namespace = await server.namespace()
-  const { status, output } = await mint(namespace, nobody)
+  const { status, output } = await mint(namespace, unprivileged)
   expect(status).toBe(1)
   expect(output).toMatch(/get/)
   expect(output).toContain('secrets')

@@ -35,7 +35,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('enqueue to $name', (driver) 
   }
 
   /** Empties the queue; returns the ids of observations by message. */
-  async function taken(queue: Queue): Promise<Map<string, string[]>> {
+  async function drainQueue(queue: Queue): Promise<Map<string, string[]>> {
     const found = new Map<string, string[]>()
     const consumer = await queue.consume(consumeOptions, async (batch) => {
       for (const { id, data } of batch) {
@@ -63,7 +63,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('enqueue to $name', (driver) 
     )
     requests.push(requestOf([observation({ input: 'large '.repeat(300_000) })]))
     await Promise.all(requests.map((request) => enqueuer.enqueue(request)))
-    const messages = await taken(queue)
+    const messages = await drainQueue(queue)
     const expected = requests.flatMap(({ records }) => records.observations)
     expect([...messages.values()].flat().toSorted()).toEqual(
       expected.map(({ observation_id }) => observation_id).toSorted(),
@@ -82,7 +82,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('enqueue to $name', (driver) 
       counts.push(await enqueuer.enqueue(request, { alone: true }))
     }
     expect(counts[1]).toBe(counts[0])
-    const messages = await taken(queue)
+    const messages = await drainQueue(queue)
     expect(messages.size).toBe(counts[0])
     expect([...messages.values()].flat()).toHaveLength(100)
   })
@@ -105,7 +105,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('enqueue to $name', (driver) 
     }
     expect(refusal).toMatchObject({ code: 'overloaded', retry_after_s: 2 })
     await enqueuer.close()
-    const stored = new Set([...(await taken(queue)).values()].flat())
+    const stored = new Set([...(await drainQueue(queue)).values()].flat())
     expect(answered.length).toBeGreaterThan(0)
     expect(answered.filter((id) => !stored.has(id))).toEqual([])
   })

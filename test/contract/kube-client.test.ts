@@ -165,8 +165,8 @@ describe('without an answer or a permission', () => {
   })
 
   test('a missing server is unavailable', async () => {
-    const nobody = await clientOf(undefined, 'https://127.0.0.1:1')
-    const asked = nobody.read(configMaps, { namespace: 'default', name: 'one' })
+    const unreachable = await clientOf(undefined, 'https://127.0.0.1:1')
+    const asked = unreachable.read(configMaps, { namespace: 'default', name: 'one' })
     await expect(asked).rejects.toThrow(KubeUnavailable)
     await expect(asked).rejects.toThrow('get configmaps in namespace default: no answer')
   })

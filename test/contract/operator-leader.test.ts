@@ -22,7 +22,7 @@ const lease = { lease_ms: 3_000, renew_deadline_ms: 2_000, retry_ms: 500 }
 
 type Pair = { namespace: string; notes: Resources; start(): Promise<OperatorChild> }
 
-async function place(more: { leading?: boolean } = {}): Promise<Pair> {
+async function startPair(more: { leading?: boolean } = {}): Promise<Pair> {
   const namespace = await cluster.server.namespace()
   const { leading = true } = more
   return {
@@ -51,7 +51,7 @@ async function renewals(namespace: string, count: number): Promise<void> {
 }
 
 test('that is suspended past its lease fails when it resumes; another has taken over', async () => {
-  const { namespace, notes, start } = await place()
+  const { namespace, notes, start } = await startPair()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
   await notes.ready('a')
@@ -73,7 +73,7 @@ test('that is suspended past its lease fails when it resumes; another has taken 
 })
 
 test('that is killed is followed by another once its lease has expired', async () => {
-  const { notes, start } = await place()
+  const { notes, start } = await startPair()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
   await notes.ready('a')
@@ -85,7 +85,7 @@ test('that is killed is followed by another once its lease has expired', async (
 })
 
 test('that is stopped releases the lease, so that the next one leads at once', async () => {
-  const { namespace, notes, start } = await place()
+  const { namespace, notes, start } = await startPair()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
   await notes.ready('a')
@@ -96,7 +96,7 @@ test('that is stopped releases the lease, so that the next one leads at once', a
 })
 
 test('whose lease is taken by another fails', async () => {
-  const { namespace, notes, start } = await place()
+  const { namespace, notes, start } = await startPair()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
   await notes.ready('a')
@@ -109,7 +109,7 @@ test('whose lease is taken by another fails', async () => {
 })
 
 test('two at once, for any time: nothing is created twice, and the end state is correct', async () => {
-  const { namespace, notes, start } = await place({ leading: false })
+  const { namespace, notes, start } = await startPair({ leading: false })
   await using first = await start()
   await using second = await start()
   const names = ['a', 'b', 'c', 'd']

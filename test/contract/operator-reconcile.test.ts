@@ -40,8 +40,8 @@ describe('a resource', () => {
     expect(writes.slice(0, first)).toContain('patch notes')
     // The CRD's default: not reconciled yet.
     expect(writes.slice(0, first)).not.toContain('apply notes')
-    const told = async () => (await eventReasons(cluster.server, on.namespace, 'a')).length > 0
-    await eventually('an event reports it', told)
+    const hasEvent = async () => (await eventReasons(cluster.server, on.namespace, 'a')).length > 0
+    await eventually('an event reports it', hasEvent)
     expect(await eventReasons(cluster.server, on.namespace, 'a')).toEqual(['Created'])
   })
 

@@ -75,7 +75,7 @@ const corpora: [string, Buffer, Decode, (body: Buffer, random: Random) => Buffer
 describe.each(corpora)('%s', (_name, body, decode, broken) => {
   test('are decoded if intact', () => {
     const request = decode(body)
-    expect(kept(request)).toBe(request.items)
+    expect(itemCount(request)).toBe(request.items)
     expect(request.items).toBeGreaterThan(0)
   })
 
@@ -92,9 +92,9 @@ describe.each(corpora)('%s', (_name, body, decode, broken) => {
       const random = randomNumbers(seed)
       let results = 0
       for (let i = 0; i < casesPerCorpus; i++) {
-        const made = broken(body, random)
-        const said = attempt(decode, made)
-        if (said !== undefined) results++
+        const damaged = broken(body, random)
+        const outcome = attempt(decode, damaged)
+        if (outcome !== undefined) results++
       }
       console.log(`seed ${seed}: ${casesPerCorpus} cases, ${results} decoded`)
       // Both outcomes occur: some damage is detected, and not every damaged request is refused.
@@ -149,7 +149,7 @@ const zero = /^[0-]+$/
 
 function faultOf(request: OtlpRequest<OtlpSpan | OtlpLogRecord>, body: Buffer): string {
   const rejected = [...request.rejected.values()].reduce((sum, count) => sum + count, 0)
-  if (kept(request) + rejected !== request.items) return 'items are lost'
+  if (itemCount(request) + rejected !== request.items) return 'items are lost'
   if (rejected > 0 !== (request.first_rejection !== '')) return 'a rejection is not reported'
   let values = 0
   for (const { resource, scope, items } of request.groups) {
@@ -177,7 +177,7 @@ function isId(id: string, form: RegExp): boolean {
   return form.test(id) && !zero.test(id)
 }
 
-function kept(request: OtlpRequest<unknown>): number {
+function itemCount(request: OtlpRequest<unknown>): number {
   return request.groups.reduce((sum, { items }) => sum + items.length, 0)
 }
 
@@ -198,7 +198,7 @@ function innerValues(value: OtlpValue): number {
 
 function brokenBytes(body: Buffer, random: Random): Buffer {
   const at = () => Math.floor(random() * body.length)
-  const made = Buffer.from(body)
+  const damaged = Buffer.from(body)
   const kind = Math.floor(random() * 7)
   if (kind === 0) return spliced(body, random)
   if (kind === 1) return Buffer.from(Array.from({ length: at() % 200 }, () => random() * 256))
@@ -206,14 +206,14 @@ function brokenBytes(body: Buffer, random: Random): Buffer {
   if (kind === 3) return inserted(body, at(), Buffer.alloc(11, 0xff))
   if (kind === 4) return inserted(body, at(), Buffer.alloc(40, 0x0b))
   if (kind === 5) {
-    made[at()] = random() < 0.5 ? 0xff : 0x80
-    return made
+    damaged[at()] = random() < 0.5 ? 0xff : 0x80
+    return damaged
   }
   for (let flips = Math.ceil(random() * 4); flips > 0; flips--) {
     const place = at()
-    made[place] = (made[place] ?? 0) ^ (1 << Math.floor(random() * 8))
+    damaged[place] = (damaged[place] ?? 0) ^ (1 << Math.floor(random() * 8))
   }
-  return made
+  return damaged
 }
 
 const tokens = [

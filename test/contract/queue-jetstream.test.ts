@@ -257,9 +257,9 @@ test('a token in the address grants access, and is in no log line and no error',
   expect(error).toBeInstanceOf(QueueUnavailable)
   await server.restart()
   await eventually('it is ready again', () => queue.ready(), long)
-  const said = [...logger.lines, ...wrong.logger.lines, String(error), JSON.stringify(error)]
+  const outputs = [...logger.lines, ...wrong.logger.lines, String(error), JSON.stringify(error)]
   expect(wrong.logger.lines.join()).toContain('Authorization Violation')
-  expect(said.join('\n')).not.toContain('secret')
+  expect(outputs.join('\n')).not.toContain('secret')
 })
 
 test('the server reports how large a message may be', async () => {

@@ -46,7 +46,7 @@ async function openQueue(): Promise<Queue> {
 
 /** The proxy's publisher, with its reports. */
 async function openPublisher(spool_bytes_max = 100_000_000) {
-  const told = { spooled: 0, replayed: 0 }
+  const counts = { spooled: 0, replayed: 0 }
   const path = join(directory, 'spool.sqlite')
   const logger = keepingLogger()
   const publisher = await withSpool({
@@ -56,14 +56,14 @@ async function openPublisher(spool_bytes_max = 100_000_000) {
     logger,
     replay_check_ms: 20,
     on_spooled: () => {
-      told.spooled += 1
+      counts.spooled += 1
     },
     on_replayed: (messages) => {
-      told.replayed += messages
+      counts.replayed += messages
     },
   })
   opened.push(publisher)
-  return { publisher, told }
+  return { publisher, counts }
 }
 
 async function consumeAll(messages: number): Promise<string[]> {
@@ -78,15 +78,15 @@ async function consumeAll(messages: number): Promise<string[]> {
 const isReplayed = async (publisher: SpooledPublisher) => (await publisher.stats()).spooled === 0
 
 test('with the queue available, nothing is written to disk', async () => {
-  const { publisher, told } = await openPublisher()
+  const { publisher, counts } = await openPublisher()
   await publisher.publish(message('m1'))
   expect(await publisher.stats()).toMatchObject({ spooled: 0, refused: 0 })
-  expect(told).toEqual({ spooled: 0, replayed: 0 })
+  expect(counts).toEqual({ spooled: 0, replayed: 0 })
   expect(await consumeAll(1)).toEqual(['m1'])
 })
 
 test('with the queue unavailable messages go to disk, and later to the queue in order', async () => {
-  const { publisher, told } = await openPublisher()
+  const { publisher, counts } = await openPublisher()
   await server.kill()
   const ids = Array.from({ length: 150 }, (_, i) => `m${i}`)
   for (const id of ids) await publisher.publish(message(id))
@@ -95,12 +95,12 @@ test('with the queue unavailable messages go to disk, and later to the queue in 
   expect((await publisher.stats()).spooled_bytes).toBeGreaterThan(150)
   await server.restart()
   await eventually('the spool is empty', () => isReplayed(publisher), long)
-  expect(told).toEqual({ spooled: 150, replayed: 150 })
+  expect(counts).toEqual({ spooled: 150, replayed: 150 })
   expect(await consumeAll(150)).toEqual(ids)
 })
 
 test('an outage in the middle of everything loses nothing and duplicates nothing', async () => {
-  const { publisher, told } = await openPublisher()
+  const { publisher, counts } = await openPublisher()
   const ids = Array.from({ length: 600 }, (_, i) => `m${i}`)
   let published = 0
   const publishing = Promise.all(
@@ -113,7 +113,7 @@ test('an outage in the middle of everything loses nothing and duplicates nothing
   )
   await eventually('some are published', () => published > 100, long)
   await server.kill()
-  await eventually('some are spooled', () => told.spooled > 50, long)
+  await eventually('some are spooled', () => counts.spooled > 50, long)
   await server.restart()
   await publishing
   await eventually('the spool is empty', () => isReplayed(publisher), long)
@@ -133,7 +133,7 @@ test('the messages on disk survive the process', async () => {
 })
 
 test('a full spool refuses: the caller counts the loss', async () => {
-  const { publisher, told } = await openPublisher(100_000)
+  const { publisher, counts } = await openPublisher(100_000)
   await server.kill()
   const data = Buffer.alloc(30_000)
   const results = await Promise.allSettled(
@@ -147,7 +147,7 @@ test('a full spool refuses: the caller counts the loss', async () => {
     'rejected',
   ])
   expect(results[3]).toMatchObject({ reason: { name: 'QueueUnavailable', reason: 'full' } })
-  expect(told.spooled).toBe(3)
+  expect(counts.spooled).toBe(3)
 })
 
 test('a message that is too large is refused, not spooled', async () => {

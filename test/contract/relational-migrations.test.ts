@@ -16,11 +16,11 @@ import { testPostgres } from '../support/postgres.ts'
 const logger = createLogger({ role: 'test', level: 'silent' })
 let folder: string
 /** The names of the product's own migrations, in order. */
-let ours: string[]
+let ownMigrations: string[]
 
 beforeAll(async () => {
   const files = await readdir('src/platform/relational/migrations')
-  ours = files.map((file) => file.replace('.sql', '')).toSorted()
+  ownMigrations = files.map((file) => file.replace('.sql', '')).toSorted()
   folder = await mkdtemp(join(tmpdir(), 'looptrace-migrations-'))
 })
 
@@ -41,7 +41,7 @@ test('killed after each statement in turn, the schema ends the same', async () =
     if (outcome !== killed) break
   }
   const whole = applied.filter((done) => done.statement === done.statement_count)
-  expect(whole.map((done) => done.migration)).toEqual(ours)
+  expect(whole.map((done) => done.migration)).toEqual(ownMigrations)
   expect(applied).toHaveLength(whole.reduce((sum, done) => sum + done.statement_count, 0))
   expect(await schemaOf(interrupted)).toEqual(await schemaOf(await testPostgres('migrated')))
 })
@@ -91,7 +91,12 @@ test('many concurrent migrators apply each statement once', async () => {
     applied.push(`${migration} ${statement}`)
   }
   const runs = Array.from({ length: 4 }, () => migrateRelational({ url, logger, after_statement }))
-  const current = { current: ours.length, latest: ours.length, pending: [], newer: [] }
+  const current = {
+    current: ownMigrations.length,
+    latest: ownMigrations.length,
+    pending: [],
+    newer: [],
+  }
   expect(await Promise.all(runs)).toEqual([current, current, current, current])
   expect(new Set(applied).size).toBe(applied.length)
   expect(await schemaOf(url)).toEqual(await schemaOf(await testPostgres('migrated')))
@@ -129,7 +134,7 @@ test('a gap in the numbers is refused before anything is applied', async () => {
   })
   const run = migrateRelational({ url, logger, directory })
   await expect(run).rejects.toThrow('0003_c.sql: expected number 2')
-  expect(await statusOf(url)).toMatchObject({ current: 0, pending: ours })
+  expect(await statusOf(url)).toMatchObject({ current: 0, pending: ownMigrations })
 })
 
 test('a database newer than the code is refused', async () => {

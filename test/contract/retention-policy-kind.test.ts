@@ -49,7 +49,7 @@ type Place = AsyncDisposable & {
 }
 
 /** A namespace and a project for one test, and an operator for them. */
-async function place(): Promise<Place> {
+async function createPlace(): Promise<Place> {
   const namespace = await server.namespace()
   const project = await service.project()
   const operator = startTestOperator({
@@ -77,14 +77,14 @@ const specOf = (project: string, more: object = {}) => ({
 const hold = (name: string, userId: string) => ({ name, userId, reason: `case ${name}` })
 
 /** Waits until an event about the resource has the reason. */
-const told = (namespace: string, name: string, reason: string) =>
+const waitForEvent = (namespace: string, name: string, reason: string) =>
   eventually(`an event ${reason}`, async () =>
     (await eventReasons(server, namespace, name)).includes(reason),
   )
 
 describe('a policy', () => {
   test('is applied to the service, and the status reports the result', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     const spec = specOf(on.project, {
       content: { days: 30 },
       environments: [{ name: 'dev', observations: { days: 7 }, traces: {} }],
@@ -115,11 +115,11 @@ describe('a policy', () => {
       ],
     })
     expect(metadata.annotations['looptrace.dev/external-id']).toBe(on.project)
-    await told(on.namespace, 'default', 'Applied')
+    await waitForEvent(on.namespace, 'default', 'Applied')
   })
 
   test('cannot be changed by other callers, and follows a change of the resource', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.policies.apply('default', specOf(on.project))
     await on.policies.ready('default')
     const about = { project_id: on.project, body: { days: {} } }
@@ -136,11 +136,11 @@ describe('a policy', () => {
     const ready = await on.policies.ready('default')
     expect(ready.status).toMatchObject({ appliedGeneration: 2, drift: { count: 0 } })
     expect((await on.shown()).days).toMatchObject({ observations: 9 })
-    await told(on.namespace, 'default', 'Updated')
+    await waitForEvent(on.namespace, 'default', 'Updated')
   })
 
   test('that was changed in the database is corrected, counted and reported', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.policies.apply('default', specOf(on.project, { legalHolds: [hold('a', 'ada')] }))
     await on.policies.ready('default')
     const row = service.db.updateTable('retention_policies').where('project_id', '=', on.project)
@@ -165,12 +165,12 @@ describe('a policy', () => {
         legal_holds: [{ name: 'a', value: 'ada' }],
       })
     }
-    await told(on.namespace, 'default', 'DriftCorrected')
+    await waitForEvent(on.namespace, 'default', 'DriftCorrected')
     expect(readyOf(await on.policies.read('default')).status).toBe('True')
   })
 
   test('without changes is read and not written', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.policies.apply('default', specOf(on.project))
     await on.policies.ready('default')
     const puts = () => on.operator.writes.filter((what) => what.startsWith('PUT')).length
@@ -191,7 +191,7 @@ describe('a policy', () => {
 
 describe('two policies for one project', () => {
   test('the older one wins, the other names it, and takes over when it is deleted', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     const days = (observations: number) => ({ observations: { days: observations } })
     await on.policies.apply(
       'b-first',
@@ -216,7 +216,7 @@ describe('two policies for one project', () => {
   })
 
   test('one whose owner vanished without finalization is taken over', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     const owner = { kind: kind.kind, namespace: on.namespace, name: 'gone', uid: 'gone' }
     const body = { days: { traces: 3, observations: 3 }, managed_by: owner, legal_holds: [] }
     const about = { project_id: on.project, key: service.operator_key, body }
@@ -229,7 +229,7 @@ describe('two policies for one project', () => {
 
 describe('a deleted policy', () => {
   test('removes its policy and holds, and no others', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     const body = { kind: 'user', value: 'ada', reason: 'my own' }
     const holds = '/api/v2/observability/legal-holds'
     await service.call('POST', holds, { project_id: on.project, body })
@@ -242,7 +242,7 @@ describe('a deleted policy', () => {
   })
 
   test('leaves both with deletionPolicy Retain, for anyone to change', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     const spec = { deletionPolicy: 'Retain', legalHolds: [hold('a', 'ada'), hold('b', 'ada')] }
     await on.policies.apply('default', specOf(on.project, spec))
     expect((await on.policies.ready('default')).status.heldCount).toBe(1)
@@ -256,7 +256,7 @@ describe('a deleted policy', () => {
   })
 
   test('is deleted also if its project is gone, or another resource owns it now', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     const second = await service.project()
     await on.policies.apply('one', specOf(on.project))
     await on.policies.apply('other', specOf(second))
@@ -286,7 +286,7 @@ describe('a deleted policy', () => {
 })
 
 test('a missing project is reported, and reconciled once it exists', async () => {
-  await using on = await place()
+  await using on = await createPlace()
   await on.policies.apply('by-id', specOf(newId()))
   await on.policies.notReady('by-id', 'ProjectNotFound')
   const name = `project of ${on.namespace}`
@@ -305,7 +305,7 @@ test('a missing project is reported, and reconciled once it exists', async () =>
 })
 
 test('a refusal of the service is reported in words', async () => {
-  await using on = await place()
+  await using on = await createPlace()
   const rows = Array.from({ length: 1_000 }, (_, at) => ({
     ...{ id: newId(), project_id: on.project, kind: 'task' as const, value: `t${at}`, reason: 'x' },
     ...{ created_at: new Date(), created_by: 'user:1' },
@@ -332,7 +332,7 @@ describe('a spec that the service would refuse', () => {
   })
 
   /** The API server's answer; nothing is stored. */
-  const tried = (spec: object) => {
+  const dryRunApply = (spec: object) => {
     const metadata = { name: 'x', namespace: policies.path().split('/')[5] }
     const body = { apiVersion: 'looptrace.dev/v1alpha1', kind: kind.kind, metadata, spec }
     return server.ask('POST', `${policies.path()}?dryRun=All&fieldValidation=Strict`, { body })
@@ -366,7 +366,7 @@ describe('a spec that the service would refuse', () => {
     ['no project', { projectRef: {} }, /either id or name/],
     ['two projects', { projectRef: { id: newId(), name: 'x' } }, /either id or name/],
   ])('%s', async (_, more, message) => {
-    const { status, text } = await tried({ ...specOf(project), ...more })
+    const { status, text } = await dryRunApply({ ...specOf(project), ...more })
     expect([400, 422]).toContain(status)
     expect(text).toMatch(message)
   })
@@ -382,7 +382,7 @@ describe('a spec that the service would refuse', () => {
         spec: retentionPolicySpec.parse(spec),
       }
       const is_taken = retentionBody.safeParse(desiredPolicy(resource)).success
-      const { status, text } = await tried(spec)
+      const { status, text } = await dryRunApply(spec)
       expect([status, JSON.stringify(spec), text]).toEqual([
         is_taken ? 201 : 422,
         ...[JSON.stringify(spec), expect.any(String)],

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 /** A namespace for one test with an operator. */
-async function place() {
+async function createPlace() {
   const on = await accountPlace(cluster)
   const operator = await operatorOf(cluster, on)
   return { ...on, operator, [Symbol.asyncDispose]: () => operator.stop() }
@@ -38,7 +38,7 @@ const specOf = ({ project }: AccountPlace, more: object = {}) => ({
 const keyIn = async (on: AccountPlace, name: string, entry = 'api-key') =>
   String((await on.secret(name))?.data[entry])
 
-const told = (on: AccountPlace, name: string, reason: string) =>
+const waitForEvent = (on: AccountPlace, name: string, reason: string) =>
   eventually(`an event ${reason}`, async () =>
     (await eventReasons(cluster.server, on.namespace, name)).includes(reason),
   )
@@ -76,7 +76,7 @@ const secretsUrl = (on: AccountPlace, name = '') =>
 
 describe('an account', () => {
   test('is in the service, its key in its own Secret, and the status lists both', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     const { status, metadata } = await on.accounts.ready('robot')
     const [account, ...others] = await on.inService()
@@ -102,14 +102,14 @@ describe('an account', () => {
     })
     expect(Object.keys(secret?.data)).toEqual(['api-key'])
     await isWhole(on, ['robot-key'])
-    for (const reason of ['Created', 'KeyMinted']) await told(on, 'robot', reason)
+    for (const reason of ['Created', 'KeyMinted']) await waitForEvent(on, 'robot', reason)
     const value = await keyIn(on, 'robot-key')
     expect(on.operator.logged()).not.toContain(value.slice(-32))
     expect(JSON.stringify(status)).not.toContain(value.slice(-32))
   })
 
   test('cannot be changed by other callers, nor can its keys', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const [{ id }] = await on.inService()
@@ -132,7 +132,7 @@ describe('an account', () => {
   })
 
   test('follows its spec: name, scopes, disabled', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -156,7 +156,7 @@ describe('an account', () => {
   })
 
   test('that was changed in the store is corrected, and that is reported', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const { db } = cluster.service
@@ -170,7 +170,7 @@ describe('an account', () => {
       const [account] = await on.inService()
       return account.name !== 'else' && account.managed_by !== null
     })
-    await told(on, 'robot', 'DriftCorrected')
+    await waitForEvent(on, 'robot', 'DriftCorrected')
     await db.deleteFrom('service_accounts').where('id', '=', id).execute()
     const again = await eventually('it is there again', async () => {
       const [account] = await on.inService()
@@ -189,14 +189,14 @@ describe('an account', () => {
 
 describe('a key', () => {
   test('whose Secret is lost or edited is revoked, and another one is created', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const first = await keyIn(on, 'robot-key')
     await cluster.server.tell('DELETE', secretsUrl(on, 'robot-key'))
     const second = await anotherKey(on, 'robot-key', first)
     await eventually('the lost key is revoked', async () => !(await on.isGood(first)))
-    await told(on, 'robot', 'DriftCorrected')
+    await waitForEvent(on, 'robot', 'DriftCorrected')
     const edited = second.replace(/.$/, (end) => (end === 'x' ? 'y' : 'x'))
     const body = { data: { 'api-key': Buffer.from(edited).toString('base64') } }
     await cluster.server.tell('PATCH', secretsUrl(on, 'robot-key'), {
@@ -211,7 +211,7 @@ describe('a key', () => {
   })
 
   test('is kept if only its surroundings were changed', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -236,7 +236,7 @@ describe('a key', () => {
   })
 
   test('is not written into a Secret of another owner, and the others are', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     const foreign = { metadata: { name: 'taken' }, stringData: { 'api-key': 'mine' } }
     await cluster.server.tell('POST', secretsUrl(on), {
       body: { apiVersion: 'v1', kind: 'Secret', ...foreign },
@@ -251,14 +251,14 @@ describe('a key', () => {
     expect(status.keys).toMatchObject([{ name: 'two', secretName: 'free' }])
     await isWhole(on, ['free'])
     expect(await keyIn(on, 'taken')).toBe('mine')
-    await told(on, 'robot', 'SecretNotOwned')
+    await waitForEvent(on, 'robot', 'SecretNotOwned')
     await cluster.server.tell('DELETE', secretsUrl(on, 'taken'))
     await on.accounts.ready('robot')
     await isWhole(on, ['free', 'taken'])
   })
 
   test('that is no longer declared is revoked and its Secret deleted', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     const keys = ['a', 'b', 'c'].map((name) => ({ name, secretName: `robot-${name}` }))
     await on.accounts.apply('robot', specOf(on, { keys }))
     await on.accounts.ready('robot')
@@ -273,7 +273,7 @@ describe('a key', () => {
   })
 
   test('is rotated: the old one works for the overlap, and then expires', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     const keys = [{ name: 'main', secretName: 'robot-key', rotateAfter: '1m', overlap: '40s' }]
     await on.accounts.apply('robot', specOf(on, { keys }))
     await on.accounts.ready('robot')
@@ -286,7 +286,7 @@ describe('a key', () => {
     expect(status.keys[0]).toMatchObject({
       ...{ rotatesAt: expect.any(String), previous: [{ endsAt: expect.any(String) }] },
     })
-    await told(on, 'robot', 'KeyRotated')
+    await waitForEvent(on, 'robot', 'KeyRotated')
     await eventually('the first key has ended', async () => !(await on.isGood(first)))
     expect(second).not.toBe(first)
     const keysOfIt = await on.liveKeys()
@@ -304,7 +304,7 @@ describe('a key', () => {
   })
 
   test('is one, and valid, after two concurrent operators', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await using _other = await operatorOf(cluster, on)
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
@@ -322,7 +322,7 @@ describe('a key', () => {
   })
 
   test('that is not declared is revoked', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const [{ id }] = await on.inService()
@@ -339,7 +339,7 @@ describe('a key', () => {
 
 describe('a deleted resource', () => {
   test('removes account, keys and Secrets', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -352,7 +352,7 @@ describe('a deleted resource', () => {
   })
 
   test('with Retain releases account and Secrets, which anyone may change then', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on, { deletionPolicy: 'Retain' }))
     const { metadata } = await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -371,7 +371,7 @@ describe('a deleted resource', () => {
   })
 
   test('with Retain is declared again, with the account and the keys that it left', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on, { deletionPolicy: 'Retain' }))
     const { status } = await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -387,7 +387,7 @@ describe('a deleted resource', () => {
   })
 
   test('of a missing project is gone at once', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     for (const projectRef of [{ id: newId() }, { name: 'no such project' }]) {
       await on.accounts.apply('robot', specOf(on, { projectRef }))
       await on.accounts.notReady('robot', 'ProjectNotFound')
@@ -400,7 +400,7 @@ describe('a deleted resource', () => {
 
 describe('an existing account', () => {
   test('is not adopted by its name, but by its id in the annotation', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     const made = await on.call('POST', '/service-accounts', { name: 'robot', scopes: [] })
     await on.accounts.apply('robot', specOf(on, { displayName: 'robot' }))
     const { status } = await on.accounts.notReady('robot', 'NameTaken')
@@ -411,11 +411,11 @@ describe('an existing account', () => {
     await on.accounts.ready('robot')
     expect(await on.inService()).toMatchObject([{ id: made.body.id, scopes }])
     await isWhole(on, ['robot-key'])
-    await told(on, 'robot', 'Adopted')
+    await waitForEvent(on, 'robot', 'Adopted')
   })
 
   test('is found again by a resource that was restored from a backup, with another uid', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     const { status, metadata } = await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -430,7 +430,7 @@ describe('an existing account', () => {
   })
 
   test('stays with the resource that declares it, and goes to another when that is deleted', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('first', specOf(on))
     const { status, metadata } = await on.accounts.ready('first')
     const annotations = { 'looptrace.dev/external-id': status.serviceAccountId }

@@ -51,15 +51,15 @@ describe('with default settings', () => {
 })
 
 describe('recorded as canonical records instead of by the proxy', () => {
-  const told = measure(
+  const measured = measure(
     corpus
       .filter((run) => run.observations().every(({ source }) => source === 'proxy'))
       .map((run) => ({ ...run, observations: () => run.toldBy('api') })),
   )
 
   test('loops are found alike', () => {
-    expect(told.length).toBeGreaterThan(300)
-    for (const { kind, type, precision, recall } of scores(told)) {
+    expect(measured.length).toBeGreaterThan(300)
+    for (const { kind, type, precision, recall } of scores(measured)) {
       if (kind !== 'loop') continue
       expect(precision ?? 1, type).toBeGreaterThanOrEqual(precision_min)
       expect(recall ?? 1, type).toBeGreaterThanOrEqual(recall_min.loop)
@@ -67,7 +67,7 @@ describe('recorded as canonical records instead of by the proxy', () => {
   })
 
   test('no healthy run has a finding of medium or above', () => {
-    expect(flaggedIn(told)).toEqual([])
+    expect(flaggedIn(measured)).toEqual([])
   })
 })
 
@@ -109,14 +109,14 @@ function findingsInBatches(
   sizeOf: (batch: number) => number,
 ): readonly FindingDraft[] {
   let reconstruction = newReconstruction(rows)
-  let taken = 0
-  for (let batch = 0; taken < rows.length; batch++) {
+  let from = 0
+  for (let batch = 0; from < rows.length; batch++) {
     const size = sizeOf(batch)
-    if (reconstruction.add(rows.slice(taken, taken + size)) === 'rebuild') {
+    if (reconstruction.add(rows.slice(from, from + size)) === 'rebuild') {
       reconstruction = newReconstruction(rows)
-      reconstruction.add(rows.slice(0, taken + size))
+      reconstruction.add(rows.slice(0, from + size))
     }
-    taken += size
+    from += size
   }
   return detectAll(reconstruction.run(), settings).findings
 }

@@ -319,14 +319,14 @@ describe('the sample run', () => {
     await first.ended
     for (const isPlayed of [true, false]) {
       const next = await start({ LOOPTRACE_DATA_DIRECTORY: data })
-      const said = () => next.output().includes('See the loop')
-      if (isPlayed) await eventually('the sample', said, { timeout_ms: 60_000 })
+      const isReported = () => next.output().includes('See the loop')
+      if (isPlayed) await eventually('the sample', isReported, { timeout_ms: 60_000 })
       const file = await readFile(join(data, 'first-login.json'), 'utf8')
       const { body } = await apiByKey({ api_url: next.base_url, login: JSON.parse(file) }).get(
         '/api/v1/tasks?sort=started_at&order=asc',
       )
       expect((body['tasks'] as { calls: number }[]).map(({ calls }) => calls)).toEqual([7, 5])
-      expect([await next.stop(), said()]).toEqual([0, isPlayed])
+      expect([await next.stop(), isReported()]).toEqual([0, isPlayed])
     }
   })
 

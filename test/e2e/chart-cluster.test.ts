@@ -87,8 +87,8 @@ test('every role becomes ready', async () => {
 })
 
 test('the command of helm test passes, with the key of the Secret', async () => {
-  const tried = await startContainer(pods.test.spec.containers[0], optionsOf('test'))
-  expect(await tried.ended, tried.output()).toBe(0)
+  const smokeTest = await startContainer(pods.test.spec.containers[0], optionsOf('test'))
+  expect(await smokeTest.ended, smokeTest.output()).toBe(0)
 })
 
 test('another start changes nothing', async () => {

@@ -95,21 +95,21 @@ test('an upgrade keeps the Secret, the volume and the resources; so does the uni
   expect(made).toMatchObject({ status: 0 })
   await makeClaim(namespace)
   await apply(retentionPolicy(namespace))
-  const before = await kept(namespace)
+  const before = await keptObjects(namespace)
   const template = await claimTemplate(namespace)
 
   await helm('upgrade', 'looptrace', chart, '-n', namespace, '--set', 'settings.log_level=debug')
-  expect(await kept(namespace)).toEqual(before)
+  expect(await keptObjects(namespace)).toEqual(before)
   expect(await claimTemplate(namespace)).toEqual(template)
   const again = await runRole('migrate secret', {
     KUBECONFIG: await server.kubeconfig(),
     LOOPTRACE_BOOTSTRAP_SECRET: `${namespace}/looptrace-bootstrap`,
   })
   expect(again.status).toBe(0)
-  expect(await kept(namespace)).toEqual(before)
+  expect(await keptObjects(namespace)).toEqual(before)
 
   await uninstall(namespace)
-  expect(await kept(namespace)).toEqual(before)
+  expect(await keptObjects(namespace)).toEqual(before)
 })
 
 test('without crds.keep the CRDs are deleted with the release', async () => {
@@ -262,7 +262,7 @@ async function apply(input: string): Promise<void> {
 }
 
 /** The objects that must survive upgrade and uninstall, without server-side counters. */
-async function kept(namespace: string): Promise<unknown> {
+async function keptObjects(namespace: string): Promise<unknown> {
   const policies = await server.tell(
     'GET',
     `/apis/looptrace.dev/v1alpha1/namespaces/${namespace}/retentionpolicies`,

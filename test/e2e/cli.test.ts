@@ -85,17 +85,17 @@ describe('lint', () => {
     const guide = await readFile('docs/guides/lint-policies-in-ci.md', 'utf8')
     const [, path = '', yaml = ''] = /`(\S+\.yaml)`\n\n```yaml\n([\s\S]*?)```/.exec(guide) ?? []
     const [, command = ''] = /```sh\nlooptrace (.*)\n```/.exec(guide) ?? []
-    const said = [...guide.matchAll(/```text\n((?:policies|\d)[\s\S]*?)```/g)].map(
+    const reports = [...guide.matchAll(/```text\n((?:policies|\d)[\s\S]*?)```/g)].map(
       ([, text]) => text,
     )
-    expect(said).toHaveLength(3)
+    expect(reports).toHaveLength(3)
     await mkdir(join(directory, dirname(path)), { recursive: true })
     const mended = yaml.replace('enable: true', 'enabled: true\n    afterDays: 7')
     const versions = [yaml, mended, mended.replace('days: 90', 'days: 30')]
     for (const [i, text] of versions.entries()) {
       await writeFile(join(directory, path), text)
       const { status, stdout } = await looptrace(command)
-      expect([status, stdout]).toEqual([i === 2 ? 0 : 1, said[i]])
+      expect([status, stdout]).toEqual([i === 2 ? 0 : 1, reports[i]])
     }
   })
 
@@ -333,12 +333,12 @@ describe('get', () => {
   })
 
   test('a failed request has status 3 and a reason', async () => {
-    const nobody = { KUBECONFIG: await server.kubeconfig('nobody') }
+    const unprivileged = { KUBECONFIG: await server.kubeconfig('nobody') }
     const gone = {
       KUBECONFIG: await server.kubeconfig('admin', `https://127.0.0.1:${await freePort()}`),
     }
     for (const [line, kubeconfig, message] of [
-      ['get retpol -A', nobody, /retentionpolicies\.looptrace\.dev.*forbidden/i],
+      ['get retpol -A', unprivileged, /retentionpolicies\.looptrace\.dev.*forbidden/i],
       [`get retpol two -n ${namespace}`, env, /"two" not found/],
       ['get -A', gone, /no answer .*ECONNREFUSED/],
       ['get -A', {}, /kube context can not be read/],

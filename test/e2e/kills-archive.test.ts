@@ -87,12 +87,12 @@ function startProcess(): Worker {
   })
   children.add(child)
   const exited = new Promise((resolve) => child.once('exit', resolve))
-  const said = new Set<string>()
-  createInterface({ input: child.stdout }).on('line', (line) => said.add(line))
+  const messages = new Set<string>()
+  createInterface({ input: child.stdout }).on('line', (line) => messages.add(line))
   return {
     reached: async (step) => {
       const about = { timeout_ms: 30_000, interval_ms: 1 }
-      await eventually(`step ${step}`, () => said.has(step), about)
+      await eventually(`step ${step}`, () => messages.has(step), about)
     },
     kill: async () => {
       child.kill('SIGKILL')

@@ -54,8 +54,8 @@ describe.each(libraries)('$library of $language', (library) => {
     const call = onlyCall(run(), 'plain')
     expect(call).toMatchObject({ ...answered, ...library.usage.whole, streamed: false })
     expect(call.cost_usd).toMatch(/^0\.0000/)
-    expect(said(call.input)).toEqual(asked('plain: where is parcel 7?'))
-    expect(said(call.output)).toEqual([['assistant', 'Parcel 7 left Zürich at noon. 📦']])
+    expect(messagesOf(call.input)).toEqual(asked('plain: where is parcel 7?'))
+    expect(messagesOf(call.output)).toEqual([['assistant', 'Parcel 7 left Zürich at noon. 📦']])
     expect([call.tool_calls, call.tool_results]).toEqual([[], []])
   })
 
@@ -67,8 +67,8 @@ describe.each(libraries)('$library of $language', (library) => {
       ...(library.usage.streamed === noUsage && { cost_usd: null, price_version: '' }),
       ...library.stream,
     })
-    expect(said(call.input)).toEqual(asked('stream: where is parcel 7?'))
-    expect(said(call.output)).toEqual([['assistant', 'Parcel 7 left Zürich at noon. 📦']])
+    expect(messagesOf(call.input)).toEqual(asked('stream: where is parcel 7?'))
+    expect(messagesOf(call.output)).toEqual([['assistant', 'Parcel 7 left Zürich at noon. 📦']])
     const took_ms = Number(call.end_time - call.start_time) / 1e6
     if (library.has_time_to_first_token) {
       expect(call.time_to_first_token_ms).toBeGreaterThan(0)
@@ -93,9 +93,9 @@ describe.each(libraries)('$library of $language', (library) => {
       tool_calls: [],
       tool_results: [{ tool_call_id: 'call_weather_1', content: '{"celsius":7}' }],
     })
-    const roles = said(answering?.input ?? '').map(([role]) => role)
+    const roles = messagesOf(answering?.input ?? '').map(([role]) => role)
     expect(roles).toEqual(['system', 'user', 'assistant', 'tool'])
-    expect(said(answering?.output ?? '')).toEqual([['assistant', 'It is 7 °C in Zürich.']])
+    expect(messagesOf(answering?.output ?? '')).toEqual([['assistant', 'It is 7 °C in Zürich.']])
   })
 
   test('a refused call', () => {
@@ -115,7 +115,7 @@ describe.each(libraries)('$library of $language', (library) => {
       finish_reason: '',
       cost_usd: null,
     })
-    expect(said(calls[0]?.input ?? '')).toEqual(asked('refused: at once'))
+    expect(messagesOf(calls[0]?.input ?? '')).toEqual(asked('refused: at once'))
   })
 
   test('content is in no attribute; other attributes stay', () => {
@@ -204,7 +204,7 @@ const asked = (question: string) => [
 type Message = { role: string; content?: string; parts?: { content?: string }[] }
 
 /** Role and text of each message, in either format. */
-function said(json: string): [string, string][] {
+function messagesOf(json: string): [string, string][] {
   const messages = JSON.parse(json) as Message[]
   return messages.map(({ role, content, parts = [] }) => [
     role,

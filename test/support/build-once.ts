@@ -33,9 +33,9 @@ export async function builtOnce(
   const lock = `${path}.lock`
   for (const start = Date.now(); Date.now() - start < wait_ms_max; ) {
     if (await exists(path)) return path
-    if (await taken(lock)) {
+    if (await tryLock(lock)) {
       try {
-        return await made(path, make)
+        return await makeInPlace(path, make)
       } finally {
         await rm(lock, { force: true })
       }
@@ -46,7 +46,7 @@ export async function builtOnce(
 }
 
 /** Moved into place as a whole, so that no reader sees a part of it. */
-async function made(path: string, make: (place: string) => Promise<void>): Promise<string> {
+async function makeInPlace(path: string, make: (place: string) => Promise<void>): Promise<string> {
   if (await exists(path)) return path
   const building = `${path}.${process.pid}`
   try {
@@ -59,7 +59,7 @@ async function made(path: string, make: (place: string) => Promise<void>): Promi
 }
 
 /** A lock whose process has ended is void. */
-async function taken(lock: string): Promise<boolean> {
+async function tryLock(lock: string): Promise<boolean> {
   try {
     await writeFile(lock, String(process.pid), { flag: 'wx' })
     return true

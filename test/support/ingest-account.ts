@@ -8,7 +8,7 @@ import type { ClientCall } from './load.ts'
 import { printCounts } from './print-counts.ts'
 import { expectRollUps, type Reader } from './roll-ups.ts'
 
-/** What the clients of a run sent and were answered. */
+/** The clients' view of a run: their requests and the answers. */
 export type Sent = {
   run: string
   parcels: readonly SentParcel[]

@@ -1,6 +1,6 @@
 import type { PlainAttribute, PlainSpan, PlainTraces } from './otlp-messages.ts'
 
-/** What to generate. Only the number of spans is required. */
+/** Options of the generated spans. Only their number is required. */
 export type OtlpRequestOptions = {
   spans: number
   /** Mean size of a span in protobuf, in bytes. */
@@ -187,13 +187,13 @@ const words =
 
 /** Prose of about this many bytes. */
 function sentences(random: Random, bytes: number): string {
-  const said: string[] = []
+  const picked: string[] = []
   for (let left = bytes; left > 0; ) {
     const word = words[Math.floor(random() * words.length)] ?? 'the'
-    said.push(word)
+    picked.push(word)
     left -= word.length + 1
   }
-  return said.join(' ')
+  return picked.join(' ')
 }
 
 function hex(random: Random, digits: number): string {

@@ -54,9 +54,10 @@ async function completions({ proxy_url, login }: Target): Promise<void> {
           headers: completionHeaders(login.project_key, key),
           body: question(text, stream),
         })
-        const said = await answer.text()
+        const answerText = await answer.text()
         const expected = text === 'hello' ? 'You said' : key
-        if (!said.includes(expected)) throw new Error(`${text}: the provider said ${said}`)
+        if (!answerText.includes(expected))
+          throw new Error(`${text}: the provider said ${answerText}`)
       }
     }
   }

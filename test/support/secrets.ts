@@ -67,9 +67,9 @@ const part_chars = 24
  */
 function needlesOf(value: string): string[] {
   const [, claims, signature] = /^eyJ[\w-]+\.([\w-]+)\.([\w-]+)$/.exec(value) ?? []
-  const tells = [value, value.slice(-part_chars)]
+  const needles = [value, value.slice(-part_chars)]
   if (claims && signature)
-    tells.push(claims.slice(0, 2 * part_chars), signature.slice(0, part_chars))
+    needles.push(claims.slice(0, 2 * part_chars), signature.slice(0, part_chars))
   const bytes = Buffer.from(value)
-  return [...tells, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, '')]
+  return [...needles, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, '')]
 }

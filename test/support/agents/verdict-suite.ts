@@ -19,7 +19,8 @@ type Found = {
 }
 
 /**
- * What the owner of an agent reads after a run through the real proxy, on any shape of the service.
+ * Tests the verdicts that the owner of an agent reads after a run through the real proxy, on any
+ * shape of the service.
  */
 export function verdictSuite(running: () => ClientShape): void {
   let shape: ClientShape

@@ -7,7 +7,7 @@ import {
   whenReady,
 } from './pod-processes.ts'
 
-/** Stands in for the StatefulSet controller and a node, in one namespace. */
+/** Replaces the StatefulSet controller and a node, in one namespace. */
 export type Kubelet = {
   /** The long-running containers, by name. */
   running: ReadonlyMap<string, ContainerProcess>

@@ -22,7 +22,7 @@ export type ContainerProcess = {
   kill(): Promise<void>
 }
 
-/** What a kubelet would do for a pod of `namespace`, as far as a process can. */
+/** Options of a pod of `namespace` that runs as processes, as a kubelet would run it. */
 export type PodOptions = {
   server: ApiServer
   namespace: string

@@ -31,9 +31,9 @@ export function startOperatorChild(options: OperatorProcessOptions): OperatorChi
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
       output = `${output}${line}\n`.slice(-20_000)
-      const said = jsonOf(line)
-      if (typeof said['what'] === 'string') writes.push(said['what'])
-      if (typeof said['failed'] === 'string') failed = said['failed']
+      const message = jsonOf(line)
+      if (typeof message['what'] === 'string') writes.push(message['what'])
+      if (typeof message['failed'] === 'string') failed = message['failed']
     })
   }
   const ended = once(child, 'close').then(([status]) => ({ status, failed }))
