@@ -137,7 +137,7 @@ describe('credentials', () => {
 })
 
 describe('the project', () => {
-  test("a person's only one is taken; another can be named in header or query", async () => {
+  test("a person's only one is used; another can be named in header or query", async () => {
     const { project_id } = app.first
     const { token } = viewer
     for (const [url, headers] of [

@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const who = (token: string) => app.call('GET', '/probe/user', { token })
 
-test("another issuer's token stands for the person with the e-mail it has verified", async () => {
+test("another issuer's token is accepted as the person with its verified e-mail", async () => {
   const reply = await who(await issuer.tokenWith({}))
   expect([reply.status, reply.body]).toEqual([200, { kind: 'user', id: user_id, project_id: '' }])
 })

@@ -130,7 +130,7 @@ describe('signing keys', () => {
     await own.close()
   })
 
-  test("a process finds another's new key at once, and looks only now and then for unknown ones", async () => {
+  test("a process finds another's new key at once, and polls only occasionally for unknown ones", async () => {
     const shared = { database_url: await testPostgres() }
     const one = await startAccessApp(shared)
     const two = await startAccessApp(shared)

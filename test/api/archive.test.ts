@@ -303,7 +303,7 @@ describe('restore', () => {
 })
 
 describe('permissions', () => {
-  test("another project's runs and slices are not there", async () => {
+  test("another project's runs and slices are not found", async () => {
     const archive = await archived()
     const run = await restored({ archive_run_id: archive.job_id, slice: 'mine' })
     const project = await otherProject()

@@ -62,7 +62,7 @@ test('each way to request a dry run answers 202 with a run, which Location names
   expect(dry.body).toMatchObject({ total: 3, runs: [{ rules: { days: body.days } }, {}, {}] })
 })
 
-test("with wait=true the answer has the result; no run is on the policy's record", async () => {
+test("with wait=true the answer has the result; the policy's state shows no run", async () => {
   const project = await api.newProject()
   await api.seed(project, { observations: [{ start_time: daysAgo(40) }] })
   await setPolicy(project, { days: { observations: 30 } })

@@ -120,7 +120,7 @@ describe('recorded requests', () => {
     ['body', { stream: { stall_after_chunks: 1 } }],
     ['body', { stream: { delay_ms: 60_000 } }],
     ['body', { stall_after_bytes: 10 }],
-  ] as const)('a client that leaves: %s (%j)', async (phase, step) => {
+  ] as const)('a client that disconnects: %s (%j)', async (phase, step) => {
     await using server = await testProvider({ script: { steps: [step] } })
     const url = `${server.base_urls.openai}/chat/completions`
     const post = rawPost(url, { model: 'm', messages, ...streamed })

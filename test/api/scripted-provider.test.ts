@@ -102,7 +102,7 @@ describe('errors of the server itself', () => {
     ['openai', 'code', 'invalid_api_key'],
     ['anthropic', 'type', 'authentication_error'],
     ['gemini', 'status', 'UNAUTHENTICATED'],
-  ] as const)('a wrong key gets 401 as %s writes it', async (provider, field, value) => {
+  ] as const)('a wrong key gets 401 in the format of %s', async (provider, field, value) => {
     await using server = await testProvider({ script: { required_key: 'right' } })
     const url = `${server.base_urls[provider]}/chat/completions`
     const ask = (key: string) =>
@@ -182,7 +182,7 @@ describe('scripts', () => {
     [{ last_tool_call_id: 'c' }, { last_role: 'user' }],
     [{ last_text_contains: 'Hello' }, { last_text_contains: 'parcel' }],
     [{ any_text_contains: 'refund' }, { any_text_contains: 'Hello' }],
-  ] as const)('a step that wants %j is passed over for one that wants %j', async (...wants) => {
+  ] as const)('a step that needs %j is skipped for one that needs %j', async (...wants) => {
     const [other, mine] = wants
     const steps = [
       { match: other, reply: { content: 'wrong' } },

@@ -64,7 +64,7 @@ describe('each role', () => {
   test.each([
     ['proxy', (url: string) => url.startsWith('/v1/')],
     ['api', (url: string) => !url.startsWith('/v1/')],
-  ] as const)('%s serves its routes and describes just these', async (role, isOwn) => {
+  ] as const)('%s serves its routes and describes exactly these', async (role, isOwn) => {
     const answer = await fetch(`${cluster[role].base_url}/openapi.json`)
     const document = (await answer.json()) as { paths: object }
     const urls = routeCatalogue().map(({ url }) => url)
