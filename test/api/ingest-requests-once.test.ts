@@ -136,7 +136,7 @@ describe('the same key', () => {
         answered += 1
       }),
     )
-    await eventually('one is handed over', () => api.enqueued.length > 0)
+    await eventually('one is published', () => api.enqueued.length > 0)
     await sleep(150)
     expect(answered).toBe(0)
     open()
@@ -156,7 +156,7 @@ describe('the same key', () => {
       })
     const batch = keyed()
     const first = slow.post(batch)
-    await eventually('the first is handed over', () => slow.enqueued.length > 0)
+    await eventually('the first is published', () => slow.enqueued.length > 0)
     const second = await slow.post(batch)
     expect([second.status, second.body['code']]).toEqual([503, 'overloaded'])
     expect(second.headers['retry-after']).toBe('1')
@@ -251,7 +251,7 @@ describe('when publishing fails', () => {
         open = resolve
       })
     const first = small.post(keyed({ traces: [trace()] }))
-    await eventually('the first is handed over', () => small.enqueued.length > 0)
+    await eventually('the first is published', () => small.enqueued.length > 0)
     expect((await small.post(keyed())).body['code']).toBe('overloaded')
     open()
     expect((await first).status).toBe(202)

@@ -160,7 +160,7 @@ describe('a provider that fails before its headers', () => {
 
   test.each([
     ['closes the connection', { cut_before_headers: true }, 502, 'provider_cut'],
-    ['sends what is no HTTP', { garbage: 'http' as const }, 502, 'provider_cut'],
+    ['sends invalid HTTP', { garbage: 'http' as const }, 502, 'provider_cut'],
   ])('%s', async (_, step, status, code) => {
     await using provider = await testProvider({ script: { steps: [step] } })
     await using proxy = await testProxy(provider)

@@ -95,7 +95,7 @@ const recorded: [string, Record<string, string | string[]>, Refusal][] = [
     },
   ],
   [
-    'an Authorization that is no Bearer',
+    'an Authorization other than Bearer',
     { ...key, authorization: 'Basic c2VjcmV0OnNlY3JldA==' },
     {
       status: 401,

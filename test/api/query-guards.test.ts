@@ -105,7 +105,7 @@ describe('a client that disconnects', () => {
     leaving.abort()
     await expect(left).rejects.toThrow('abort')
     await eventually('it is gone', async () => (await running()) === 0)
-    await eventually('it is told', () => api.served.length === 1)
+    await eventually('it is reported', () => api.served.length === 1)
     expect(api.served).toMatchObject([{ failed: 'client_left' }])
   })
 

@@ -294,7 +294,7 @@ test.each([
   ['an archive of no days', { archive: { schedule: '0 4 * * *' } }, '/archive/after_days'],
   ['an archive after 0 days', { archive: { after_days: 0 } }, '/archive/after_days'],
   [
-    'a schedule that is no cron',
+    'an invalid cron schedule',
     { archive: { after_days: 7, schedule: 'daily' } },
     '/archive/schedule',
   ],

@@ -83,11 +83,11 @@ describe('saving', () => {
 
   test.each<[string, object, string]>([
     [
-      'a field that is not there',
+      'an unknown field',
       { body: bodyWith({ field: 'nam', op: 'eq', value: 'x' }) },
       '/body/where/field',
     ],
-    ['a parameter that is not there', { parameters: [] }, '/body/where/and/0/value'],
+    ['an undeclared parameter', { parameters: [] }, '/body/where/and/0/value'],
     ['a cursor', { body: { ...costly().body, cursor: 'x' } }, '/body/cursor'],
     [
       'a window without end',

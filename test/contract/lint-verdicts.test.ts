@@ -222,7 +222,7 @@ describe('lint and the API server both refuse', () => {
     ['an unknown version', yamlOf('RetentionPolicy', spec).replace('v1alpha1', 'v1')],
     ['an unknown kind', yamlOf('RetentionPolicies', spec)],
     ['a field beside the spec', `${yamlOf('RetentionPolicy', spec)}extra: 1\n`],
-    ['text that is no YAML', yamlOf('RetentionPolicy', spec).replace('spec:', 'spec: [')],
+    ['text that is not YAML', yamlOf('RetentionPolicy', spec).replace('spec:', 'spec: [')],
   ])('%s', async (_name, yaml) => {
     expect(await verdictsOn(yaml)).toMatchObject({ lint: false, server: false })
   })

@@ -68,7 +68,7 @@ describe('a resource', () => {
       return on.operator.writes.length === writes
     })
     const [writes, seen] = [on.operator.writes.length, looks()]
-    await eventually('it was looked at again', () => looks() >= seen + 6)
+    await eventually('it was reconciled again', () => looks() >= seen + 6)
     expect(on.operator.writes.slice(writes)).toEqual([])
   })
 
@@ -78,7 +78,7 @@ describe('a resource', () => {
     await on.notes.ready('a')
     const [note] = cluster.service.of(on.owner('a'))
     if (note !== undefined) note.text = 'wrong'
-    await eventually('it is right again', () => note?.text === 'right')
+    await eventually('it is corrected', () => note?.text === 'right')
     await eventually('an event reports it', async () =>
       (await eventReasons(cluster.server, on.namespace, 'a')).includes('Changed'),
     )
@@ -102,7 +102,7 @@ describe('a resource', () => {
     if (note !== undefined) note.text = 'wrong'
     const annotations = { 'looptrace.dev/reconcile-requested-at': '2026-11-21T20:00:00Z' }
     await on.notes.apply('a', { text: 'right' }, { annotations })
-    await eventually('it is right again', () => note?.text === 'right')
+    await eventually('it is corrected', () => note?.text === 'right')
   })
 
   test.each([

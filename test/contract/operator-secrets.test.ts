@@ -43,7 +43,7 @@ describe('a Secret', () => {
       body: { stringData: { token: 'mine' } },
       type: 'application/merge-patch+json',
     })
-    await eventually('it is put right', async () => {
+    await eventually('it is corrected', async () => {
       const token = await tokenIn(on.namespace)
       return token !== before && token !== 'mine' && token !== undefined
     })

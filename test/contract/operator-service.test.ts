@@ -56,7 +56,7 @@ describe('a service that is down', () => {
     ['502 from something before it', { status: 502, body: '<html>bad gateway</html>' }],
     ['503', { status: 503 }],
     ['429', { status: 429, headers: { 'retry-after': '20' } }],
-    ['401: the operator has a key that is no good', { status: 401, body: '{}' }],
+    ['401: the operator has an invalid key', { status: 401, body: '{}' }],
   ]
 
   test.concurrent.each(answers)('%s: is not accepted as an answer', async (_what, answer) => {

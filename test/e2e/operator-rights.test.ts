@@ -95,7 +95,7 @@ async function live(place: ProductPlace): Promise<void> {
     body: { stringData: { 'api-key': 'mine' } },
     type: 'application/merge-patch+json',
   })
-  await eventually('the key is another one', async () => {
+  await eventually('the key has changed', async () => {
     const now = (await place.secrets()).get('key')?.data['api-key']
     return now !== 'mine' && now !== before
   })
