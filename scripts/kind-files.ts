@@ -7,7 +7,7 @@ import {
 } from '../src/operator/crd/index.ts'
 import { kindsPage } from './kinds-page.ts'
 
-/** What is made of the kinds: their CRDs, once more for the chart, schemas for editors, the page. */
+/** Files generated from the kinds: CRDs, a copy for the chart, schemas for editors, the page. */
 export function kindFiles(kinds: readonly Kind[]): { path: string; content: string }[] {
   return [
     ...kinds.flatMap((kind) => {
@@ -30,7 +30,7 @@ export function kindFiles(kinds: readonly Kind[]): { path: string; content: stri
   ]
 }
 
-/** A JSON Schema by which an editor completes and checks; unknown fields are told too. */
+/** A JSON Schema for completion and checks in editors; unknown fields are reported too. */
 function editorSchemaOf(kind: Kind): object {
   const { properties = {}, ...rest } = resourceSchemaOf(kind)
   const { status: _, ...written } = properties

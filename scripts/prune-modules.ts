@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Only at the top of a package: deeper down, `doc` may be code. */
+/** Only at the top of a package: deeper, `doc` may be code. */
 const needlessFolders = new Set([
   ...['test', 'tests', '__tests__', 'docs', 'doc', 'example', 'examples', 'benchmark'],
   ...['benchmarks', 'coverage', '.github', '.vscode', 'man', 'fuzz'],
@@ -21,8 +21,8 @@ const needlessPackages = [
 ]
 
 /**
- * Takes out of a node_modules folder what no process reads: types, source maps, readmes, and the
- * tests, docs and examples of packages. Licences stay. `node prune-modules.ts <node_modules>`
+ * Removes unused files from a node_modules folder: types, source maps, readmes, and the tests, docs
+ * and examples of packages. Licences stay. `node prune-modules.ts <node_modules>`
  */
 const folder = process.argv[2]
 if (folder === undefined) throw new TypeError('which node_modules folder?')

@@ -24,7 +24,7 @@ afterAll(() => cluster?.[Symbol.asyncDispose]())
 type Place = { namespace: string; notes: Resources }
 const spec = { text: 'hello', secretName: 'key' }
 
-/** What happens to a resource, whether it was followed before, and that it is done with. */
+/** An action on a resource, whether the resource was reconciled before, and the end condition. */
 const happenings: Record<string, Happening> = {
   'is made': {
     before: false,
@@ -55,11 +55,11 @@ const happenings: Record<string, Happening> = {
   },
 }
 type Act = (place: Place) => Promise<void>
-/** `writes` are those that it takes at least: a test that kills nobody proves nothing. */
+/** `writes` is the minimum number of writes: a test without a kill proves nothing. */
 type Happening = { before: boolean; act: Act; isDone: Act; writes: number }
 
 test.each(Object.entries(happenings))(
-  'a resource that %s: killed at each write, run again, and all is as it should be',
+  'a resource that %s: killed at each write and run again, it ends correctly',
   async (what, { before, act, isDone, writes }) => {
     const killed = await killAtEachWrite<Place>({
       place: async () => {
@@ -104,7 +104,7 @@ async function follow({ namespace, notes }: Place): Promise<void> {
   await notes.ready('a')
 }
 
-/** No leak, no duplicate, and the status is true. */
+/** Expects no leak, no duplicate, and a true status. */
 async function expectWhole({ namespace, notes }: Place, what: string): Promise<void> {
   const own = cluster.service.of(`${namespace}/a`)
   const resource = await notes.read('a')

@@ -3,14 +3,14 @@ import { createWorkBudget } from '../../src/capabilities/detection/evidence/work
 import { reconstruct, type TaskRun } from '../../src/capabilities/detection/reconstruction/index.ts'
 import type { Observation } from '../../src/model/observation.ts'
 
-/** The run that observations of one task tell of. */
+/** Reconstructs the run of one task from observations. */
 export function runOf({ observations }: { observations(): readonly Observation[] }): TaskRun {
   const rows = observations()
   const { project_id = '', task_id = '', conversation_id = '' } = rows[0] ?? {}
   return reconstruct(rows, { project_id, task_id, conversation_id })
 }
 
-/** What one detector finds in a run, with its default thresholds but for those given. */
+/** The findings of one detector in a run; `thresholds` override the defaults. */
 export function foundBy(
   detector: Detector,
   run: { observations(): readonly Observation[] },
