@@ -191,6 +191,49 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect(await rowsOf(slice_id)).toBe(0)
   })
 
+  test('files of a failed run are deleted, those of others stay', async () => {
+    const noted = () =>
+      desk.db.selectFrom('archive_files').select('name').where('job_id', '=', failing.id).execute()
+    const failing = await desk.archive(project_id, { ...daysFrom(1), kinds: ['links'] })
+    await eventually('its notes are gone', async () => (await noted()).length === 0)
+    const prefix = `archives/${project_id}/${failing.id}/`
+    const there = async () => {
+      const names: string[] = []
+      for await (const { name } of blobs.list(prefix)) names.push(name)
+      return names
+    }
+    expect(await there()).toHaveLength(4)
+    const [first] = (await manifestOf(failing)).files
+    await desk.db
+      .updateTable('job_runs')
+      .set({ state: 'failed' })
+      .where('id', '=', failing.id)
+      .execute()
+    await desk.db
+      .insertInto('archive_files')
+      .values({
+        ...{ job_id: failing.id, ordinal: 0, name: first.name, kind: 'links', day: 1, part: 1 },
+        ...{ row_count: 1, bytes: 1, sha256: first.sha256, row_checksum: '1' },
+        ...{ min_time_ns: '1', max_time_ns: '1', position: '[]' },
+      })
+      .execute()
+    await eventually('its files are gone', async () => (await there()).length === 0)
+    expect((await manifestOf(archive)).files).toHaveLength(45)
+  })
+
+  test('a project without rows has an archive without files, which can be restored', async () => {
+    const empty = await desk.archive(newId(), daysFrom(2))
+    expect(empty).toMatchObject({
+      state: 'succeeded',
+      result: { verified: true, files: 0, rows: 0 },
+    })
+    const { job } = await desk.restore(empty)
+    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 0 } })
+  })
+
+  // The rest depends on ClickHouse, not on where files are.
+  if (driver.name === 's3') return
+
   test('newer columns get their defaults; all others are compared', async () => {
     desk.columnsToCome.add('metadata').add('cost_usd')
     const older = await desk.archive(project_id)
@@ -271,36 +314,6 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect(await erasure.purgeUser(about)).toBe(false)
   })
 
-  test('files of a failed run are deleted, those of others stay', async () => {
-    const noted = () =>
-      desk.db.selectFrom('archive_files').select('name').where('job_id', '=', failing.id).execute()
-    const failing = await desk.archive(project_id, { ...daysFrom(1), kinds: ['links'] })
-    await eventually('its notes are gone', async () => (await noted()).length === 0)
-    const prefix = `archives/${project_id}/${failing.id}/`
-    const there = async () => {
-      const names: string[] = []
-      for await (const { name } of blobs.list(prefix)) names.push(name)
-      return names
-    }
-    expect(await there()).toHaveLength(4)
-    const [first] = (await manifestOf(failing)).files
-    await desk.db
-      .updateTable('job_runs')
-      .set({ state: 'failed' })
-      .where('id', '=', failing.id)
-      .execute()
-    await desk.db
-      .insertInto('archive_files')
-      .values({
-        ...{ job_id: failing.id, ordinal: 0, name: first.name, kind: 'links', day: 1, part: 1 },
-        ...{ row_count: 1, bytes: 1, sha256: first.sha256, row_checksum: '1' },
-        ...{ min_time_ns: '1', max_time_ns: '1', position: '[]' },
-      })
-      .execute()
-    await eventually('its files are gone', async () => (await there()).length === 0)
-    expect((await manifestOf(archive)).files).toHaveLength(45)
-  })
-
   test('the tables of slices have the columns of their kinds', async () => {
     for (const kind of kinds) {
       const sql = `SELECT name, type FROM system.columns
@@ -311,15 +324,5 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
       expect(back).toEqual(expect.arrayContaining([...live, slice]))
       expect(back).toHaveLength(live.length + 1)
     }
-  })
-
-  test('a project without rows has an archive without files, which can be restored', async () => {
-    const empty = await desk.archive(newId(), daysFrom(2))
-    expect(empty).toMatchObject({
-      state: 'succeeded',
-      result: { verified: true, files: 0, rows: 0 },
-    })
-    const { job } = await desk.restore(empty)
-    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 0 } })
   })
 })
