@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareFindings } from './compare-findings.ts'
+import { compareFindings, sumChanges } from './compare-findings.ts'
 import type { Finding } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
 
@@ -21,7 +21,7 @@ function stored(given: Partial<Finding> = {}): Finding {
   return { ...found(), first_detected_at: 'then', updated_at: 'then', ...given }
 }
 
-const anywhere = { wasChecked: () => true, isThere: () => true }
+const anywhere = { wasAnalysed: () => true, isThere: () => true }
 
 test('the same finding is unchanged, in whatever spelling the store tells it', () => {
   const before = stored({ evidence: { b: [2], a: 1 }, wasted_cost_usd: '0.500000000' })
@@ -61,7 +61,7 @@ test('what is not found again is withdrawn once', () => {
 })
 
 test('it stays while nobody can look, and when what it rests on is gone', () => {
-  const unseen = { ...anywhere, wasChecked: () => false }
+  const unseen = { ...anywhere, wasAnalysed: () => false }
   const gone = { ...anywhere, isThere: () => false }
   for (const about of [unseen, gone]) {
     const { withdrawn, kept, changes } = compareFindings({
@@ -71,4 +71,24 @@ test('it stays while nobody can look, and when what it rests on is gone', () => 
     })
     expect([withdrawn, kept.length, changes.unchanged]).toEqual([[], 1, ['f1']])
   }
+})
+
+const none = { opened: [], updated: [], recovered: [], withdrawn: [], unchanged: [] }
+
+test('what was opened stays opened, whatever a later look says of it', () => {
+  const looks = [
+    { ...none, opened: ['a'], unchanged: ['b', 'c'] },
+    { ...none, opened: ['d'], withdrawn: ['c'] },
+    { ...none, updated: ['a'], unchanged: ['b', 'd'] },
+  ]
+  const opened = ['a', 'd']
+  expect(sumChanges(looks)).toEqual({ ...none, opened, withdrawn: ['c'], unchanged: ['b'] })
+})
+
+test('what recovered was updated too, and is told once', () => {
+  const looks = [
+    { ...none, updated: ['a', 'b'] },
+    { ...none, recovered: ['a'], unchanged: ['b'] },
+  ]
+  expect(sumChanges(looks)).toEqual({ ...none, updated: ['b'], recovered: ['a'] })
 })

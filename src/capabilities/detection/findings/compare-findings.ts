@@ -3,11 +3,11 @@ import type { Finding, FindingChanges } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
 
 /** What is known when findings are compared with those that are stored. */
-export type Compared = {
+export type FindingsToCompare = {
   stored: readonly Finding[]
   found: readonly NewFinding[]
   /** False for detectors that could not look: what they found before stays as it is. */
-  wasChecked: (detector: string) => boolean
+  wasAnalysed: (detector: string) => boolean
   /** False for observations that are not there any more. */
   isThere: (place: { trace_id: string; observation_id: string }) => boolean
 }
@@ -27,7 +27,12 @@ export type Comparison = {
  * withdrawn: a call that came late made it untrue. But it stays while its detector can not look, or
  * when observations that it rests on are gone: that says nothing of it.
  */
-export function compareFindings({ stored, found, wasChecked, isThere }: Compared): Comparison {
+export function compareFindings({
+  stored,
+  found,
+  wasAnalysed,
+  isThere,
+}: FindingsToCompare): Comparison {
   const before = new Map(stored.map((finding) => [finding.finding_id, finding]))
   const changes = {
     opened: [] as string[],
@@ -46,7 +51,7 @@ export function compareFindings({ stored, found, wasChecked, isThere }: Compared
   const kept: Finding[] = []
   for (const finding of stored) {
     if (again.has(finding.finding_id) || finding.state === 'withdrawn') continue
-    if (wasChecked(finding.detector) && finding.places.every(isThere)) {
+    if (wasAnalysed(finding.detector) && finding.places.every(isThere)) {
       changes.withdrawn.push(finding.finding_id)
     } else {
       kept.push(finding)
@@ -76,4 +81,25 @@ function contentOf(finding: Finding | NewFinding): string {
     ...[judge, places, evidence],
   ]
   return canonicalJson(parts)
+}
+
+/** What looks at a task changed one after the other, as one; what one of them changed is changed. */
+export function sumChanges(looks: readonly FindingChanges[]): FindingChanges {
+  const all = (change: keyof FindingChanges) => new Set(looks.flatMap((one) => one[change]))
+  const opened = all('opened')
+  const withdrawn = all('withdrawn')
+  const recovered = removeIds(all('recovered'), opened)
+  const updated = removeIds(all('updated'), opened.union(recovered))
+  const changed = opened.union(withdrawn).union(recovered).union(updated)
+  return {
+    opened: [...opened],
+    updated: [...updated],
+    recovered: [...recovered],
+    withdrawn: [...withdrawn],
+    unchanged: [...removeIds(all('unchanged'), changed)],
+  }
+}
+
+function removeIds(ids: ReadonlySet<string>, others: ReadonlySet<string>): Set<string> {
+  return new Set([...ids].filter((id) => !others.has(id)))
 }

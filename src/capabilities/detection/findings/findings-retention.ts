@@ -1,7 +1,7 @@
 import { isoFromNs } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { RetentionSlice, RetentionTarget, UserErasure } from '../../storage/index.ts'
-import type { DetectionDb } from '../detection-deps.ts'
+import type { DetectionDb } from '../ports.ts'
 
 /** Tasks of one transaction. */
 const tasks_max = 500
@@ -36,7 +36,7 @@ async function deleteFindings(db: DetectionDb, slice: RetentionSlice): Promise<v
       and (tasks.project_id, tasks.task_id) = (findings.project_id, findings.task_id)
       and findings.started_at >= ${isoFromNs(from)} and findings.started_at < ${isoFromNs(to)}
       and not (findings.trace_ids && ${[...held_trace_ids]}::uuid[])
-      and ${ofEnvironments(slice)}
+      and ${filterEnvironments(slice)}
   `.execute(db)
 }
 
@@ -50,7 +50,7 @@ async function expireQuotes(
     signal?.throwIfAborted()
     const behind: string = after
     after = await db.transaction().execute(async (trx) => {
-      const ids = await quotingTasks(trx, slice, behind)
+      const ids = await findQuotingTasks(trx, slice, behind)
       await expire(trx, slice, ids)
       return ids.length < tasks_max ? undefined : ids.at(-1)
     })
@@ -58,7 +58,7 @@ async function expireQuotes(
 }
 
 /** In the order of their ids, locked. */
-async function quotingTasks(
+async function findQuotingTasks(
   trx: DetectionDb,
   slice: RetentionSlice,
   after: string,
@@ -68,7 +68,7 @@ async function quotingTasks(
     select tasks.task_id from tasks
     join task_detections using (project_id, task_id)
     where tasks.project_id = ${project_id} and tasks.task_id > ${after}
-      and ((${inSlice(slice)}) or exists (
+      and ((${filterSlice(slice)}) or exists (
         select from jsonb_array_elements(task_detections.ledger -> 'entries') as entry
         left join tasks as told
           on told.project_id = ${project_id} and told.task_id = entry ->> 'task_id'
@@ -79,12 +79,12 @@ async function quotingTasks(
   return rows.map(({ task_id }) => task_id)
 }
 
-function inSlice(slice: RetentionSlice) {
+function filterSlice(slice: RetentionSlice) {
   return sql`tasks.started_at < ${isoFromNs(slice.to)}
-    and tasks.last_activity_at >= ${isoFromNs(slice.from)} and ${ofEnvironments(slice)}`
+    and tasks.last_activity_at >= ${isoFromNs(slice.from)} and ${filterEnvironments(slice)}`
 }
 
-function ofEnvironments({ environments }: RetentionSlice) {
+function filterEnvironments({ environments }: RetentionSlice) {
   return environments === undefined
     ? sql`true`
     : sql`coalesce(tasks.environment, '') = any(${[...environments]})`

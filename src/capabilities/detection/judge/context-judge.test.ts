@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { agentRun } from '../../../../test/corpus/agent-run.ts'
 import { runOf } from '../../../../test/support/detect-one.ts'
 import { createContextJudge, type JudgeSettings, type JudgeSpend } from './context-judge.ts'
-import { judgeableDigests, questionOf } from './question.ts'
+import { buildQuestion, getJudgeableDigests } from './question.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -63,7 +63,7 @@ const settingsFor = (url: string, more: Partial<JudgeSettings> = {}): JudgeSetti
 
 /** Asks about all of the run. */
 function asked(settings: JudgeSettings, spend: JudgeSpend = spendUpTo(), at_ms = now_ms) {
-  const question = questionOf(run, undefined)
+  const question = buildQuestion(run, undefined)
   if (question === undefined) throw new Error('there is nothing to ask')
   return createContextJudge(settings, spend)({ run, question, now_ms: at_ms })
 }
@@ -150,7 +150,7 @@ test.each(['127.0.0.1', 'localhost'])('%s is not connected to unless it is named
 
 test('in a run in which nothing was said to keep there is nothing to ask', () => {
   const plain = runOf(agentRun('plain').user('Hello').assistant('Hello!'))
-  expect(questionOf(plain, undefined)).toBeUndefined()
+  expect(buildQuestion(plain, undefined)).toBeUndefined()
 })
 
 test('of a run that has grown, only answers are asked about that were not', () => {
@@ -162,9 +162,9 @@ test('of a run that has grown, only answers are asked about that were not', () =
       .user('Et demain ?')
       .assistant('Tomorrow it rains.'),
   )
-  const known = judgeableDigests(run, undefined)
-  expect(questionOf(run, undefined, known)).toBeUndefined()
-  const question = questionOf(grown, undefined, known)
+  const known = getJudgeableDigests(run, undefined)
+  expect(buildQuestion(run, undefined, known)).toBeUndefined()
+  const question = buildQuestion(grown, undefined, known)
   expect(question?.answers.map(({ answer }) => answer.message.text)).toEqual(['Tomorrow it rains.'])
 })
 
@@ -176,6 +176,6 @@ test('an answer is asked about with what was said before it, not after', () => {
       .user('Answer in French from now on, please. What about tomorrow?')
       .assistant('Tomorrow it rains.'),
   )
-  const question = questionOf(later, undefined)
+  const question = buildQuestion(later, undefined)
   expect(question?.answers.map(({ answer }) => answer.message.text)).toEqual(['Tomorrow it rains.'])
 })

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { contextFinding } from '../context/context-finding.ts'
 import type { FindingDraft } from '../contract.ts'
-import { placeOf } from '../evidence/places.ts'
-import type { TaskRun } from '../reconstruction/contract.ts'
+import { placeOf, toContextDraft } from '../facts/index.ts'
+import type { TaskRun } from '../reconstruction/index.ts'
 import { JudgeUnavailable, postJson } from './post-json.ts'
 import type { JudgeQuestion } from './question.ts'
 
@@ -35,7 +34,7 @@ export type JudgeSpend = {
 }
 
 /** A question about a run, and until when anybody waits for the answer. */
-export type Asking = {
+export type JudgeRequest = {
   run: TaskRun
   question: JudgeQuestion
   now_ms: number
@@ -43,7 +42,7 @@ export type Asking = {
 }
 
 /** Asks the model about a run. It only adds findings, each marked with `judge` in its evidence. */
-export type ContextJudge = (asking: Asking) => Promise<Judgement>
+export type ContextJudge = (asking: JudgeRequest) => Promise<Judgement>
 
 /** `reason` says why the model was not asked, or gave no answer that can be used. */
 export type Judgement =
@@ -62,14 +61,14 @@ export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): 
     const isBooked = await spend.book({
       project_id: run.project_id,
       day: new Date(now_ms).toISOString().slice(0, 10),
-      nano_dollars: BigInt(tokensOf(question)) * settings.nano_dollars_per_token,
+      nano_dollars: BigInt(estimateTokens(question)) * settings.nano_dollars_per_token,
       max: settings.nano_dollars_per_day_max,
     })
     if (!isBooked) return { outcome: 'over_budget', reason: 'the budget of the day is spent' }
     try {
-      const breaches = breachesIn(await ask(settings, question.text, signal))
+      const breaches = parseBreaches(await ask(settings, question.text, signal))
       const { model } = settings
-      return { outcome: 'answered', findings: findingsOf(run, question, { breaches, model }) }
+      return { outcome: 'answered', findings: toFindings(run, question, { breaches, model }) }
     } catch (error) {
       if (!(error instanceof JudgeUnavailable)) throw error
       const outcome = signal?.aborted === true ? 'aborted' : 'failed'
@@ -79,7 +78,7 @@ export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): 
 }
 
 /** What a question may take, its answer included, at most. */
-function tokensOf({ text }: JudgeQuestion): number {
+function estimateTokens({ text }: JudgeQuestion): number {
   const bytes = Buffer.byteLength(instructions) + Buffer.byteLength(text)
   return Math.ceil(bytes / bytes_per_token_min) + output_tokens_max
 }
@@ -128,7 +127,7 @@ const breachSchema = z.object({
 type Breach = z.infer<typeof breachSchema>
 const breachesSchema = z.object({ breaches: z.array(breachSchema).max(breaches_max) })
 
-function breachesIn(answer: unknown): Breach[] {
+function parseBreaches(answer: unknown): Breach[] {
   try {
     const { choices } = completionSchema.parse(answer)
     return breachesSchema.parse(JSON.parse(choices[0]?.message.content ?? '')).breaches
@@ -137,7 +136,7 @@ function breachesIn(answer: unknown): Breach[] {
   }
 }
 
-function findingsOf(
+function toFindings(
   run: TaskRun,
   { statements, answers }: JudgeQuestion,
   { breaches, model }: { breaches: readonly Breach[]; model: string },
@@ -149,7 +148,7 @@ function findingsOf(
     if (statement === undefined || asked?.holds.includes(said) !== true) return []
     const { answer } = asked
     return [
-      contextFinding(run, {
+      toContextDraft(run, {
         type: 'lost_context',
         severity: 'low',
         topic: `judge:${statement.slot}=${statement.value}`,

@@ -1,22 +1,10 @@
 import { sql } from '../../../platform/relational/index.ts'
-import type { DetectionDb } from '../detection-deps.ts'
-import type { TaskDetection } from '../findings/store.ts'
-import type { TaskKey } from '../worker/due-tasks.ts'
+import type { TaskDetection } from '../findings/detections-store.ts'
+import type { TaskKey } from '../findings/due-tasks.ts'
+import type { DetectionDb } from '../ports.ts'
 
 /** A task that the judge is to be asked about, held by whoever claimed it. */
 export type JudgeClaim = TaskKey & Pick<TaskDetection, 'epoch' | 'judge_due_at' | 'judged'>
-
-/** Has a task judged when it has rested for so long; null: there is nothing to ask. */
-export async function markJudgeDue(
-  trx: DetectionDb,
-  { project_id, task_id }: TaskKey,
-  rest_ms: number | null,
-): Promise<void> {
-  await sql`
-    update task_detections set judge_due_at = now() + ${rest_ms} * interval '1 ms'
-    where project_id = ${project_id} and task_id = ${task_id}
-  `.execute(trx)
-}
 
 /** Claims tasks that have been due the longest, so that nobody else asks about them meanwhile. */
 export async function claimJudgeDue(

@@ -1,7 +1,7 @@
 import { backOff } from '../../../kernel/back-off.ts'
 import { sleep } from '../../../kernel/time.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import type { DetectionMeters } from '../worker/detection-meters.ts'
+import type { DetectionMeters } from '../worker/detection-work.ts'
 import { claimJudgeDue, type JudgeClaim, releaseJudgement } from './due-judgements.ts'
 import { type JudgePorts, judgeTask } from './judge-task.ts'
 

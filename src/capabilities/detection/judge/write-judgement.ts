@@ -1,16 +1,17 @@
 import { backOff } from '../../../kernel/back-off.ts'
 import { sql } from '../../../platform/relational/index.ts'
-import type { DetectionDb } from '../detection-deps.ts'
-import { placeKey } from '../evidence/places.ts'
+import { placeKey } from '../facts/index.ts'
 import { compareFindings } from '../findings/compare-findings.ts'
+import { markKnownDue } from '../findings/due-tasks.ts'
 import type { Finding, FindingChanges, NotChecked } from '../findings/finding.ts'
-import { type NewFinding, newFindings } from '../findings/new-findings.ts'
-import { findingsOf, lockTask, putFindings, withdrawFindings } from '../findings/store.ts'
-import type { TaskRun } from '../reconstruction/contract.ts'
-import { markKnownDue } from '../worker/due-tasks.ts'
+import { findingsOf, putFindings, withdrawFindings } from '../findings/findings-store.ts'
+import { type NewFinding, toNewFindings } from '../findings/new-findings.ts'
+import { lockTask } from '../findings/tasks-store.ts'
+import type { DetectionDb } from '../ports.ts'
+import type { TaskRun } from '../reconstruction/index.ts'
+import { judgeDetector } from '../settings/detector-settings.ts'
 import type { Judgement } from './context-judge.ts'
 import type { JudgeClaim } from './due-judgements.ts'
-import { judgeDetector } from './judge-detector.ts'
 import type { JudgeQuestion } from './question.ts'
 
 /** What the judge was asked about a task, and what came of it. */
@@ -47,7 +48,7 @@ export async function writeJudgement(
       .forUpdate()
       .executeTakeFirst()
     if (before?.epoch !== claim.epoch) return undefined
-    const { changes, put, withdrawn } = comparisonOf(result, await findingsOf(trx, claim))
+    const { changes, put, withdrawn } = compareWithStored(result, await findingsOf(trx, claim))
     await putFindings(trx, put, at)
     await withdrawFindings(trx, claim, { ids: withdrawn, at })
     if (put.length + withdrawn.length > 0) await markKnownDue(trx, [claim])
@@ -57,7 +58,7 @@ export async function writeJudgement(
 }
 
 /** Compares with what the judge said before of the answers that it was asked about now. */
-function comparisonOf({ run, asked }: JudgeResult, stored: readonly Finding[]) {
+function compareWithStored({ run, asked }: JudgeResult, stored: readonly Finding[]) {
   const isAnswered = asked?.judgement.outcome === 'answered'
   const drafts = asked?.judgement.outcome === 'answered' ? asked.judgement.findings : []
   const places = new Set(asked?.question.answers.map(({ answer }) => placeKey(answer.call)))
@@ -69,16 +70,16 @@ function comparisonOf({ run, asked }: JudgeResult, stored: readonly Finding[]) {
   )
   return compareFindings({
     stored: about,
-    found: newFindings(run, drafts, () => judgeDetector).filter(
-      (finding) => !stored.some((known) => isSaidByRule(known, finding)),
+    found: toNewFindings(run, drafts, () => judgeDetector).filter(
+      (finding) => !stored.some((known) => isFoundByRule(known, finding)),
     ),
-    wasChecked: () => true,
+    wasAnalysed: () => true,
     isThere: () => true,
   })
 }
 
 /** A rule has found of the same answer that the same statement is broken. */
-function isSaidByRule(known: Finding, { places, evidence }: NewFinding): boolean {
+function isFoundByRule(known: Finding, { places, evidence }: NewFinding): boolean {
   const { kind, judge, state } = known
   if (kind !== 'context' || judge !== null || state === 'withdrawn') return false
   if (known.evidence['original_context'] !== evidence['original_context']) return false
@@ -108,12 +109,12 @@ async function writeState(
       judge_claimed_until = null, judged = ${JSON.stringify(judged)}::jsonb,
       judge_due_at = case when ${isMarked}::boolean then judge_due_at
         else now() + ${due_ms} * interval '1 ms' end,
-      not_checked = ${JSON.stringify(notCheckedAfter(before, judgement))}::jsonb
+      not_checked = ${JSON.stringify(updateNotChecked(before, judgement))}::jsonb
     where project_id = ${claim.project_id} and task_id = ${claim.task_id}
   `.execute(trx)
 }
 
-function notCheckedAfter({ not_checked }: Before, judgement: Judgement | undefined): NotChecked[] {
+function updateNotChecked({ not_checked }: Before, judgement: Judgement | undefined): NotChecked[] {
   const others = not_checked.filter(({ detector }) => detector !== judgeDetector.name)
   if (judgement === undefined) return [...not_checked]
   if (judgement.outcome === 'answered') return others

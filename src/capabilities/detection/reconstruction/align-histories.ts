@@ -1,8 +1,11 @@
 import { type Head, isAnswer } from './heads.ts'
-import type { ToldMessage } from './read-messages.ts'
+import type { HistoryMessage } from './read-messages.ts'
 
 /** Messages at the beginning that are the same. */
-export function prefixOf(digests: readonly string[], messages: readonly ToldMessage[]): number {
+export function countPrefix(
+  digests: readonly string[],
+  messages: readonly HistoryMessage[],
+): number {
   let at = 0
   while (at < digests.length && digests[at] === messages[at]?.digest) at++
   return at
@@ -29,24 +32,24 @@ export type Alignment = {
  * Aligns a history with an old one in linear time: the same beginning, then messages that stand
  * once in both, in order, then their neighbours.
  */
-export function alignHistories(head: Head, messages: readonly ToldMessage[]): Alignment {
+export function alignHistories(head: Head, messages: readonly HistoryMessage[]): Alignment {
   const { digests } = head
-  const prefix = prefixOf(digests, messages)
+  const prefix = countPrefix(digests, messages)
   const at = new Int32Array(messages.length).fill(-1)
   for (let index = 0; index < prefix; index++) at[index] = index
-  if (!alignSamePlaces(head, messages, { at, prefix })) {
+  if (!alignInPlace(head, messages, { at, prefix })) {
     alignUnique(head, messages, { at, prefix })
   }
   alignNeighbours(head, messages, at)
-  return summed(head, at, prefix)
+  return toAlignment(head, at, prefix)
 }
 
 type Aligning = { at: Int32Array; prefix: number }
 
 /** Most edits leave all other messages in their places. Answers whether this was such a one. */
-function alignSamePlaces(
+function alignInPlace(
   { digests, answer }: Head,
-  messages: readonly ToldMessage[],
+  messages: readonly HistoryMessage[],
   { at, prefix }: Aligning,
 ): boolean {
   let differing = 0
@@ -66,9 +69,13 @@ function alignSamePlaces(
 /** More messages than so are not changed in their places. */
 const edits_max = 4
 
-function alignUnique(head: Head, messages: readonly ToldMessage[], { at, prefix }: Aligning): void {
-  const places = onceIn(head.digests, prefix)
-  const told = onceIn(
+function alignUnique(
+  head: Head,
+  messages: readonly HistoryMessage[],
+  { at, prefix }: Aligning,
+): void {
+  const places = findUnique(head.digests, prefix)
+  const told = findUnique(
     messages.map(({ digest }) => digest),
     prefix,
   )
@@ -86,7 +93,7 @@ function alignUnique(head: Head, messages: readonly ToldMessage[], { at, prefix 
 }
 
 /** Where the digests stand that stand there once, from a place on. */
-function onceIn(digests: readonly string[], from: number): ReadonlyMap<string, number> {
+function findUnique(digests: readonly string[], from: number): ReadonlyMap<string, number> {
   const places = new Map<string, number>()
   const repeated = new Set<string>()
   for (let index = from; index < digests.length; index++) {
@@ -98,7 +105,7 @@ function onceIn(digests: readonly string[], from: number): ReadonlyMap<string, n
   return places
 }
 
-function alignNeighbours(head: Head, messages: readonly ToldMessage[], at: Int32Array): void {
+function alignNeighbours(head: Head, messages: readonly HistoryMessage[], at: Int32Array): void {
   const used = new Set(at)
   const isSame = (index: number, place: number) =>
     at[index] === -1 &&
@@ -119,7 +126,7 @@ function alignNeighbours(head: Head, messages: readonly ToldMessage[], at: Int32
   }
 }
 
-function summed({ digests, systems }: Head, at: Int32Array, prefix: number): Alignment {
+function toAlignment({ digests, systems }: Head, at: Int32Array, prefix: number): Alignment {
   const found = new Set(at)
   const lost = [...digests.keys()].filter((place) => !found.has(place))
   const lastIndex = at.findLastIndex((place) => place !== -1)

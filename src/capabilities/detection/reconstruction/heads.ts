@@ -1,5 +1,5 @@
 import type { HistoryBreak } from './contract.ts'
-import type { ToldMessage } from './read-messages.ts'
+import type { HistoryMessage } from './read-messages.ts'
 
 /** Where a history stands: what a call sent last, and what the model answered to it. */
 export type Head = {
@@ -21,7 +21,7 @@ export type Head = {
 }
 
 /** What a model answered; the next history should have it behind what was sent. */
-export type HeadAnswer = { message: number; told: ToldMessage }
+export type HeadAnswer = { message: number; told: HistoryMessage }
 
 /** Histories that are remembered; the one not used for the longest time goes first. */
 export const heads_max = 64
@@ -69,7 +69,7 @@ export function leaveHead(heads: Head[], head: Head, by: HistoryBreak): void {
 }
 
 /** Tells whether a message of a history is what the model answered, however it is told. */
-export function isAnswer(answer: HeadAnswer | undefined, told: ToldMessage): boolean {
+export function isAnswer(answer: HeadAnswer | undefined, told: HistoryMessage): boolean {
   if (answer === undefined || told.role !== 'assistant') return false
   const said = answer.told
   if (said.digest === told.digest) return true

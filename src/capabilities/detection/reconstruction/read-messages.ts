@@ -6,17 +6,17 @@ import {
   parsedJson,
 } from '../../../kernel/json-values.ts'
 import { digestOf } from './digests.ts'
-import { callIn, isCallPart, isResultPart, resultIn, type ToldCall } from './tool-parts.ts'
+import { type HistoryCall, isCallPart, isResultPart, readCall, readResult } from './tool-parts.ts'
 
 /** A message as a history tells it, in whatever convention. */
-export type ToldMessage = {
+export type HistoryMessage = {
   role: 'system' | 'user' | 'assistant' | 'tool'
   /** Its texts joined, whole. */
   text: string
   /** What the model wrote instead of an answer when it refused. */
   refusal: string
   /** Tools that it asks for. */
-  calls: readonly ToldCall[]
+  calls: readonly HistoryCall[]
   /** Of a tool's message: the call it answers, its tool where it says so, and whether it failed. */
   tool_call_id: string
   tool_name: string
@@ -30,9 +30,9 @@ export type ToldMessage = {
  * SDK, Anthropic and Gemini, items of the Responses API, and objects around them. What is none of
  * these is one message of the role given.
  */
-export function readMessages(value: unknown, role: ToldMessage['role']): ToldMessage[] {
-  const told: ToldMessage[] = []
-  for (const item of listIn(value)) addMessages(told, item, role)
+export function readMessages(value: unknown, role: HistoryMessage['role']): HistoryMessage[] {
+  const told: HistoryMessage[] = []
+  for (const item of findMessageList(value)) addMessages(told, item, role)
   return told
 }
 
@@ -41,7 +41,7 @@ const listKeys = ['messages', 'contents', 'input', 'prompts'] as const
 const wraps_max = 4
 
 /** The list of messages in a value, with what stands beside it as a first message of the system. */
-function listIn(value: unknown): readonly unknown[] {
+function findMessageList(value: unknown): readonly unknown[] {
   let within = value
   const before: unknown[] = []
   for (let depth = 0; depth < wraps_max; depth++) {
@@ -51,20 +51,20 @@ function listIn(value: unknown): readonly unknown[] {
       continue
     }
     const object = objectFrom(within)
-    const inner = object && innerList(object)
+    const inner = object && findInnerList(object)
     if (object === undefined || inner === undefined) break
-    before.push(...systemBeside(object))
+    before.push(...readSystemBeside(object))
     within = inner
   }
   return [...before, within]
 }
 
-function systemBeside(object: JsonObject): readonly JsonObject[] {
+function readSystemBeside(object: JsonObject): readonly JsonObject[] {
   const content = object['system'] ?? objectFrom(object['config'])?.['system_instruction']
   return content === undefined || content === null ? [] : [{ role: 'system', content }]
 }
 
-function innerList(object: JsonObject): unknown {
+function findInnerList(object: JsonObject): unknown {
   if (isMessage(object)) return undefined
   const key = listKeys.find((name) => Array.isArray(object[name]))
   return key === undefined ? (object['prompt'] ?? undefined) : object[key]
@@ -74,7 +74,7 @@ function isMessage(object: JsonObject): boolean {
   return 'role' in object || 'content' in object || 'parts' in object || 'type' in object
 }
 
-const roles = new Map<unknown, ToldMessage['role']>([
+const roles = new Map<unknown, HistoryMessage['role']>([
   ['system', 'system'],
   ['developer', 'system'],
   ['user', 'user'],
@@ -86,28 +86,33 @@ const roles = new Map<unknown, ToldMessage['role']>([
   ['function', 'tool'],
 ])
 
-function addMessages(told: ToldMessage[], item: unknown, fallback: ToldMessage['role']): void {
+function addMessages(
+  told: HistoryMessage[],
+  item: unknown,
+  fallback: HistoryMessage['role'],
+): void {
   const whole = objectFrom(item)
   if (whole === undefined) {
     if (item === undefined || item === null || item === '') return
     const text = typeof item === 'string' ? item : jsonText(item)
-    told.push(finished({ ...noMessage, role: fallback, text }))
+    told.push(withDigest({ ...emptyMessage, role: fallback, text }))
     return
   }
-  const message = innerMessage(whole) ?? objectFrom(whole['body']) ?? whole
+  const message = unwrapMessage(whole) ?? objectFrom(whole['body']) ?? whole
   const role = roleOf(message, whole, fallback)
   const parts = partsOf(message)
   const results = parts.filter(isResultPart)
-  for (const part of results) told.push(finished({ ...noMessage, role: 'tool', ...resultIn(part) }))
+  for (const part of results)
+    told.push(withDigest({ ...emptyMessage, role: 'tool', ...readResult(part) }))
   const rest = results.length === 0 ? parts : parts.filter((part) => !isResultPart(part))
   if (results.length > 0 && rest.length === 0) return
   told.push(
-    finished(role === 'tool' ? toolMessage(message, rest) : saidMessage(role, message, rest)),
+    withDigest(role === 'tool' ? toToolMessage(message, rest) : toTextMessage(role, message, rest)),
   )
 }
 
 /** The message that an answer or an event holds: an object, its JSON, or a text. */
-function innerMessage({ message }: JsonObject): JsonObject | undefined {
+function unwrapMessage({ message }: JsonObject): JsonObject | undefined {
   if (typeof message !== 'string') return objectFrom(message)
   return (message[0] === '{' ? objectFrom(parsedJson(message)) : undefined) ?? { content: message }
 }
@@ -115,19 +120,19 @@ function innerMessage({ message }: JsonObject): JsonObject | undefined {
 function roleOf(
   message: JsonObject,
   whole: JsonObject,
-  fallback: ToldMessage['role'],
-): ToldMessage['role'] {
+  fallback: HistoryMessage['role'],
+): HistoryMessage['role'] {
   const role = roles.get(message['role']) ?? roles.get(whole['role'])
   if (role !== undefined) return role
   const type = message['type']
   return roles.get(type) ?? (isCallPart(message) ? 'assistant' : fallback)
 }
 
-const noMessage = {
+const emptyMessage = {
   role: 'user',
   text: '',
   refusal: '',
-  calls: [] as readonly ToldCall[],
+  calls: [] as readonly HistoryCall[],
   tool_call_id: '',
   tool_name: '',
   is_error: undefined as boolean | undefined,
@@ -190,18 +195,21 @@ function isKnownPart(part: unknown): boolean {
   return more.length === 0 && blockKeys.has(key)
 }
 
-function toolMessage(message: JsonObject, parts: readonly unknown[]): Omit<ToldMessage, 'digest'> {
-  const { tool_call_id, tool_name, is_error } = resultIn(message)
-  const text = parts.map(textOfPart).join('')
-  return { ...noMessage, role: 'tool', text, tool_call_id, tool_name, is_error }
-}
-
-function saidMessage(
-  role: ToldMessage['role'],
+function toToolMessage(
   message: JsonObject,
   parts: readonly unknown[],
-): Omit<ToldMessage, 'digest'> {
-  const calls: ToldCall[] = []
+): Omit<HistoryMessage, 'digest'> {
+  const { tool_call_id, tool_name, is_error } = readResult(message)
+  const text = parts.map(textOfPart).join('')
+  return { ...emptyMessage, role: 'tool', text, tool_call_id, tool_name, is_error }
+}
+
+function toTextMessage(
+  role: HistoryMessage['role'],
+  message: JsonObject,
+  parts: readonly unknown[],
+): Omit<HistoryMessage, 'digest'> {
+  const calls: HistoryCall[] = []
   const texts: string[] = []
   for (const part of parts) {
     if (isCallPart(part)) pushCall(calls, part)
@@ -211,14 +219,14 @@ function saidMessage(
   const old = objectFrom(message['function_call'])
   if (old !== undefined) pushCall(calls, old)
   const refusal = typeof message['refusal'] === 'string' ? message['refusal'] : ''
-  return { ...noMessage, role, text: texts.join(''), refusal, calls }
+  return { ...emptyMessage, role, text: texts.join(''), refusal, calls }
 }
 
 /** OpenAI's own bound of tools is 128; a list of more is nobody's. */
 const calls_max = 512
 
-function pushCall(calls: ToldCall[], part: unknown): void {
-  const call = callIn(part)
+function pushCall(calls: HistoryCall[], part: unknown): void {
+  const call = readCall(part)
   if (call !== undefined && calls.length < calls_max) calls.push(call)
 }
 
@@ -243,11 +251,11 @@ function isData(part: JsonObject): boolean {
   return type === 'blob' || type === 'uri' || type === 'file'
 }
 
-function finished(message: Omit<ToldMessage, 'digest'>): ToldMessage {
+function withDigest(message: Omit<HistoryMessage, 'digest'>): HistoryMessage {
   return { ...message, digest: digestOfMessage(message) }
 }
 
-function digestOfMessage(message: Omit<ToldMessage, 'digest'>): string {
+function digestOfMessage(message: Omit<HistoryMessage, 'digest'>): string {
   const { role, text, refusal, calls, tool_call_id, tool_name } = message
   const asked = calls.map(({ id, sig }) => `${id} ${sig}`).join('\n')
   const about = role === 'tool' ? `${tool_call_id || tool_name}` : refusal

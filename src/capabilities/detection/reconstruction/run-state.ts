@@ -1,18 +1,17 @@
 import type { Observation } from '../../../model/observation.ts'
-import type {
-  HistoryBreak,
-  Message,
-  ModelCall,
-  RunAbout,
-  Step,
-  TaskRun,
-  Thread,
-  ToolUse,
+import {
+  type HistoryBreak,
+  type Message,
+  type ModelCall,
+  type RunAbout,
+  type Step,
+  type TaskRun,
+  type Thread,
+  type ToolUse,
+  text_chars_max,
 } from './contract.ts'
-import { text_chars_max } from './contract.ts'
-import { copyStart } from './copy-start.ts'
-import { createDeclaredMemo, type DeclaredMemo } from './declared-tools.ts'
 import type { Head } from './heads.ts'
+import { createDeclaredMemo, type DeclaredMemo } from './model-call.ts'
 
 /** A thread while it grows. */
 export type GrowingThread = Omit<Thread, 'steps' | 'calls'> & { steps: number[]; calls: number[] }
@@ -82,7 +81,7 @@ export const bounds = {
   lateText_chars_max: 512,
 } as const
 
-export function newState(about: RunAbout): RunState {
+export function createState(about: RunAbout): RunState {
   return {
     about,
     conversation_id: about.conversation_id,
@@ -111,7 +110,7 @@ export function newState(about: RunAbout): RunState {
 }
 
 /** The text as a run holds it; counted. */
-export function heldText(state: RunState, text: string): string {
+export function holdText(state: RunState, text: string): string {
   const isLate = state.chars > bounds.text_chars_sum_max
   const chars = isLate ? bounds.lateText_chars_max : text_chars_max
   if (isLate && text.length > chars) {
@@ -144,13 +143,13 @@ export function addMessage(state: RunState, message: Omit<Message, 'index'>): nu
 }
 
 /** What a run is so far, as a detector reads it. */
-export function runOf(state: RunState): TaskRun {
+export function toRun(state: RunState): TaskRun {
   const { about, calls, messages, steps, tools, threads, breaks } = state
   return {
     project_id: about.project_id,
     task_id: about.task_id,
     conversation_id: state.conversation_id,
-    content: contentOf(calls),
+    content: joinContentStates(calls),
     calls,
     messages,
     steps,
@@ -161,7 +160,7 @@ export function runOf(state: RunState): TaskRun {
   }
 }
 
-function contentOf(calls: readonly ModelCall[]): TaskRun['content'] {
+function joinContentStates(calls: readonly ModelCall[]): TaskRun['content'] {
   const first = calls[0]
   if (first === undefined) return 'none'
   return calls.every(({ content }) => content === first.content) ? first.content : 'partial'
@@ -181,7 +180,7 @@ const objectBytes = {
 const declared_factor = 12
 
 /** The memory of a state in bytes, at most and about. Texts count as UTF-16. */
-export function bytesOf(state: RunState): number {
+export function countBytes(state: RunState): number {
   let bytes = 2 * state.chars
   bytes += state.calls.length * objectBytes.call
   bytes += state.messages.length * objectBytes.message
@@ -196,4 +195,15 @@ export function bytesOf(state: RunState): number {
     bytes += 2 * (raw?.length ?? 0) + ids.length * objectBytes.ofHead
   }
   return bytes
+}
+
+/**
+ * The first `chars` of a text, without half a character at the end. What is left of a long text is
+ * copied, since a slice would keep all of it in memory.
+ */
+export function copyStart(text: string, chars: number): string {
+  if (text.length <= chars) return text
+  const last = text.charCodeAt(chars - 1)
+  const isHalf = last >= 0xd800 && last <= 0xdbff
+  return Buffer.from(text.slice(0, isHalf ? chars - 1 : chars), 'utf16le').toString('utf16le')
 }

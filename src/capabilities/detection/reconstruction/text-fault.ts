@@ -1,21 +1,19 @@
 import type { ToolFault } from './contract.ts'
-import { isOutageText } from './outage.ts'
-import type { ToolKind } from './tool-kind.ts'
 
 /** How a tool failed, by the shape of a result that is text; see `faultIn`. */
-export function textFault(text: string, kind: ToolKind): ToolFault | null {
+export function findTextFault(text: string, kind: ToolKind): ToolFault | null {
   const head = text.slice(0, end_chars_max)
   const tail = text.length > end_chars_max ? text.slice(-end_chars_max) : head
-  const exit = exitCodeIn(head, tail)
+  const exit = findExitCode(head, tail)
   if (exit === 0) return null
-  if (exit !== undefined) return exitFault(exit, tail)
-  if (wrapped.test(head)) return faultOf(head)
-  if (kind !== 'reader' && endsInTraceback(text, tail)) return faultOf(lastLine(tail))
+  if (exit !== undefined) return toExitFault(exit, tail)
+  if (wrapped.test(head)) return toTextFault(head)
+  if (kind !== 'reader' && endsInTraceback(text, tail)) return toTextFault(getLastLine(tail))
   if (text.length > message_chars_max) return null
   const message = head.trim()
   const lines = message.split('\n', lines_max + 1).length
   if (lines > (kind === 'reader' ? readerLines_max : lines_max)) return null
-  return beginsAsError(message) ? faultOf(message.slice(0, headline_chars_max)) : null
+  return beginsAsError(message) ? toTextFault(message.slice(0, headline_chars_max)) : null
 }
 
 /** Exit codes and tracebacks stand at the ends of a text. */
@@ -26,7 +24,7 @@ const lines_max = 40
 const readerLines_max = 3
 const headline_chars_max = 400
 
-function faultOf(text: string): ToolFault {
+function toTextFault(text: string): ToolFault {
   return isOutageText(text) ? 'outage' : 'error'
 }
 
@@ -36,7 +34,7 @@ const exitInLine =
   /^\s*[[(<]?(?:the )?(?:command |process |program |script )?(?:failed |exited |finished |completed |returned )?(?:with )?(?:a )?(?:non-zero )?(?:exit|return)[ _-]?(?:code|status)?[ :=>]{1,3}(\d{1,3})[\])<.]?(?:\/?[a-z_]{0,12}>)?\s*$/i
 
 /** Of the first line, else of one of the last three. */
-function exitCodeIn(head: string, tail: string): number | undefined {
+function findExitCode(head: string, tail: string): number | undefined {
   const first = exitAtStart.exec(head.trimStart().split('\n', 1)[0] ?? '')
   if (first?.[1] !== undefined) return Number(first[1])
   for (const line of tail.trimEnd().split('\n').slice(-3)) {
@@ -47,12 +45,12 @@ function exitCodeIn(head: string, tail: string): number | undefined {
 }
 
 /** `grep` without a hit ends with 1 and says nothing. */
-function exitFault(exit: number, tail: string): ToolFault | null {
+function toExitFault(exit: number, tail: string): ToolFault | null {
   const said = tail.split('\n').filter((line) => line.trim() !== '' && !exitAtStart.test(line))
   const words = said.filter((line) => !emptyOutput.test(line))
   if (exit === 1 && words.length === 0) return null
   if (exit === 124) return 'outage'
-  return faultOf(words.slice(-2).join('\n').slice(-headline_chars_max))
+  return toTextFault(words.slice(-2).join('\n').slice(-headline_chars_max))
 }
 
 const emptyOutput =
@@ -67,7 +65,7 @@ const traceStart =
 
 /** An interpreter's last words; a text that goes on behind a traceback quotes it. */
 function endsInTraceback(text: string, tail: string): boolean {
-  const last = lastLine(tail)
+  const last = getLastLine(tail)
   if (!errorLine.test(last) && !/^\s+at /.test(last) && !/^exit status \d/.test(last)) return false
   const begin = text.slice(-trace_chars_max)
   return traceStart.test(begin) || traceStart.test(text.slice(0, end_chars_max))
@@ -75,7 +73,7 @@ function endsInTraceback(text: string, tail: string): boolean {
 
 const trace_chars_max = 16_384
 
-function lastLine(text: string): string {
+function getLastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? ''
 }
 
@@ -103,4 +101,80 @@ const beginnings = [
 function beginsAsError(message: string): boolean {
   const start = message.slice(0, headline_chars_max)
   return beginnings.some((beginning) => beginning.test(start))
+}
+
+/**
+ * Tells whether an error's own words say that something did not answer: too many requests, a
+ * server's failure, a time-out, a connection that failed. What an agent did wrong reads otherwise.
+ */
+export function isOutageText(text: string): boolean {
+  return outageWords.test(text)
+}
+
+/** 408, 425, 429 and 5xx, but for 501 and 505, which no second try changes. */
+export function isOutageStatus(status: number): boolean {
+  if (status === 408 || status === 425 || status === 429) return true
+  return status >= 500 && status < 600 && status !== 501 && status !== 505
+}
+
+const outageWords = new RegExp(
+  [
+    String.raw`\b(?:status|code|http|error|http/[12](?:\.[01])?)["']?[ :=(]{1,4}(?:code["']?[ :=]{1,3})?(?:408|425|429|500|502|503|504|520|521|522|523|524|529)\b`,
+    String.raw`^\s*(?:429|500|502|503|504|529)\b`,
+    'too many requests|rate[- _]?limit(?:ed|s)?(?: exceeded| reached)?|quota exceeded',
+    'service (?:is )?(?:temporarily )?unavailable|bad gateway|gateway time-?out',
+    'internal server error|temporarily unavailable|overloaded(?:_error)?',
+    String.raw`timed? ?out|\btimeout(?:error)?\b|deadline exceeded`,
+    String.raw`\be(?:timedout|connrefused|connreset|hostunreach|netunreach|ai_again|pipe)\b|\benotfound\b`,
+    String.raw`connection (?:was )?(?:refused|reset|aborted|closed|error|failed|lost)|\bconnection ?error\b`,
+    'socket hang up|network (?:is )?unreachable|no route to host|could not resolve host',
+    'temporary failure in name resolution|name or service not known|fetch failed',
+  ].join('|'),
+  'i',
+)
+
+/**
+ * What a tool's texts are worth: those of a `reader` quote what others wrote (files, logs, pages,
+ * search results), so that their words say nothing of how the tool went; a `shell` says it by exit
+ * codes.
+ */
+export type ToolKind = 'reader' | 'shell' | 'other'
+
+/** Told by the tool's name; for a shell by the command that stands first in its arguments. */
+export function toolKindOf(tool: string, args: string): ToolKind {
+  const words = tool
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+  if (words.some((word) => shellWords.has(word))) return readsOnly(args) ? 'reader' : 'shell'
+  return words.some((word) => readerWords.has(word)) ? 'reader' : 'other'
+}
+
+const shellWords = new Set(['bash', 'shell', 'sh', 'exec', 'execute', 'terminal', 'command', 'cmd'])
+const readerWords = new Set([
+  'read',
+  'cat',
+  'view',
+  'open',
+  'grep',
+  'search',
+  'find',
+  'fetch',
+  'browse',
+  'log',
+  'logs',
+  'tail',
+  'show',
+  'diff',
+  'scrape',
+  'retrieve',
+  'history',
+])
+
+/** Commands that print what others wrote, as the first word of the command. */
+const readingCommand =
+  /^\s*\{?\s*(?:"(?:command|cmd|script|input|code)"\s*:\s*)?\[?"?\s*(?:sudo )?(?:cat|tail|head|less|more|grep|rg|ag|sed -n|awk|journalctl|dmesg|git (?:log|show|diff|blame|grep)|kubectl logs|docker logs|find)\b/
+
+function readsOnly(args: string): boolean {
+  return readingCommand.test(args.slice(0, 200))
 }

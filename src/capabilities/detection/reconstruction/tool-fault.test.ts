@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { type FaultAbout, faultIn } from './tool-fault.ts'
+import { findFault, type UseFacts } from './tool-fault.ts'
 
 const silent = { tool: 'do_it', arguments: '{}', is_error: undefined, span_error: undefined }
 
-function fault(text: string, about: Partial<FaultAbout> = {}) {
-  return faultIn(text, { ...silent, ...about })
+function fault(text: string, about: Partial<UseFacts> = {}) {
+  return findFault(text, { ...silent, ...about })
 }
 
 describe('the word of whoever ran the tool counts first', () => {

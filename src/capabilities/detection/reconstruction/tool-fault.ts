@@ -1,11 +1,15 @@
 import { itemsOf, type JsonObject, objectFrom, parsedJson } from '../../../kernel/json-values.ts'
 import type { ToolFault } from './contract.ts'
-import { isOutageStatus, isOutageText } from './outage.ts'
-import { textFault } from './text-fault.ts'
-import { type ToolKind, toolKindOf } from './tool-kind.ts'
+import {
+  findTextFault,
+  isOutageStatus,
+  isOutageText,
+  type ToolKind,
+  toolKindOf,
+} from './text-fault.ts'
 
 /** What is known of a tool's use beside the text of its result. */
-export type FaultAbout = {
+export type UseFacts = {
   tool: string
   /** What the model wrote; '' when nobody knows. */
   arguments: string
@@ -24,24 +28,24 @@ export type FaultAbout = {
  * that begins as error messages do. A text that merely contains the word, as a log, a source file
  * or a list of failed jobs does, is a result like any other.
  */
-export function faultIn(text: string, about: FaultAbout): ToolFault | null {
-  if (about.span_error !== undefined) return faultOf(`${about.span_error}\n${text}`)
+export function findFault(text: string, about: UseFacts): ToolFault | null {
+  if (about.span_error !== undefined) return toFault(`${about.span_error}\n${text}`)
   if (about.is_error === false) return null
-  if (about.is_error === true) return faultOf(text)
+  if (about.is_error === true) return toFault(text)
   const first = text.trimStart()[0]
   const kind = toolKindOf(about.tool, about.arguments)
   if (first === '{' && text.length <= envelope_chars_max) {
     const object = objectFrom(parsedJson(text))
-    if (object !== undefined) return objectFault(object, kind)
+    if (object !== undefined) return findObjectFault(object, kind)
   }
-  return textFault(text, kind)
+  return findTextFault(text, kind)
 }
 
 /** Longer objects are data. */
 const envelope_chars_max = 65_536
 const headline_chars_max = 1_000
 
-function faultOf(text: string): ToolFault {
+function toFault(text: string): ToolFault {
   return isOutageText(text.slice(0, headline_chars_max)) ? 'outage' : 'error'
 }
 
@@ -96,12 +100,12 @@ const envelopeKeys = new Set([
 /** https://www.jsonrpc.org/specification#response_object */
 const rpcKeys = new Set(['jsonrpc', 'id'])
 
-function objectFault(object: JsonObject, kind: ToolKind): ToolFault | null {
+function findObjectFault(object: JsonObject, kind: ToolKind): ToolFault | null {
   const keys = new Map(Object.entries(object).map(([key, value]) => [plain(key), value]))
   const said = keys.get('iserror')
-  if (said === true) return faultOf(wordsOf(keys))
+  if (said === true) return toFault(wordsOf(keys))
   const exit = keys.get('exitcode') ?? keys.get('returncode') ?? keys.get('exitstatus')
-  if (typeof exit === 'number') return exit === 0 ? null : exitFault(exit, keys)
+  if (typeof exit === 'number') return exit === 0 ? null : toExitFault(exit, keys)
   const isRpc = keys.has('jsonrpc')
   const isEnvelope = [...keys.keys()].every(
     (key) => envelopeKeys.has(key) || (isRpc && rpcKeys.has(key)),
@@ -109,7 +113,7 @@ function objectFault(object: JsonObject, kind: ToolKind): ToolFault | null {
   if (!isEnvelope || hasData(keys)) return null
   const status = statusOf(keys)
   const failed =
-    isSaid(keys.get('error')) ||
+    isGiven(keys.get('error')) ||
     itemsOf(keys.get('errors')).length > 0 ||
     keys.get('success') === false ||
     keys.get('ok') === false ||
@@ -117,7 +121,7 @@ function objectFault(object: JsonObject, kind: ToolKind): ToolFault | null {
     (kind !== 'reader' && keys.get('status') === 'error') ||
     isProblemDocument(keys)
   if (!failed) return null
-  return isOutageStatus(status) ? 'outage' : faultOf(wordsOf(keys))
+  return isOutageStatus(status) ? 'outage' : toFault(wordsOf(keys))
 }
 
 function plain(key: string): string {
@@ -126,12 +130,12 @@ function plain(key: string): string {
 
 /** What came with it is a result, partial or not. */
 function hasData(keys: ReadonlyMap<string, unknown>): boolean {
-  return ['data', 'result', 'output', 'content'].some((key) => isSaid(keys.get(key)))
+  return ['data', 'result', 'output', 'content'].some((key) => isGiven(keys.get(key)))
 }
 
 const nothing = new Set<unknown>([undefined, null, false, '', 0, 'none', 'null', 'None', 'false'])
 
-function isSaid(value: unknown): boolean {
+function isGiven(value: unknown): boolean {
   if (nothing.has(value)) return false
   if (Array.isArray(value)) return value.length > 0
   const object = objectFrom(value)
@@ -158,21 +162,21 @@ const wordKeys = ['error', 'errors', 'message', 'msg', 'detail', 'details', 'rea
 function wordsOf(keys: ReadonlyMap<string, unknown>): string {
   return wordKeys
     .map((key) => keys.get(key))
-    .filter(isSaid)
+    .filter(isGiven)
     .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
     .join('\n')
 }
 
 /** `grep` without a hit and `diff` with one end with 1 and say nothing on stderr. */
-function exitFault(exit: number, keys: ReadonlyMap<string, unknown>): ToolFault | null {
+function toExitFault(exit: number, keys: ReadonlyMap<string, unknown>): ToolFault | null {
   const stderr = keys.get('stderr') ?? keys.get('error')
-  const told = isSaid(stderr)
+  const told = isGiven(stderr)
     ? String(stderr)
-    : lastLineOf(keys.get('stdout') ?? keys.get('output'))
+    : getLastLine(keys.get('stdout') ?? keys.get('output'))
   if (exit === 1 && told === '') return null
-  return exit === 124 ? 'outage' : faultOf(told)
+  return exit === 124 ? 'outage' : toFault(told)
 }
 
-function lastLineOf(value: unknown): string {
+function getLastLine(value: unknown): string {
   return typeof value === 'string' ? (value.trimEnd().split('\n').at(-1) ?? '') : ''
 }

@@ -1,22 +1,30 @@
 import type { Observation } from '../../../model/observation.ts'
 import type { Place, ToolUse } from './contract.ts'
-import { digestOf } from './digests.ts'
-import { masked_chars_max, maskVolatile } from './mask-volatile.ts'
-import { endOf } from './model-call.ts'
-import type { ToldMessage } from './read-messages.ts'
-import { bounds, heldText, type RunState } from './run-state.ts'
-import { faultIn } from './tool-fault.ts'
-import type { ToldCall } from './tool-parts.ts'
+import { digestOf, masked_chars_max, maskVolatile } from './digests.ts'
+import { getEndTime } from './model-call.ts'
+import type { HistoryMessage } from './read-messages.ts'
+import { bounds, holdText, type RunState } from './run-state.ts'
+import { findFault } from './tool-fault.ts'
+import type { HistoryCall } from './tool-parts.ts'
 
 /** Who asks for tools: a step, or a history that tells of an answer nobody saw. */
-export type Asking = { thread: number; step: number | null; row: Observation; is_cut: boolean }
+export type AskingAnswer = {
+  thread: number
+  step: number | null
+  row: Observation
+  is_cut: boolean
+}
 
 /** Adds tool uses for calls; answers their indexes. */
-export function askFor(state: RunState, calls: readonly ToldCall[], asking: Asking): number[] {
+export function addAskedUses(
+  state: RunState,
+  calls: readonly HistoryCall[],
+  asking: AskingAnswer,
+): number[] {
   const added: number[] = []
   for (const call of calls) {
-    const ran = ranBefore(state, call, asking)
-    const index = ran ?? addUse(state, useOf(state, call, asking))
+    const ran = adoptEarlierRun(state, call, asking)
+    const index = ran ?? addUse(state, toUse(state, call, asking))
     if (index !== undefined) added.push(index)
   }
   return added
@@ -53,20 +61,24 @@ function openUse(state: RunState, thread: number, index: number): void {
 }
 
 /** A tool whose own span began before its call was seen, as clocks of two machines differ. */
-function ranBefore(state: RunState, call: ToldCall, asking: Asking): number | undefined {
+function adoptEarlierRun(
+  state: RunState,
+  call: HistoryCall,
+  asking: AskingAnswer,
+): number | undefined {
   if (call.id === '' || asking.step === null) return undefined
   const index = state.usesById.get(call.id)?.at(-1)
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) return undefined
   if (use.step !== null || use.name !== call.name || use.orphan !== null) return undefined
   const { step, thread } = asking
-  const asked = useOf(state, call, asking)
+  const asked = toUse(state, call, asking)
   const { arguments: args, arguments_broken, sig } = use.arguments === null ? asked : use
   state.tools[index] = { ...use, step, thread, arguments: args, arguments_broken, sig }
   return index
 }
 
-function useOf(state: RunState, call: ToldCall, asking: Asking): Omit<ToolUse, 'index'> {
+function toUse(state: RunState, call: HistoryCall, asking: AskingAnswer): Omit<ToolUse, 'index'> {
   const { thread, step, row, is_cut } = asking
   const isTold = row.content_state !== 'dropped' && row.content_state !== 'expired'
   return {
@@ -74,11 +86,11 @@ function useOf(state: RunState, call: ToldCall, asking: Asking): Omit<ToolUse, '
     name: call.name,
     thread,
     step,
-    arguments: isTold ? heldText(state, call.arguments) : null,
+    arguments: isTold ? holdText(state, call.arguments) : null,
     arguments_broken: isTold && !call.is_json && !is_cut,
     sig: isTold ? call.sig : null,
     ...noResult,
-    asked_at: step === null ? row.start_time : endOf(row),
+    asked_at: step === null ? row.start_time : getEndTime(row),
     asked_by: placeOf(row),
     asked_from: row.start_time,
   }
@@ -102,7 +114,7 @@ export function placeOf({ trace_id, observation_id }: Observation): Place {
 
 /** A result that a call brought. */
 export type BroughtResult = Pick<
-  ToldMessage,
+  HistoryMessage,
   'text' | 'tool_call_id' | 'tool_name' | 'is_error'
 > & {
   /** Its content is off: nothing but its id is known. */
@@ -120,17 +132,17 @@ export function joinResult(
 ): boolean {
   const { thread, row } = about
   const open = state.lines[thread]?.open ?? []
-  const at = openFor(state, open, told)
+  const at = findOpen(state, open, told)
   const index = at === -1 ? undefined : open[at]
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) {
-    return completed(state, told, about)
+    return completeUse(state, told, about)
   }
   open.splice(at, 1)
   state.answeredByMessage.add(index)
   state.tools[index] = {
     ...use,
-    ...resultOf(state, told, use),
+    ...holdResult(state, told, use),
     is_answered: true,
     answered_at: row.start_time,
     latency_ms: use.step === null ? null : msBetween(use.asked_at, row.start_time),
@@ -144,7 +156,7 @@ export function joinResult(
  * Returns the place among those that wait: of the latest answer that asked under its id the first,
  * else the first that has no id either.
  */
-function openFor(state: RunState, open: readonly number[], told: BroughtResult): number {
+function findOpen(state: RunState, open: readonly number[], told: BroughtResult): number {
   const { tool_call_id: id, tool_name } = told
   if (id !== '') {
     const latest =
@@ -171,19 +183,19 @@ export function isAskedWith(state: RunState, index: number, other: ToolUse): boo
  * message with another text answers nothing. A run that no model asked for is an orphan only when a
  * model gets its result.
  */
-function completed(
+function completeUse(
   state: RunState,
   told: BroughtResult,
   { row, is_quiet: isQuiet }: { row: Observation; is_quiet: boolean },
 ): boolean {
-  const index = state.usesById.get(told.tool_call_id)?.at(-1) ?? ranWithoutId(state, told)
+  const index = state.usesById.get(told.tool_call_id)?.at(-1) ?? takeRunWithoutId(state, told)
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) return false
   if (state.answeredByMessage.has(index)) return isQuiet || told.text.startsWith(use.result ?? '')
   state.answeredByMessage.add(index)
   const isUnasked = use.step === null && use.latency_ms !== null && !isQuiet
   const orphan = isUnasked ? 'result' : use.orphan
-  const result: Partial<ToolUse> = use.result === null ? resultOf(state, told, use) : {}
+  const result: Partial<ToolUse> = use.result === null ? holdResult(state, told, use) : {}
   const fault = use.fault ?? result.fault ?? null
   const late = { is_answered: true, answered_at: row.start_time, answered_by: placeOf(row) }
   state.tools[index] = { ...use, ...result, fault, orphan, ...(use.is_answered ? {} : late) }
@@ -191,7 +203,7 @@ function completed(
 }
 
 /** Takes the oldest run of the name that no message brought the result of. */
-function ranWithoutId(state: RunState, told: BroughtResult): number | undefined {
+function takeRunWithoutId(state: RunState, told: BroughtResult): number | undefined {
   const name = told.tool_name || told.tool_call_id
   if (told.tool_call_id !== '' && told.tool_call_id !== name) return undefined
   return state.ranWithoutId.get(name)?.shift()
@@ -220,31 +232,31 @@ export function addOrphan(
     answered_by: placeOf(row),
     orphan: 'result',
   } as const
-  addUse(state, { ...use, ...resultOf(state, told, use) })
+  addUse(state, { ...use, ...holdResult(state, told, use) })
 }
 
-function resultOf(
+function holdResult(
   state: RunState,
   told: Pick<BroughtResult, 'text' | 'is_error' | 'is_hidden'>,
   { name, arguments: args }: Pick<ToolUse, 'name' | 'arguments'>,
 ): Pick<ToolUse, 'result' | 'masked' | 'out' | 'fault'> {
   if (told.is_hidden === true) return { result: null, masked: null, out: null, fault: null }
   const about = { tool: name, arguments: args ?? '', span_error: undefined }
-  const fault = faultIn(told.text, { ...about, is_error: told.is_error })
-  return { ...toldResult(state, told.text), fault }
+  const fault = findFault(told.text, { ...about, is_error: told.is_error })
+  return { ...holdResultText(state, told.text), fault }
 }
 
 /** A result's text as it is held, and what is equal of it when nothing but time went by. */
-export function toldResult(
+export function holdResultText(
   state: RunState,
   text: string,
 ): Pick<ToolUse, 'result' | 'masked' | 'out'> {
-  const result = heldText(state, text)
+  const result = holdText(state, text)
   const masked = maskVolatile(text)
   const isSame = masked === text
   const out = digestOf(masked)
   if (isSame) return { result, masked: result, out }
-  return { result, masked: heldText(state, masked.slice(0, masked_chars_max)), out }
+  return { result, masked: holdText(state, masked.slice(0, masked_chars_max)), out }
 }
 
 export function msBetween(from: bigint, to: bigint): number {
@@ -252,7 +264,7 @@ export function msBetween(from: bigint, to: bigint): number {
 }
 
 /** The thread went on without results of tools that it had asked for. */
-export function tellOrphans(state: RunState, thread: number): void {
+export function markOrphans(state: RunState, thread: number): void {
   for (const index of state.lines[thread]?.open ?? []) {
     const use = state.tools[index]
     if (use !== undefined && use.orphan === null) state.tools[index] = { ...use, orphan: 'call' }
@@ -260,7 +272,7 @@ export function tellOrphans(state: RunState, thread: number): void {
 }
 
 /** The client left the answer out of its history: nobody will answer its calls, and nobody need. */
-export function giveUp(state: RunState, thread: number, message: number): void {
+export function dropWaitingUses(state: RunState, thread: number, message: number): void {
   const line = state.lines[thread]
   const step = state.messages[message]?.step
   if (line === undefined || step === undefined || step === null) return

@@ -1,14 +1,15 @@
+import { problem } from '../../../kernel/problem.ts'
 import type { Observation } from '../../../model/observation.ts'
 import {
   identities_max,
   type ObservationStore,
   type ObservationVersion,
 } from '../../storage/index.ts'
-import type { Place } from '../reconstruction/contract.ts'
+import { type RunAbout, spanKey, type TaskRun } from '../reconstruction/index.ts'
 import { TaskHistory } from './task-history.ts'
 
 /** A task whose history is to be brought up to date. */
-export type HistoryAsked = {
+export type HistoryRequest = {
   project_id: string
   task_id: string
   conversation_id: string
@@ -44,13 +45,13 @@ const overlap_ms = 120_000
 export async function readHistories(
   store: Store,
   project_id: string,
-  asked: readonly HistoryAsked[],
-): Promise<Map<HistoryAsked, TaskHistory>> {
+  asked: readonly HistoryRequest[],
+): Promise<Map<HistoryRequest, TaskHistory>> {
   const known = asked.filter(({ history }) => history !== undefined)
-  const fresh = await addTo(store, project_id, known)
+  const fresh = await extendHistories(store, project_id, known)
   const anew = asked.filter((one) => !fresh.has(one))
   for (const one of anew) {
-    const made = await addTo(store, project_id, [{ ...one, history: undefined }])
+    const made = await extendHistories(store, project_id, [{ ...one, history: undefined }])
     for (const history of made.values()) {
       history.calls_missing = Math.max(0, one.calls - history.calls)
       fresh.set(one, history)
@@ -60,53 +61,53 @@ export async function readHistories(
 }
 
 /** Answers those histories that are up to date then. */
-async function addTo(
+async function extendHistories(
   store: Store,
   project_id: string,
-  asked: readonly HistoryAsked[],
-): Promise<Map<HistoryAsked, TaskHistory>> {
-  const done = new Map<HistoryAsked, TaskHistory>()
-  const versions = await versionsOf(store, project_id, asked)
-  const wanted: Wanted[] = []
+  asked: readonly HistoryRequest[],
+): Promise<Map<HistoryRequest, TaskHistory>> {
+  const done = new Map<HistoryRequest, TaskHistory>()
+  const versions = await readVersions(store, project_id, asked)
+  const wanted: WantedVersion[] = []
   for (const one of asked) {
     const history = one.history ?? new TaskHistory(one, one.epoch)
     const all = versions.get(one.task_id) ?? []
     const read = all.slice(0, taskVersions_max)
     if (read.length < all.length) history.left_out = `observations beyond ${taskVersions_max}`
-    const fresh = history.freshOf(read)
+    const fresh = history.selectFresh(read)
     if (fresh === 'changed') continue
     history.noteStored(read)
     done.set(one, history)
     for (const version of fresh) wanted.push({ one, history, version })
   }
   const guess = { bytes: bodyGuess_bytes }
-  for (const chunk of chunksOf(wanted, guess)) {
+  for (const chunk of splitChunks(wanted, guess)) {
     const rows = await store.observationsAt(
       project_id,
       chunk.map(({ version }) => version),
     )
-    guess.bytes = Math.max(bodyGuess_bytes_min, averageBody(rows))
+    guess.bytes = Math.max(bodyGuess_bytes_min, getAverageBody(rows))
     for (const one of addRows(chunk, rows)) done.delete(one)
   }
   for (const [one, history] of done) if (isMissingCalls(one, history)) done.delete(one)
   return done
 }
 
-type Wanted = { one: HistoryAsked; history: TaskHistory; version: ObservationVersion }
+type WantedVersion = { one: HistoryRequest; history: TaskHistory; version: ObservationVersion }
 
 /** Answers those whose histories have to be made anew. */
-function addRows(chunk: readonly Wanted[], rows: readonly Observation[]): HistoryAsked[] {
-  const byPlace = new Map(rows.map((row) => [keyOf(row), row]))
-  const byTask = new Map<Wanted['one'], { history: TaskHistory; rows: Observation[] }>()
+function addRows(chunk: readonly WantedVersion[], rows: readonly Observation[]): HistoryRequest[] {
+  const byPlace = new Map(rows.map((row) => [spanKey(row), row]))
+  const byTask = new Map<WantedVersion['one'], { history: TaskHistory; rows: Observation[] }>()
   for (const { one, history, version } of chunk) {
-    const row = byPlace.get(keyOf(version))
+    const row = byPlace.get(spanKey(version))
     // One that was deleted since.
     if (row === undefined) continue
     const known = byTask.get(one)
     if (known === undefined) byTask.set(one, { history, rows: [row] })
     else known.rows.push(row)
   }
-  const anew: HistoryAsked[] = []
+  const anew: HistoryRequest[] = []
   for (const [one, { history, rows: own }] of byTask) {
     if (history.add(own) === 'rebuild') anew.push(one)
   }
@@ -114,20 +115,20 @@ function addRows(chunk: readonly Wanted[], rows: readonly Observation[]): Histor
 }
 
 /** The roll-up counts calls that this history does not have, and that were not missing before. */
-function isMissingCalls({ history: before, calls }: HistoryAsked, history: TaskHistory): boolean {
+function isMissingCalls({ history: before, calls }: HistoryRequest, history: TaskHistory): boolean {
   if (before === undefined || history.left_out !== undefined) return false
   return calls - history.calls > history.calls_missing
 }
 
-async function versionsOf(
+async function readVersions(
   store: Store,
   project_id: string,
-  asked: readonly HistoryAsked[],
+  asked: readonly HistoryRequest[],
 ): Promise<Map<string, ObservationVersion[]>> {
   const byTask = new Map<string, ObservationVersion[]>()
   if (asked.length === 0) return byTask
   const tasks = asked.map(({ task_id, from }) => ({ task_id, from }))
-  const stored_from_ms = Math.max(0, storedFrom(asked) - overlap_ms)
+  const stored_from_ms = Math.max(0, getOldestStored(asked) - overlap_ms)
   let after: ObservationVersion | undefined
   for (let read = 0; read <= tasks.length * taskVersions_max; ) {
     const position = after === undefined ? {} : { after }
@@ -146,24 +147,24 @@ async function versionsOf(
 }
 
 /** Of the history that is the most behind. */
-function storedFrom(asked: readonly HistoryAsked[]): number {
+function getOldestStored(asked: readonly HistoryRequest[]): number {
   return asked.reduce(
     (least, { history }) => Math.min(least, history?.stored_at_ms ?? 0),
     Number.MAX_SAFE_INTEGER,
   )
 }
 
-function averageBody(rows: readonly Observation[]): number {
+function getAverageBody(rows: readonly Observation[]): number {
   const bytes = rows.reduce((sum, { input, output }) => sum + input.length + output.length, 0)
   return bytes / Math.max(1, rows.length)
 }
 
 /** `guess` may change between two chunks. */
-function* chunksOf(
-  wanted: readonly Wanted[],
+function* splitChunks(
+  wanted: readonly WantedVersion[],
   guess: Readonly<{ bytes: number }>,
-): Generator<Wanted[]> {
-  let chunk: Wanted[] = []
+): Generator<WantedVersion[]> {
+  let chunk: WantedVersion[] = []
   let bytes = 0
   for (const one of wanted) {
     const size = one.version.body_bytes || guess.bytes
@@ -178,6 +179,47 @@ function* chunksOf(
   if (chunk.length > 0) yield chunk
 }
 
-function keyOf({ trace_id, observation_id }: Place): string {
-  return `${trace_id} ${observation_id}`
+/**
+ * Stored starts are rounded, spans without a call may begin before, and the roll-up that has an
+ * earlier call may still be on its way.
+ */
+export const startSlack_ms = 60 * 60 * 1000
+
+/**
+ * Reads all of a task and puts it in order, as detection does. `started_at` is the start of its
+ * first call, ISO 8601. Rejects with `store_unavailable`, also when the task changed at each try.
+ * After the signal aborts it reads no more content and rejects with the signal's reason.
+ */
+export async function readTaskRun(
+  store: RunStore,
+  task: RunAbout & { started_at: string; calls: number },
+  signal: AbortSignal,
+): Promise<TaskRun> {
+  const { started_at, ...about } = task
+  const from = BigInt(Math.max(0, Date.parse(started_at) - startSlack_ms)) * 1_000_000n
+  const asked = { ...about, epoch: '', from, history: undefined }
+  for (let tries = 0; tries < readAttempts_max; tries++) {
+    const histories = await readHistories(stopReadsOn(signal, store), task.project_id, [asked])
+    const history = histories.get(asked)
+    if (history !== undefined) return history.run()
+  }
+  throw problem('store_unavailable', { detail: 'the task changed while it was read' })
+}
+
+const readAttempts_max = 3
+
+type RunStore = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
+
+/** Returns a store that reads nothing more once the signal aborts. */
+function stopReadsOn(signal: AbortSignal, store: RunStore): RunStore {
+  return {
+    async taskVersions(...asked) {
+      signal.throwIfAborted()
+      return store.taskVersions(...asked)
+    },
+    async observationsAt(...asked) {
+      signal.throwIfAborted()
+      return store.observationsAt(...asked)
+    },
+  }
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod'
-import { contextFinding } from '../../context/context-finding.ts'
-import { type Dialogue, dialoguesOf } from '../../context/dialogues.ts'
-import type { LedgerEntry } from '../../context/ledger.ts'
-import { resetBreaks } from '../../context/reset-breaks.ts'
-import { saidIn } from '../../context/said.ts'
-import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import type { HistoryBreak, Message, TaskRun } from '../../reconstruction/contract.ts'
+import type { Detector, FindingDraft, MemoryEntry, Severity } from '../../contract.ts'
+import {
+  type Dialogue,
+  findResets,
+  placeOf,
+  readDialogues,
+  readStatements,
+  toContextDraft,
+} from '../../facts/index.ts'
+import type { HistoryBreak, Message, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
@@ -23,15 +25,15 @@ export const contextTruncated: Detector<typeof settings> = {
   settings,
   detect(run, _settings, budget, prior) {
     if (run.breaks.length === 0) return []
-    const { dialogues } = dialoguesOf(run, prior)
-    const resets = resetBreaks(run)
+    const { dialogues } = readDialogues(run, prior)
+    const resets = findResets(run)
     return dialogues.flatMap((dialogue) => {
       const breaks = run.breaks.filter(
         (broken) => broken.thread === dialogue.thread.index && !resets.has(broken),
       )
       budget.spend(run.breaks.length + breaks.length)
       return kinds.flatMap((kind) =>
-        findingOf(
+        toFindings(
           run,
           dialogue,
           breaks.filter((broken) => broken.kind === kind),
@@ -44,7 +46,7 @@ export const contextTruncated: Detector<typeof settings> = {
 const kinds = ['truncated', 'compacted'] as const
 
 /** All breaks of one kind in a thread are one finding: clients cut at every call, once they do. */
-function findingOf(
+function toFindings(
   run: TaskRun,
   dialogue: Dialogue,
   breaks: readonly HistoryBreak[],
@@ -53,13 +55,13 @@ function findingOf(
   const call = first && run.calls[first.call]
   if (first === undefined || call === undefined) return []
   const lost = breaks.flatMap((broken) => broken.lost.flatMap((index) => run.messages[index] ?? []))
-  const gone = statementsLost(run, dialogue, lost)
+  const gone = findLostStatements(run, dialogue, lost)
   const isCut = first.kind === 'truncated'
   const steps = breaks.flatMap((broken) => run.calls[broken.call]?.step ?? [])
   const [statement] = gone
   const [message] = lost
   return [
-    contextFinding(run, {
+    toContextDraft(run, {
       type: 'context_truncated',
       severity: severityOf(isCut, gone.length),
       topic: first.kind,
@@ -88,16 +90,16 @@ function findingOf(
 const statements_max = 5
 
 /** What the lost messages said that still held, and that nobody said again. */
-function statementsLost(
+function findLostStatements(
   run: TaskRun,
   { answers, heard }: Dialogue,
   lost: readonly Message[],
-): LedgerEntry[] {
+): MemoryEntry[] {
   const active = answers.at(-1)?.active ?? []
   const gone = new Set(lost)
   const kept = heard
     .filter((message) => !gone.has(message))
-    .flatMap((message) => saidIn(message).statements)
+    .flatMap((message) => readStatements(message).statements)
   const keptSlots = new Set(kept.map(({ slot, value }) => `${slot}=${value}`))
   const from = new Set(lost.map(({ call }) => run.calls[call]?.observation_id))
   return active.filter(

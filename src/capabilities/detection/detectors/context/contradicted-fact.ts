@@ -1,19 +1,23 @@
 import { z } from 'zod'
-import { answerTextOf } from '../../context/answer-text.ts'
-import { contextFinding } from '../../context/context-finding.ts'
-import { type Answer, type Dialogue, dialoguesOf } from '../../context/dialogues.ts'
+import type { Detector, FindingDraft, MemoryEntry, WorkBudget } from '../../contract.ts'
 import {
-  type Contradiction,
-  contradictionsIn,
-  contradictionsInArguments,
+  type Answer,
+  answerTextOf,
+  type Dialogue,
+  type FactValue,
+  factKey,
   factValueOf,
-} from '../../context/fact-claims.ts'
-import type { LedgerEntry } from '../../context/ledger.ts'
-import { mentions } from '../../context/prose.ts'
-import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import { remember } from '../../evidence/remember.ts'
-import type { Message, TaskRun } from '../../reconstruction/contract.ts'
+  findPhrase,
+  isCompatible,
+  mentions,
+  placeOf,
+  readDialogues,
+  readValue,
+  remember,
+  sentencesOf,
+  toContextDraft,
+} from '../../facts/index.ts'
+import type { Message, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
@@ -26,10 +30,10 @@ export const contradictedFact: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, _settings, budget, prior) {
-    return dialoguesOf(run, prior).dialogues.flatMap((dialogue) => {
+    return readDialogues(run, prior).dialogues.flatMap((dialogue) => {
       const courses = new Map<string, Course>()
-      for (const answer of dialogue.answers) follow(run, { dialogue, answer, courses }, budget)
-      return [...courses.values()].flatMap((course) => findingOf(run, course))
+      for (const answer of dialogue.answers) addClaims(run, { dialogue, answer, courses }, budget)
+      return [...courses.values()].flatMap((course) => toFindings(run, course))
     })
   },
 }
@@ -38,13 +42,13 @@ export const contradictedFact: Detector<typeof settings> = {
 type Course = { wrong: { answer: Answer; claim: Contradiction }[]; isRight: boolean }
 type Reading = { dialogue: Dialogue; answer: Answer; courses: Map<string, Course> }
 
-function follow(run: TaskRun, { dialogue, answer, courses }: Reading, budget: WorkBudget): void {
+function addClaims(run: TaskRun, { dialogue, answer, courses }: Reading, budget: WorkBudget): void {
   budget.spend(1)
   const facts = answer.active.filter(({ kind }) => kind === 'fact')
   if (facts.length === 0 || answer.step.is_partial) return
   budget.spend(facts.length)
   const claims = claimsOf(run, answer, facts)
-  for (const course of courses.values()) course.isRight ||= isSaidRight(course, answer)
+  for (const course of courses.values()) course.isRight ||= isCorrected(course, answer)
   for (const claim of claims) {
     if (isSourced(run, dialogue, { answer, claim }, budget)) continue
     const key = `${claim.fact.slot} ${claim.fact.value}`
@@ -56,15 +60,15 @@ function follow(run: TaskRun, { dialogue, answer, courses }: Reading, budget: Wo
 }
 
 /** What each answer was found to claim, by the facts that it was read with. */
-const read = remember((_message: Message) => new Map<string, Contradiction[]>())
+const claimsByFacts = remember((_message: Message) => new Map<string, Contradiction[]>())
 
-function claimsOf(run: TaskRun, { message, step }: Answer, facts: readonly LedgerEntry[]) {
-  const known = read(message)
+function claimsOf(run: TaskRun, { message, step }: Answer, facts: readonly MemoryEntry[]) {
+  const known = claimsByFacts(message)
   const key = facts.map(({ slot, value }) => `${slot}=${value}`).join('\n')
   const claims = known.get(key) ?? [
-    ...contradictionsIn(answerTextOf(message).voice, facts),
+    ...findContradictions(answerTextOf(message).voice, facts),
     ...step.tools.flatMap((index) =>
-      contradictionsInArguments(run.tools[index]?.arguments ?? '', facts),
+      findArgumentContradictions(run.tools[index]?.arguments ?? '', facts),
     ),
   ]
   known.set(key, claims)
@@ -95,18 +99,18 @@ function isSourced(
   )
 }
 
-function isSaidRight({ wrong }: Course, { message }: Answer): boolean {
+function isCorrected({ wrong }: Course, { message }: Answer): boolean {
   const fact = wrong[0]?.claim.fact
   return fact !== undefined && message.text.toLowerCase().includes(factValueOf(fact).normal)
 }
 
-function findingOf(run: TaskRun, { wrong, isRight }: Course): FindingDraft[] {
+function toFindings(run: TaskRun, { wrong, isRight }: Course): FindingDraft[] {
   const [first] = wrong
   if (first === undefined) return []
   const { fact, claimed, sentence } = first.claim
   const key = fact.slot.slice('fact:'.length)
   return [
-    contextFinding(run, {
+    toContextDraft(run, {
       type: 'contradicted_fact',
       severity: 'medium',
       topic: `${fact.slot}=${fact.value}`,
@@ -128,4 +132,107 @@ function findingOf(run: TaskRun, { wrong, isRight }: Course): FindingDraft[] {
       },
     }),
   ]
+}
+
+/** A value that an answer or a call gives for something that was said with another value. */
+export type Contradiction = { fact: MemoryEntry; claimed: FactValue; sentence: string }
+
+/** Values in an answer's own voice that are not those said before. */
+export function findContradictions(voice: string, facts: readonly MemoryEntry[]): Contradiction[] {
+  const found: Contradiction[] = []
+  for (const sentence of sentencesOf(voice)) {
+    if (sentence.endsWith('?')) continue
+    for (const fact of facts) {
+      const claimed = findClaim(sentence, fact)
+      if (claimed === undefined || !contradicts(fact, claimed, sentence)) continue
+      // Only what comes before a value can make it another one.
+      if (!hedges.test(sentence.slice(0, sentence.indexOf(claimed.text)))) {
+        found.push({ fact, claimed, sentence })
+      }
+    }
+  }
+  return found
+}
+
+/** Words in front of a value that may make it another one than the one that was said. */
+const hedges =
+  /\b(?:if|would|could|should|might|may|can|example|e\.g|instead|old|previous(?:ly)?|former|not|n't|chang(?:e|ed|ing)|updat(?:e|ed|ing)|another|other|new|or|max(?:imum)?|min(?:imum)?|up to|from|between|rather|originally|was|were|next|second|first|third|also|both|either|alternative(?:ly)?|per|each|every|plus|minus|more|fewer|less|than|approximately|about|around|nearest|similar|different)\b/i
+
+/** What a sentence says of a fact's key, as the value that follows it at once. */
+function findClaim(sentence: string, fact: MemoryEntry): FactValue | undefined {
+  const key = fact.slot.slice('fact:'.length)
+  if (key === 'people') return readCount(sentence)
+  if (key === 'name') return readAddressedName(sentence)
+  const at = findPhrase(sentence, key)
+  // "A budget of 700" is anybody's.
+  if (at === -1 || indefinite.test(sentence.slice(0, at))) return undefined
+  const rest = sentence.slice(at + key.length)
+  const between =
+    /^(?: (?:number|no\.?|id|code|address|date|#))?(?:,? (?:is|are|of|as|at|on|for|to|in|set|remains|stays|=|ist|sind|beträgt|lautet|von|am)){0,3}:? ?#?/i.exec(
+      rest,
+    )
+  return readValue(rest.slice(between?.[0].length ?? 0))
+}
+
+const indefinite = /(?:^|\s)(?:an?|any|some|one|no|eine?n?|kein|keine)\s+$/i
+
+function readCount(sentence: string): FactValue | undefined {
+  const match =
+    /\b(\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (?:people|persons|guests|adults|attendees|passengers|participants)\b/i.exec(
+      sentence,
+    )
+  return match === null ? undefined : readValue(match[0])
+}
+
+/** The name by which an answer calls the user, at its very beginning. */
+function readAddressedName(sentence: string): FactValue | undefined {
+  const match =
+    /^(?:hi|hello|hey|dear|thanks|thank you|welcome(?: back)?|good (?:morning|afternoon|evening)|your name is),? (?=\p{Lu})/iu.exec(
+      sentence,
+    )
+  if (match === null) return undefined
+  const value = readValue(sentence.slice(match[0].length))
+  const isName =
+    value?.kind === 'name' && /^[,!.]|^$/.test(sentence.slice(match[0].length + value.text.length))
+  return isName && !notNames.has(value.normal) ? value : undefined
+}
+
+const notNames = new Set('there again all everyone team sir madam friend back'.split(' '))
+
+function contradicts(fact: MemoryEntry, claimed: FactValue, sentence: string): boolean {
+  const said = factValueOf(fact)
+  if (said.kind !== claimed.kind || isCompatible(said.kind, said.normal, claimed.normal))
+    return false
+  return !mentions(sentence, said.normal)
+}
+
+/** Arguments of a tool call that give a fact another value. Only the top of an object is read. */
+export function findArgumentContradictions(
+  written: string,
+  facts: readonly MemoryEntry[],
+): Contradiction[] {
+  const found: Contradiction[] = []
+  for (const [name, value] of Object.entries(parseObject(written)).slice(0, arguments_max)) {
+    if (typeof value !== 'string' && typeof value !== 'number') continue
+    const key = factKey(name.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' '))
+    const fact = facts.find(({ slot }) => slot === `fact:${key}`)
+    const text = String(value).slice(0, argument_chars_max)
+    const claimed = fact && readValue(text)
+    if (fact === undefined || claimed === undefined || claimed.text !== text) continue
+    if (contradicts(fact, claimed, '')) found.push({ fact, claimed, sentence: `${name}: ${text}` })
+  }
+  return found
+}
+
+const arguments_max = 50
+
+const argument_chars_max = 100
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
 }

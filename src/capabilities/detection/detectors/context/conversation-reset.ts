@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { contextFinding } from '../../context/context-finding.ts'
-import { resetBreaks } from '../../context/reset-breaks.ts'
-import { saidIn } from '../../context/said.ts'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import { tokenSet } from '../../evidence/tokens.ts'
-import type { Message, TaskRun, Thread } from '../../reconstruction/contract.ts'
+import {
+  findResets,
+  placeOf,
+  readStatements,
+  toContextDraft,
+  toTokenSet,
+} from '../../facts/index.ts'
+import type { Message, TaskRun, Thread } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   messages_min: z
@@ -26,11 +28,11 @@ export const conversationReset: Detector<typeof settings> = {
   settings,
   detect(run, { messages_min }, budget) {
     budget.spend(run.breaks.length + run.threads.length)
-    const resets = resetBreaks(run)
+    const resets = findResets(run)
     const broken = run.breaks.filter((one) => one.lost.length >= messages_min && resets.has(one))
     return [
-      ...broken.flatMap(({ call, lost }) => findingOf(run, call, lost)),
-      ...run.threads.flatMap((thread) => abandonedFinding(run, thread, messages_min)),
+      ...broken.flatMap(({ call, lost }) => toFindings(run, call, lost)),
+      ...run.threads.flatMap((thread) => findAbandoned(run, thread, messages_min)),
     ]
   },
 }
@@ -39,7 +41,7 @@ export const conversationReset: Detector<typeof settings> = {
  * An agent that asked for tools, never went on, and began anew with the same system's text: a
  * restart, and no sub-agent, whose parent goes on and whose orders are other ones.
  */
-function abandonedFinding(run: TaskRun, thread: Thread, messages_min: number): FindingDraft[] {
+function findAbandoned(run: TaskRun, thread: Thread, messages_min: number): FindingDraft[] {
   const { kind, parent: of, calls } = thread
   const parent = of === null ? undefined : run.threads[of]
   const [first] = calls
@@ -51,28 +53,28 @@ function abandonedFinding(run: TaskRun, thread: Thread, messages_min: number): F
   const system = run.messages.find((message) => message.call === first && message.role === 'system')
   const isSame = before.some(({ role, text }) => role === 'system' && text === system?.text)
   if (isOpen !== true || !isSame || before.length < messages_min) return []
-  if (isToldAgain(run, before, first)) return []
+  if (isRestated(run, before, first)) return []
   const lost = before.filter(({ role }) => role !== 'system').map(({ index }) => index)
-  return findingOf(run, first, lost)
+  return toFindings(run, first, lost)
 }
 
 /** What the new history begins with tells the task again, as a summary by the client does. */
-function isToldAgain(run: TaskRun, before: readonly Message[], call: number): boolean {
+function isRestated(run: TaskRun, before: readonly Message[], call: number): boolean {
   const task = before.find(({ role }) => role === 'user')
   const now = run.messages.find((message) => message.call === call && message.role === 'user')
-  const words = [...tokenSet(task?.text ?? '')]
-  const known = tokenSet(now?.text ?? '')
+  const words = [...toTokenSet(task?.text ?? '')]
+  const known = toTokenSet(now?.text ?? '')
   return words.filter((word) => known.has(word)).length * 2 >= words.length
 }
 
-function findingOf(run: TaskRun, index: number, lost: readonly number[]): FindingDraft[] {
+function toFindings(run: TaskRun, index: number, lost: readonly number[]): FindingDraft[] {
   const call = run.calls[index]
   if (call === undefined) return []
   const messages = lost.flatMap((at) => run.messages[at] ?? [])
   const told = messages.find(({ role }) => role === 'user') ?? messages[0]
-  const statements = messages.flatMap((message) => saidIn(message).statements)
+  const statements = messages.flatMap((message) => readStatements(message).statements)
   return [
-    contextFinding(run, {
+    toContextDraft(run, {
       type: 'conversation_reset',
       severity: 'medium',
       topic: 'reset',

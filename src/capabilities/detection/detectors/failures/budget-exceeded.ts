@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
 import type { Detector } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
-import { failureDraft, noWaste } from './failure-draft.ts'
+import { noWaste, placeOf, toFailureDraft } from '../../facts/index.ts'
+import type { ModelCall, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   tokens_max: z
@@ -37,7 +36,9 @@ export const budgetExceeded: Detector<typeof settings> = {
   settings,
   detect(run, given, budget) {
     budget.spend(run.calls.length)
-    return [...overruns(run, given)].map(([of, { call, max }]) => overrun(run, call, { of, max }))
+    return [...findOverruns(run, given)].map(([of, { call, max }]) =>
+      toFinding(run, call, { of, max }),
+    )
   },
 }
 
@@ -47,7 +48,7 @@ const nsPerMinute = 60_000_000_000n
 type Over = { call: ModelCall; max: string }
 
 /** For each limit the call that went over it, which does not change as the task grows. */
-function overruns(run: TaskRun, given: Settings): Map<string, Over> {
+function findOverruns(run: TaskRun, given: Settings): Map<string, Over> {
   const over = new Map<string, Over>()
   const nano_max = BigInt(Math.round(given.cost_usd_max * nanoPerDollar))
   const end_max =
@@ -57,21 +58,22 @@ function overruns(run: TaskRun, given: Settings): Map<string, Over> {
   for (const call of run.calls) {
     tokens += (call.input_tokens ?? 0) + (call.output_tokens ?? 0)
     if (call.nano_dollars !== null) nano += call.nano_dollars
-    if (tokens > given.tokens_max) note(over, 'tokens', { call, max: `${given.tokens_max} tokens` })
-    if (nano > nano_max) note(over, 'cost', { call, max: `$${dollarsFrom(nano_max)}` })
+    if (tokens > given.tokens_max)
+      keepFirst(over, 'tokens', { call, max: `${given.tokens_max} tokens` })
+    if (nano > nano_max) keepFirst(over, 'cost', { call, max: `$${dollarsFrom(nano_max)}` })
     if (call.end_time > end_max) {
-      note(over, 'duration', { call, max: `${given.duration_minutes_max} minutes` })
+      keepFirst(over, 'duration', { call, max: `${given.duration_minutes_max} minutes` })
     }
   }
   return over
 }
 
-function note(over: Map<string, Over>, of: string, first: Over): void {
+function keepFirst(over: Map<string, Over>, of: string, first: Over): void {
   if (!over.has(of)) over.set(of, first)
 }
 
-function overrun(run: TaskRun, call: ModelCall, { of, max }: { of: string; max: string }) {
-  return failureDraft({
+function toFinding(run: TaskRun, call: ModelCall, { of, max }: { of: string; max: string }) {
+  return toFailureDraft({
     type: 'budget_exceeded',
     severity: 'info',
     recovered: false,

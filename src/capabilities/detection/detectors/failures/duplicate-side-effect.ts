@@ -1,11 +1,16 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { Step, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
-import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
-import { turnsOf, usesOfSteps } from './thread-course.ts'
-import { natureOfTool } from './tool-nature.ts'
+import {
+  countTimes,
+  cutText,
+  natureOfTool,
+  placesOfUses,
+  toFailureDraft,
+  turnsOf,
+  usesOfSteps,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
@@ -36,7 +41,7 @@ export const duplicateSideEffect: Detector<typeof settings> = {
         const isWanted = wantsSeveral(run, turn)
         return twice
           .filter((same) => !isWanted || isCounted(same))
-          .flatMap((same) => found(run, same, uses))
+          .flatMap((same) => toFindings(run, same, uses))
       })
     })
   },
@@ -75,7 +80,11 @@ function isCounted([first]: readonly ToolUse[]): boolean {
 const several =
   /\b(?:two|twice|three|four|five|times|again|another|each|both|double|repeat|every)\b|\b(?:zwei|zweimal|drei|nochmal|beide|deux|trois|encore|dos|tres|ambos)\b|\b[2-9] ?(?:x|[a-z]{3,20}s|mal)\b|\bx ?[2-9]\b|两|再/
 
-function found(run: TaskRun, same: readonly ToolUse[], uses: readonly ToolUse[]): FindingDraft[] {
+function toFindings(
+  run: TaskRun,
+  same: readonly ToolUse[],
+  uses: readonly ToolUse[],
+): FindingDraft[] {
   const [first] = same
   const last = same.at(-1)
   if (first === undefined || last === undefined) return []
@@ -83,13 +92,13 @@ function found(run: TaskRun, same: readonly ToolUse[], uses: readonly ToolUse[])
   const places = placesOfUses(same)
   const results = new Set(same.map(({ result }) => result))
   const undo = uses.find((use) => use.index > last.index && isUndo(use))
-  const finding = failureDraft({
+  const finding = toFailureDraft({
     type: 'duplicate_side_effect',
     severity: results.size > 1 ? 'high' : 'medium',
     recovered: undo !== undefined,
     began: first.asked_by,
     about: `${first.name}:${first.sig ?? ''}`,
-    summary: `“${first.name}” did the same ${timesOf(same.length)}, with the same arguments and success each time.`,
+    summary: `“${first.name}” did the same ${countTimes(same.length)}, with the same arguments and success each time.`,
     start_step: steps[1] ?? null,
     end_step: steps.at(-1) ?? null,
     places,

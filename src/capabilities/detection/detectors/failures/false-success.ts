@@ -1,14 +1,18 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { placesOfSteps } from '../../evidence/places.ts'
-import { wordsOfTool } from '../../evidence/tool-words.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { Step, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
-import { failureDraft, placesOfUses } from './failure-draft.ts'
-import { successClaims } from './said.ts'
-import { turnsOf, usesOfSteps } from './thread-course.ts'
-import { natureOfTool } from './tool-nature.ts'
+import {
+  cutText,
+  findSuccessClaims,
+  natureOfTool,
+  placesOfSteps,
+  placesOfUses,
+  toFailureDraft,
+  turnsOf,
+  usesOfSteps,
+  wasteOfSteps,
+  wordsOfTool,
+} from '../../facts/index.ts'
+import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
@@ -32,8 +36,8 @@ export const falseSuccess: Detector<typeof settings> = {
         if (last === undefined || last.tools.length > 0 || !last.text) return []
         const uses = usesOfSteps(run, turn)
         budget.spend(uses.length)
-        const failed = unresolvedIn(uses)
-        return failed === undefined ? [] : claimed(run, last, { ...failed, uses })
+        const failed = findUnresolved(uses)
+        return failed === undefined ? [] : toFindings(run, last, { ...failed, uses })
       })
     })
   },
@@ -47,10 +51,10 @@ type Unresolved = {
 }
 
 /** The latest failure of a turn that nothing made good; reading in vain is none. */
-function unresolvedIn(uses: readonly ToolUse[]): Unresolved | undefined {
+function findUnresolved(uses: readonly ToolUse[]): Unresolved | undefined {
   const at = uses.findLastIndex((use) => isFailedEffect(use))
   const failed = uses[at]
-  if (failed === undefined) return lastWordsFailed(uses)
+  if (failed === undefined) return findFailedEnd(uses)
   const good = uses.slice(at + 1).filter(isGood)
   if (good.some(({ name }) => name === failed.name)) return undefined
   const others = good.filter(({ name }) => {
@@ -86,7 +90,7 @@ function isThereAlready(result: string | null): boolean {
 const resultHead_chars = 500
 
 /** Shells and others whose nature is not known: the turn's last two steps with tools failed. */
-function lastWordsFailed(uses: readonly ToolUse[]): Unresolved | undefined {
+function findFailedEnd(uses: readonly ToolUse[]): Unresolved | undefined {
   const failed = uses.at(-1)
   if (failed === undefined || failed.fault === null || isThereAlready(failed.result))
     return undefined
@@ -95,14 +99,14 @@ function lastWordsFailed(uses: readonly ToolUse[]): Unresolved | undefined {
   return { failed, severity: isStreak ? 'medium' : 'low', about: undefined }
 }
 
-type Claimed = Unresolved & { uses: readonly ToolUse[] }
+type ClaimedSuccess = Unresolved & { uses: readonly ToolUse[] }
 
-function claimed(
+function toFindings(
   run: TaskRun,
   step: Step,
-  { failed, severity, about, uses }: Claimed,
+  { failed, severity, about, uses }: ClaimedSuccess,
 ): FindingDraft[] {
-  const claims = successClaims(step.text ?? '').filter(
+  const claims = findSuccessClaims(step.text ?? '').filter(
     (sentence) => about === undefined || isAbout(sentence, about),
   )
   const claim = claims.find(isAboutTests) ?? claims[0]
@@ -110,9 +114,9 @@ function claimed(
   const [said] = placesOfSteps(run, [step.index])
   const recovered = isMendedLater(run, step, failed)
   const faults = uses.filter((use) => use.name === failed.name && !isGood(use))
-  const finding = failureDraft({
+  const finding = toFailureDraft({
     type: 'false_success',
-    severity: weighed(severity, claim, failed),
+    severity: weighSeverity(severity, claim, failed),
     recovered,
     began: said ?? failed.asked_by,
     summary: `The answer claims success (“${cutText(claim, quote_chars_max)}”) though “${failed.name}” failed.`,
@@ -133,7 +137,7 @@ function claimed(
 }
 
 /** Whoever says that tests pass and has just seen them fail says it against better knowledge. */
-function weighed(severity: Severity, claim: string, { result }: ToolUse): Severity {
+function weighSeverity(severity: Severity, claim: string, { result }: ToolUse): Severity {
   const seen = (result ?? '').slice(-resultTail_chars)
   return severity === 'low' && isAboutTests(claim) && failedTests.test(seen) ? 'medium' : severity
 }

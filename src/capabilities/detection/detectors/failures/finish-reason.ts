@@ -1,10 +1,18 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
-import { faultOfCall, wentWell } from './call-fault.ts'
-import { failureDraft, timesOf, wasteOf } from './failure-draft.ts'
-import { callsOf, courseOf, type RunCourse, streaksOf } from './thread-course.ts'
+import {
+  callsOf,
+  countTimes,
+  createCourse,
+  faultOfCall,
+  placeOf,
+  type RunCourse,
+  streaksOf,
+  toFailureDraft,
+  wasteOf,
+  wentWell,
+} from '../../facts/index.ts'
+import type { ModelCall, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   short_output_tokens: z
@@ -29,13 +37,13 @@ export const finishReason: Detector<typeof settings> = {
   needs: [],
   settings,
   detect(run, { short_output_tokens }, budget) {
-    const course = courseOf(run, (call) => wentWell(call) && endingOf(call) === null)
+    const course = createCourse(run, (call) => wentWell(call) && endingOf(call) === null)
     return run.threads.flatMap((thread) => {
       budget.spend(thread.calls.length)
       return streaksOf(callsOf(run, thread), endingOf).flatMap(({ key, items }) =>
         key === 'output_truncated'
-          ? truncated({ run, course, short_output_tokens }, items)
-          : filtered({ run, course, short_output_tokens }, items),
+          ? toTruncatedFindings({ run, course, short_output_tokens }, items)
+          : toFilteredFindings({ run, course, short_output_tokens }, items),
       )
     })
   },
@@ -60,42 +68,42 @@ function endingOf(call: ModelCall): Ending | null {
   return filters.has(reason) || faultOfCall(call) === 'content_filter' ? 'content_filter' : null
 }
 
-type About = { run: TaskRun; course: RunCourse; short_output_tokens: number }
+type StreakContext = { run: TaskRun; course: RunCourse; short_output_tokens: number }
 
-function truncated(about: About, calls: readonly ModelCall[]): FindingDraft[] {
+function toTruncatedFindings(about: StreakContext, calls: readonly ModelCall[]): FindingDraft[] {
   const last = calls.at(-1)
   const step = about.run.steps[last?.step ?? -1]
   const isEmpty = step?.text === '' && step.tools.length === 0
   const isShort = (last?.output_tokens ?? Infinity) <= about.short_output_tokens && !isEmpty
   const what = isEmpty ? 'before the model said anything' : 'at the limit of its tokens'
-  return drafted(about, calls, {
+  return toFindings(about, calls, {
     type: 'output_truncated',
     severity: isEmpty ? 'high' : isShort ? 'low' : 'medium',
-    deed: `An answer was cut ${what} ${timesOf(calls.length)}`,
+    deed: `An answer was cut ${what} ${countTimes(calls.length)}`,
   })
 }
 
-function filtered(about: About, calls: readonly ModelCall[]): FindingDraft[] {
-  return drafted(about, calls, {
+function toFilteredFindings(about: StreakContext, calls: readonly ModelCall[]): FindingDraft[] {
+  return toFindings(about, calls, {
     type: 'content_filter',
     severity: 'medium',
-    deed: `The provider's filter ended an answer ${timesOf(calls.length)}`,
+    deed: `The provider's filter ended an answer ${countTimes(calls.length)}`,
   })
 }
 
-type Said = { type: Ending; severity: Severity; deed: string }
+type CutAnswer = { type: Ending; severity: Severity; deed: string }
 
-function drafted(
-  { run, course }: About,
+function toFindings(
+  { run, course }: StreakContext,
   calls: readonly ModelCall[],
-  { type, severity, deed }: Said,
+  { type, severity, deed }: CutAnswer,
 ): FindingDraft[] {
   const [first] = calls
   const last = calls.at(-1)
   if (first === undefined || last === undefined) return []
   const recovered = course.goesOnAfter(last)
   const end = recovered ? 'and a later one went on' : 'and none went on'
-  const finding = failureDraft({
+  const finding = toFailureDraft({
     type,
     severity,
     recovered,

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { type AgentRun, agentRun } from '../../../../../test/corpus/agent-run.ts'
 import { findingsOf } from '../../../../../test/support/failure-findings.ts'
 import { findingPlaces_max } from '../../contract.ts'
-import { failureDetectors, failureTypes } from './index.ts'
+import { failureTypes } from '../../facts/failure-draft.ts'
+import { failureDetectors } from './index.ts'
 
 const send = { name: 'send_email', args: { to: 'a' } }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { agentRun } from '../../../../../test/corpus/agent-run.ts'
 import { findingsOf, serious } from '../../../../../test/support/failure-findings.ts'
-import { createWorkBudget } from '../../evidence/work-budget.ts'
+import { createWorkBudget } from '../../analyse/run-detectors.ts'
 import { reconstruct } from '../../reconstruction/index.ts'
 import { orphan } from './orphan.ts'
 

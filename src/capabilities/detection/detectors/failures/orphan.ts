@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import type { Place, TaskRun, Thread, ToolUse } from '../../reconstruction/contract.ts'
-import { failureDraft, noWaste, placesOfUses } from './failure-draft.ts'
-import { courseOf } from './thread-course.ts'
-import { natureOfTool } from './tool-nature.ts'
+import {
+  createCourse,
+  cutText,
+  natureOfTool,
+  noWaste,
+  placesOfUses,
+  toFailureDraft,
+} from '../../facts/index.ts'
+import { spanKey, type TaskRun, type Thread, type ToolUse } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   share_max: z
@@ -31,39 +35,43 @@ export const orphan: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, { share_max }, budget) {
-    const course = courseOf(run)
+    const course = createCourse(run)
     return run.threads
       .flatMap((thread) => {
         const uses = course.usesOf(thread)
         budget.spend(uses.length)
-        return drafts(run, thread, { uses, share_max })
+        return findUnanswered(run, thread, { uses, share_max })
       })
-      .concat(unasked(run))
+      .concat(findUnasked(run))
   },
 }
 
 /** Fewer uses tell nothing of how ids are recorded. */
 const uses_min = 4
 
-type Seen = { uses: readonly ToolUse[]; share_max: number }
+type ThreadUses = { uses: readonly ToolUse[]; share_max: number }
 
-function drafts(run: TaskRun, thread: Thread, { uses, share_max }: Seen): FindingDraft[] {
+function findUnanswered(
+  run: TaskRun,
+  thread: Thread,
+  { uses, share_max }: ThreadUses,
+): FindingDraft[] {
   if (isRewritten(run, thread)) return []
   const open = uses.filter(({ orphan }) => orphan === 'call')
   const isSystematic = uses.length >= uses_min && open.length > uses.length * share_max
-  if (isSystematic && open[0] !== undefined) return [systematic(run, uses.length, open)]
-  return open.flatMap((use) => (isExpected(use) ? [] : [unanswered(run, thread, use)]))
+  if (isSystematic && open[0] !== undefined) return [toSystematicFinding(run, uses.length, open)]
+  return open.flatMap((use) => (isExpected(use) ? [] : [toUnansweredFinding(run, thread, use)]))
 }
 
 function isExpected({ name }: ToolUse): boolean {
   return natureOfTool(name).isEnd
 }
 
-function unanswered(run: TaskRun, thread: Thread, use: ToolUse): FindingDraft {
+function toUnansweredFinding(run: TaskRun, thread: Thread, use: ToolUse): FindingDraft {
   const next = run.steps[thread.steps.find((step) => step > (use.step ?? -1)) ?? -1]
   const isInterrupted = next?.after_user ?? false
   const isSure = run.content === 'full' && !isInterrupted
-  return orphanDraft(run, [use], {
+  return toFinding(run, [use], {
     type: 'orphan_call',
     severity: isSure ? 'medium' : 'low',
     summary: `No result came for the call of “${use.name}”, ${
@@ -78,8 +86,8 @@ function isRewritten(run: TaskRun, thread: Thread): boolean {
   return run.breaks.some((broken) => broken.thread === thread.index)
 }
 
-function systematic(run: TaskRun, count: number, open: readonly ToolUse[]): FindingDraft {
-  return orphanDraft(run, open, {
+function toSystematicFinding(run: TaskRun, count: number, open: readonly ToolUse[]): FindingDraft {
+  return toFinding(run, open, {
     type: 'orphan_call',
     severity: 'low',
     summary: `Results are missing for ${open.length} of ${count} tool calls: they are not recorded, or under other ids.`,
@@ -88,11 +96,11 @@ function systematic(run: TaskRun, count: number, open: readonly ToolUse[]): Find
 }
 
 /** Results told in a history, and runs of tools told by their spans alone. */
-function unasked(run: TaskRun): FindingDraft[] {
+function findUnasked(run: TaskRun): FindingDraft[] {
   const asked = new Set(run.tools.filter(isAskedById).map(({ thread }) => thread))
-  const silent = callsWithoutHistory(run)
+  const silent = findCallsWithoutHistory(run)
   const uses = run.tools.filter((use) => {
-    if (use.answered_by !== null && silent.has(keyOf(use.answered_by))) return false
+    if (use.answered_by !== null && silent.has(spanKey(use.answered_by))) return false
     const known = run.threads[use.thread]
     if (known === undefined || isRewritten(run, known)) return false
     return use.orphan === 'result' || (asked.has(use.thread) && isUnaskedRun(use))
@@ -104,7 +112,7 @@ function unasked(run: TaskRun): FindingDraft[] {
   return groups.map((group) => {
     const [use = first] = group
     const what = use.name === '' ? 'a tool' : `“${use.name}”`
-    return orphanDraft(run, group, {
+    return toFinding(run, group, {
       type: 'orphan_result',
       severity: isSystematic || use.orphan === null ? 'low' : 'medium',
       summary: isSystematic
@@ -116,14 +124,10 @@ function unasked(run: TaskRun): FindingDraft[] {
 }
 
 /** Calls that tell no messages with results: what was asked before them is not known. */
-function callsWithoutHistory({ calls, messages, tools }: TaskRun): Set<string> {
+function findCallsWithoutHistory({ calls, messages, tools }: TaskRun): Set<string> {
   if (!tools.some(({ orphan: told }) => told === 'result')) return new Set()
   const bringing = new Set(messages.filter(({ role }) => role === 'tool').map(({ call }) => call))
-  return new Set(calls.filter(({ index }) => !bringing.has(index)).map(keyOf))
-}
-
-function keyOf({ trace_id, observation_id }: Place): string {
-  return `${trace_id} ${observation_id}`
+  return new Set(calls.filter(({ index }) => !bringing.has(index)).map(spanKey))
 }
 
 function isAskedById({ step, tool_call_id }: ToolUse): boolean {
@@ -150,11 +154,11 @@ function stepOf(run: TaskRun, { step, thread, answered_at }: ToolUse): number | 
   return told ?? null
 }
 
-function orphanDraft(run: TaskRun, uses: readonly ToolUse[], orphan: Orphan): FindingDraft {
+function toFinding(run: TaskRun, uses: readonly ToolUse[], orphan: Orphan): FindingDraft {
   const places = placesOfUses(uses)
   const steps = uses.flatMap((use) => stepOf(run, use) ?? [])
   const [first] = uses
-  return failureDraft({
+  return toFailureDraft({
     ...orphan,
     recovered: false,
     began: places[0] ?? { trace_id: '', observation_id: '' },

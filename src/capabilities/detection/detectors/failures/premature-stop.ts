@@ -1,14 +1,18 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { placesOfSteps } from '../../evidence/places.ts'
-import { remember } from '../../evidence/remember.ts'
-import type { Step, TaskRun, Thread } from '../../reconstruction/contract.ts'
-import { wentWell } from './call-fault.ts'
-import { callOf, failureDraft, noWaste } from './failure-draft.ts'
-import { announcedNext } from './said.ts'
-import { turnsOf } from './thread-course.ts'
-import { natureOfTool } from './tool-nature.ts'
+import {
+  callOf,
+  cutText,
+  findAnnouncement,
+  natureOfTool,
+  noWaste,
+  placesOfSteps,
+  remember,
+  toFailureDraft,
+  turnsOf,
+  wentWell,
+} from '../../facts/index.ts'
+import type { Step, TaskRun, Thread } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
@@ -29,20 +33,20 @@ export const prematureStop: Detector<typeof settings> = {
       const turns = turnsOf(run, thread)
       const announced = turns.flatMap((turn, at) => {
         const last = turn.at(-1)
-        return last === undefined ? [] : stoppedShort(run, last, at < turns.length - 1)
+        return last === undefined ? [] : findAnnouncedStop(run, last, at < turns.length - 1)
       })
-      return [...announced, ...leftOpen(run, thread)]
+      return [...announced, ...findOpenStop(run, thread)]
     })
   },
 }
 
-function stoppedShort(run: TaskRun, step: Step, wentOn: boolean): FindingDraft[] {
+function findAnnouncedStop(run: TaskRun, step: Step, wentOn: boolean): FindingDraft[] {
   const call = callOf(run, step)
   if (step.tools.length > 0 || !step.text || step.is_partial || !hasTools(run, step)) return []
   if (call === undefined || !/^(?:stop|end_turn|)$/.test(call.finish_reason)) return []
-  const announced = announcedBy(step)
+  const announced = readAnnouncement(step)
   if (announced === undefined) return []
-  const finding = stopDraft(run, step, {
+  const finding = toFinding(run, step, {
     severity: 'medium',
     recovered: wentOn,
     summary: `The agent stopped after it had announced what it would do next: “${cutText(announced, quote_chars_max)}”.`,
@@ -52,7 +56,7 @@ function stoppedShort(run: TaskRun, step: Step, wentOn: boolean): FindingDraft[]
   return [finding]
 }
 
-const announcedBy = remember(({ text }: Step) => announcedNext(text ?? ''))
+const readAnnouncement = remember(({ text }: Step) => findAnnouncement(text ?? ''))
 
 /** Who has no tools does all that it does by talking. */
 function hasTools(run: TaskRun, step: Step): boolean {
@@ -66,7 +70,7 @@ function hasTools(run: TaskRun, step: Step): boolean {
 const quote_chars_max = 120
 
 /** Only of a task that was said to have failed: another one may still be waiting for its tools. */
-function leftOpen(run: TaskRun, thread: Thread): FindingDraft[] {
+function findOpenStop(run: TaskRun, thread: Thread): FindingDraft[] {
   if (run.state !== 'failed' || thread.kind !== 'root') return []
   const step = run.steps[thread.steps.at(-1) ?? -1]
   const call = step && callOf(run, step)
@@ -74,7 +78,7 @@ function leftOpen(run: TaskRun, thread: Thread): FindingDraft[] {
   if (thread.calls.at(-1) !== call.index || !wentWell(call)) return []
   const tools = step.tools.flatMap((at) => run.tools[at] ?? [])
   if (tools.some(({ name }) => natureOfTool(name).isEnd)) return []
-  const finding = stopDraft(run, step, {
+  const finding = toFinding(run, step, {
     severity: 'medium',
     recovered: false,
     summary: `The task failed while “${tools[0]?.name ?? ''}” was asked for; no answer used its result.`,
@@ -90,9 +94,9 @@ type Stop = Pick<FindingDraft, 'recovered' | 'summary' | 'confidence' | 'evidenc
   severity: Severity
 }
 
-function stopDraft(run: TaskRun, step: Step, stop: Stop): FindingDraft {
+function toFinding(run: TaskRun, step: Step, stop: Stop): FindingDraft {
   const [place] = placesOfSteps(run, [step.index])
-  return failureDraft({
+  return toFailureDraft({
     type: 'premature_stop',
     ...stop,
     began: place ?? { trace_id: '', observation_id: `${step.index}` },

@@ -1,14 +1,19 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { placesOfSteps } from '../../evidence/places.ts'
-import { remember } from '../../evidence/remember.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { Step, TaskRun } from '../../reconstruction/contract.ts'
-import { wentWell } from './call-fault.ts'
-import { callOf, failureDraft } from './failure-draft.ts'
-import { refusalIn } from './said.ts'
-import { courseOf, type RunCourse, turnsOf } from './thread-course.ts'
+import {
+  callOf,
+  createCourse,
+  cutText,
+  findRefusal,
+  placesOfSteps,
+  type RunCourse,
+  remember,
+  toFailureDraft,
+  turnsOf,
+  wasteOfSteps,
+  wentWell,
+} from '../../facts/index.ts'
+import type { Step, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   text_chars_max: z
@@ -34,7 +39,7 @@ export const refusal: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, { text_chars_max }, budget) {
-    const course = courseOf(run, (call) => {
+    const course = createCourse(run, (call) => {
       const step = run.steps[call.step ?? -1]
       return wentWell(call) && step !== undefined && refusalOf(step, text_chars_max) === undefined
     })
@@ -43,7 +48,7 @@ export const refusal: Detector<typeof settings> = {
         budget.spend(turn.length)
         const last = turn.at(-1)
         const refused = last && refusalOf(last, text_chars_max)
-        return last && refused ? [found({ run, course }, last, refused)] : []
+        return last && refused ? [toFinding({ run, course }, last, refused)] : []
       }),
     )
   },
@@ -59,9 +64,9 @@ function refusalOf(step: Step, text_chars_max: number): Refused | undefined {
   return refusalOfStep(step) === undefined ? undefined : { text, isMarked: false }
 }
 
-const refusalOfStep = remember(({ text }: Step) => refusalIn(text ?? ''))
+const refusalOfStep = remember(({ text }: Step) => findRefusal(text ?? ''))
 
-function found(
+function toFinding(
   { run, course }: { run: TaskRun; course: RunCourse },
   step: Step,
   { text, isMarked }: Refused,
@@ -69,7 +74,7 @@ function found(
   const call = callOf(run, step)
   const recovered = call !== undefined && course.goesOnAfter(call)
   const [place] = placesOfSteps(run, [step.index])
-  return failureDraft({
+  return toFailureDraft({
     type: 'refusal',
     severity: isMarked || run.state === 'failed' ? 'medium' : 'low',
     recovered,

@@ -1,13 +1,24 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { isRecovered } from '../../evidence/recovery.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { DeclaredTool, ModelCall, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
-import { text_chars_max } from '../../reconstruction/contract.ts'
-import { type Violation, violationOf } from './declared-schema.ts'
-import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
-import { courseOf, streaksOf } from './thread-course.ts'
+import {
+  countTimes,
+  createCourse,
+  cutText,
+  findViolation,
+  isRecovered,
+  placesOfUses,
+  streaksOf,
+  toFailureDraft,
+  type Violation,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import {
+  type DeclaredTool,
+  type ModelCall,
+  type TaskRun,
+  type ToolUse,
+  text_chars_max,
+} from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   check_schemas: z
@@ -28,7 +39,7 @@ export const toolArguments: Detector<typeof settings> = {
   needs: ['arguments'],
   settings,
   detect(run, { check_schemas }, budget) {
-    const course = courseOf(run)
+    const course = createCourse(run)
     return run.threads.flatMap((thread) => {
       const faults = new Map<ToolUse, Fault>()
       const uses = course.usesOf(thread)
@@ -38,7 +49,7 @@ export const toolArguments: Detector<typeof settings> = {
       }
       return [...byName(uses)].flatMap((own) =>
         streaksOf(own, (use) => faults.get(use)?.type ?? null).flatMap(({ items }) =>
-          found(run, { uses: items, faults, own }),
+          toFindings(run, { uses: items, faults, own }),
         ),
       )
     })
@@ -65,7 +76,7 @@ function faultOf(
   budget.spend(1)
   if (text === '' || (use.arguments?.length ?? 0) >= text_chars_max) return undefined
   const call = run.calls[run.steps[use.step ?? -1]?.call ?? -1]
-  const tool = declared(call, use.name)
+  const tool = findDeclared(call, use.name)
   if (use.arguments_broken) {
     return isMeantAsJson(use, text, tool)
       ? { type: 'arguments_not_json', violation: undefined }
@@ -73,14 +84,14 @@ function faultOf(
   }
   if (!check_schemas || tool?.schema === undefined) return undefined
   budget.spend(1 + Math.ceil(text.length / chars_per_unit))
-  const violation = checked(use, tool.schema, text)
+  const violation = checkArguments(use, tool.schema, text)
   return violation && { type: 'arguments_invalid', violation }
 }
 
 /** Validating so many characters costs about one comparison of steps. */
 const chars_per_unit = 256
 
-function declared(call: ModelCall | undefined, name: string): DeclaredTool | undefined {
+function findDeclared(call: ModelCall | undefined, name: string): DeclaredTool | undefined {
   return call?.tools?.find((tool) => tool.name === name)
 }
 
@@ -98,21 +109,21 @@ function isMeantAsJson(use: ToolUse, text: string, tool: DeclaredTool | undefine
 /** What was checked is kept by the use: neither it nor the tools of its call change. */
 const known = new WeakMap<ToolUse, { schema: object; violation: Violation | undefined }>()
 
-function checked(
+function checkArguments(
   use: ToolUse,
   schema: Record<string, unknown>,
   text: string,
 ): Violation | undefined {
   const before = known.get(use)
   if (before?.schema === schema) return before.violation
-  const value = parsed(text)
-  const violation = value && violationOf(schema, value.json)
+  const value = parseArguments(text)
+  const violation = value && findViolation(schema, value.json)
   known.set(use, { schema, violation })
   return violation
 }
 
 /** undefined for text that was cut where it is held. */
-function parsed(text: string): { json: unknown } | undefined {
+function parseArguments(text: string): { json: unknown } | undefined {
   try {
     return { json: JSON.parse(text) }
   } catch {
@@ -127,7 +138,7 @@ type Faulty = {
   own: readonly ToolUse[]
 }
 
-function found(run: TaskRun, { uses, faults, own }: Faulty): FindingDraft[] {
+function toFindings(run: TaskRun, { uses, faults, own }: Faulty): FindingDraft[] {
   const [first] = uses
   const last = uses.at(-1)
   const fault = first && faults.get(first)
@@ -141,13 +152,13 @@ function found(run: TaskRun, { uses, faults, own }: Faulty): FindingDraft[] {
     violation === undefined
       ? 'that are no JSON'
       : `that its schema forbids (${violation.at} ${violation.expected})`
-  const finding = failureDraft({
+  const finding = toFailureDraft({
     type: fault.type,
     severity: isServed ? 'info' : 'medium',
-    recovered: !isServed && gotOver(run, { uses, faults, own }, end_step),
+    recovered: !isServed && isRecoveredLater(run, { uses, faults, own }, end_step),
     began: places[0] ?? { trace_id: '', observation_id: '' },
     about: first.name,
-    summary: `The model called “${first.name}” ${timesOf(uses.length)} with arguments ${what}.`,
+    summary: `The model called “${first.name}” ${countTimes(uses.length)} with arguments ${what}.`,
     start_step: steps[0] ?? null,
     end_step,
     places,
@@ -165,7 +176,11 @@ function found(run: TaskRun, { uses, faults, own }: Faulty): FindingDraft[] {
 }
 
 /** A later call of the tool had sound arguments and went well, or the thread got on without. */
-function gotOver(run: TaskRun, { uses, faults, own }: Faulty, end_step: number | null): boolean {
+function isRecoveredLater(
+  run: TaskRun,
+  { uses, faults, own }: Faulty,
+  end_step: number | null,
+): boolean {
   const last = uses.at(-1)?.index ?? -1
   const isMended = own.some(
     (use) => use.index > last && !faults.has(use) && use.is_answered && use.fault === null,

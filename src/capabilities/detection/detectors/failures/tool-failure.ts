@@ -1,11 +1,16 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { TaskRun } from '../../reconstruction/contract.ts'
-import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
-import { natureOfTool } from './tool-nature.ts'
-import { type ToolTrouble, troublesOf } from './tool-troubles.ts'
+import {
+  countTimes,
+  cutText,
+  findTroubles,
+  natureOfTool,
+  placesOfUses,
+  type ToolTrouble,
+  toFailureDraft,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import type { TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   streak: z
@@ -38,9 +43,9 @@ export const toolFailure: Detector<typeof settings> = {
   needs: ['tool_outcomes'],
   settings,
   detect(run, given, budget) {
-    return troublesOf(run, 'error', (units) => budget.spend(units)).flatMap((trouble) => {
+    return findTroubles(run, 'error', (units) => budget.spend(units)).flatMap((trouble) => {
       const weight = weightOf(run, trouble, given)
-      return weight === null ? [] : [found(run, trouble, weight)]
+      return weight === null ? [] : [toFinding(run, trouble, weight)]
     })
   },
 }
@@ -59,13 +64,13 @@ function weightOf(run: TaskRun, trouble: ToolTrouble, given: Settings): Weight |
   return { severity, recovered: false }
 }
 
-type About = { isEffect: boolean; isStreak: boolean }
+type FailureFacts = { isEffect: boolean; isStreak: boolean }
 
 /** The task got on; a deed that was never done is left undone all the same. */
 function weightOfPassed(
   run: TaskRun,
   { isMended, isAtRest }: ToolTrouble,
-  { isEffect, isStreak }: About,
+  { isEffect, isStreak }: FailureFacts,
 ): Weight | null {
   if (isStreak) return { severity: 'medium', recovered: true }
   if (!isEffect || isMended || !isAtRest) return null
@@ -80,7 +85,11 @@ function isThereAlready({ uses }: ToolTrouble): boolean {
 const resultHead_chars = 500
 const result_chars_max = 120
 
-function found(run: TaskRun, trouble: ToolTrouble, { severity, recovered }: Weight): FindingDraft {
+function toFinding(
+  run: TaskRun,
+  trouble: ToolTrouble,
+  { severity, recovered }: Weight,
+): FindingDraft {
   const { tool, uses, start_step, end_step } = trouble
   const steps = uses.flatMap(({ step }) => step ?? [])
   const places = placesOfUses(uses)
@@ -88,13 +97,13 @@ function found(run: TaskRun, trouble: ToolTrouble, { severity, recovered }: Weig
   const result = last?.result ?? ''
   const said = result === '' ? '' : ` (“${cutText(result, result_chars_max)}”)`
   const end = recovered ? 'the task got over it' : 'it was not made good'
-  return failureDraft({
+  return toFailureDraft({
     type: 'tool_failure',
     severity,
     recovered,
     began: places[0] ?? { trace_id: '', observation_id: '' },
     about: tool,
-    summary: `The tool “${tool}” failed ${timesOf(uses.length)}${said}; ${end}.`,
+    summary: `The tool “${tool}” failed ${countTimes(uses.length)}${said}; ${end}.`,
     start_step,
     end_step,
     places,

@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { isRecovered } from '../../evidence/recovery.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { TaskRun, Thread, ToolUse } from '../../reconstruction/contract.ts'
-import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
-import { courseOf, streaksOf } from './thread-course.ts'
+import {
+  countTimes,
+  createCourse,
+  isRecovered,
+  placesOfUses,
+  streaksOf,
+  toFailureDraft,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import type { TaskRun, Thread, ToolUse } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
@@ -20,14 +25,14 @@ export const unknownTool: Detector<typeof settings> = {
   needs: [],
   settings,
   detect(run, _settings, budget) {
-    const course = courseOf(run)
+    const course = createCourse(run)
     return run.threads.flatMap((thread) => {
       const declared = declaredIn(run, thread, (units) => budget.spend(units))
       if (declared.size === 0) return []
       const uses = course.usesOf(thread)
       budget.spend(uses.length)
       const streaks = streaksOf(uses, (use) => (isUnknown(run, use, declared) ? use.name : null))
-      return streaks.map(({ key, items }) => found(run, { name: key, uses: items, declared }))
+      return streaks.map(({ key, items }) => toFinding(run, { name: key, uses: items, declared }))
     })
   },
 }
@@ -56,7 +61,7 @@ const namesShown_max = 20
 
 type Unknown = { name: string; uses: readonly ToolUse[]; declared: ReadonlySet<string> }
 
-function found(run: TaskRun, { name, uses, declared }: Unknown): FindingDraft {
+function toFinding(run: TaskRun, { name, uses, declared }: Unknown): FindingDraft {
   const steps = uses.flatMap(({ step }) => step ?? [])
   const end_step = steps.at(-1) ?? null
   const last = uses.at(-1)
@@ -64,13 +69,13 @@ function found(run: TaskRun, { name, uses, declared }: Unknown): FindingDraft {
   const indexes = uses.map(({ index }) => index)
   const recovered = !isServed && end_step !== null && isRecovered(run, end_step, indexes)
   const places = placesOfUses(uses)
-  return failureDraft({
+  return toFailureDraft({
     type: 'unknown_tool',
     severity: isServed ? 'info' : 'medium',
     recovered,
     began: places[0] ?? { trace_id: '', observation_id: '' },
     about: name,
-    summary: `The model called “${name}” ${timesOf(uses.length)}, a tool that was not declared.`,
+    summary: `The model called “${name}” ${countTimes(uses.length)}, a tool that was not declared.`,
     start_step: steps[0] ?? null,
     end_step,
     places,

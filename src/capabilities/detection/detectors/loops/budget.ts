@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Detector } from '../../contract.ts'
-import { placeOfStep, placesOfSteps } from '../../evidence/places.ts'
+import { placeOfStep, placesOfSteps } from '../../facts/index.ts'
 
 const settings = z.strictObject({
   steps_max: z

@@ -1,13 +1,17 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
-import { repetitionConfidence } from '../../evidence/confidence.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { type Chant, chantIn } from '../../evidence/find-chant.ts'
-import { placeKey, placeOfStep } from '../../evidence/places.ts'
-import { proseParts } from '../../evidence/prose-parts.ts'
-import { remember } from '../../evidence/remember.ts'
-import { plainText } from '../../evidence/tokens.ts'
-import type { Step, TaskRun } from '../../reconstruction/contract.ts'
+import {
+  type Chant,
+  cutText,
+  findChant,
+  getRepetitionConfidence,
+  placeKey,
+  placeOfStep,
+  remember,
+  splitProse,
+  toPlainText,
+} from '../../facts/index.ts'
+import type { Step, TaskRun } from '../../reconstruction/index.ts'
 
 const source = 'Source: the content check of gemini-cli (chunks of 50 characters, ten times).'
 
@@ -54,12 +58,12 @@ export const contentChant: Detector<typeof settings> = {
       const chant = chantOf(step, set, budget)
       return chant === undefined || isQuoted(run, step, chant)
         ? []
-        : [draft(run, step, { chant, set })]
+        : [toFinding(run, step, { chant, set })]
     })
   },
 }
 
-const partsOf = remember((step: Step) => proseParts(step.text ?? ''))
+const partsOf = remember((step: Step) => splitProse(step.text ?? ''))
 /** By settings, as text: they are the same for all steps but may change from run to run. */
 const chantsOf = remember((_step: Step) => new Map<string, Chant | undefined>())
 
@@ -67,11 +71,11 @@ function chantOf(step: Step, set: Settings, budget: WorkBudget): Chant | undefin
   budget.spend(1)
   const key = `${set.repeats} ${set.gap_chars_max} ${set.periods_max}`
   const known = chantsOf(step)
-  if (!known.has(key)) known.set(key, longestChant(partsOf(step), set, budget))
+  if (!known.has(key)) known.set(key, findLongestChant(partsOf(step), set, budget))
   return known.get(key)
 }
 
-function longestChant(
+function findLongestChant(
   parts: readonly string[],
   set: Settings,
   budget: WorkBudget,
@@ -79,7 +83,7 @@ function longestChant(
   let longest: Chant | undefined
   for (const part of parts) {
     budget.spend(part.length)
-    const chant = chantIn(part, set)
+    const chant = findChant(part, set)
     if (chant !== undefined && chant.chars > (longest?.chars ?? 0)) longest = chant
   }
   return longest
@@ -91,13 +95,13 @@ const quoted_chars = 30
 
 /** Whether somebody else wrote the piece: `write it a hundred times`, or a log that is quoted. */
 function isQuoted(run: TaskRun, step: Step, { chunk }: Chant): boolean {
-  const said = plainText(chunk).slice(0, quoted_chars)
+  const said = toPlainText(chunk).slice(0, quoted_chars)
   let left = sources_max
   for (let at = run.messages.length - 1; at >= 0 && left > 0; at--) {
     const message = run.messages[at]
     if (message === undefined || message.role === 'assistant') continue
     if (message.thread !== step.thread || message.call > step.call) continue
-    if (plainText(message.text).includes(said)) return true
+    if (toPlainText(message.text).includes(said)) return true
     left--
   }
   return false
@@ -105,7 +109,7 @@ function isQuoted(run: TaskRun, step: Step, { chunk }: Chant): boolean {
 
 type Found = { chant: Chant; set: Settings }
 
-function draft(run: TaskRun, step: Step, { chant, set }: Found): FindingDraft {
+function toFinding(run: TaskRun, step: Step, { chant, set }: Found): FindingDraft {
   const place = placeOfStep(run, step.index)
   const { repeats } = chant
   return {
@@ -121,7 +125,7 @@ function draft(run: TaskRun, step: Step, { chant, set }: Found): FindingDraft {
     places: place === undefined ? [] : [place],
     ...wasteOf(run, step, chant),
     recovered: false,
-    confidence: repetitionConfidence({
+    confidence: getRepetitionConfidence({
       repeats,
       threshold: set.repeats,
       is_result_missing: false,

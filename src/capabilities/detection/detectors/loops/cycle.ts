@@ -1,12 +1,18 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { asksForRepetition } from '../../evidence/asked-repetition.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { isPollingLap, pollingSettings } from '../../evidence/polling.ts'
-import { remember } from '../../evidence/remember.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import { plainText } from '../../evidence/tokens.ts'
-import type { Step, TaskRun } from '../../reconstruction/contract.ts'
+import {
+  asksForRepetition,
+  isPollingLap,
+  listToolNames,
+  pollingSettings,
+  remember,
+  type StepFacts,
+  stretchesOf,
+  toCallEvidence,
+  toLoopDraft,
+  toPlainText,
+} from '../../facts/index.ts'
+import type { Step, TaskRun } from '../../reconstruction/index.ts'
 
 const source =
   'Source: alternating patterns of OpenHands, longer ones measured in 800 labelled runs.'
@@ -51,7 +57,7 @@ export const cycle: Detector<typeof settings> = {
   detect(run, set, budget) {
     return stretchesOf(run).flatMap((stretch) => {
       budget.spend(stretch.length * set.period_max)
-      return cyclesOf(stretch, set).flatMap((lap) => found(run, lap, set) ?? [])
+      return cyclesOf(stretch, set).flatMap((lap) => toFinding(run, lap, set) ?? [])
     })
   },
 }
@@ -104,9 +110,13 @@ function keyOf({ step, out, fault }: StepFacts): string | null {
   return step.sig === null || out === null || fault === 'outage' ? null : `call ${step.sig} ${out}`
 }
 
-const plainTextOf = remember((step: Step) => plainText(step.text ?? ''))
+const plainTextOf = remember((step: Step) => toPlainText(step.text ?? ''))
 
-function found(run: TaskRun, { steps, period }: Cycle, set: Settings): FindingDraft | undefined {
+function toFinding(
+  run: TaskRun,
+  { steps, period }: Cycle,
+  set: Settings,
+): FindingDraft | undefined {
   const laps = Math.floor(steps.length / period)
   const whole = steps.slice(0, laps * period)
   const lap = whole.slice(0, period)
@@ -115,16 +125,16 @@ function found(run: TaskRun, { steps, period }: Cycle, set: Settings): FindingDr
   const threshold = is_polling ? set.polling_warn_repeats : isFailing ? set.failing_laps : set.laps
   if (laps < threshold) return undefined
   const uses = lap.flatMap((facts) => facts.uses)
-  return loopDraft(run, {
+  return toLoopDraft(run, {
     type: 'cycle',
     severity: asksForRepetition(run, lap[0]) ? 'low' : severityOf(laps, is_polling, set),
-    summary: `The same ${period} steps (${toolNames(uses)}) came ${laps} times in a row with the same results.`,
+    summary: `The same ${period} steps (${listToolNames(uses)}) came ${laps} times in a row with the same results.`,
     steps: whole,
     fresh: period,
     period,
     repeats: laps,
     threshold,
-    evidence: { calls: callsShown(uses), polling: is_polling, failing: isFailing },
+    evidence: { calls: toCallEvidence(uses), polling: is_polling, failing: isFailing },
   })
 }
 

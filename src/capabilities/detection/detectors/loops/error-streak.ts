@@ -1,9 +1,14 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import { commandOf } from '../../evidence/tool-words.ts'
-import type { TaskRun } from '../../reconstruction/contract.ts'
+import {
+  commandOf,
+  listToolNames,
+  type StepFacts,
+  stretchesOf,
+  toCallEvidence,
+  toLoopDraft,
+} from '../../facts/index.ts'
+import type { TaskRun } from '../../reconstruction/index.ts'
 
 const source =
   'Source: 800 labelled runs: one tool error in 10 to 21 % of passing ones, five in a row in next to none.'
@@ -45,7 +50,7 @@ export const errorStreak: Detector<typeof settings> = {
   detect(run, set, budget) {
     return stretchesOf(run).flatMap((stretch) => {
       budget.spend(stretch.length)
-      return streaksOf(stretch).flatMap((streak) => found(run, streak, set))
+      return streaksOf(stretch).flatMap((streak) => toFindings(run, streak, set))
     })
   },
 }
@@ -60,11 +65,12 @@ function streaksOf(stretch: readonly StepFacts[]): StepFacts[][] {
   return streaks.filter(({ length }) => length > 1)
 }
 
-function found(run: TaskRun, streak: readonly StepFacts[], set: Settings): FindingDraft[] {
-  if (resultsOf(streak) >= set.errors) return [draft(run, streak, { threshold: set.errors, set })]
+function toFindings(run: TaskRun, streak: readonly StepFacts[], set: Settings): FindingDraft[] {
+  if (resultsOf(streak) >= set.errors)
+    return [toFinding(run, streak, { threshold: set.errors, set })]
   return equalRows(streak)
     .filter((row) => row.length >= set.equal_errors)
-    .map((row) => draft(run, row, { threshold: set.equal_errors, set }))
+    .map((row) => toFinding(run, row, { threshold: set.equal_errors, set }))
 }
 
 /** Calls side by side count each, but one step alone is no streak. */
@@ -94,18 +100,22 @@ function errorOf({ uses }: StepFacts): string | undefined {
 
 type Rule = { threshold: number; set: Settings }
 
-function draft(run: TaskRun, steps: readonly StepFacts[], { threshold, set }: Rule): FindingDraft {
+function toFinding(
+  run: TaskRun,
+  steps: readonly StepFacts[],
+  { threshold, set }: Rule,
+): FindingDraft {
   const uses = steps.flatMap((facts) => facts.uses)
   const repeats = resultsOf(steps)
-  return loopDraft(run, {
+  return toLoopDraft(run, {
     type: 'error_streak',
     severity: repeats >= set.high_errors ? 'high' : 'medium',
-    summary: `${repeats} calls of tools in a row failed (${toolNames(uses)}).`,
+    summary: `${repeats} calls of tools in a row failed (${listToolNames(uses)}).`,
     steps,
     fresh: 1,
     period: null,
     repeats,
     threshold,
-    evidence: { calls: callsShown(uses), equal: threshold === set.equal_errors },
+    evidence: { calls: toCallEvidence(uses), equal: threshold === set.equal_errors },
   })
 }

@@ -1,12 +1,17 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity, WorkBudget } from '../../contract.ts'
-import { asksForRepetition } from '../../evidence/asked-repetition.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { loopDraft } from '../../evidence/loop-draft.ts'
-import { remember } from '../../evidence/remember.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import { jaccard, plainText, tokenSet } from '../../evidence/tokens.ts'
-import type { Step, TaskRun } from '../../reconstruction/contract.ts'
+import {
+  asksForRepetition,
+  cutText,
+  getJaccard,
+  remember,
+  type StepFacts,
+  stretchesOf,
+  toLoopDraft,
+  toPlainText,
+  toTokenSet,
+} from '../../facts/index.ts'
+import type { Step, TaskRun } from '../../reconstruction/index.ts'
 
 const source = 'Source: OpenHands counts three equal messages of an agent as stuck.'
 
@@ -48,7 +53,7 @@ export const monologue: Detector<typeof settings> = {
   settings,
   detect(run, set, budget) {
     return stretchesOf(run).flatMap((stretch) =>
-      talksOf(run, stretch).flatMap((talk) => found(run, talk, { set, budget })),
+      talksOf(run, stretch).flatMap((talk) => toFindings(run, talk, { set, budget })),
     )
   },
 }
@@ -75,22 +80,26 @@ function isAfter({ calls }: TaskRun, one: Step, next: Step): boolean {
 
 type Bounds = { set: Settings; budget: WorkBudget }
 
-function found(run: TaskRun, talk: readonly StepFacts[], { set, budget }: Bounds): FindingDraft[] {
+function toFindings(
+  run: TaskRun,
+  talk: readonly StepFacts[],
+  { set, budget }: Bounds,
+): FindingDraft[] {
   budget.spend(talk.length)
   const equal = rowsOf(talk, (one, other) => plainTextOf(one.step) === plainTextOf(other.step))
   const loops = equal.filter(({ length }) => length >= set.repeats)
   const similar = rowsOf(talk, (one, other) => {
     const words = wordsOf(one.step)
     budget.spend(words.size)
-    return jaccard(words, wordsOf(other.step)) >= set.jaccard_min
+    return getJaccard(words, wordsOf(other.step)) >= set.jaccard_min
   })
   const nearly = similar.filter(({ length }) => length >= set.similar_repeats)
   const covered = new Set(nearly.flat())
   return [
-    ...nearly.map((row) => draft(run, row, { threshold: set.similar_repeats, set })),
+    ...nearly.map((row) => toFinding(run, row, { threshold: set.similar_repeats, set })),
     ...loops
       .filter(([first]) => first !== undefined && !covered.has(first))
-      .map((row) => draft(run, row, { threshold: set.repeats, set })),
+      .map((row) => toFinding(run, row, { threshold: set.repeats, set })),
   ]
 }
 
@@ -108,15 +117,19 @@ function rowsOf(talk: readonly StepFacts[], isLike: IsLike): StepFacts[][] {
   return rows
 }
 
-const plainTextOf = remember((step: Step) => plainText(step.text ?? ''))
-const wordsOf = remember((step: Step) => tokenSet(step.text ?? ''))
+const plainTextOf = remember((step: Step) => toPlainText(step.text ?? ''))
+const wordsOf = remember((step: Step) => toTokenSet(step.text ?? ''))
 
 type Rule = { threshold: number; set: Settings }
 
-function draft(run: TaskRun, steps: readonly StepFacts[], { threshold, set }: Rule): FindingDraft {
+function toFinding(
+  run: TaskRun,
+  steps: readonly StepFacts[],
+  { threshold, set }: Rule,
+): FindingDraft {
   const repeats = steps.length
   const isEqual = new Set(steps.map(({ step }) => plainTextOf(step))).size === 1
-  return loopDraft(run, {
+  return toLoopDraft(run, {
     type: 'monologue',
     severity: severityOf(run, steps, set),
     summary: `The model said ${isEqual ? '' : 'nearly '}the same ${repeats} times in a row without a tool or a user in between.`,

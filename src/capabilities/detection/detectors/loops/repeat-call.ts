@@ -1,11 +1,17 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { asksForRepetition } from '../../evidence/asked-repetition.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { isPolling, pollingSettings } from '../../evidence/polling.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import { isAcknowledged } from '../../evidence/tool-effect.ts'
-import type { TaskRun } from '../../reconstruction/contract.ts'
+import {
+  asksForRepetition,
+  isAcknowledged,
+  isPolling,
+  listToolNames,
+  pollingSettings,
+  type StepFacts,
+  stretchesOf,
+  toCallEvidence,
+  toLoopDraft,
+} from '../../facts/index.ts'
+import type { TaskRun } from '../../reconstruction/index.ts'
 
 const source =
   'Source: OpenHands and gemini-cli stop at three to five; equal calls alone fire on 10 to 16 % of ' +
@@ -39,7 +45,7 @@ export const repeatCall: Detector<typeof settings> = {
   detect(run, set, budget) {
     return stretchesOf(run).flatMap((stretch) => {
       budget.spend(stretch.length)
-      return rowsOf(stretch).flatMap((steps) => found(run, steps, set) ?? [])
+      return rowsOf(stretch).flatMap((steps) => toFinding(run, steps, set) ?? [])
     })
   },
 }
@@ -73,23 +79,27 @@ function isEqualCall(one: StepFacts, other: StepFacts): boolean {
 /** A result that is not known may stand for one repeat, no more: calls alone prove nothing. */
 const unknownResults_max = 1
 
-function found(run: TaskRun, steps: readonly StepFacts[], set: Settings): FindingDraft | undefined {
+function toFinding(
+  run: TaskRun,
+  steps: readonly StepFacts[],
+  set: Settings,
+): FindingDraft | undefined {
   const known = steps.filter(({ out }) => out !== null).length
   const is_polling = isPolling(run, steps, set.polling_gap_ms)
   const threshold = is_polling ? set.polling_warn_repeats : set.repeats
   const repeats = steps.length
   const uses = steps[0]?.uses ?? []
   if (repeats < threshold || known < Math.max(2, threshold - unknownResults_max)) return undefined
-  return loopDraft(run, {
+  return toLoopDraft(run, {
     type: 'repeat_call',
     severity: severityOf(repeats, is_polling ? 'polls' : natureOf(run, steps), set),
-    summary: `${toolNames(uses)} was called ${repeats} times in a row with the same arguments and the same result.`,
+    summary: `${listToolNames(uses)} was called ${repeats} times in a row with the same arguments and the same result.`,
     steps,
     fresh: 1,
     period: 1,
     repeats,
     threshold,
-    evidence: { calls: callsShown(uses), polling: is_polling },
+    evidence: { calls: toCallEvidence(uses), polling: is_polling },
   })
 }
 

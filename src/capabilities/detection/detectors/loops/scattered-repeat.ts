@@ -1,13 +1,18 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { isPollingUse } from '../../evidence/polling.ts'
-import { remember } from '../../evidence/remember.ts'
-import { type StepFacts, stepsOf } from '../../evidence/step-facts.ts'
-import { effectOfTool } from '../../evidence/tool-effect.ts'
-import { commandOf } from '../../evidence/tool-words.ts'
-import { createWorldClock } from '../../evidence/world-clock.ts'
-import type { TaskRun, ToolUse } from '../../reconstruction/contract.ts'
+import {
+  commandOf,
+  createWorldClock,
+  effectOfTool,
+  isPollingUse,
+  listToolNames,
+  remember,
+  type StepFacts,
+  stepsOf,
+  toCallEvidence,
+  toLoopDraft,
+} from '../../facts/index.ts'
+import type { TaskRun, ToolUse } from '../../reconstruction/index.ts'
 
 const source = 'Source: 800 labelled runs; gemini-cli and Roo Code count repeats in such a window.'
 
@@ -51,7 +56,7 @@ export const scatteredRepeat: Detector<typeof settings> = {
       const steps = stepsOf(run, thread.steps)
       budget.spend(steps.length)
       return seriesOf(run, { thread: thread.index, steps }, set).map((series) =>
-        draft(run, series, set),
+        toFinding(run, series, set),
       )
     })
   },
@@ -68,9 +73,9 @@ type Series = {
   is_found: boolean
 }
 
-type Looked = { thread: number; steps: readonly StepFacts[] }
+type ThreadSteps = { thread: number; steps: readonly StepFacts[] }
 
-function seriesOf(run: TaskRun, { thread, steps }: Looked, set: Settings): Series[] {
+function seriesOf(run: TaskRun, { thread, steps }: ThreadSteps, set: Settings): Series[] {
   const clock = createWorldClock(run, thread)
   const open = new Map<string, Series>()
   const found: Series[] = []
@@ -136,16 +141,16 @@ const isFit = remember(
     !isPollingUse(use),
 )
 
-function draft(run: TaskRun, { use, steps }: Series, set: Settings): FindingDraft {
-  return loopDraft(run, {
+function toFinding(run: TaskRun, { use, steps }: Series, set: Settings): FindingDraft {
+  return toLoopDraft(run, {
     type: 'scattered_repeat',
     severity: 'low',
-    summary: `${toolNames([use])} was called ${steps.length} times with the same arguments and the same result, though nothing was changed in between.`,
+    summary: `${listToolNames([use])} was called ${steps.length} times with the same arguments and the same result, though nothing was changed in between.`,
     steps,
     fresh: 1,
     period: null,
     repeats: steps.length,
     threshold: thresholdOf(use, set),
-    evidence: { calls: callsShown([use]) },
+    evidence: { calls: toCallEvidence([use]) },
   })
 }

@@ -1,17 +1,20 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { isPollingUse } from '../../evidence/polling.ts'
-import { remember } from '../../evidence/remember.ts'
 import {
-  type ArgumentWords,
-  argumentWordsOf,
-  likenessOf,
-} from '../../evidence/similar-arguments.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import { effectOfTool } from '../../evidence/tool-effect.ts'
-import { createWorldClock } from '../../evidence/world-clock.ts'
-import type { TaskRun, ToolUse } from '../../reconstruction/contract.ts'
+  argumentsOf,
+  createWorldClock,
+  effectOfTool,
+  getJaccard,
+  isPollingUse,
+  listToolNames,
+  remember,
+  type StepFacts,
+  stretchesOf,
+  toCallEvidence,
+  toLoopDraft,
+  toTokenSet,
+} from '../../facts/index.ts'
+import type { TaskRun, ToolUse } from '../../reconstruction/index.ts'
 
 const source =
   'Source: 800 labelled runs; near-equal searches are what loops of retrieval agents are made of.'
@@ -55,7 +58,7 @@ export const similarCall: Detector<typeof settings> = {
     return stretchesOf(run).flatMap((stretch) =>
       clustersOf(run, stretch, { set, budget })
         .filter(({ is_found, sigs }) => is_found && sigs.size > 1)
-        .map((cluster) => draft(run, cluster, set)),
+        .map((cluster) => toFinding(run, cluster, set)),
     )
   },
 }
@@ -87,7 +90,7 @@ function clustersOf(run: TaskRun, stretch: readonly StepFacts[], bounds: Bounds)
       const key = `${use.name}\n${use.out}`
       const clusters = open.get(key) ?? []
       const seen = { use, at, facts, moment: clock.moment() }
-      const cluster = joined(clusters, seen, bounds)
+      const cluster = joinCluster(clusters, seen, bounds)
       if (cluster !== undefined) all.push(cluster)
       open.set(
         key,
@@ -105,12 +108,12 @@ const isComparable = remember((use: ToolUse): boolean => {
   return use.fault === 'error' || effectOfTool(use) !== 'changes'
 })
 
-type Seen = { use: ToolUse; at: number; facts: StepFacts; moment: number }
+type SeenCall = { use: ToolUse; at: number; facts: StepFacts; moment: number }
 
 /** Puts a call to the first cluster that it is like; else it begins one, which is the answer. */
-function joined(
+function joinCluster(
   clusters: readonly Cluster[],
-  seen: Seen,
+  seen: SeenCall,
   { set, budget }: Bounds,
 ): Cluster | undefined {
   const words = argumentWordsOf(seen.use)
@@ -118,7 +121,7 @@ function joined(
     const isNear = (cluster.at.at(-1) ?? 0) > seen.at - set.window_steps
     if (cluster.moment !== seen.moment || !isNear) continue
     budget.spend(1 + Math.min(words.all.size, cluster.words.all.size))
-    const likeness = likenessOf(cluster.words, words, set.jaccard_min)
+    const likeness = compareArguments(cluster.words, words, set.jaccard_min)
     if (likeness === 'not') continue
     cluster.is_loose ||= likeness === 'loosely'
     extend(cluster, seen, set)
@@ -139,7 +142,7 @@ function joined(
 }
 
 /** A step counts once, however many similar calls it holds. */
-function extend(cluster: Cluster, { use, at, facts }: Seen, set: Settings): void {
+function extend(cluster: Cluster, { use, at, facts }: SeenCall, set: Settings): void {
   if (cluster.at.at(-1) === at) return
   cluster.at.push(at)
   cluster.steps.push(facts)
@@ -149,20 +152,72 @@ function extend(cluster: Cluster, { use, at, facts }: Seen, set: Settings): void
   cluster.is_found ||= first !== undefined && first > at - set.window_steps
 }
 
-function draft(
+function toFinding(
   run: TaskRun,
   { steps, uses, sigs, is_loose }: Cluster,
   set: Settings,
 ): FindingDraft {
-  return loopDraft(run, {
+  return toLoopDraft(run, {
     type: 'similar_call',
     severity: is_loose ? 'low' : 'medium',
-    summary: `${toolNames(uses)} was called ${steps.length} times with nearly the same arguments and the same result.`,
+    summary: `${listToolNames(uses)} was called ${steps.length} times with nearly the same arguments and the same result.`,
     steps,
     fresh: 1,
     period: null,
     repeats: steps.length,
     threshold: set.repeats,
-    evidence: { calls: callsShown(uses), different_calls: sigs.size },
+    evidence: { calls: toCallEvidence(uses), different_calls: sigs.size },
   })
+}
+
+/** The words of a call's arguments: all of them, and by top-level key. */
+export type ArgumentWords = {
+  all: ReadonlySet<string>
+  values: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+const keys_max = 32
+
+/** The words of a call's arguments, once per call. */
+export const argumentWordsOf = remember((use: ToolUse): ArgumentWords => {
+  const values = new Map<string, ReadonlySet<string>>()
+  for (const [key, value] of Object.entries(argumentsOf(use)).slice(0, keys_max)) {
+    values.set(key, toTokenSet(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')))
+  }
+  return { all: toTokenSet((use.arguments ?? '').replace(/\\[nrt"]/g, ' ')), values }
+})
+
+/** How alike two calls' arguments are; `loosely`: one value is quite another one. */
+export type Likeness = 'closely' | 'loosely' | 'not'
+
+/** What values of one key share at least, or they may ask for different things. */
+const valueJaccard_min = 0.5
+
+/**
+ * Whether two calls ask the same in other words: the same set of words, or nearly so. Where only
+ * numbers differ it is counting, which is no likeness.
+ */
+export function compareArguments(
+  one: ArgumentWords,
+  other: ArgumentWords,
+  jaccard_min: number,
+): Likeness {
+  const alike = getJaccard(one.all, other.all)
+  if (alike === 1) return 'closely'
+  if (alike < jaccard_min || differInNumbersOnly(one.all, other.all)) return 'not'
+  for (const [key, words] of one.values) {
+    const others = other.values.get(key)
+    if (others !== undefined && getJaccard(words, others) < valueJaccard_min) return 'loosely'
+  }
+  return 'closely'
+}
+
+function differInNumbersOnly(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return [...listMissing(one, other), ...listMissing(other, one)].every((word) =>
+    /\p{N}/u.test(word),
+  )
+}
+
+function listMissing(to: ReadonlySet<string>, words: ReadonlySet<string>): string[] {
+  return [...words].filter((word) => !to.has(word))
 }

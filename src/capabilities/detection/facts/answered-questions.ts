@@ -1,0 +1,221 @@
+import type { ContextMemory, FindingDraft, WorkBudget } from '../contract.ts'
+import type { Message, Place, TaskRun } from '../reconstruction/index.ts'
+import { toContextDraft } from './context-draft.ts'
+import { type Answer, type Dialogue, type Dialogues, readDialogues } from './dialogues.ts'
+import { placeOf } from './finding-parts.ts'
+import { wordsOf } from './prose.ts'
+import { type Question, readQuestions } from './questions.ts'
+import { factValueOf } from './statements/values.ts'
+
+/** Where the user told what a question asks for. */
+export type KnownAnswer = {
+  quote: string
+  value: string
+  place: Place
+  said_at: number
+  task_id: string
+}
+
+/** A question of the agent for what the user had told. */
+export type AnsweredQuestion = {
+  answer: Answer
+  question: Question
+  known: KnownAnswer
+  /** The agent had asked it before; else the user had told it unasked. */
+  was_asked: boolean
+}
+
+/** Questions for what is known, in all dialogues of a run: each once. */
+export function findAnsweredQuestions(
+  run: TaskRun,
+  budget: WorkBudget,
+  prior: ContextMemory | undefined,
+): AnsweredQuestion[] {
+  const dialogues = readDialogues(run, prior)
+  const known = answeredByDialogues.get(dialogues)
+  if (known !== undefined) return known
+  const found = dialogues.dialogues.flatMap((dialogue) => [
+    ...readDialogue(run, dialogue, budget).values(),
+  ])
+  answeredByDialogues.set(dialogues, found)
+  return found
+}
+
+/** Two detectors ask for it. */
+const answeredByDialogues = new WeakMap<Dialogues, AnsweredQuestion[]>()
+
+type Reading = {
+  run: TaskRun
+  dialogue: Dialogue
+  budget: WorkBudget
+  /** Replies of the user by the words of the question, and all that was asked so far. */
+  replies: Map<string, KnownAnswer>
+  asked: Set<string>
+  found: Map<string, AnsweredQuestion>
+}
+
+function readDialogue(run: TaskRun, dialogue: Dialogue, budget: WorkBudget) {
+  const found = new Map<string, AnsweredQuestion>()
+  const reading = { run, dialogue, budget, found, replies: new Map(), asked: new Set<string>() }
+  for (const answer of dialogue.answers) {
+    budget.spend(1)
+    if (!answer.step.is_partial && answer.message.text.includes('?')) readAnswer(reading, answer)
+  }
+  return found
+}
+
+function readAnswer(reading: Reading, answer: Answer): void {
+  const questions = readQuestions(answer.message)
+  for (const question of questions) {
+    const again = findAnswered(reading, answer, question)
+    if (again !== undefined && !reading.found.has(question.words)) {
+      reading.found.set(question.words, again)
+    }
+  }
+  for (const { words, keys } of questions)
+    for (const key of [words, ...keys]) reading.asked.add(key)
+  const [question] = questions
+  if (question === undefined || questions.length > 1 || answer.step.tools.length > 0) return
+  const reply = findReply(reading, answer)
+  if (reply !== undefined) reading.replies.set(question.words, reply)
+}
+
+function findAnswered(
+  reading: Reading,
+  answer: Answer,
+  question: Question,
+): AnsweredQuestion | undefined {
+  const { asked, replies } = reading
+  const fact = findAskedFact(reading, answer, question)
+  const reply = question.is_settled ? replies.get(question.words) : undefined
+  const known = fact ?? (reply !== undefined && isLater(reading, reply, answer) ? reply : undefined)
+  if (known === undefined || isReopened(reading, known, answer)) return undefined
+  const was_asked = [question.words, ...question.keys].some((key) => asked.has(key))
+  return { answer, question, known, was_asked }
+}
+
+/**
+ * The user spoke again since, and only to answer other questions: asking at once once more says that
+ * the reply did not do, and a new request may need a reply of its own.
+ */
+function isLater(
+  { dialogue }: Reading,
+  { said_at }: KnownAnswer,
+  { at }: Answer,
+): boolean {
+  const { heard } = dialogue
+  let said = 0
+  for (let next = said_at + 1; next < at; next++) {
+    if (heard[next]?.role !== 'user') continue
+    said++
+    if (heard[next - 1]?.role === 'assistant' && !heard[next - 1]?.text.includes('?')) return false
+  }
+  return said > 0
+}
+
+/** A fact of the ledger that the question asks for. */
+function findAskedFact(
+  { dialogue }: Reading,
+  { active }: Answer,
+  { keys }: Question,
+): KnownAnswer | undefined {
+  if (keys.length === 0) return undefined
+  const fact = active.findLast(
+    ({ kind, slot, role }) =>
+      kind === 'fact' && role === 'user' && keys.includes(slot.slice('fact:'.length)),
+  )
+  if (fact === undefined) return undefined
+  return {
+    quote: fact.quote,
+    value: factValueOf(fact).normal,
+    place: fact.place,
+    said_at: dialogue.heard.findIndex(
+      ({ role, text }) => role === 'user' && text.includes(fact.quote),
+    ),
+    task_id: fact.task_id,
+  }
+}
+
+/** What the user said next, when it tells something: short, no question, not "I don't know". */
+function findReply({ run, dialogue }: Reading, { at }: Answer): KnownAnswer | undefined {
+  const next = dialogue.heard[at + 1]
+  const call = next && run.calls[next.call]
+  if (next?.role !== 'user' || call === undefined || next.text.includes('?')) return undefined
+  const words = wordsOf(next.text.slice(0, reply_chars_max))
+  const telling = words.filter((word) => !agreement.has(word))
+  if (telling.length === 0 || words.length > reply_words_max || evasive.test(next.text)) {
+    return undefined
+  }
+  const { text } = next
+  return { quote: text, value: text, place: placeOf(call), said_at: at + 1, task_id: run.task_id }
+}
+
+const reply_words_max = 14
+const reply_chars_max = 400
+const agreement = new Set(
+  'yes no ok okay sure fine please thanks yep nope right correct ja nein danke bitte oui non si sí the it is'.split(
+    ' ',
+  ),
+)
+const evasive =
+  /\b(?:don't|do not|not sure|no idea|later|skip|unknown|can't|cannot|won't|rather not|wait|hold on|help|nothing|continue|go on|whatever|any|maybe|weiß nicht|egal|keine ahnung)\b/i
+
+/** Something came between that makes asking again right: the value failed, or there is a second one. */
+function isReopened(
+  { run, dialogue, budget }: Reading,
+  known: KnownAnswer,
+  answer: Answer,
+): boolean {
+  const { heard, thread } = dialogue
+  const between = heard.slice(Math.max(0, known.said_at + 1), answer.at)
+  budget.spend(between.length + run.tools.length)
+  return (
+    between.some(isReopening) ||
+    agentReopens.test(answer.message.text.slice(0, reopening_chars_max)) ||
+    run.tools.some(
+      ({ thread: of, fault, step }) =>
+        of === thread.index && fault !== null && step !== null && step < answer.step.index,
+    )
+  )
+}
+
+const reopening_chars_max = 2_000
+
+function isReopening({ role, text }: Message): boolean {
+  const said = text.slice(0, reopening_chars_max)
+  if (role === 'user') return userReopens.test(said)
+  return role === 'tool' ? toolFails.test(said) : agentReopens.test(said)
+}
+
+const userReopens =
+  /\b(?:another|second|different|start over|wrong|chang(?:e|ed|ing)|actually|mistake|one more|instead|forget|correction|also|too|other|ask me|new (?:order|booking|request|question|topic|one|customer|account|trip|reservation|ticket|case|issue)|not (?:that|this)|noch eine?n?|andere[rsn]?|falsch|doch)\b/i
+const toolFails =
+  /\b(?:not found|no (?:such|match|result|record|order|booking|user|customer)|invalid|does(?:n't| not) exist|unknown|error|fail(?:ed|ure)?|mismatch|denied|incorrect|expired)\b/i
+
+/** The agent itself says that the value did not do, or that it means the next one. */
+const agentReopens =
+  /\b(?:could(?:n't| not) find|can(?:'t|not) find|unable to (?:find|locate)|not found|invalid|doesn't (?:match|exist)|does not (?:match|exist)|no (?:order|booking|account|record)s?\b.{0,20}\b(?:found|with)|isn't valid|is not valid|incorrect|doesn't seem|not quite|wrong|try again|next|second|another|for the other|round|falsch|leider nicht|nochmal)\b/i
+
+/** The finding of a question for what is known: it costs the user a turn. */
+export function toQuestionDraft(
+  run: TaskRun,
+  type: 'lost_context' | 'repeated_question',
+  { answer, question, known }: AnsweredQuestion,
+): FindingDraft {
+  const isElsewhere = known.task_id !== run.task_id
+  return toContextDraft(run, {
+    type,
+    severity: 'medium',
+    topic: `question:${question.words}`,
+    summary: `The agent asks "${question.sentence}"; the user had said: ${known.quote}`,
+    original_context: known.quote,
+    violation: question.sentence,
+    original: known.place,
+    steps: [answer.step.index],
+    begins_at: placeOf(answer.call),
+    is_waste: true,
+    recovered: false,
+    confidence: isElsewhere ? 0.7 : 0.85,
+    evidence: { question: question.sentence, known: known.value, said_in_task: known.task_id },
+  })
+}

@@ -1,0 +1,143 @@
+/** A piece of text that comes again and again. */
+export type Chant = {
+  /** The repeated piece, `chunk_chars` long, and all from its start to the next one. */
+  chunk: string
+  period: string
+  repeats: number
+  /** Characters from the first to the end of the last. */
+  chars: number
+  /** How many different texts stand from one to the next. */
+  periods: number
+}
+
+export const chunk_chars = 50
+/** Shorter repetition is emphasis (`hahaha`), whatever it repeats. */
+const chars_min = 200
+
+export type ChantRule = { repeats: number; gap_chars_max: number; periods_max: number }
+
+/**
+ * The most repeated piece of a text that the rule calls a chant; undefined when there is none. Linear:
+ * each place is looked up once by the piece that stands there.
+ */
+export function findChant(text: string, rule: ChantRule): Chant | undefined {
+  if (text.length < chars_min || !mayRepeat(text, rule.gap_chars_max)) return undefined
+  const places = new Map<string, number[]>()
+  for (let at = 0; at + chunk_chars <= text.length; at++) {
+    const chunk = text.slice(at, at + chunk_chars)
+    const known = places.get(chunk)
+    if (known === undefined) places.set(chunk, [at])
+    else known.push(at)
+  }
+  let most: Chant | undefined
+  for (const [chunk, at] of places) {
+    if (at.length < rule.repeats || at.length <= (most?.repeats ?? 0)) continue
+    most = toChant(text, { chunk, at }, rule) ?? most
+  }
+  return most
+}
+
+/** Places that are looked at first: a chant has the piece at one of them soon again. */
+const probe_chars = 25
+const probeGaps = 3
+
+function mayRepeat(text: string, gap_chars_max: number): boolean {
+  for (let at = 0; at + chunk_chars <= text.length; at += probe_chars) {
+    const chunk = text.slice(at, at + chunk_chars)
+    const ahead = text.slice(at + 1, at + 1 + chunk_chars + probeGaps * gap_chars_max)
+    if (ahead.includes(chunk)) return true
+  }
+  return false
+}
+
+type Placed = { chunk: string; at: readonly number[] }
+
+/** The longest row of places that are near each other, when it is a chant. */
+function toChant(text: string, { chunk, at }: Placed, rule: ChantRule): Chant | undefined {
+  if (!isProse(chunk)) return undefined
+  const row = findLongestRow(at, rule.gap_chars_max * probeGaps)
+  const first = row[0] ?? 0
+  const last = row.at(-1) ?? 0
+  const chars = last - first + chunk_chars
+  if (row.length < rule.repeats || chars < chars_min) return undefined
+  if ((last - first) / (row.length - 1) > rule.gap_chars_max) return undefined
+  const periods = new Set(row.slice(1).map((place, nth) => text.slice(row[nth] ?? 0, place)))
+  if (periods.size > rule.periods_max) return undefined
+  const [period = chunk] = periods
+  return { chunk, period, repeats: row.length, chars, periods: periods.size }
+}
+
+/** The longest part in which each place is at most `gap_max` from the one before. */
+function findLongestRow(at: readonly number[], gap_max: number): number[] {
+  let longest: number[] = []
+  let row: number[] = []
+  for (const place of at) {
+    if (place - (row.at(-1) ?? place) > gap_max) row = []
+    row.push(place)
+    if (row.length > longest.length) longest = row
+  }
+  return longest
+}
+
+/** Letters make most of it: rules, dots of a table of contents and numbers do not. */
+function isProse(chunk: string): boolean {
+  const letters = chunk.match(/\p{L}/gu)?.length ?? 0
+  return letters >= chunk_chars / 3
+}
+
+/**
+ * The prose of a text in the form of parts: fenced code, tables, lists, headings, quotations and
+ * rules are left out, for what repeats there repeats for a reason; a text that is data or markup
+ * as a whole has none. Each part is what stands between two such places.
+ */
+export function splitProse(text: string): string[] {
+  if (isDataText(text)) return []
+  const parts: string[] = []
+  let part: string[] = []
+  let fence: string | undefined
+  const close = () => {
+    if (part.length > 0) parts.push(part.join('\n'))
+    part = []
+  }
+  for (const line of text.split('\n')) {
+    const trimmed = line.trim()
+    const mark = findFence(trimmed)
+    if (fence !== undefined) {
+      if (mark !== undefined && mark === fence) fence = undefined
+    } else if (mark !== undefined) {
+      fence = mark
+      close()
+    } else if (isMarked(line, trimmed)) close()
+    else part.push(line)
+  }
+  close()
+  return parts
+}
+
+function isDataText(text: string): boolean {
+  const start = text.slice(0, 200).trimStart()
+  return (
+    /^(\{\s{0,100}["'}]|\[\s{0,100}[["'{\d\]])/.test(start) || /^<(?!think|reason)/i.test(start)
+  )
+}
+
+function findFence(line: string): string | undefined {
+  if (line.startsWith('```')) return '```'
+  return line.startsWith('~~~') ? '~~~' : undefined
+}
+
+/** A line of a table, list, heading, quotation, rule, markup, log or code. */
+function isMarked(line: string, trimmed: string): boolean {
+  if (/^\[?(INFO|WARN|WARNING|ERROR|DEBUG|TRACE|\d{4}-\d\d)\b/.test(trimmed)) return true
+  if (/^(#{1,6} |>|<[a-z/]|[-*+•–] |\d{1,9}[.)] |\(?[a-z\d][.)] )/i.test(trimmed)) return true
+  if (trimmed.startsWith('|') || trimmed.split('|').length > 2 || trimmed.includes('\t'))
+    return true
+  if (/^(\t| {4})/.test(line) || isCode(trimmed)) return true
+  return trimmed !== '' && !/[\p{L}\p{N}]/u.test(trimmed)
+}
+
+/** A statement (`f(x);`, `} else {`), or fields that commas part without a blank. */
+function isCode(trimmed: string): boolean {
+  if (/[;{}]$/.test(trimmed) && /[()=<>{}]/.test(trimmed)) return true
+  return (trimmed.match(/[,;](?=[^\s])/g)?.length ?? 0) >= 3
+}

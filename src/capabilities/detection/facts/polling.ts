@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import type { Message, TaskRun, ToolUse } from '../reconstruction/index.ts'
+import { remember } from './remember.ts'
+import type { StepFacts } from './steps.ts'
+import { argumentsOf, commandOf, splitShellCommands, wordsOfTool } from './tool-words.ts'
+
+const source = 'Source: polling measured in passing runs of the 800 labelled ones.'
+
+/** Thresholds for calls that wait for something: asking again is what they are for. */
+export const pollingSettings = {
+  polling_warn_repeats: z
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(4)
+    .describe(`Repeats of a call that polls from which on it is a finding of low. ${source}`),
+  polling_loop_repeats: z
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(10)
+    .describe(`Repeats of a call that polls from which on it is a loop. ${source}`),
+  polling_gap_ms: z
+    .int()
+    .min(100)
+    .max(3_600_000)
+    .default(10_000)
+    .describe(`Calls at least so far apart (median, in ms) count as polling. ${source}`),
+}
+
+/** Whether one call alone shows that it waits for something; worked out once per call. */
+export const isPollingUse = remember(
+  (use: ToolUse): boolean =>
+    isWaiting(use) || isStatus(use) || saysPending(use) || isBlind(use) || asksPerson(use),
+)
+
+/** Whether equal steps look like waiting: by what they call, by what it says, or by their pace. */
+export function isPolling(run: TaskRun, steps: readonly StepFacts[], gap_ms: number): boolean {
+  const uses = steps[0]?.uses ?? []
+  return uses.some(isPollingUse) || isPaced(run, steps, gap_ms)
+}
+
+/** The same for laps of several calls: one that waits or says so, or all of them ask for a status. */
+export function isPollingLap(
+  run: TaskRun,
+  { lap, steps }: { lap: readonly StepFacts[]; steps: readonly StepFacts[] },
+  gap_ms: number,
+): boolean {
+  const uses = lap.flatMap((facts) => facts.uses)
+  if (uses.some((use) => isWaiting(use) || saysPending(use) || asksPerson(use))) return true
+  return uses.every(isStatus) || isPaced(run, steps, gap_ms)
+}
+
+/** Whether steps are so far apart that the client waits between them, or waits longer each time. */
+export function isPaced(run: TaskRun, steps: readonly StepFacts[], gap_ms: number): boolean {
+  const gaps = gapsOf(run, steps)
+  const median = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)]
+  if (median !== undefined && median >= gap_ms) return true
+  const isGrowing = gaps.every((gap, at) => at === 0 || gap >= backOff * (gaps[at - 1] ?? 0))
+  return gaps.length > 1 && isGrowing && (gaps.at(-1) ?? 0) >= gap_ms / 4
+}
+
+/** Each wait at least so many times the one before: it backs off. */
+const backOff = 1.5
+
+/** From the end of one call to the start of the next, in ms. */
+function gapsOf(run: TaskRun, steps: readonly StepFacts[]): number[] {
+  const calls = steps.flatMap(({ step }) => run.calls[step.call] ?? [])
+  return calls.slice(1).map(({ start_time }, at) => {
+    const before = calls[at]?.end_time ?? start_time
+    return Number(start_time - before) / 1e6
+  })
+}
+
+const waiting = new Set('wait await sleep poll polling watch monitor heartbeat tail'.split(' '))
+
+/** Whether a call waits for time to pass. */
+function isWaiting(use: ToolUse): boolean {
+  if (actionWordsOf(use).some((word) => waiting.has(word))) return true
+  const command = commandOf(use)
+  if (command === undefined) return false
+  if (command.trim() === '') return true
+  return splitShellCommands(command).some(
+    ({ words: [program = ''], is_piped }) => waitingPrograms.has(program) && !is_piped,
+  )
+}
+
+/** The words of a tool's name, and of its `action`, where one tool does many things. */
+function actionWordsOf(use: ToolUse): readonly string[] {
+  const { action } = argumentsOf(use)
+  const words = wordsOfTool(use.name)
+  return typeof action === 'string' ? [...words, ...wordsOfTool(action)] : words
+}
+
+/**
+ * Calls that go on from a place that nobody sees (`scroll_down`, `press_key`, `pop`), that draw
+ * lots or take pictures: equal ones may mean something new each time.
+ */
+const blind = new Set(
+  (
+    'scroll press swipe undo redo next previous advance tick roll draw spin increment key pop dequeue ' +
+    'receive consume random dice coin uuid screenshot snapshot capture'
+  ).split(' '),
+)
+const blindResult_chars_max = 60
+/** What stands for a picture or a file, which may be another one each time. */
+const placeholder = /^\W{0,4}(image|screenshot|binary|picture|file)\b.{0,40}$/i
+
+function isBlind(use: ToolUse): boolean {
+  const { result } = use
+  if (result === null || result.length > blindResult_chars_max) return false
+  return actionWordsOf(use).some((word) => blind.has(word)) || placeholder.test(result)
+}
+
+/** Whether the result is a person's word, which goes on as a message of the user does. */
+function asksPerson(use: ToolUse): boolean {
+  const words = wordsOfTool(use.name)
+  if (words.some((word) => word === 'human' || word === 'approval' || word === 'clarify'))
+    return true
+  return words[0] === 'ask' && words.some((word) => word === 'user' || word === 'customer')
+}
+
+const waitingPrograms = new Set(['sleep', 'wait', 'watch', 'tail', 'timeout'])
+
+/** Whether a call asks how something stands. */
+function isStatus(use: ToolUse): boolean {
+  const words = wordsOfTool(use.name)
+  if (words.some((word) => word === 'status' || word === 'progress')) return true
+  if (words.some((word) => word === 'job' || word === 'jobs') && words.includes('get')) return true
+  const command = commandOf(use)
+  if (command === undefined) return isStatusUrl(use)
+  return splitShellCommands(command).some(
+    ({ words: [program, ...rest] }) =>
+      program !== 'git' && rest.some((word) => word === 'status' || word.startsWith('poll')),
+  )
+}
+
+function isStatusUrl(use: ToolUse): boolean {
+  const { url } = argumentsOf(use)
+  return (
+    typeof url === 'string' && /\/(status|jobs?|runs?|health|poll)(\/|\?|$)/.test(url.slice(0, 512))
+  )
+}
+
+const pending_chars_max = 1_000
+const pendingState =
+  /(state|status|phase|stage)["']? ?[:=] ?["']?(pending|queued|running|in.progress|processing|starting|waiting|building)/i
+const pendingWords =
+  /still (running|in progress|processing|building|pending)|not (ready|finished|done|complete) yet|please wait/i
+
+/** Whether a result says that what was asked for is still under way. */
+function saysPending({ result }: ToolUse): boolean {
+  if (result === null || result.length > pending_chars_max) return false
+  return pendingState.test(result) || pendingWords.test(result)
+}
+
+/** Characters of the order that are read. */
+const order_chars_max = 2_000
+
+const repetition =
+  /\b(\d{1,6}|two|three|four|five|six|ten|twelve|twenty|fifty|hundred|several|multiple|many)( more)? times\b|\brepeat(ed|edly)?\b|\b(in a loop|over and over|flaky|stress test|load test|benchmark)\b|\d ?(mal|fois|veces)\b/i
+
+/** Whether the user's last message before a step asks for the same more than once. */
+export function asksForRepetition(run: TaskRun, facts: StepFacts | undefined): boolean {
+  const asked = facts && lastOrder(run, facts)
+  return asked !== undefined && repetition.test(asked.text.slice(0, order_chars_max))
+}
+
+function lastOrder({ messages }: TaskRun, { step }: StepFacts): Message | undefined {
+  return messages.findLast(
+    ({ role, thread, call }) => role === 'user' && thread === step.thread && call <= step.call,
+  )
+}

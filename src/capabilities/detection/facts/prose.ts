@@ -1,0 +1,90 @@
+/** Text of a message that is read for statements, and of an answer that is checked. */
+export const prose_chars_max = 16_384
+const sentences_max = 400
+const sentence_chars_max = 400
+
+/** The prose of a text: fenced code is gone, so that what stands in code states nothing. */
+export function proseOf(text: string): string {
+  const cut = text.slice(0, prose_chars_max)
+  if (!cut.includes('```')) return cut
+  // The parts between fences: every second one is code, the last one also when it never closes.
+  return cut
+    .split('```')
+    .filter((_part, at) => at % 2 === 0)
+    .join('\n')
+}
+
+/** Its prose without `inline code` and without "quoted" parts: what the writer says in their own voice. */
+export function ownVoiceOf(text: string): string {
+  return proseOf(text)
+    .replace(/`[^`\n]{1,200}`/g, ' ')
+    .replace(/"[^"\n]{1,200}"/g, ' ')
+    .replace(/„[^“”\n]{1,200}[“”]/g, ' ')
+    .replace(/“[^”\n]{1,200}”/g, ' ')
+    .replace(/«[^»\n]{1,200}»/g, ' ')
+    .replace(/(?<![\p{L}\p{N}])['‘][^'’\n]{1,200}['’](?![\p{L}\p{N}])/gu, ' ')
+    .replace(/^>.*$/gm, ' ')
+}
+
+/** The sentences of a prose, without bullets and numbers in front; longer ones than a bound are cut. */
+export function sentencesOf(prose: string): string[] {
+  const found: string[] = []
+  for (const line of prose.split('\n')) {
+    for (const part of splitSentences(line)) {
+      const sentence = part.replace(/^\s*(?:[-*•>#]+|\(?\d{1,2}[.)])\s+/, '').trim()
+      if (sentence === '') continue
+      found.push(sentence.slice(0, sentence_chars_max))
+      if (found.length >= sentences_max) return found
+    }
+  }
+  return found
+}
+
+const abbreviations = new Set(
+  'mr mrs ms dr prof st no nr vs etc e.g i.e eg ie approx inc ltd jr sr fig z.b bzw ca'.split(' '),
+)
+
+/** Splits one line at `.`, `!` and `?` that end a sentence. */
+function splitSentences(line: string): string[] {
+  const parts: string[] = []
+  let from = 0
+  for (const match of line.matchAll(/[.!?…。！？]+["'”’)\]]*(?=\s|$)|[。！？]/gu)) {
+    const end = match.index + match[0].length
+    if (match[0] === '.' && endsInAbbreviation(line.slice(from, match.index))) continue
+    parts.push(line.slice(from, end))
+    from = end
+  }
+  parts.push(line.slice(from))
+  return parts
+}
+
+function endsInAbbreviation(before: string): boolean {
+  const word = /([\p{L}.]{1,8}|\d{1,3})$/u.exec(before)?.[1]?.toLowerCase() ?? ''
+  if (/^\d+$/.test(word)) return before.trim() === word
+  return abbreviations.has(word) || /^\p{L}$/u.test(word)
+}
+
+/** The words of a text, in lower case; numbers count. */
+export function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’.-][\p{L}\p{N}]+)*/gu) ?? []
+}
+
+/** Whether `phrase` stands in `text` as words of its own, whatever the case: linear. */
+export function mentions(text: string, phrase: string): boolean {
+  return findPhrase(text, phrase) !== -1
+}
+
+/** Where `phrase` stands in `text` as words of its own; -1 when it does not. */
+export function findPhrase(text: string, phrase: string): number {
+  const low = text.toLowerCase()
+  const wanted = phrase.toLowerCase()
+  if (wanted === '') return -1
+  for (let at = low.indexOf(wanted); at !== -1; at = low.indexOf(wanted, at + 1)) {
+    if (!isLetter(low[at - 1]) && !isLetter(low[at + wanted.length])) return at
+  }
+  return -1
+}
+
+function isLetter(char: string | undefined): boolean {
+  return char !== undefined && /[\p{L}\p{N}_]/u.test(char)
+}

@@ -1,0 +1,109 @@
+import type { TaskRun, Thread, ToolFault, ToolUse } from '../reconstruction/index.ts'
+import { wentWell } from './call-fault.ts'
+import { isRecovered } from './recovery.ts'
+import { createCourse } from './thread-course.ts'
+import { natureOfTool } from './tool-effect.ts'
+
+/** Uses of one tool that all ended in the same fault, with none that went well between them. */
+export type ToolTrouble = {
+  tool: string
+  fault: ToolFault
+  uses: readonly ToolUse[]
+  start_step: number | null
+  end_step: number | null
+  /** A later use of the tool went well. */
+  isMended: boolean
+  /** That, or the thread got on by other means. */
+  isOver: boolean
+  /** The thread has said its last word for now, or the task has ended: nobody tries again. */
+  isAtRest: boolean
+}
+
+/** The troubles of one kind, of every tool in every thread. */
+export function findTroubles(
+  run: TaskRun,
+  wanted: ToolFault,
+  spend: (units: number) => void,
+): ToolTrouble[] {
+  spend(run.tools.length)
+  if (run.tools.every(({ fault }) => fault !== wanted)) return []
+  const course = createCourse(run)
+  return run.threads.flatMap((thread) => {
+    const uses = course.usesOf(thread)
+    spend(uses.length)
+    const isAtRest = isThreadAtRest(run, thread)
+    return [...Map.groupBy(uses, ({ name }) => name)].flatMap(([tool, own]) =>
+      streaksOfTool(own)
+        .filter(({ fault }) => fault === wanted)
+        .map((streak) => {
+          spend(thread.steps.length)
+          return toTrouble({ ...streak, run, tool, isAtRest, all: uses })
+        }),
+    )
+  })
+}
+
+/**
+ * True when the last step of the thread asks for no tool, or the task was said to have failed. Not
+ * when the thread's last call failed: then nobody could go on trying.
+ */
+function isThreadAtRest(run: TaskRun, thread: Thread): boolean {
+  const call = run.calls[thread.calls.at(-1) ?? -1]
+  if (call !== undefined && !wentWell(call)) return false
+  if (run.state === 'failed') return true
+  const last = run.steps[thread.steps.at(-1) ?? -1]
+  if (last === undefined) return false
+  return last.tools.every((at) => natureOfTool(run.tools[at]?.name ?? '').isEnd)
+}
+
+type Streak = { fault: ToolFault; faulted: ToolUse[]; isMended: boolean }
+
+function streaksOfTool(uses: readonly ToolUse[]): Streak[] {
+  const streaks: Streak[] = []
+  let mended = 0
+  let open: Streak | undefined
+  for (const use of uses) {
+    if (!use.is_answered && use.fault === null) continue
+    if (use.fault === null) {
+      mended = streaks.length
+      open = undefined
+    } else if (open?.fault === use.fault) open.faulted.push(use)
+    else {
+      open = { fault: use.fault, faulted: [use], isMended: false }
+      streaks.push(open)
+    }
+  }
+  return streaks.map((streak, at) => ({ ...streak, isMended: at < mended }))
+}
+
+type ToolStreak = Streak & {
+  run: TaskRun
+  tool: string
+  isAtRest: boolean
+  all: readonly ToolUse[]
+}
+
+function toTrouble(seen: ToolStreak): ToolTrouble {
+  const { run, tool, fault, faulted, isMended, isAtRest } = seen
+  const steps = faulted.flatMap(({ step }) => step ?? [])
+  const end_step = steps.at(-1) ?? null
+  const indexes = faulted.map(({ index }) => index)
+  const byOtherMeans = !isMended && end_step !== null && isRecovered(run, end_step, indexes)
+  return {
+    tool,
+    fault,
+    uses: faulted,
+    start_step: steps[0] ?? null,
+    end_step,
+    isMended,
+    isOver: isMended || byOtherMeans || isLaterUseGood(seen),
+    isAtRest,
+  }
+}
+
+/** Without arguments nobody can say what is new: any later use that went well counts. */
+function isLaterUseGood({ faulted, all }: ToolStreak): boolean {
+  const last = faulted.at(-1)?.index ?? -1
+  const later = all.findLast(({ is_answered, fault }) => is_answered && fault === null)
+  return later !== undefined && later.sig === null && later.index > last
+}

@@ -1,0 +1,116 @@
+import {
+  type DetectionTables,
+  type Kysely,
+  type Selectable,
+  sql,
+  type TaskTables,
+} from '../../../platform/relational/index.ts'
+import type { DetectionDb } from '../ports.ts'
+import type { TaskHold, TaskKey } from './due-tasks.ts'
+import type { NotChecked } from './finding.ts'
+
+type Db = Kysely<DetectionTables & TaskTables>
+
+/** What is stored of a task's detection, beside its findings. */
+export type TaskDetection = Selectable<DetectionTables['task_detections']>
+
+/** What is known of a task's detection; undefined when it was never marked nor looked at. */
+export function detectionOf(db: Db, key: TaskKey): Promise<TaskDetection | undefined> {
+  return db
+    .selectFrom('task_detections')
+    .selectAll()
+    .where('project_id', '=', key.project_id)
+    .where('task_id', '=', key.task_id)
+    .executeTakeFirst()
+}
+
+/** Makes the row of a task's detection where the task has none. */
+export async function ensureDetection(db: Db, key: TaskKey): Promise<void> {
+  await sql`
+    insert into task_detections (project_id, task_id)
+    select project_id, task_id from tasks
+    where project_id = ${key.project_id} and task_id = ${key.task_id}
+    on conflict do nothing
+  `.execute(db)
+}
+
+/**
+ * Locks the detection of a task whose row is locked. Undefined when somebody else has written a
+ * result or taken content out since it was read. Whose claim it is does not matter: of two that
+ * work on it because one was slow, the one that ends first has done the work.
+ */
+export async function lockDetection(trx: Db, hold: TaskHold): Promise<TaskDetection | undefined> {
+  const { project_id, task_id, epoch, revision } = hold
+  const row = await trx
+    .selectFrom('task_detections')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('task_id', '=', task_id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row?.epoch === epoch && String(row.revision) === revision ? row : undefined
+}
+
+/** What is written of a task's detection. */
+export type DetectionColumns = {
+  /** ISO 8601. */
+  detected_at: string
+  settings_version: number
+  detectors: string
+  not_checked: readonly NotChecked[]
+  ledger: unknown
+  user_ids: readonly string[]
+}
+
+/**
+ * Writes what a detection came to, and that the task is not due any more if nobody has marked it
+ * meanwhile; else it is due again after its rest. Ends the claim it is held by.
+ */
+export async function writeDetection(
+  trx: Db,
+  { project_id, task_id, claim, touches }: TaskHold,
+  columns: DetectionColumns,
+  { rest_ms }: { rest_ms: number },
+): Promise<void> {
+  const { detected_at, settings_version, detectors, not_checked, ledger, user_ids } = columns
+  await sql`
+    update task_detections set
+      claim = nullif(claim, ${claim}::uuid),
+      claimed_until = case when claim = ${claim}::uuid then null else claimed_until end,
+      revision = revision + 1, failures = 0, detected_at = ${detected_at},
+      settings_version = ${settings_version}, detectors = ${detectors},
+      not_checked = ${JSON.stringify(not_checked)}::jsonb,
+      ledger = ${ledger === null ? null : JSON.stringify(ledger)}::jsonb,
+      user_ids = ${[...user_ids]},
+      rests_until = now() + ${rest_ms} * interval '1 ms',
+      due_at = case when touches = ${touches} then null
+        else now() + ${rest_ms} * interval '1 ms' end
+    where project_id = ${project_id} and task_id = ${task_id}
+  `.execute(trx)
+}
+
+/** What the judge could be asked about a task, and for how long the task is to rest before. */
+export type JudgingPlan = { answers: readonly string[]; rest_ms: number }
+
+/** Marks a task when the judge was not asked about all of it yet; asks nothing. */
+export async function markJudging(
+  trx: DetectionDb,
+  key: TaskKey,
+  { answers, rest_ms }: JudgingPlan,
+  { judged, judge_due_at }: Pick<TaskDetection, 'judged' | 'judge_due_at'>,
+): Promise<void> {
+  const isOpen = answers.some((answer) => judged?.answers.includes(answer) !== true)
+  if (isOpen || judge_due_at !== null) await markJudgeDue(trx, key, isOpen ? rest_ms : null)
+}
+
+/** Has a task judged when it has rested for so long; null: there is nothing to ask. */
+export async function markJudgeDue(
+  trx: DetectionDb,
+  { project_id, task_id }: TaskKey,
+  rest_ms: number | null,
+): Promise<void> {
+  await sql`
+    update task_detections set judge_due_at = now() + ${rest_ms} * interval '1 ms'
+    where project_id = ${project_id} and task_id = ${task_id}
+  `.execute(trx)
+}

@@ -1,0 +1,128 @@
+import type { Observation } from '../../../model/observation.ts'
+import { findLaneThread } from './agent-lanes.ts'
+import type { HistoryBreak } from './contract.ts'
+import { type Head, newHead, useHead } from './heads.ts'
+import type { HistoryMessage } from './read-messages.ts'
+import { newThread, type RunState } from './run-state.ts'
+
+/** Where a call's history belongs, and what of it was not told before. */
+export type FollowedHistory = {
+  thread: number
+  /** Undefined when the call tells no history. */
+  head: Head | undefined
+  /** In order, what is to be put behind the head's messages. */
+  fresh: readonly HistoryMessage[]
+  /** Of each fresh message its index in the run where it was told before, else -1. */
+  known: readonly number[] | undefined
+  /** True for the first history of a thread: it may begin long before the task. */
+  is_first: boolean
+}
+
+export type SentHistory = {
+  row: Observation
+  raw: string | undefined
+  fresh: readonly HistoryMessage[]
+  call: number
+}
+
+export function followLane(state: RunState, row: Observation): FollowedHistory {
+  const thread = findLaneThread(state, row)
+  return { thread, head: undefined, fresh: [], known: undefined, is_first: false }
+}
+
+/** Two answers to one history are a branch, but for a call that failed and was made again. */
+export function continueHead(state: RunState, head: Head, sent: SentHistory): FollowedHistory {
+  const { row, raw, fresh, call } = sent
+  const isAgain = fresh.length === 0 && (head.is_ok || row.start_time < head.end_time)
+  if (isAgain) return startBranch(state, head, { ...sent, kept: head.ids.length })
+  if (head.left_by !== undefined) splitDetour(state, head.left_by)
+  useHead(state.heads, head)
+  head.raw = raw
+  head.call = call
+  return { thread: head.thread, head, fresh, known: undefined, is_first: false }
+}
+
+/** A thread of its own that begins with the first messages of another's history. */
+export function startBranch(
+  state: RunState,
+  from: Head,
+  sent: SentHistory & { kept: number },
+): FollowedHistory {
+  const { row, raw, fresh, call, kept } = sent
+  const { agent_name } = row
+  const thread = newThread(state, { kind: 'branch', parent: from.thread, agent_name })
+  const head = newHead(thread.index, call)
+  head.raw = raw
+  head.ids = from.ids.slice(0, kept)
+  head.digests = from.digests.slice(0, kept)
+  head.systems = Math.min(from.systems, kept)
+  useHead(state.heads, head)
+  return { thread: thread.index, head, fresh, known: undefined, is_first: false }
+}
+
+/**
+ * A thread left its history, and now the old one goes on: what came in between was a thread of its
+ * own, and the history was never broken. Only what came since is looked at.
+ */
+export function splitDetour(state: RunState, broken: HistoryBreak): void {
+  const at = state.breaks.indexOf(broken)
+  const from = state.threads[broken.thread]
+  if (at === -1 || from === undefined) return
+  state.breaks.splice(at, 1)
+  const kind = broken.kind === 'reset' ? 'sub_agent' : 'branch'
+  const detour = newThread(state, { kind, parent: from.index, agent_name: from.agent_name })
+  const isMoved = (call: number) => call >= broken.call
+  const firstCall = from.calls.findIndex(isMoved)
+  if (firstCall !== -1) detour.calls.push(...from.calls.splice(firstCall))
+  for (const call of detour.calls) moveCall(state, call, detour.index)
+  const firstStep = from.steps.findIndex((step) => isMoved(state.steps[step]?.call ?? -1))
+  if (firstStep !== -1) detour.steps.push(...from.steps.splice(firstStep))
+  for (const step of detour.steps) moveStep(state, step, detour.index)
+  moveMessages(state, broken, detour.index)
+  moveHeads(state, broken, detour.index)
+  moveOpen(state, { from: from.index, to: detour.index })
+}
+
+function moveCall(state: RunState, index: number, thread: number): void {
+  const call = state.calls[index]
+  if (call !== undefined) state.calls[index] = { ...call, thread }
+}
+
+function moveStep(state: RunState, index: number, thread: number): void {
+  const step = state.steps[index]
+  if (step === undefined) return
+  state.steps[index] = { ...step, thread }
+  for (const tool of step.tools) {
+    const use = state.tools[tool]
+    if (use !== undefined) state.tools[tool] = { ...use, thread }
+  }
+}
+
+function moveMessages(state: RunState, broken: HistoryBreak, thread: number): void {
+  for (let at = state.messages.length - 1; at >= 0; at--) {
+    const message = state.messages[at]
+    if (message === undefined || message.call < broken.call) return
+    if (message.thread === broken.thread) state.messages[at] = { ...message, thread }
+  }
+}
+
+function moveHeads(state: RunState, broken: HistoryBreak, thread: number): void {
+  for (const head of state.heads) {
+    if (head.thread === broken.thread && head.call >= broken.call) head.thread = thread
+    if (head.left_by === broken) head.left_by = undefined
+  }
+  for (const [at, other] of state.breaks.entries()) {
+    if (other.thread !== broken.thread || other.call < broken.call) continue
+    const moved = { ...other, thread }
+    state.breaks[at] = moved
+    for (const head of state.heads) if (head.left_by === other) head.left_by = moved
+  }
+}
+
+/** Tool uses without an answer go with their step. */
+function moveOpen(state: RunState, { from, to }: { from: number; to: number }): void {
+  const [old, line] = [state.lines[from], state.lines[to]]
+  if (old === undefined || line === undefined) return
+  line.open = old.open.filter((index) => state.tools[index]?.thread === to)
+  old.open = old.open.filter((index) => state.tools[index]?.thread !== to)
+}

@@ -1,0 +1,173 @@
+import { hash } from 'node:crypto'
+import type { Observation, ToolResult } from '../../../model/observation.ts'
+import { spanKey } from './agent-lanes.ts'
+import type { FollowedHistory } from './continue-history.ts'
+import { type Head, isAnswer } from './heads.ts'
+import type { HistoryMessage } from './read-messages.ts'
+import { addMessage, bounds, holdText, type RunState } from './run-state.ts'
+import {
+  addAskedUses,
+  addOrphan,
+  type BroughtResult,
+  dropWaitingUses,
+  isAskedWith,
+  joinResult,
+  markOrphans,
+} from './tool-uses.ts'
+
+/** Takes what a history brought: answers come back, results are joined with their calls. */
+export function takeMessages(state: RunState, followed: FollowedHistory, row: Observation): void {
+  const { fresh, head, known } = followed
+  if (head === undefined) {
+    takeResults(state, followed.thread, row)
+    return
+  }
+  const from = followed.is_first ? fresh.findLastIndex(({ role }) => role === 'assistant') : 0
+  const about = { followed, row, call: getCallIndex(state, row) }
+  const before = head.answer
+  let isBack = false
+  for (const [at, told] of fresh.entries()) {
+    const answer = matchAnswer(head, told)
+    const first = answer ?? known?.[at] ?? -1
+    if (answer !== undefined) isBack = true
+    const id =
+      first === -1 ? addHistoryMessage(state, told, { ...about, is_seen: at >= from }) : first
+    head.digests.push(told.digest)
+    head.ids.push(id)
+    if (told.role === 'system' && head.systems === head.ids.length - 1) head.systems += 1
+  }
+  if (isBack) markOrphans(state, followed.thread)
+  else if (before !== undefined && fresh.length > 0)
+    dropWaitingUses(state, followed.thread, before.message)
+}
+
+/**
+ * The message of the answer, when this one is it or a part of it: some clients tell the calls of one
+ * answer as messages one after the other. Behind it comes what answers it.
+ */
+function matchAnswer(head: Head, told: HistoryMessage): number | undefined {
+  const { answer } = head
+  if (answer === undefined) return undefined
+  const isIt = isAnswer(answer, told)
+  const isWhole = isIt && told.calls.length >= answer.told.calls.length
+  if (isWhole || told.role !== 'assistant') head.answer = undefined
+  return isIt ? answer.message : undefined
+}
+
+type BringingCall = { followed: FollowedHistory; row: Observation; call: number; is_seen: boolean }
+
+/** Adds a message that was not told before, and what it says of tools. */
+function addHistoryMessage(state: RunState, told: HistoryMessage, about: BringingCall): number {
+  const { row, call } = about
+  const { thread } = about.followed
+  const line = state.lines[thread]
+  if (told.role === 'user' && line !== undefined) line.after_user = true
+  if (told.role === 'assistant' && about.is_seen) {
+    addAskedUses(state, told.calls, { thread, step: null, row, is_cut: false })
+  }
+  if (told.role === 'tool' && about.is_seen) {
+    const is_quiet = about.followed.known !== undefined
+    const isAsked = joinResult(state, told, { thread, row, is_quiet })
+    if (!isAsked && !is_quiet) addOrphan(state, told, { thread, row })
+  }
+  const text = holdText(state, told.text || told.refusal)
+  return addMessage(state, { role: told.role, text, thread, call, step: null })
+}
+
+function getCallIndex(state: RunState, row: Observation): number {
+  return state.callsBySpan.get(spanKey(row)) ?? state.calls.length - 1
+}
+
+/**
+ * Takes the results that a call without a history brought. Clients send results again: with a
+ * retry, and with each later call when they send the whole history. An id alone does not tell old
+ * results from new ones: some providers give none, some agents begin their count again. So results
+ * are counted by (id, content), and a call brings as many new ones as it has more than any before.
+ * Where tool calls under an id still wait, the last results under that id are their answers.
+ */
+export function takeResults(state: RunState, thread: number, row: Observation): void {
+  const results = row.tool_results
+  if (results.length === 0) return
+  const fresh = selectNew(state, results)
+  for (const [id, indexes] of Map.groupBy(results.keys(), (at) => results[at]?.tool_call_id)) {
+    addFromEnd(indexes, fresh, countWaiting(state, thread, id ?? ''))
+  }
+  const is_hidden = row.content_state === 'dropped' || row.content_state === 'expired'
+  for (const [at, { tool_call_id, content: text }] of results.entries()) {
+    if (!fresh.has(at)) continue
+    const tool_name = findToolName(state, thread, tool_call_id)
+    const told: BroughtResult = { tool_call_id, tool_name, text, is_error: undefined, is_hidden }
+    const isAsked = joinResult(state, told, { thread, row, is_quiet: true })
+    if (!isAsked) addOrphan(state, told, { thread, row })
+  }
+}
+
+/** Returns the indexes of the results that are here more often than in any call before. */
+function selectNew(state: RunState, results: readonly ToolResult[]): Set<number> {
+  const { brought, left_out } = state
+  const here = new Map<string, number>()
+  const fresh = new Set<number>()
+  for (const [index, result] of results.entries()) {
+    const key = resultKey(result)
+    const times = (here.get(key) ?? 0) + 1
+    here.set(key, times)
+    const known = brought.get(key)
+    if (times <= (known ?? 0)) continue
+    if (known === undefined && brought.size >= bounds.brought_max) {
+      left_out.add(`results of calls without a history beyond ${bounds.brought_max}`)
+      continue
+    }
+    brought.set(key, times)
+    fresh.add(index)
+  }
+  return fresh
+}
+
+/** Adds indexes, the last ones first, until the set has as many of them as are wanted. */
+function addFromEnd(indexes: readonly number[], fresh: Set<number>, wanted: number): void {
+  let lacking = wanted - indexes.filter((index) => fresh.has(index)).length
+  for (const index of indexes.toReversed()) {
+    if (lacking <= 0) return
+    if (fresh.has(index)) continue
+    fresh.add(index)
+    lacking -= 1
+  }
+}
+
+/** Counts the tool calls of the latest answer that asked under the id and that wait. */
+function countWaiting(state: RunState, thread: number, id: string): number {
+  const isWaiting = (index: number) => {
+    const use = state.tools[index]
+    return use?.thread === thread && !use.is_answered
+  }
+  const uses = state.usesById.get(id)
+  if (uses !== undefined) {
+    const latest = state.tools[uses.at(-1) ?? -1]
+    if (latest === undefined) return 0
+    const first = uses.findLastIndex((index) => !isAskedWith(state, index, latest)) + 1
+    return uses.slice(first).filter(isWaiting).length
+  }
+  return findOpenByName(state, thread, id).length
+}
+
+/** The old function calls have no id: their results come under the name of the function. */
+function findToolName(state: RunState, thread: number, id: string): string {
+  if (id === '' || state.usesById.has(id)) return ''
+  return findOpenByName(state, thread, id).length > 0 || state.ranWithoutId.has(id) ? id : ''
+}
+
+function findOpenByName(state: RunState, thread: number, name: string): number[] {
+  const open = state.lines[thread]?.open ?? []
+  return open.filter((index) => {
+    const use = state.tools[index]
+    return use?.tool_call_id === '' && use.name === name
+  })
+}
+
+/** Longer ones are compared by digest, so that they need not be kept. */
+const keyLength_max = 64
+
+function resultKey({ tool_call_id, content }: ToolResult): string {
+  const key = `${tool_call_id}\n${content}`
+  return key.length > keyLength_max ? hash('sha256', key, 'base64') : key
+}
