@@ -13,39 +13,38 @@ import type { DetectionPorts } from './ports.ts'
 import { findEffectiveSettings } from './settings/detector-settings.ts'
 import { analyseTasks } from './worker/analyse-tasks.ts'
 
-/** Which task, as it is stored (see `taskNamed` of tasks for what clients call it). */
+/** The stored id of a task (`taskNamed` of tasks resolves the ids of clients). */
 export type DetectedTask = { project_id: string; task_id: string }
 
 export type DetectOptions = {
-  /** Only what these detectors find is changed; all of them when left out. */
+  /** Names of the detectors whose findings are updated; default: all. */
   detectors?: readonly string[]
-  /** Look also when nothing has come since the last time. */
+  /** Analyse even if the task has not changed since the last analysis. */
   force?: boolean
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the client disconnects. */
   signal?: AbortSignal
 }
 
-/** What a task's detection came to. */
+/** Result of analysing a task. */
 export type DetectionResult = {
-  /** False: nothing had come since the last detection, whose result this is. */
+  /** False if the task has not changed; this is then the last result. */
   detected: boolean
   changes: FindingChanges
-  /** All of the task that are not withdrawn, in the order in which they began. */
+  /** Findings of the task that are not withdrawn, in order of their start. */
   findings: readonly Finding[]
   not_checked: readonly NotChecked[]
-  /** ISO 8601; of the result. */
+  /** Time of the analysis, ISO 8601. */
   detected_at: string
 }
 
-/** Times that a result is made anew because others wrote meanwhile. */
+/** Maximum attempts while others write to the task at the same time. */
 const attempts_max = 5
 const pause_ms = 100
 
 /**
- * Looks for trouble in one task and stores what it finds: what the worker does after each call, for
- * those who can't wait for it. With `force` the judge is asked too, where there is one, about what it
- * was not asked yet. Rejects with `task_not_found` for a task that is not there,
- * `store_unavailable`, and `overloaded` when others write to the task again and again.
+ * Analyses one task and stores its findings, as the worker does after each call. With `force` the
+ * judge, if set, is also asked about the answers not judged yet. Rejects with `task_not_found`,
+ * `store_unavailable`, and `overloaded` if others keep writing to the task.
  */
 export async function analyseTask(
   deps: DetectionDeps,
@@ -55,7 +54,7 @@ export async function analyseTask(
   const result = await analyseByRules(deps, task, options)
   const judged = await judgeNow(deps, task, options)
   if (judged === undefined) return result
-  // What the judge said counts in the verdict of the task, and in what could not be checked.
+  // The judge's findings count in the verdict and in `not_checked`.
   const again = await analyseByRules(deps, task, { ...options, force: judged.isChanged })
   const changes = sumChanges([result.changes, judged.changes, again.changes])
   return { ...again, detected: true, changes }
@@ -78,7 +77,7 @@ async function analyseByRules(
   })
 }
 
-/** Undefined when somebody else wrote meanwhile. */
+/** Undefined if others wrote to the task at the same time. */
 async function analyseOnce(
   deps: DetectionDeps,
   task: DetectedTask,
@@ -102,7 +101,7 @@ async function analyseOnce(
   const hold = { ...task, claim: null, epoch, revision: String(revision) }
   const written = await writeResult(db, {
     ...look,
-    // What the others find is not written, so the task stays as due as it was made by that.
+    // Findings of other detectors are not written, so the task stays due.
     hold: { ...hold, touches: only === undefined ? String(touches) : noTouches },
     settings_version: version,
     detected_at: new Date(clock.now_ms()).toISOString(),

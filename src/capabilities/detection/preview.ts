@@ -12,19 +12,18 @@ import { settingsBody } from './settings/detection-settings.ts'
 import { type DetectionSettings, findEffectiveSettings } from './settings/detector-settings.ts'
 import { analyseTasks } from './worker/analyse-tasks.ts'
 
-/** Tasks of one preview; a project's latest ones. */
+/** Maximum tasks of a preview: the project's most recent ones. */
 export const previewTasks_max = 200
-/** A preview stops looking at further tasks then, and says how many it looked at. */
+/** Maximum time of a preview; the reply counts the tasks analysed until then. */
 const preview_ms_max = 10_000
-/** Tasks that are read at once. */
+/** Tasks read together. */
 const together_max = 10
-/** Calls of a task that a preview looks at: larger ones are counted as skipped. */
+/** Maximum calls of a previewed task; larger tasks are counted as skipped. */
 const taskCalls_max = 2_000
 
 /**
  * POST /api/v1/detection/settings/preview: runs the detectors with other thresholds on a project's
- * latest tasks and answers what would be found that is not found with the thresholds that hold, and
- * what not any more. Nothing is written.
+ * latest tasks and returns which findings would be added, removed or changed. Nothing is written.
  */
 export function previewDetectionSettings(deps: DetectionPorts): Route {
   return defineRoute({
@@ -108,7 +107,7 @@ async function previewChanges(
       countTypes(counts, compared)
       changes.push(...listChanges(compared))
     }
-    // Others have requests under way too.
+    // Lets other requests proceed.
     await sleep(0)
   }
   const by_type = [...counts].map(([type, count]) => ({ type, ...count })).toSorted(compareTypes)

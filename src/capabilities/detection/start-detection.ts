@@ -15,13 +15,13 @@ import { HistoryCache } from './worker/task-history.ts'
 export type DetectionOptions = DetectionPorts & {
   logger: Logger
   metrics: Metrics
-  /** A model that is asked about context; without it no question is sent. */
+  /** A model to ask about context; without it no question is sent. */
   judge?: ContextJudge | undefined
   settings?: Partial<DetectionWork>
   judging?: Partial<JudgeWork>
 }
 
-/** The detection of a process. */
+/** The running detection of a process. */
 export type RunningDetection = {
   /** Finishes the tasks of the current project, releases the other claims, and resolves. */
   stop(): Promise<void>

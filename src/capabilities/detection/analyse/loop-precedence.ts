@@ -3,8 +3,8 @@ import { placeKey } from '../facts/index.ts'
 import type { Step, TaskRun } from '../reconstruction/index.ts'
 
 /**
- * The strongest first: it says most about what happened. The others (a chant within one answer, a
- * budget) are about something else and never stand for one of these.
+ * Loop types, strongest first: the strongest says most about the cause. Other types (a chant within
+ * one answer, a budget) are unrelated and never replace one of these.
  */
 const strength = [
   'repeat_error',
@@ -16,12 +16,12 @@ const strength = [
   'scattered_repeat',
 ]
 
-/** A finding whose steps are covered by this share is the same loop, seen less well. */
+/** Minimum covered share of a finding's steps to count as the same loop. */
 const coveredShare = 0.5
 
 /**
- * One loop is one finding: of loops whose steps overlap, the stronger one stays and names the types of
- * the others in its evidence as `also`. Findings of other kinds pass through, in their places.
+ * Reduces overlapping loops to the strongest one, which lists the other types in its evidence as
+ * `also`. Findings of other kinds keep their positions.
  */
 export function applyLoopPrecedence(
   run: TaskRun,

@@ -12,41 +12,41 @@ import type { DetectionSettings } from '../settings/detector-settings.ts'
 import { applyLoopPrecedence } from './loop-precedence.ts'
 
 /**
- * Units of work (a comparison each) that one detector may do on one run. A run of 5,000 steps takes
- * the busiest detector about a million; the bound is there for runs made to be expensive.
+ * Maximum units of work (about a comparison each) of one detector on one run. The busiest detector
+ * needs about a million for 5,000 steps; the limit stops runs built to be expensive.
  */
 export const workUnits_max = 20_000_000
-/** Wall-clock time that one detector may take on one run. */
+/** Maximum wall-clock time of one detector on one run. */
 export const detectorTime_ms_max = 10_000
-/** Findings of one detector in one run; a run with more tells nobody anything new. */
+/** Maximum findings of one detector in one run; more add no information. */
 export const findingsPerDetector_max = 200
 
 export type RunOptions = {
-  /** Names of the detectors that run; all when left out. Unknown names run nothing. */
+  /** Names of the detectors to run; default: all. Unknown names run nothing. */
   only?: readonly string[]
-  /** What earlier tasks of the conversation said. */
+  /** Memory of earlier tasks of the conversation. */
   prior?: ContextMemory
-  /** Which ones there are; the registry's when left out. */
+  /** Available detectors; default: all detectors of the product. */
   detectors?: readonly Detector[]
   work_units_max?: number
   time_ms_max?: number
-  /** Milliseconds of a clock that only goes forward; the machine's when left out. */
+  /** Milliseconds of a monotonic clock; default: the machine's. */
   now_ms?: () => number
 }
 
 export type DetectorResults = {
   findings: FindingDraft[]
-  /** Detectors that looked at all they need. One that is switched off is neither here nor below. */
+  /** Detectors that analysed everything they need. A disabled detector is in neither list. */
   analysed: string[]
-  /** What could not be checked, or only in part, and why, in words. */
+  /** Detectors that analysed nothing or only a part, with the reason. */
   not_checked: { detector: string; reason: string }[]
-  /** Those that threw, for the log and the counter; they are in `not_checked` too. */
+  /** Detectors that threw, for the log and the metric; also in `not_checked`. */
   failed: { detector: string; error: unknown }[]
 }
 
 /**
- * Runs detectors over a run. Pure: the same run and settings give the same findings, but for a detector
- * whose time ran out. One that throws, or goes over a bound, takes only itself down.
+ * Runs detectors over a run. Pure: the same run and settings give the same findings, unless a
+ * detector's time runs out. A detector that throws or exceeds a limit does not affect the others.
  */
 export function runDetectors(
   run: TaskRun,
@@ -111,7 +111,10 @@ const reasons: Record<Need, string> = {
   texts: 'the run has no texts of messages',
 }
 
-/** A run with content but without a tool has nothing that could be missing. */
+/**
+ * Tells whether the run has what a detector needs. A run with content but without tools lacks
+ * nothing.
+ */
 function isMet({ content, tools, steps }: TaskRun, need: Need): boolean {
   if (need === 'texts') return content !== 'none' || steps.some(({ text }) => text !== null)
   if (content !== 'none' && tools.length === 0) return true
@@ -125,21 +128,21 @@ function isUnanswered(content: TaskRun['content'], tools: TaskRun['tools']): boo
   return content !== 'none' && tools.every((use) => !use.is_answered)
 }
 
-/** Bounds of one detector on one run. */
+/** Limits of one detector on one run. */
 export type WorkBounds = {
   units_max: number
-  /** Far more than the units take: it ends a detector that is held up, not one that works. */
+  /** Far above the time of the units: it stops a blocked detector, not a working one. */
   time_ms_max?: number
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   now_ms?: () => number
 }
 
-/** Units of work between two looks at the clock. */
+/** Units of work between two checks of the clock. */
 const unitsPerLook = 1_000
 
 /**
- * Bounds what a detector does, and by that what it holds: it notes at most one thing for each unit.
- * Throws BudgetSpent when more is asked of it, or its time is over.
+ * Limits a detector's work and, with it, its memory: it stores at most one item per unit. Throws
+ * BudgetSpent when a limit is exceeded.
  */
 export function createWorkBudget(bounds: WorkBounds): WorkBudget {
   const { units_max, time_ms_max = Number.POSITIVE_INFINITY, now_ms = steadyNow } = bounds

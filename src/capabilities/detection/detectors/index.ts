@@ -3,14 +3,14 @@ import { contextDetectors } from './context/index.ts'
 import { failureDetectors } from './failures/index.ts'
 import { loopDetectors } from './loops/index.ts'
 
-/** Every detector, in the order in which they run. */
+/** All detectors, in the order in which they run. */
 export const detectors: readonly Detector[] = [
   ...loopDetectors,
   ...failureDetectors,
   ...contextDetectors,
 ]
 
-/** Changes whenever a detector comes, goes, or finds something else. */
+/** Changes with each added, removed or changed detector. */
 export const detectorsDigest: string = detectors
   .map(({ name, version }) => `${name}@${version}`)
   .join(' ')

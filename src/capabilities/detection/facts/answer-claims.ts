@@ -1,13 +1,13 @@
 /**
- * What an answer says about itself. Lists are short on purpose: a phrase stands here only when it can
- * hardly mean anything else. English, German, French, Spanish and Chinese; a sentence that is
- * negated, hedged, asked or about the future says nothing.
+ * Statements of an answer about itself. The phrase lists are short on purpose: each phrase has only
+ * one likely meaning. They cover English, German, French, Spanish and Chinese; negated, hedged,
+ * interrogative and future sentences are ignored.
  */
 
-/** Of a longer text its beginning and its end are read, half of this each. */
+/** Maximum characters read of an answer: half from the beginning, half from the end. */
 const text_chars_max = 4_000
 
-/** The sentences of a text, in lower case; code and quotations are left out. */
+/** Returns the sentences of a text in lower case, without code and quotations. */
 export function splitSentences(text: string): string[] {
   const prose = removeCode(keepEnds(text)).replace(quoted, ' ').toLowerCase().replaceAll('’', "'")
   return prose
@@ -16,7 +16,7 @@ export function splitSentences(text: string): string[] {
     .filter((sentence) => sentence !== '' && !sentence.startsWith('>'))
 }
 
-/** What others said, in the quotation marks of several languages. */
+/** Quotations, in the quotation marks of several languages. */
 const quoted = /"[^"\n]{1,400}"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»/g
 
 function keepEnds(text: string): string {
@@ -32,7 +32,7 @@ function removeCode(text: string): string {
     .join('\n')
 }
 
-/** The sentences that claim success; none when one of the text admits a failure. */
+/** Returns the sentences that claim success; empty if any sentence admits a failure. */
 export function findSuccessClaims(text: string): string[] {
   const sentences = splitSentences(text)
   if (sentences.some((sentence) => hasAny(sentence, admissions))) return []
@@ -41,7 +41,7 @@ export function findSuccessClaims(text: string): string[] {
   )
 }
 
-/** The sentence that refuses, when the answer begins with it. */
+/** Returns the refusing sentence if the answer starts with a refusal. */
 export function findRefusal(text: string): string | undefined {
   return splitSentences(text)
     .slice(0, refusalSentences_max)
@@ -50,7 +50,7 @@ export function findRefusal(text: string): string | undefined {
 
 const refusalSentences_max = 3
 
-/** The last sentence, when it announces a deed of the model's own that is to come next. */
+/** Returns the last sentence if it announces the model's next action. */
 export function findAnnouncement(text: string): string | undefined {
   const last = splitSentences(text).at(-1)
   if (last === undefined || isAsked(last) || hasAny(last, waiting)) return undefined
@@ -61,7 +61,7 @@ function isAsked(sentence: string): boolean {
   return /[?？]["')\]]*$/.test(sentence)
 }
 
-/** Words count as wholes where they are written with spaces. */
+/** Words match as whole words in languages that separate them by spaces. */
 function hasAny(sentence: string, phrases: readonly RegExp[]): boolean {
   return phrases.some((phrase) => phrase.test(sentence))
 }
@@ -84,7 +84,7 @@ const successes: readonly RegExp[] = [
   /成功|已完成|已发送|已预订|已创建/,
 ]
 
-/** Negation, hedges, conditions, and what is still to come. */
+/** Negations, hedges, conditions and future forms. */
 const doubts: readonly RegExp[] = [
   /\b(?:not|no|never|without|n't|cannot)\b|n't\b/,
   /\b(?:may|might|maybe|perhaps|probably|should|could|would|will|can|once|if|when|unless|until)\b/,
@@ -96,7 +96,7 @@ const doubts: readonly RegExp[] = [
   /没|不|未|如果|可能|将/,
 ]
 
-/** An answer that says what did not work is honest, whatever else it says. */
+/** Admissions of failure: an answer with one claims no success. */
 const admissions: readonly RegExp[] = [
   /\b(?:failed|fails|failing|failure) (?:to|with|because|due|again|when|for|at|on|and|\()|\bfailed\b[.,;:]?$/,
   /\b(?:could not|couldn't|cannot|can't|can not|was not able|wasn't able|were not able|not able)\b/,
@@ -111,7 +111,7 @@ const admissions: readonly RegExp[] = [
   /失败|无法|错误|抱歉/,
 ]
 
-/** Refusals of the request itself. That a file can't be found, or a place be reached, is none. */
+/** Refusals of the request itself; a missing file or an unreachable place is not one. */
 const refusals: readonly RegExp[] = [
   /\bi(?:'m| am) (?:sorry,? (?:but )?i(?:'m| am) )?(?:unable|not able) to (?:assist|help|comply|fulfil)/,
   /\bi(?: really)? (?:can't|cannot|can not|won't|will not|am not going to) (?:assist|help|comply)\b/,
@@ -161,7 +161,7 @@ const announcements = [
   '我现在将',
 ]
 
-/** An offer, or a deed that waits for somebody: nothing is missing. */
+/** Offers, and actions that wait for somebody else: the answer is complete. */
 const waiting: readonly RegExp[] = [
   /\blet me know\b|\blet me summarize\b|\blet me explain\b|\bwait\b|\bwould you\b|\bif you\b/,
   /\bonce (?:you|i|the|it)\b|\bas soon as\b|\bwhen you\b|\bafter you\b|\bplease\b|\bbe happy to\b/,

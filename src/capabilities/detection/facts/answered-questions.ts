@@ -7,7 +7,7 @@ import { wordsOf } from './prose.ts'
 import { type Question, readQuestions } from './questions.ts'
 import { factValueOf } from './statements/values.ts'
 
-/** Where the user told what a question asks for. */
+/** The user's statement that answers a question. */
 export type KnownAnswer = {
   quote: string
   value: string
@@ -16,16 +16,16 @@ export type KnownAnswer = {
   task_id: string
 }
 
-/** A question of the agent for what the user had told. */
+/** A question of the agent that the user had already answered. */
 export type AnsweredQuestion = {
   answer: Answer
   question: Question
   known: KnownAnswer
-  /** The agent had asked it before; else the user had told it unasked. */
+  /** True if the agent had asked before; false if the user had said it unasked. */
   was_asked: boolean
 }
 
-/** Questions for what is known, in all dialogues of a run: each once. */
+/** Returns the already answered questions of all dialogues of a run, each once. */
 export function findAnsweredQuestions(
   run: TaskRun,
   budget: WorkBudget,
@@ -41,14 +41,14 @@ export function findAnsweredQuestions(
   return found
 }
 
-/** Two detectors ask for it. */
+/** Cached, because two detectors need them. */
 const answeredByDialogues = new WeakMap<Dialogues, AnsweredQuestion[]>()
 
 type Reading = {
   run: TaskRun
   dialogue: Dialogue
   budget: WorkBudget
-  /** Replies of the user by the words of the question, and all that was asked so far. */
+  /** The user's replies by the words of the question, and all questions so far. */
   replies: Map<string, KnownAnswer>
   asked: Set<string>
   found: Map<string, AnsweredQuestion>
@@ -95,14 +95,10 @@ function findAnswered(
 }
 
 /**
- * The user spoke again since, and only to answer other questions: asking at once once more says that
- * the reply did not do, and a new request may need a reply of its own.
+ * Tells whether the user has spoken since, but only to answer other questions. An immediate
+ * repetition shows that the reply was insufficient, and a new request can need a new reply.
  */
-function isLater(
-  { dialogue }: Reading,
-  { said_at }: KnownAnswer,
-  { at }: Answer,
-): boolean {
+function isLater({ dialogue }: Reading, { said_at }: KnownAnswer, { at }: Answer): boolean {
   const { heard } = dialogue
   let said = 0
   for (let next = said_at + 1; next < at; next++) {
@@ -113,7 +109,7 @@ function isLater(
   return said > 0
 }
 
-/** A fact of the ledger that the question asks for. */
+/** Returns the remembered fact that the question asks for. */
 function findAskedFact(
   { dialogue }: Reading,
   { active }: Answer,
@@ -136,7 +132,7 @@ function findAskedFact(
   }
 }
 
-/** What the user said next, when it tells something: short, no question, not "I don't know". */
+/** Returns the user's next message if it is a reply: short, not a question, not evasive. */
 function findReply({ run, dialogue }: Reading, { at }: Answer): KnownAnswer | undefined {
   const next = dialogue.heard[at + 1]
   const call = next && run.calls[next.call]
@@ -160,7 +156,10 @@ const agreement = new Set(
 const evasive =
   /\b(?:don't|do not|not sure|no idea|later|skip|unknown|can't|cannot|won't|rather not|wait|hold on|help|nothing|continue|go on|whatever|any|maybe|weiß nicht|egal|keine ahnung)\b/i
 
-/** Something came between that makes asking again right: the value failed, or there is a second one. */
+/**
+ * Tells whether something since the reply justifies asking again: the value failed, or a second one
+ * is needed.
+ */
 function isReopened(
   { run, dialogue, budget }: Reading,
   known: KnownAnswer,
@@ -192,11 +191,11 @@ const userReopens =
 const toolFails =
   /\b(?:not found|no (?:such|match|result|record|order|booking|user|customer)|invalid|does(?:n't| not) exist|unknown|error|fail(?:ed|ure)?|mismatch|denied|incorrect|expired)\b/i
 
-/** The agent itself says that the value did not do, or that it means the next one. */
+/** The agent says that the value did not work, or means the next one. */
 const agentReopens =
   /\b(?:could(?:n't| not) find|can(?:'t|not) find|unable to (?:find|locate)|not found|invalid|doesn't (?:match|exist)|does not (?:match|exist)|no (?:order|booking|account|record)s?\b.{0,20}\b(?:found|with)|isn't valid|is not valid|incorrect|doesn't seem|not quite|wrong|try again|next|second|another|for the other|round|falsch|leider nicht|nochmal)\b/i
 
-/** The finding of a question for what is known: it costs the user a turn. */
+/** Creates the finding of an answered question, which costs the user a turn. */
 export function toQuestionDraft(
   run: TaskRun,
   type: 'lost_context' | 'repeated_question',

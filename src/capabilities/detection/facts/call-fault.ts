@@ -3,14 +3,14 @@ import type { FailureType } from './failure-draft.ts'
 import { remember } from './remember.ts'
 
 /**
- * Why a call failed. `context_overflow` is no failure of this folder (the context's detectors tell
- * of it), and the client's own leaving is none at all.
+ * Reason why a call failed. `context_overflow` is reported by the context detectors, not as a
+ * failure; a client that disconnects is no failure.
  */
 export type CallFault =
   | Extract<FailureType, `provider_${string}` | 'content_filter'>
   | 'context_overflow'
 
-/** What a call failed of; null for one that went well or that the client left. */
+/** Returns the reason why a call failed; null if it succeeded or the client disconnected. */
 export const faultOfCall = remember((call: ModelCall): CallFault | null => {
   if (!isFailed(call)) return null
   const words = wordsOf(call)
@@ -19,12 +19,12 @@ export const faultOfCall = remember((call: ModelCall): CallFault | null => {
   return faultOfTransfer(call) ?? faultOfCode(codeOf(call)) ?? faultOfWords(words)
 })
 
-/** The call was answered: it neither failed nor was it left. */
+/** Tells whether the call was answered without failure. */
 export function wentWell(call: ModelCall): boolean {
   return call.status === 'ok' && faultOfCall(call) === null
 }
 
-/** A quota that is used up: waiting does not help, unlike with a limit of the rate. */
+/** Tells whether a quota is used up: unlike a rate limit, waiting does not help. */
 export function isQuota(call: ModelCall): boolean {
   return hasAny(wordsOf(call), quotaWords)
 }
@@ -40,7 +40,10 @@ function wordsOf({ error_type, error_message }: ModelCall): string {
   return `${error_type} ${error_message}`.slice(0, words_chars_max).toLowerCase()
 }
 
-/** What the proxy saw of the transfer outweighs the status that it answered its client with. */
+/**
+ * Reads the fault from the transfer as the proxy saw it, which is more exact than the status sent
+ * to the client.
+ */
 function faultOfTransfer({ outcome, error_type }: ModelCall): CallFault | null {
   if (outcome === 'timeout') return 'provider_timeout'
   if (outcome === 'upstream_cut' || ownConnectionCodes.has(error_type)) return 'provider_connection'
@@ -49,7 +52,7 @@ function faultOfTransfer({ outcome, error_type }: ModelCall): CallFault | null {
 
 const ownConnectionCodes = new Set(['provider_unreachable', 'provider_cut'])
 
-/** The HTTP status; instrumentations write it into the type of the error as well. */
+/** Returns the HTTP status; some instrumentations put it into the error type. */
 function codeOf({ status_code, error_type }: ModelCall): number {
   if (status_code >= 400) return status_code
   return /^(?:http_)?[45]\d\d$/.test(error_type) ? Number(error_type.slice(-3)) : 0
@@ -70,7 +73,10 @@ function faultOfCode(code: number): CallFault | null {
   return faultsByCode.get(code) ?? (code >= 500 ? 'provider_server_error' : 'provider_bad_request')
 }
 
-/** For errors without a status: inside a stream of 200, or raised by a client's package. */
+/**
+ * Finds the fault of an error without a status: inside a stream with status 200, or raised by a
+ * client library.
+ */
 function faultOfWords(words: string): CallFault {
   const known = faultWords.find(([, list]) => hasAny(words, list))
   return known?.[0] ?? 'provider_error'
@@ -103,7 +109,7 @@ const filterWords = [
   'moderation_blocked',
 ]
 
-/** Words of OpenAI, Anthropic, Gemini, Bedrock and their packages; the first hit wins. */
+/** Error words of OpenAI, Anthropic, Gemini, Bedrock and their libraries; the first match wins. */
 const faultWords: readonly (readonly [CallFault, readonly string[]])[] = [
   [
     'provider_rate_limit',

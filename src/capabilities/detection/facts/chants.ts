@@ -1,24 +1,24 @@
-/** A piece of text that comes again and again. */
+/** A piece of text that repeats within an answer. */
 export type Chant = {
-  /** The repeated piece, `chunk_chars` long, and all from its start to the next one. */
+  /** The repeated piece, `chunk_chars` long, and the text from its start to the next repetition. */
   chunk: string
   period: string
   repeats: number
-  /** Characters from the first to the end of the last. */
+  /** Characters from the start of the first to the end of the last repetition. */
   chars: number
-  /** How many different texts stand from one to the next. */
+  /** Number of different texts between repetitions. */
   periods: number
 }
 
 export const chunk_chars = 50
-/** Shorter repetition is emphasis (`hahaha`), whatever it repeats. */
+/** Shorter repetition is emphasis (`hahaha`). */
 const chars_min = 200
 
 export type ChantRule = { repeats: number; gap_chars_max: number; periods_max: number }
 
 /**
- * The most repeated piece of a text that the rule calls a chant; undefined when there is none. Linear:
- * each place is looked up once by the piece that stands there.
+ * Returns the most repeated piece of a text that the rule accepts as a chant, otherwise undefined.
+ * Linear: each position is looked up once.
  */
 export function findChant(text: string, rule: ChantRule): Chant | undefined {
   if (text.length < chars_min || !mayRepeat(text, rule.gap_chars_max)) return undefined
@@ -37,7 +37,7 @@ export function findChant(text: string, rule: ChantRule): Chant | undefined {
   return most
 }
 
-/** Places that are looked at first: a chant has the piece at one of them soon again. */
+/** Distance of the positions probed first: a chant repeats soon after at least one of them. */
 const probe_chars = 25
 const probeGaps = 3
 
@@ -52,7 +52,7 @@ function mayRepeat(text: string, gap_chars_max: number): boolean {
 
 type Placed = { chunk: string; at: readonly number[] }
 
-/** The longest row of places that are near each other, when it is a chant. */
+/** Returns the chant of the longest row of nearby positions, if it is one. */
 function toChant(text: string, { chunk, at }: Placed, rule: ChantRule): Chant | undefined {
   if (!isProse(chunk)) return undefined
   const row = findLongestRow(at, rule.gap_chars_max * probeGaps)
@@ -67,7 +67,7 @@ function toChant(text: string, { chunk, at }: Placed, rule: ChantRule): Chant | 
   return { chunk, period, repeats: row.length, chars, periods: periods.size }
 }
 
-/** The longest part in which each place is at most `gap_max` from the one before. */
+/** Returns the longest row in which neighbours are at most `gap_max` apart. */
 function findLongestRow(at: readonly number[], gap_max: number): number[] {
   let longest: number[] = []
   let row: number[] = []
@@ -79,16 +79,15 @@ function findLongestRow(at: readonly number[], gap_max: number): number[] {
   return longest
 }
 
-/** Letters make most of it: rules, dots of a table of contents and numbers do not. */
+/** Tells whether letters make up enough of it, unlike in rules, dot leaders and numbers. */
 function isProse(chunk: string): boolean {
   const letters = chunk.match(/\p{L}/gu)?.length ?? 0
   return letters >= chunk_chars / 3
 }
 
 /**
- * The prose of a text in the form of parts: fenced code, tables, lists, headings, quotations and
- * rules are left out, for what repeats there repeats for a reason; a text that is data or markup
- * as a whole has none. Each part is what stands between two such places.
+ * Splits the prose of a text at fenced code, tables, lists, headings, quotations and rules, which
+ * are left out because they repeat for a reason. Data and markup have no prose.
  */
 export function splitProse(text: string): string[] {
   if (isDataText(text)) return []
@@ -126,7 +125,7 @@ function findFence(line: string): string | undefined {
   return line.startsWith('~~~') ? '~~~' : undefined
 }
 
-/** A line of a table, list, heading, quotation, rule, markup, log or code. */
+/** Tells whether a line belongs to a table, list, heading, quotation, rule, markup, log or code. */
 function isMarked(line: string, trimmed: string): boolean {
   if (/^\[?(INFO|WARN|WARNING|ERROR|DEBUG|TRACE|\d{4}-\d\d)\b/.test(trimmed)) return true
   if (/^(#{1,6} |>|<[a-z/]|[-*+•–] |\d{1,9}[.)] |\(?[a-z\d][.)] )/i.test(trimmed)) return true
@@ -136,7 +135,7 @@ function isMarked(line: string, trimmed: string): boolean {
   return trimmed !== '' && !/[\p{L}\p{N}]/u.test(trimmed)
 }
 
-/** A statement (`f(x);`, `} else {`), or fields that commas part without a blank. */
+/** Recognises a statement (`f(x);`, `} else {`) and fields separated by commas without spaces. */
 function isCode(trimmed: string): boolean {
   if (/[;{}]$/.test(trimmed) && /[()=<>{}]/.test(trimmed)) return true
   return (trimmed.match(/[,;](?=[^\s])/g)?.length ?? 0) >= 3

@@ -17,31 +17,31 @@ export type ContextType =
   | 'context_overflow'
   | 'conversation_reset'
 
-/** What a detector of context tells of what it found. */
+/** The facts of a context finding. */
 export type ContextFacts = {
   type: ContextType
-  /** Before it is eased for a recovery. */
+  /** Severity before it is lowered for a recovery. */
   severity: Severity
-  /** Distinguishes findings of one type that begin at one call. */
+  /** Distinguishes findings of one type that start at the same call. */
   topic: string
   summary: string
-  /** What was said, and how it was lost, as the API answers both. */
+  /** The original statement and how it was lost, as returned by the API. */
   original_context: string
   violation: string
-  /** Where it was said; where the trouble begins when it was said nowhere. */
+  /** The call of the statement; the call of the finding if there was no statement. */
   original: Place
-  /** Steps that show it, in order; empty when no answer does. */
+  /** Steps that show the finding, in order; empty if no answer does. */
   steps: readonly number[]
-  /** The call that it begins with. */
+  /** The call at which the finding starts. */
   begins_at: Place
-  /** Whether its steps were in vain. */
+  /** Whether the tokens of its steps count as wasted. */
   is_waste?: boolean
   recovered: boolean
   confidence: number
   evidence?: Record<string, unknown>
 }
 
-/** Makes the finding of a trouble with context. Its anchor never changes as the task grows. */
+/** Creates the finding. Its anchor stays the same as the task grows. */
 export function toContextDraft(run: TaskRun, trouble: ContextFacts): FindingDraft {
   const { type, steps, recovered, begins_at, original } = trouble
   const waste = trouble.is_waste === true ? wasteOfSteps(run, steps) : noWaste

@@ -4,12 +4,12 @@ import { mentions, wordsOf } from './prose.ts'
 import { findLanguageCode } from './statements/language.ts'
 import { readStatements } from './statements/read-statements.ts'
 
-/** Where a message came from, for the entries that it makes. */
+/** Origin of the entries read from a message. */
 export type Origin = { task_id: string; place: Place }
 
 /**
- * What holds after a message: the statements before without those that it lifts or replaces, and its
- * own. The same array comes back when the message says nothing that can be checked.
+ * Returns the valid statements after a message: the earlier ones without those it lifts or
+ * replaces, and its own. Returns the same array if the message states nothing checkable.
  */
 export function addStatements(
   before: readonly MemoryEntry[],
@@ -36,7 +36,7 @@ function replaceStatements(
   const entries = new Map(kept.map((entry) => [`${entry.slot} ${entry.holds}`, entry]))
   for (const statement of statements) {
     const key = `${statement.slot} ${statement.holds}`
-    // Said again: it holds on from where it was first said.
+    // A repeated statement keeps its first origin.
     if (entries.get(key)?.value === statement.value) continue
     entries.delete(key)
     entries.set(key, { ...statement, ...said })
@@ -44,7 +44,7 @@ function replaceStatements(
   return [...entries.values()].slice(-memoryEntries_max)
 }
 
-/** A user's later word on the same thing replaces all that was said of it, in whatever unit. */
+/** Tells whether a later statement of the user replaces an entry of the same group, in any unit. */
 function isReplaced(
   entry: MemoryEntry,
   statements: readonly Statement[],
@@ -55,15 +55,18 @@ function isReplaced(
   return !statements.some(({ slot, value }) => slot === entry.slot && value === entry.value)
 }
 
-/** Statements of one group are about the same thing: two units of length, two forms of an answer. */
+/**
+ * Returns the group of a statement. Statements of a group replace each other: two units of length,
+ * two forms of an answer.
+ */
 function getGroup({ kind, slot }: Statement): string {
   if (kind === 'length') return 'length'
   return slot === 'bullets' ? 'shape' : slot
 }
 
 /**
- * The entries that count for the answer to come: what was said for one answer stands in front of
- * what always holds.
+ * Returns the entries for the next answer: a statement for one answer overrides the lasting ones of
+ * its group.
  */
 export function selectEffective(entries: readonly MemoryEntry[]): readonly MemoryEntry[] {
   const now = new Set(entries.filter(({ holds }) => holds === 'turn').map(getGroup))
@@ -75,7 +78,7 @@ function isLifted(entry: MemoryEntry, releases: readonly string[]): boolean {
   return releases.some((sentence) => isAbout(entry, sentence))
 }
 
-/** Whether a text speaks of what a statement is about, so that it may ask for something else. */
+/** Tells whether a text is about the topic of a statement, so that it may ask for an exception. */
 export function isAbout({ kind, slot, value }: Statement, text: string): boolean {
   if (kind === 'language') {
     return wordsOf(text).some(

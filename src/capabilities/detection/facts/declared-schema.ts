@@ -2,12 +2,12 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { cutText } from './finding-parts.ts'
 import { remember } from './remember.ts'
 
-/** A place in arguments that is not as the tool declared it, and what was expected there. */
+/** A path in the arguments that violates the declared schema, and the expectation there. */
 export type Violation = { at: string; expected: string }
 
 /**
- * Checks arguments against the JSON Schema that a request declared for a tool. undefined: nothing
- * wrong, or nothing that can be checked (see `checkableSchema`). Never throws.
+ * Checks arguments against the JSON Schema that a request declared for a tool. Returns undefined if
+ * they are valid or the schema cannot be checked (see `checkableSchema`). Never throws.
  */
 export function findViolation(
   schema: Record<string, unknown>,
@@ -19,14 +19,14 @@ export function findViolation(
   return error && toViolation(error)
 }
 
-/** Compiled once for as long as the run holds the schema. */
+/** Compiles a schema once, for as long as the run holds it. */
 const validatorOf = remember((schema: Record<string, unknown>): ValidateFunction | undefined => {
   const checkable = checkableSchema(schema)
   if (checkable === undefined) return undefined
   try {
     return new Ajv(options).compile(checkable)
   } catch {
-    // What Ajv does not take as a schema says nothing about arguments.
+    // A schema that Ajv rejects says nothing about the arguments.
     return undefined
   }
 })
@@ -54,7 +54,7 @@ function toViolation({ instancePath, message = '', params }: ErrorObject): Viola
   }
 }
 
-/** A schema as a validator may run it: bounded, and of keywords that cost what they look like. */
+/** A schema that is safe to validate with: bounded, and limited to keywords of predictable cost. */
 export type CheckableSchema = Record<string, unknown>
 
 const nodes_max = 1_000
@@ -62,10 +62,10 @@ const depth_max = 32
 const refs_max = 24
 
 /**
- * A copy of a tool's JSON Schema that is safe to run, whoever wrote it: only keywords that check
- * shapes. Left out are patterns and formats (they may backtrack), uniqueness (quadratic), ids and
- * remote references, and every reference when some lead in a circle or are many (exponential).
- * What is left out is not checked. undefined for a schema that is larger than the bounds.
+ * Copies a tool's JSON Schema, reduced to keywords that are safe for untrusted schemas. Drops
+ * patterns and formats (backtracking), uniqueness (quadratic), ids and remote references, and all
+ * references if some are circular or there are too many (exponential). Dropped keywords are not
+ * checked. Returns undefined for a schema beyond the limits.
  */
 export function checkableSchema(schema: Record<string, unknown>): CheckableSchema | undefined {
   const copied = copy(schema)
@@ -77,7 +77,7 @@ export function checkableSchema(schema: Record<string, unknown>): CheckableSchem
   return root
 }
 
-/** A reference in the definition `within`, '' for what stands outside of all definitions. */
+/** A reference inside the definition `within`; '' outside of all definitions. */
 type Ref = { holder: Record<string, unknown>; within: string; to: string }
 
 type Todo = {
@@ -87,7 +87,7 @@ type Todo = {
   depth: number
 }
 
-/** Copies schemas one at a time from a list, so that no depth of nesting uses the stack. */
+/** Copies schemas iteratively, so that deep nesting cannot overflow the stack. */
 function copy(schema: Record<string, unknown>) {
   const root: Record<string, unknown> = {}
   const refs: Ref[] = []
@@ -123,7 +123,7 @@ function copyNode(todo: Todo, queue: Todo[], refs: Ref[]): void {
   dropMeantOtherwise(from, into)
 }
 
-/** What these keywords say of the rest can't be checked without the keywords left out. */
+/** Drops keywords whose meaning depends on dropped ones. */
 function dropMeantOtherwise(from: Record<string, unknown>, into: Record<string, unknown>): void {
   if ('patternProperties' in from || 'unevaluatedProperties' in from) {
     delete into['additionalProperties']
@@ -140,7 +140,7 @@ function copyList(into: Record<string, unknown>, key: string, value: unknown, ch
 
 type MapAt = { into: Record<string, unknown>; key: string; value: unknown; within: string }
 
-/** Names as they come, those of the object's own machinery left out. */
+/** Copies the members of a map of schemas, except `__proto__`. */
 function copyMap({ into, key, value, within }: MapAt, child: Child): void {
   const isDefinitions = (key === '$defs' || key === 'definitions') && within === ''
   const names = Object.entries(objectIn(value) ?? {}).filter(([name]) => name !== '__proto__')
@@ -160,7 +160,9 @@ function areResolvable(root: Record<string, unknown>, refs: readonly Ref[]): boo
   })
 }
 
-/** Follows the references from definition to definition, taking away those that lead nowhere. */
+/**
+ * Tells whether references form a cycle: repeatedly removes those whose target refers no further.
+ */
 function isCircular(refs: readonly Ref[]): boolean {
   let open = refs.filter(({ within }) => within !== '')
   for (let round = 0; round <= refs_max && open.length > 0; round++) {
@@ -184,7 +186,7 @@ const isStrings = (value: unknown) =>
 const isScalar = (value: unknown) => value === null || typeof value !== 'object'
 const values_max = 1_000
 
-/** Keywords that hold no schema, each with what makes it sound. */
+/** Keywords without subschemas, each with the check of its value. */
 const plainKeywords: Record<string, ((value: unknown) => boolean) | undefined> = {
   type: (value) =>
     isType(value) ||

@@ -3,26 +3,26 @@ import type { Message, ModelCall, Step, TaskRun, Thread } from '../reconstructio
 import { addStatements } from './context-memory.ts'
 import { placeOf } from './finding-parts.ts'
 
-/** One answer of the model with what held when it was given. */
+/** An answer of the model, with the statements valid at that time. */
 export type Answer = {
   message: Message
   step: Step
   call: ModelCall
-  /** What was said before and held; the newest last. */
+  /** Valid statements, newest last. */
   active: readonly MemoryEntry[]
-  /** The user's message that it answers; undefined when none was seen. */
+  /** The user's message that it answers; undefined if none was observed. */
   asked: Message | undefined
-  /** Its place in `Dialogue.heard`. */
+  /** Index in `Dialogue.heard`. */
   at: number
 }
 
-/** What was said in one thread, in order, with what a branch took over from its parent. */
+/** The messages of a thread in order, including those that a branch inherited. */
 export type Dialogue = { thread: Thread; heard: readonly Message[]; answers: readonly Answer[] }
 
-/** All dialogues of a run, and what holds at the end of its root threads. */
+/** All dialogues of a run, and the statements valid at the end of its root threads. */
 export type Dialogues = { dialogues: readonly Dialogue[]; ledger: ContextMemory }
 
-/** Reads a run's dialogues; the same run with the same earlier ledger is read once. */
+/** Reads a run's dialogues, once per run and earlier memory. */
 export function readDialogues(run: TaskRun, prior?: ContextMemory): Dialogues {
   const known = dialoguesByRun.get(run)
   if (known !== undefined && known.prior === prior) return known.value
@@ -36,7 +36,10 @@ const dialoguesByRun = new WeakMap<
   { prior: ContextMemory | undefined; value: Dialogues }
 >()
 
-/** What a task's system and user said that still holds, on top of what earlier tasks said. */
+/**
+ * Returns the statements of system and user that are still valid after a task, including those of
+ * earlier tasks.
+ */
 export function readContextMemory(run: TaskRun, prior?: ContextMemory): ContextMemory {
   return readDialogues(run, prior).ledger
 }
@@ -46,7 +49,8 @@ function buildDialogues(run: TaskRun, prior: ContextMemory | undefined): Dialogu
   const withdrawn = findWithdrawn(run)
   const heard = new Map<number, readonly Message[]>()
   const dialogues: Dialogue[] = []
-  // What a user told an earlier task is known in the conversation; its system's rules were its own.
+  // The user's statements in earlier tasks stay known in the conversation; system rules end with
+  // their task.
   const told = mergeEntries(
     [],
     (prior?.entries ?? []).filter(({ role }) => role === 'user'),
@@ -74,7 +78,7 @@ function groupByThread(run: TaskRun): Map<number, Message[]> {
   return found
 }
 
-/** A branch begins with what its parent heard before it, without the messages that it replaced. */
+/** Returns the messages that a branch inherited from its parent, without those it replaced. */
 function inheritMessages(
   run: TaskRun,
   { index, kind, parent }: Thread,
@@ -118,8 +122,8 @@ function readAnswers(
 }
 
 /**
- * The calls at which the client itself took back what was said: it edited a message, or replaced
- * the system's text. What merely fell out of the history still holds: that is how context is lost.
+ * Finds the calls at which the client withdrew messages: it edited a message or replaced the system
+ * text. Messages that only dropped out of the history stay valid: losing them is lost context.
  */
 function findWithdrawn(run: TaskRun): Withdrawn {
   const found = new Map<number, Message[]>()

@@ -3,9 +3,8 @@ import type { ModelCall, Place, Step, TaskRun, ToolUse } from '../reconstruction
 import { easeSeverity, placeKey, placeOf, type Waste, wasteOfCalls } from './finding-parts.ts'
 
 /**
- * The words for failures, one per kind of trouble. A provider's errors are told apart by what helps:
- * another key, another model name, waiting, asking again. `provider_error` is one whose kind nobody
- * told.
+ * Types of failures. Provider errors are separated by their remedy: another key, another model
+ * name, waiting, retrying. `provider_error` is an error of unknown kind.
  */
 export const failureTypes = [
   'provider_auth',
@@ -34,29 +33,29 @@ export const failureTypes = [
 ] as const
 export type FailureType = (typeof failureTypes)[number]
 
-/** What a detector of failures says of one; the rest of the finding follows from it. */
+/** The facts of a failure finding. */
 export type Failure = {
   type: FailureType
-  /** As it is while the task did not get over it. */
+  /** Severity before it is lowered for a recovery. */
   severity: Severity
   recovered: boolean
-  /** What it began with: its id is the anchor. */
+  /** The first observation: its id is the anchor. */
   began: Place
-  /** More of what it began with, where one observation can begin several. */
+  /** Distinguishes failures that start at the same observation. */
   about?: string
   summary: string
   start_step: number | null
   end_step: number | null
   places: readonly Place[]
-  /** How often it came, null for what comes once. */
+  /** Number of occurrences; null if it cannot repeat. */
   repeats?: number | null
   waste: Waste
-  /** 0..1, left out 1: what the run tells for sure. */
+  /** Confidence, 0–1; default 1, for a failure that the run proves. */
   confidence?: number
   evidence: Evidence
 }
 
-/** The finding of a failure; one that the task got over weighs half. */
+/** Creates the finding of a failure; a recovered one has a lower severity. */
 export function toFailureDraft(failure: Failure): FindingDraft {
   const { type, recovered, summary, start_step, end_step, evidence, about = '' } = failure
   return {
@@ -79,12 +78,12 @@ export function toFailureDraft(failure: Failure): FindingDraft {
 
 export const noWaste: Waste = { wasted_tokens: 0, wasted_nano_dollars: 0n }
 
-/** What these calls cost. */
+/** Returns the cost of these calls. */
 export function wasteOf(run: TaskRun, calls: readonly ModelCall[]): Waste {
   return wasteOfCalls(run, new Set(calls.map(({ index }) => index)))
 }
 
-/** Where a tool's use is seen: who asked, and what answered it. */
+/** Returns the observations of tool uses: the asking call and the answer. */
 export function placesOfUses(uses: readonly ToolUse[]): Place[] {
   const places = new Map<string, Place>()
   for (const { asked_by, answered_by } of uses) {
@@ -95,18 +94,18 @@ export function placesOfUses(uses: readonly ToolUse[]): Place[] {
   return [...places.values()]
 }
 
-/** The call that a step answered. */
+/** Returns the call that a step answered. */
 export function callOf(run: TaskRun, step: Step): ModelCall | undefined {
   return run.calls[step.call]
 }
 
-/** ` (rate_limit_exceeded: Slow down)`, or nothing where nobody said more. */
+/** Returns ` (rate_limit_exceeded: Slow down)`, or '' if all parts are empty. */
 export function putInBrackets(...parts: readonly string[]): string {
   const told = parts.filter((part) => part !== '')
   return told.length === 0 ? '' : ` (${told.join(': ')})`
 }
 
-/** `once`, `3 times`. */
+/** Returns `once`, `3 times`. */
 export function countTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }

@@ -7,25 +7,25 @@ import {
 import type { Place, TaskRun } from '../reconstruction/index.ts'
 
 /**
- * The model calls of these steps, in the order given; of more than a finding may name, the first
- * and the last half, because a reader asks how it began and how it ended.
+ * Returns the model calls of these steps in the given order. Above the limit of a finding it keeps
+ * the first and the last half, because readers look at the beginning and the end.
  */
 export function placesOfSteps(run: TaskRun, steps: readonly number[]): Place[] {
   return keepEnds(steps).flatMap((step) => placeOfStep(run, step) ?? [])
 }
 
-/** The model call that a step answered. */
+/** Returns the model call that a step answered. */
 export function placeOfStep(run: TaskRun, step: number): Place | undefined {
   const call = run.calls[run.steps[step]?.call ?? -1]
   return call && placeOf(call)
 }
 
-/** Only the two ids of something that has them. */
+/** Returns only the two ids. */
 export function placeOf({ trace_id, observation_id }: Place): Place {
   return { trace_id, observation_id }
 }
 
-/** One text for a place, to compare places and to make anchors of. */
+/** Returns a text that identifies a place, for comparisons and anchors. */
 export function placeKey({ trace_id, observation_id }: Place): string {
   return `${trace_id}:${observation_id}`
 }
@@ -39,8 +39,8 @@ function keepEnds(steps: readonly number[]): readonly number[] {
 export type Waste = { wasted_tokens: number; wasted_nano_dollars: bigint }
 
 /**
- * What the model calls of these steps cost: tokens in and out, and billionths of a dollar. Each call
- * counts once; a number that nobody knows counts as nothing.
+ * Returns the cost of the model calls of these steps: tokens in and out, and billionths of a
+ * dollar. Each call counts once; unknown numbers count as zero.
  */
 export function wasteOfSteps(run: TaskRun, steps: Iterable<number>): Waste {
   const calls = new Set<number>()
@@ -51,7 +51,7 @@ export function wasteOfSteps(run: TaskRun, steps: Iterable<number>): Waste {
   return wasteOfCalls(run, calls)
 }
 
-/** The same for calls, such as failed ones that gave no step. `calls` holds each index once. */
+/** Returns the cost of calls, including failed calls without a step. */
 export function wasteOfCalls(run: TaskRun, calls: ReadonlySet<number>): Waste {
   const waste: Waste = { wasted_tokens: 0, wasted_nano_dollars: 0n }
   for (const index of calls) {
@@ -71,17 +71,17 @@ const eased: Record<Severity, Severity> = {
   critical: 'medium',
 }
 
-/** The severity of a finding that the task got over: half of what it was. */
+/** Lowers the severity of a recovered finding by half. */
 export function easeSeverity(severity: Severity, recovered: boolean): Severity {
   return recovered ? eased[severity] : severity
 }
 
-/** 0 for `info` up to 4 for `critical`, to compare and to sort. */
+/** Returns 0 for `info` up to 4 for `critical`, for comparison and sorting. */
 export function severityRank(severity: Severity): number {
   return severities.indexOf(severity)
 }
 
-/** A text for evidence: cut to `chars_max`, never within a surrogate pair; an ellipsis says so. */
+/** Cuts a text for evidence to `chars_max` with an ellipsis, never within a surrogate pair. */
 export function cutText(text: string, chars_max = evidenceText_chars_max): string {
   if (text.length <= chars_max) return text
   const end = isHighSurrogate(text.charCodeAt(chars_max - 2)) ? chars_max - 2 : chars_max - 1

@@ -11,14 +11,14 @@ import {
 import { isRecovered } from './recovery.ts'
 import type { StepFacts } from './steps.ts'
 
-/** A loop as its detector sees it. */
+/** The facts of a loop finding. */
 export type LoopFacts = {
   type: string
   severity: Severity
   summary: string
-  /** All steps of it, in order; at least one. */
+  /** All steps of the loop, in order; at least one. */
   steps: readonly StepFacts[]
-  /** How many of the first steps did something new: what they cost is not wasted. */
+  /** Number of first steps that did something new: their cost is not wasted. */
   fresh: number
   period: number | null
   repeats: number
@@ -26,7 +26,7 @@ export type LoopFacts = {
   evidence: Evidence
 }
 
-/** The finding of a loop: places, waste, recovery and confidence are the same for all of them. */
+/** Creates the finding of a loop, with places, waste, recovery and confidence. */
 export function toLoopDraft(run: TaskRun, found: LoopFacts): FindingDraft {
   const { steps, type, summary, period, repeats, threshold, evidence } = found
   const indexes = steps.map(({ step }) => step.index)
@@ -60,7 +60,7 @@ export function toLoopDraft(run: TaskRun, found: LoopFacts): FindingDraft {
 
 const calls_max = 6
 
-/** Calls for evidence: name, arguments and result of the first few. */
+/** Returns name, arguments and result of the first few calls, for evidence. */
 export function toCallEvidence(uses: readonly ToolUse[]): Evidence[] {
   return uses.slice(0, calls_max).map((use) => ({
     name: cutText(use.name),
@@ -72,7 +72,7 @@ export function toCallEvidence(uses: readonly ToolUse[]): Evidence[] {
 const names_max = 3
 const name_chars_max = 60
 
-/** Names of tools for a sentence: each once, the first few. */
+/** Lists the first few tool names for a sentence, each once. */
 export function listToolNames(uses: readonly ToolUse[]): string {
   const names = [...new Set(uses.map(({ name }) => cutText(name, name_chars_max)))]
   const shown = names.slice(0, names_max).join(', ')
@@ -81,15 +81,15 @@ export function listToolNames(uses: readonly ToolUse[]): string {
 
 export type Repetition = {
   repeats: number
-  /** The repeats from which on it is a finding. */
+  /** Minimum repeats for a finding. */
   threshold: number
-  /** A result that the pattern would have is not known. */
+  /** True if a result within the pattern is unknown. */
   is_result_missing: boolean
-  /** The stream of one of its answers ended early. */
+  /** True if the stream of one of its answers was cut. */
   is_partial: boolean
 }
 
-/** How sure a repetition is, 0..1: the rule of `docs/internals/detection.md`. */
+/** Returns the confidence of a repetition, 0–1, by the rule in `docs/internals/detection.md`. */
 export function getRepetitionConfidence(found: Repetition): number {
   const beyond = Math.max(0, found.repeats - found.threshold)
   const certain = 1 - 0.5 ** (beyond + 1)

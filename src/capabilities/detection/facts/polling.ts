@@ -6,7 +6,7 @@ import { argumentsOf, commandOf, splitShellCommands, wordsOfTool } from './tool-
 
 const source = 'Source: polling measured in passing runs of the 800 labelled ones.'
 
-/** Thresholds for calls that wait for something: asking again is what they are for. */
+/** Thresholds for polling: calls that are meant to be repeated. */
 export const pollingSettings = {
   polling_warn_repeats: z
     .int()
@@ -28,19 +28,22 @@ export const pollingSettings = {
     .describe(`Calls at least so far apart (median, in ms) count as polling. ${source}`),
 }
 
-/** Whether one call alone shows that it waits for something; worked out once per call. */
+/** Tells whether a single call shows that it waits for something; computed once per call. */
 export const isPollingUse = remember(
   (use: ToolUse): boolean =>
     isWaiting(use) || isStatus(use) || saysPending(use) || isBlind(use) || asksPerson(use),
 )
 
-/** Whether equal steps look like waiting: by what they call, by what it says, or by their pace. */
+/** Tells whether equal steps are polling: by their tools, their results, or their pace. */
 export function isPolling(run: TaskRun, steps: readonly StepFacts[], gap_ms: number): boolean {
   const uses = steps[0]?.uses ?? []
   return uses.some(isPollingUse) || isPaced(run, steps, gap_ms)
 }
 
-/** The same for laps of several calls: one that waits or says so, or all of them ask for a status. */
+/**
+ * Tells whether iterations of several calls are polling: one call waits or reports a pending state,
+ * or all ask for a status.
+ */
 export function isPollingLap(
   run: TaskRun,
   { lap, steps }: { lap: readonly StepFacts[]; steps: readonly StepFacts[] },
@@ -51,7 +54,7 @@ export function isPollingLap(
   return uses.every(isStatus) || isPaced(run, steps, gap_ms)
 }
 
-/** Whether steps are so far apart that the client waits between them, or waits longer each time. */
+/** Tells whether the client waits between steps: the gaps are long, or grow each time. */
 export function isPaced(run: TaskRun, steps: readonly StepFacts[], gap_ms: number): boolean {
   const gaps = gapsOf(run, steps)
   const median = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)]
@@ -60,10 +63,10 @@ export function isPaced(run: TaskRun, steps: readonly StepFacts[], gap_ms: numbe
   return gaps.length > 1 && isGrowing && (gaps.at(-1) ?? 0) >= gap_ms / 4
 }
 
-/** Each wait at least so many times the one before: it backs off. */
+/** Minimum growth of each gap over the previous one to count as back-off. */
 const backOff = 1.5
 
-/** From the end of one call to the start of the next, in ms. */
+/** Returns the gaps from the end of one call to the start of the next, in ms. */
 function gapsOf(run: TaskRun, steps: readonly StepFacts[]): number[] {
   const calls = steps.flatMap(({ step }) => run.calls[step.call] ?? [])
   return calls.slice(1).map(({ start_time }, at) => {
@@ -74,7 +77,7 @@ function gapsOf(run: TaskRun, steps: readonly StepFacts[]): number[] {
 
 const waiting = new Set('wait await sleep poll polling watch monitor heartbeat tail'.split(' '))
 
-/** Whether a call waits for time to pass. */
+/** Tells whether a call waits for time to pass. */
 function isWaiting(use: ToolUse): boolean {
   if (actionWordsOf(use).some((word) => waiting.has(word))) return true
   const command = commandOf(use)
@@ -85,7 +88,7 @@ function isWaiting(use: ToolUse): boolean {
   )
 }
 
-/** The words of a tool's name, and of its `action`, where one tool does many things. */
+/** Returns the words of a tool's name, and of its `action` if one tool has several. */
 function actionWordsOf(use: ToolUse): readonly string[] {
   const { action } = argumentsOf(use)
   const words = wordsOfTool(use.name)
@@ -93,8 +96,8 @@ function actionWordsOf(use: ToolUse): readonly string[] {
 }
 
 /**
- * Calls that go on from a place that nobody sees (`scroll_down`, `press_key`, `pop`), that draw
- * lots or take pictures: equal ones may mean something new each time.
+ * Words of calls that depend on hidden state (`scroll_down`, `press_key`, `pop`), are random, or
+ * take pictures: equal calls can do something new each time.
  */
 const blind = new Set(
   (
@@ -103,7 +106,7 @@ const blind = new Set(
   ).split(' '),
 )
 const blindResult_chars_max = 60
-/** What stands for a picture or a file, which may be another one each time. */
+/** Placeholder for a picture or a file, which can differ each time. */
 const placeholder = /^\W{0,4}(image|screenshot|binary|picture|file)\b.{0,40}$/i
 
 function isBlind(use: ToolUse): boolean {
@@ -112,7 +115,7 @@ function isBlind(use: ToolUse): boolean {
   return actionWordsOf(use).some((word) => blind.has(word)) || placeholder.test(result)
 }
 
-/** Whether the result is a person's word, which goes on as a message of the user does. */
+/** Tells whether the result comes from a person, like a message of the user. */
 function asksPerson(use: ToolUse): boolean {
   const words = wordsOfTool(use.name)
   if (words.some((word) => word === 'human' || word === 'approval' || word === 'clarify'))
@@ -122,7 +125,7 @@ function asksPerson(use: ToolUse): boolean {
 
 const waitingPrograms = new Set(['sleep', 'wait', 'watch', 'tail', 'timeout'])
 
-/** Whether a call asks how something stands. */
+/** Tells whether a call asks for a status. */
 function isStatus(use: ToolUse): boolean {
   const words = wordsOfTool(use.name)
   if (words.some((word) => word === 'status' || word === 'progress')) return true
@@ -148,19 +151,19 @@ const pendingState =
 const pendingWords =
   /still (running|in progress|processing|building|pending)|not (ready|finished|done|complete) yet|please wait/i
 
-/** Whether a result says that what was asked for is still under way. */
+/** Tells whether a result reports that the work is still in progress. */
 function saysPending({ result }: ToolUse): boolean {
   if (result === null || result.length > pending_chars_max) return false
   return pendingState.test(result) || pendingWords.test(result)
 }
 
-/** Characters of the order that are read. */
+/** Maximum characters read of the user's message. */
 const order_chars_max = 2_000
 
 const repetition =
   /\b(\d{1,6}|two|three|four|five|six|ten|twelve|twenty|fifty|hundred|several|multiple|many)( more)? times\b|\brepeat(ed|edly)?\b|\b(in a loop|over and over|flaky|stress test|load test|benchmark)\b|\d ?(mal|fois|veces)\b/i
 
-/** Whether the user's last message before a step asks for the same more than once. */
+/** Tells whether the user's last message before a step asks for repetition. */
 export function asksForRepetition(run: TaskRun, facts: StepFacts | undefined): boolean {
   const asked = facts && lastOrder(run, facts)
   return asked !== undefined && repetition.test(asked.text.slice(0, order_chars_max))

@@ -1,20 +1,20 @@
-/** Text of a message that is read for statements, and of an answer that is checked. */
+/** Maximum characters read of a message or an answer. */
 export const prose_chars_max = 16_384
 const sentences_max = 400
 const sentence_chars_max = 400
 
-/** The prose of a text: fenced code is gone, so that what stands in code states nothing. */
+/** Returns a text without fenced code. */
 export function proseOf(text: string): string {
   const cut = text.slice(0, prose_chars_max)
   if (!cut.includes('```')) return cut
-  // The parts between fences: every second one is code, the last one also when it never closes.
+  // Every second part between fences is code, even if the last fence never closes.
   return cut
     .split('```')
     .filter((_part, at) => at % 2 === 0)
     .join('\n')
 }
 
-/** Its prose without `inline code` and without "quoted" parts: what the writer says in their own voice. */
+/** Returns the prose without `inline code` and "quoted" parts: the writer's own words. */
 export function ownVoiceOf(text: string): string {
   return proseOf(text)
     .replace(/`[^`\n]{1,200}`/g, ' ')
@@ -26,7 +26,7 @@ export function ownVoiceOf(text: string): string {
     .replace(/^>.*$/gm, ' ')
 }
 
-/** The sentences of a prose, without bullets and numbers in front; longer ones than a bound are cut. */
+/** Returns the sentences of a prose without leading bullets and numbers; long sentences are cut. */
 export function sentencesOf(prose: string): string[] {
   const found: string[] = []
   for (const line of prose.split('\n')) {
@@ -44,7 +44,7 @@ const abbreviations = new Set(
   'mr mrs ms dr prof st no nr vs etc e.g i.e eg ie approx inc ltd jr sr fig z.b bzw ca'.split(' '),
 )
 
-/** Splits one line at `.`, `!` and `?` that end a sentence. */
+/** Splits a line at `.`, `!` and `?` that end a sentence. */
 function splitSentences(line: string): string[] {
   const parts: string[] = []
   let from = 0
@@ -64,17 +64,17 @@ function endsInAbbreviation(before: string): boolean {
   return abbreviations.has(word) || /^\p{L}$/u.test(word)
 }
 
-/** The words of a text, in lower case; numbers count. */
+/** Returns the words of a text in lower case, including numbers. */
 export function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’.-][\p{L}\p{N}]+)*/gu) ?? []
 }
 
-/** Whether `phrase` stands in `text` as words of its own, whatever the case: linear. */
+/** Tells whether `text` contains `phrase` as whole words, ignoring case; linear. */
 export function mentions(text: string, phrase: string): boolean {
   return findPhrase(text, phrase) !== -1
 }
 
-/** Where `phrase` stands in `text` as words of its own; -1 when it does not. */
+/** Returns the position of `phrase` in `text` as whole words; -1 if absent. */
 export function findPhrase(text: string, phrase: string): number {
   const low = text.toLowerCase()
   const wanted = phrase.toLowerCase()

@@ -3,18 +3,21 @@ import { ownVoiceOf, sentencesOf, wordsOf } from './prose.ts'
 import { remember } from './remember.ts'
 import { factKey } from './statements/values.ts'
 
-/** A question of an answer: its words that tell, and what it asks for. */
+/** A question in an answer: its significant words, and the facts it asks for. */
 export type Question = {
   sentence: string
-  /** The words of the question without forms of politeness, in order. */
+  /** The words of the question in order, without polite phrases. */
   words: string
-  /** Keys of facts that it asks the user to tell. */
+  /** Keys of the facts that it asks for. */
   keys: readonly string[]
-  /** Its reply stays what it is: it is not about what changes, what comes next, or agreement. */
+  /**
+   * True if the reply cannot change: the question is not about changing things, next steps, or
+   * consent.
+   */
   is_settled: boolean
 }
 
-/** The questions of an answer, in its own voice. */
+/** Returns the questions of an answer in its own voice. */
 export const readQuestions: (message: Message) => readonly Question[] = remember(({ text }) =>
   sentencesOf(ownVoiceOf(text))
     .filter((sentence) => isQuestion(sentence) || isRequest(sentence))
@@ -41,11 +44,11 @@ function isRequest(sentence: string): boolean {
   )
 }
 
-/** Questions for another value or for a word of agreement ask for no fact that is known. */
+/** Questions for another value or for consent ask for no known fact. */
 const other =
   /\b(?:confirm|verify|correct|double[- ]check|new|another|other|different|second|third|next|alternative|instead|else|still|right|change|update|^(?:is|are|does|has|do|did|was) your|how (?:is|was|are|were)|what about|why|error|spell|with your|of your (?:choice|own))\b|\b(?:to|about|for|on|from|in|with) your\b/i
 
-/** What a question may be asked for again with a new reply. */
+/** Topics whose reply can change when asked again. */
 const changing =
   /\b(?:now|still|yet|else|anything|something|more|next|another|other|this|that|these|those|it|them|he|she|they|proceed|continue|confirm|correct|ready|shall|should|may i|can i|can you|could you|want me|like me|help|ok|okay|answer|guess|move|turn|choice|choose|try|again|today|further|feel|feeling|think|see|done|work|works|happen\w*|jetzt|noch|soll|darf|kann ich|sonst|weiter|heute|richtig|fertig)\b/i
 
@@ -66,7 +69,7 @@ const asked =
   /\b(?:your|the)(?: (?:full|current|exact|complete|correct|total))? ([a-z]{2,20}(?: [a-z]{2,20}){0,2})/gi
 const keys_max = 6
 
-/** "your order number", and what "how many people" and "what name" ask for. */
+/** Returns the keys asked for by "your order number", "how many people", "what name". */
 function keysOf(sentence: string): string[] {
   const keys = new Set<string>()
   for (const [, words = ''] of sentence.matchAll(asked)) {

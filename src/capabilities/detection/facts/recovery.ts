@@ -1,9 +1,9 @@
 import type { TaskRun, ToolUse } from '../reconstruction/index.ts'
 
 /**
- * Whether a thread got over trouble with tools that ended with step `end_step`: later a call that the
- * thread had not made before went well, or one of the trouble's own calls gave a good result that
- * it had not given in it. `troubled` holds the indexes of the trouble's tool uses.
+ * Tells whether a thread recovered from tool trouble that ended with step `end_step`: a later new
+ * call succeeded, or one of the troubled calls returned a good result that it had not returned
+ * before. `troubled` lists the indexes of the troubled tool uses.
  */
 export function isRecovered(run: TaskRun, end_step: number, troubled: readonly number[]): boolean {
   const last = run.steps[end_step]

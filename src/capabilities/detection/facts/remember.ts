@@ -1,6 +1,6 @@
 /**
- * A pure function of an object that is worked out once per object. A reconstruction keeps its
- * objects while they don't change, so that a task that grows costs only what is new.
+ * Computes a pure function once per object. A reconstruction keeps unchanged objects, so a growing
+ * task costs only its new parts.
  */
 export function remember<Key extends object, Value>(
   make: (key: Key) => Value,

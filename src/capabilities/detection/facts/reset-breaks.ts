@@ -2,8 +2,8 @@ import type { HistoryBreak, Message, TaskRun } from '../reconstruction/index.ts'
 import { remember } from './remember.ts'
 
 /**
- * The breaks after which nothing is left of what was said: the history is gone, but for the system's
- * text that clients send with each new conversation.
+ * Returns the breaks that left nothing of the conversation except a system text, which clients send
+ * with each new conversation.
  */
 export const findResets: (run: TaskRun) => ReadonlySet<HistoryBreak> = remember((run) => {
   const found = new Set<HistoryBreak>()
@@ -23,7 +23,7 @@ export const findResets: (run: TaskRun) => ReadonlySet<HistoryBreak> = remember(
   return found
 })
 
-/** What a thread's messages came to: those before `read` were looked at. */
+/** The messages of a thread; those before `read` were processed. */
 type Course = { messages: Message[]; gone: Set<number>; kept: Message[]; read: number }
 
 function getCourse(threads: Map<number, Course>, thread: number): Course {
@@ -34,7 +34,7 @@ function getCourse(threads: Map<number, Course>, thread: number): Course {
   return course
 }
 
-/** A tool's result that comes with a call answers a call that is still in the history. */
+/** Returns the calls that contain a tool result: its call is still in the history. */
 function findBringingCalls({ messages }: TaskRun): Set<number> {
   const results = messages.filter(({ role, step }) => role === 'tool' && step === null)
   return new Set(results.map(({ call }) => call))
@@ -44,7 +44,7 @@ function isGone(course: Course, { call }: HistoryBreak): boolean {
   for (; course.read < course.messages.length; course.read++) {
     const message = course.messages[course.read]
     if (message === undefined || message.call >= call) break
-    // The last answer was never sent again, so nobody can say that it is gone.
+    // The last answer was never re-sent, so whether it was dropped is unknown.
     if (message.role === 'user' || message.role === 'tool') course.kept.push(message)
   }
   course.kept = course.kept.filter(({ index }) => !course.gone.has(index))

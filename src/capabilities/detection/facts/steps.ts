@@ -2,21 +2,21 @@ import type { Step, TaskRun, ToolFault, ToolUse } from '../reconstruction/index.
 import { remember } from './remember.ts'
 import { effectOfTool } from './tool-effect.ts'
 
-/** A step with what its tools gave. */
+/** A step with the results of its tools. */
 export type StepFacts = {
   step: Step
   uses: readonly ToolUse[]
-  /** Equal for equal results of equal calls, in any order; null when one is not known. */
+  /** Order-independent digest of the results of equal calls; null if one is unknown. */
   out: string | null
-  /** `outage` when one of its calls met one; `error` when all that were answered failed. */
+  /** `outage` if one of its calls met an outage; `error` if all answered calls failed. */
   fault: ToolFault | null
-  /** A result is not known, and none will come: the thread went on, or the task is over. */
+  /** True if a result is unknown and will not come: the thread continued or the task ended. */
   is_result_missing: boolean
 }
 
 /**
- * The steps of each thread in stretches that no message of the user interrupts: what `in a row`
- * means. A step at the end of a thread that still waits for results is left out.
+ * Returns the steps of each thread, split at messages of the user: consecutive repeats are counted
+ * within one stretch. A last step that waits for results is left out.
  */
 export const stretchesOf = remember((run: TaskRun): readonly (readonly StepFacts[])[] => {
   const stretches: StepFacts[][] = []
@@ -34,7 +34,7 @@ export const stretchesOf = remember((run: TaskRun): readonly (readonly StepFacts
   return stretches
 })
 
-/** Steps of a thread with what their tools gave, without the last one if it waits for results. */
+/** Returns the steps of a thread with their results, without a last step that waits for results. */
 export function stepsOf(run: TaskRun, steps: readonly number[]): StepFacts[] {
   const facts = steps.flatMap((index) => factsOf(run, index) ?? [])
   const last = facts.at(-1)
@@ -70,18 +70,18 @@ function faultOf(uses: readonly ToolUse[]): ToolFault | null {
 }
 
 /**
- * Counts what changed the world along a thread, so that a later call is known to ask about the same
- * world as an earlier one. A history that was compacted or cut counts too: what was known is gone,
- * and it is right to ask again.
+ * Counts changes to the outside world along a thread, so that calls can be compared within the same
+ * state of the world. A compacted or cut history counts as a change too: the agent lost what it
+ * knew and may ask again.
  */
 export type WorldClock = {
-  /** Call it once per step, after the step's own calls were looked at. */
+  /** Call it once per step, after analysing the step's own calls. */
   pass(facts: StepFacts): void
-  /** Equal at two moments when nothing was changed between them. */
+  /** Equal at two moments with no change between them. */
   moment(): number
 }
 
-/** A clock for one thread of a run, before its first step. */
+/** Creates the clock of one thread, before its first step. */
 export function createWorldClock(run: TaskRun, thread: number): WorldClock {
   const breaks = breaksByThread(run).get(thread)
   let moments = 0
@@ -94,7 +94,7 @@ export function createWorldClock(run: TaskRun, thread: number): WorldClock {
   }
 }
 
-/** Calls at which a thread's history was broken. */
+/** Calls at which a thread's history broke. */
 const breaksByThread = remember((run: TaskRun): ReadonlyMap<number, ReadonlySet<number>> => {
   const calls = new Map<number, Set<number>>()
   for (const { thread, call } of run.breaks) {

@@ -1,18 +1,18 @@
 import type { ModelCall, Step, TaskRun, Thread, ToolUse } from '../reconstruction/index.ts'
 import { wentWell } from './call-fault.ts'
 
-/** Looks ahead in a run, in constant time for each question after one pass over its threads. */
+/** Looks ahead in a run; each query takes constant time after one pass over the threads. */
 export type RunCourse = {
-  /** A later call went well in the call's own history, or in one that goes on for it. */
+  /** Tells whether a later call succeeded in the call's own history or in one that continues it. */
   goesOnAfter(call: ModelCall): boolean
-  /** The tool uses of a thread in the order asked, those that no step is known to ask for too. */
+  /** Returns the tool uses of a thread in the order asked, including those without a known step. */
   usesOf(thread: Thread): readonly ToolUse[]
 }
 
 /**
- * How the lines of a run go on. A thread goes on in itself, in the branches that left it, in the
- * thread that it left, and, for a sub-agent nobody is known to have started, in the root. `isGood`
- * says which calls count as going well.
+ * Creates the look-ahead of a run. A thread continues in itself, in its branches, in the thread
+ * that it left and, for a sub-agent of unknown parent, in the root. `isGood` decides which calls
+ * succeeded.
  */
 export function createCourse(
   run: TaskRun,
@@ -70,7 +70,7 @@ function rootsOf(run: TaskRun): number[] {
   return root === undefined ? [] : [root.index]
 }
 
-/** The calls of a thread, in order. */
+/** Returns the calls of a thread, in order. */
 export function callsOf(run: TaskRun, { calls }: Thread): ModelCall[] {
   const list: ModelCall[] = []
   for (const index of calls) {
@@ -80,7 +80,7 @@ export function callsOf(run: TaskRun, { calls }: Thread): ModelCall[] {
   return list
 }
 
-/** The tool uses that these steps asked for, in order. */
+/** Returns the tool uses that these steps asked for, in order. */
 export function usesOfSteps(run: TaskRun, steps: readonly Step[]): ToolUse[] {
   const list: ToolUse[] = []
   for (const { tools } of steps) {
@@ -92,7 +92,7 @@ export function usesOfSteps(run: TaskRun, steps: readonly Step[]): ToolUse[] {
   return list
 }
 
-/** The steps of a thread from one message of the user up to the next. */
+/** Splits the steps of a thread at messages of the user. */
 export function turnsOf(run: TaskRun, thread: Thread): Step[][] {
   const turns: Step[][] = []
   for (const index of thread.steps) {
@@ -105,7 +105,7 @@ export function turnsOf(run: TaskRun, thread: Thread): Step[][] {
   return turns
 }
 
-/** Items that follow each other and that belong together by a key; those without one end a streak. */
+/** Groups consecutive items with equal keys; an item with a null key ends a streak. */
 export function streaksOf<Item, Key>(
   items: readonly Item[],
   keyOf: (item: Item) => Key | null,

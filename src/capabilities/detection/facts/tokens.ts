@@ -1,9 +1,9 @@
-/** Words of a text that take part in a comparison; the rest of a long text is left out. */
+/** Maximum different words of a text in a comparison. */
 export const tokens_max = 1024
 
 /**
- * The set of words (letters, digits and underscores of any script, lower case) of a text: its first
- * `tokens_max` different ones.
+ * Returns the set of words of a text (letters, digits and underscores of any script, in lower
+ * case): the first `tokens_max` different ones.
  */
 export function toTokenSet(text: string): ReadonlySet<string> {
   const tokens = new Set<string>()
@@ -14,7 +14,7 @@ export function toTokenSet(text: string): ReadonlySet<string> {
   return tokens
 }
 
-/** Shared tokens by all tokens of both, 0..1; two empty sets are alike. */
+/** Returns the shared tokens divided by all tokens of both, 0–1; 1 for two empty sets. */
 export function getJaccard(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   if (one.size === 0 && other.size === 0) return 1
   const [small, large] = one.size <= other.size ? [one, other] : [other, one]
@@ -23,7 +23,7 @@ export function getJaccard(one: ReadonlySet<string>, other: ReadonlySet<string>)
   return shared / (one.size + other.size - shared)
 }
 
-/** A text without what differs in looks only: case, white space, and the mark at its end. */
+/** Normalises case, white space and the final punctuation of a text. */
 export function toPlainText(text: string): string {
   const plain = text.toLowerCase().replace(/\s+/g, ' ').trim()
   return plain.replace(/[.!?…]{1,8}$/, '')

@@ -2,14 +2,13 @@ import type { ToolUse } from '../reconstruction/index.ts'
 import { remember } from './remember.ts'
 import { argumentsOf, commandOf, isReadOnlyShell, toWordSet, wordsOfTool } from './tool-words.ts'
 
-/** What a call does to the world. */
+/** Effect of a call on the outside world. */
 export type ToolEffect = 'reads' | 'changes'
 
 /**
- * Reads the effect of a call from its name and arguments: what a shell runs, the statement of a
- * query, the method of a request, else the first verb of the name; of a name without a known verb
- * (`hotel_reviews`) from its result, which a change acknowledges. Waiting counts as a change,
- * because after it another answer may be right.
+ * Reads the effect of a call: from its shell command, query statement or request method, otherwise
+ * from the first verb of its name. Without a known verb (`hotel_reviews`) the result decides: a
+ * change is acknowledged. Waiting counts as a change, because the next answer can differ.
  */
 export const effectOfTool = remember((use: ToolUse): ToolEffect => {
   const given = argumentsOf(use)
@@ -59,7 +58,7 @@ const acknowledgement_chars_max = 80
 const acknowledgement =
   /^\W{0,4}(ok|done|success|accepted)\b|\b(created|updated|saved|deleted|written|sent|added|removed|moved|booked|cancelled|edited)\b|"(ok|success)": ?true/i
 
-/** Whether a call changes something and its result says no more than that it did. */
+/** Tells whether a call changes something and its result is only an acknowledgement. */
 export function isAcknowledged(use: ToolUse): boolean {
   return effectOfTool(use) === 'changes' && saysDone(use.result)
 }
@@ -90,12 +89,14 @@ const changingVerbs = toWordSet(
 )
 
 /**
- * What a tool does, as far as its name says: `effect` changes something outside, `once` does so anew
- * each time it runs (a second mail, a second booking), `end` hands the task's result over.
+ * Nature of a tool as far as its name tells: `isEffect` changes something outside, `isOnce` does so
+ * again with each run (a second mail, a second booking), `isEnd` delivers the task's result.
  */
 export type ToolNature = { isEffect: boolean; isOnce: boolean; isShell: boolean; isEnd: boolean }
 
-/** Reads the name of a tool, such as `get_order`, `sendEmail` or `github.create_issue`. */
+/**
+ * Reads the nature from a tool's name, such as `get_order`, `sendEmail` or `github.create_issue`.
+ */
 export function natureOfTool(name: string): ToolNature {
   const before = naturesByName.get(name)
   if (before !== undefined) return before
@@ -105,7 +106,7 @@ export function natureOfTool(name: string): ToolNature {
   return nature
 }
 
-/** Runs ask for the same few tools over and over. */
+/** Cached by name, because runs use few different tools. */
 const naturesByName = new Map<string, ToolNature>()
 const natures_max = 1_024
 
@@ -120,7 +121,10 @@ function readName(name: string): ToolNature {
   return { isEffect, isOnce, isShell, isEnd }
 }
 
-/** The verb comes first, and a name that ends as a question does asks: `order_status`. */
+/**
+ * Tells whether the first verb changes something; a name that ends in a noun of reading
+ * (`order_status`) does not.
+ */
 function isEffectful(words: readonly string[]): boolean {
   const last = words.at(-1) ?? ''
   if (askingWords.has(last)) return false
@@ -161,25 +165,27 @@ const askingWords = toWordSet(
   'status list search history preview quote lookup count details info query draft estimate',
 )
 
-/** Done again, these are done once more. */
+/** Verbs whose repetition has its effect again. */
 const onceWords = toWordSet(
   'send email sms notify publish post tweet book reserve order buy purchase pay charge refund ' +
     'transfer withdraw deposit issue invite schedule create insert append payment process place submit',
 )
 
-/** Done again, these leave things as they are, or say so. */
+/** Verbs whose repetition changes nothing, or is reported as such. */
 const settingWords = toWordSet(
   'add update edit write patch set put save delete remove drop cancel move rename upload deploy ' +
     'replace merge commit push install apply modify change exchange return register subscribe ' +
     'approve reject enable disable restart reset assign close',
 )
 
-/** Said alone, these are of editors: `create` makes a file, `insert` puts lines into it. */
+/**
+ * Tells whether a verb alone names an editor's command: `create` makes a file, `insert` adds lines.
+ */
 function isBare(word: string | undefined): boolean {
   return word === 'create' || word === 'insert' || word === 'append' || word === 'post'
 }
 
-/** What an agent keeps for itself, or does to a page or a file: twice harms nobody. */
+/** Objects of an agent's own workspace, of a page or of a file, where a repetition does no harm. */
 const scratchWords = toWordSet(
   'plan todo todos note notes memory thought draft temp session branch log file files directory ' +
     'folder keys key text input click tab window page element http request api query line',

@@ -4,22 +4,22 @@ import { isRecovered } from './recovery.ts'
 import { createCourse } from './thread-course.ts'
 import { natureOfTool } from './tool-effect.ts'
 
-/** Uses of one tool that all ended in the same fault, with none that went well between them. */
+/** Consecutive uses of one tool with the same fault and no success between them. */
 export type ToolTrouble = {
   tool: string
   fault: ToolFault
   uses: readonly ToolUse[]
   start_step: number | null
   end_step: number | null
-  /** A later use of the tool went well. */
+  /** True if a later use of the tool succeeded. */
   isMended: boolean
-  /** That, or the thread got on by other means. */
+  /** True if `isMended`, or if the thread succeeded by other means. */
   isOver: boolean
-  /** The thread has said its last word for now, or the task has ended: nobody tries again. */
+  /** True if no further attempt is expected: the thread gave its last answer, or the task ended. */
   isAtRest: boolean
 }
 
-/** The troubles of one kind, of every tool in every thread. */
+/** Returns the troubles of one kind, for every tool in every thread. */
 export function findTroubles(
   run: TaskRun,
   wanted: ToolFault,
@@ -44,8 +44,8 @@ export function findTroubles(
 }
 
 /**
- * True when the last step of the thread asks for no tool, or the task was said to have failed. Not
- * when the thread's last call failed: then nobody could go on trying.
+ * Tells whether the last step of the thread asks for no tool or the task failed. False if the
+ * thread's last call failed, because then the agent could not continue.
  */
 function isThreadAtRest(run: TaskRun, thread: Thread): boolean {
   const call = run.calls[thread.calls.at(-1) ?? -1]
@@ -101,7 +101,9 @@ function toTrouble(seen: ToolStreak): ToolTrouble {
   }
 }
 
-/** Without arguments nobody can say what is new: any later use that went well counts. */
+/**
+ * Tells whether any later use succeeded; without arguments new calls cannot be told from repeats.
+ */
 function isLaterUseGood({ faulted, all }: ToolStreak): boolean {
   const last = faulted.at(-1)?.index ?? -1
   const later = all.findLast(({ is_answered, fault }) => is_answered && fault === null)

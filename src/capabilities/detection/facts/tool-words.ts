@@ -3,7 +3,9 @@ import { remember } from './remember.ts'
 
 const name_chars_max = 128
 
-/** The words of a tool's name in lower case: `mcp__jira__getIssue` is mcp, jira, get, issue. */
+/**
+ * Returns the words of a tool's name in lower case: `mcp__jira__getIssue` is mcp, jira, get, issue.
+ */
 export function wordsOfTool(name: string): readonly string[] {
   return name
     .slice(0, name_chars_max)
@@ -13,7 +15,7 @@ export function wordsOfTool(name: string): readonly string[] {
     .filter((word) => word !== '')
 }
 
-/** The arguments of a call as an object; empty when they are none. */
+/** Returns the arguments of a call as an object; empty if they are not one. */
 export const argumentsOf = remember((use: ToolUse): Readonly<Record<string, unknown>> => {
   if (use.arguments === null || !use.arguments.trimStart().startsWith('{')) return {}
   try {
@@ -36,7 +38,7 @@ const runnerWords = new Set(
 )
 const commandKeys = ['command', 'cmd', 'script', 'code', 'commands', 'input']
 
-/** What a tool that runs commands or code was given; undefined for other tools. */
+/** Returns the command or code given to a tool that runs it; undefined for other tools. */
 export function commandOf(use: ToolUse): string | undefined {
   const words = wordsOfTool(use.name)
   const isShell = words.some((word) => shellWords.has(word))
@@ -50,13 +52,13 @@ export function commandOf(use: ToolUse): string | undefined {
   return isShell ? (use.arguments ?? '') : undefined
 }
 
-/** Text of a command that is looked at. */
+/** Maximum characters read of a command. */
 export const command_chars_max = 2_000
 
-/** One command of a line: its words, and whether it only takes in what the one before gives. */
+/** A command of a line: its words, and whether it reads from a pipe. */
 export type ShellCommand = { words: readonly string[]; is_piped: boolean }
 
-/** The commands of a shell's text, roughly: quotes are not understood, which errs on no side much. */
+/** Splits a shell text into commands. Quotes are not parsed, which rarely changes the outcome. */
 export function splitShellCommands(text: string): ShellCommand[] {
   const commands: ShellCommand[] = []
   for (const line of text.slice(0, command_chars_max).split(/&&|\|\||[;\n]/)) {
@@ -68,7 +70,7 @@ export function splitShellCommands(text: string): ShellCommand[] {
   return commands
 }
 
-/** Variables before a command and what only wraps it are no part of it. */
+/** Returns the words of a command without leading variables and wrappers. */
 function wordsOf(part: string): string[] {
   const words = part.trim().split(/\s+/)
   const start = words.findIndex((word) => !wrappers.has(word) && !/^\w+=/.test(word))
@@ -77,7 +79,7 @@ function wordsOf(part: string): string[] {
 
 const wrappers = new Set(['sudo', 'time', 'env', 'nohup', 'exec', 'command', '(', '{'])
 
-/** Whether a text of commands only looks at things (or runs tests), as far as it can be told. */
+/** Tells whether shell commands only read or run tests, as far as recognised. */
 export function isReadOnlyShell(text: string): boolean {
   const looked = text.slice(0, command_chars_max)
   if (text.length > command_chars_max || /<<|[^2&>]>(?!&|\s*\/dev\/null)/.test(` ${looked}`)) {

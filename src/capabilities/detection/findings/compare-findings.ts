@@ -2,30 +2,30 @@ import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Finding, FindingChanges } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
 
-/** What is known when findings are compared with those that are stored. */
+/** Stored and new findings to compare. */
 export type FindingsToCompare = {
   stored: readonly Finding[]
   found: readonly NewFinding[]
-  /** False for detectors that could not look: what they found before stays as it is. */
+  /** False for detectors that could not analyse the run: their stored findings stay. */
   wasAnalysed: (detector: string) => boolean
-  /** False for observations that are not there any more. */
+  /** False for deleted observations. */
   isThere: (place: { trace_id: string; observation_id: string }) => boolean
 }
 
-/** What is to be written, and what that changes. */
+/** The findings to write, and the resulting changes. */
 export type Comparison = {
   changes: FindingChanges
-  /** New, or other than they are stored. */
+  /** New and changed findings. */
   put: NewFinding[]
   withdrawn: string[]
-  /** Stored ones that nobody could look for: they still hold. */
+  /** Stored findings that could not be re-examined; they stay valid. */
   kept: Finding[]
 }
 
 /**
- * Compares what was found with what is stored. A stored finding that was not found again is
- * withdrawn: a call that came late made it untrue. But it stays while its detector can not look, or
- * when observations that it rests on are gone: that says nothing of it.
+ * Compares new findings with the stored ones. A stored finding that was not found again is
+ * withdrawn, because a late call disproved it. It stays if its detector could not analyse the run
+ * or its observations were deleted.
  */
 export function compareFindings({
   stored,
@@ -70,7 +70,7 @@ function changeOf(
   return now.recovered && !before.recovered ? 'recovered' : 'updated'
 }
 
-/** All that a reader sees of a finding, in one spelling. */
+/** Returns the visible content of a finding as canonical text. */
 function contentOf(finding: Finding | NewFinding): string {
   const { kind, type, severity, state, summary, detector, detector_version } = finding
   const { start_step, end_step, period, repeats, places, evidence, judge } = finding
@@ -83,7 +83,7 @@ function contentOf(finding: Finding | NewFinding): string {
   return canonicalJson(parts)
 }
 
-/** What looks at a task changed one after the other, as one; what one of them changed is changed. */
+/** Combines the changes of consecutive analyses of a task. */
 export function sumChanges(looks: readonly FindingChanges[]): FindingChanges {
   const all = (change: keyof FindingChanges) => new Set(looks.flatMap((one) => one[change]))
   const opened = all('opened')

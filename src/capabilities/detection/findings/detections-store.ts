@@ -11,10 +11,10 @@ import type { NotChecked } from './finding.ts'
 
 type Db = Kysely<DetectionTables & TaskTables>
 
-/** What is stored of a task's detection, beside its findings. */
+/** The stored state of a task's detection, without its findings. */
 export type TaskDetection = Selectable<DetectionTables['task_detections']>
 
-/** What is known of a task's detection; undefined when it was never marked nor looked at. */
+/** Returns the state of a task's detection; undefined if it was never due. */
 export function detectionOf(db: Db, key: TaskKey): Promise<TaskDetection | undefined> {
   return db
     .selectFrom('task_detections')
@@ -24,7 +24,7 @@ export function detectionOf(db: Db, key: TaskKey): Promise<TaskDetection | undef
     .executeTakeFirst()
 }
 
-/** Makes the row of a task's detection where the task has none. */
+/** Inserts the row of a task's detection if it is missing. */
 export async function ensureDetection(db: Db, key: TaskKey): Promise<void> {
   await sql`
     insert into task_detections (project_id, task_id)
@@ -35,9 +35,9 @@ export async function ensureDetection(db: Db, key: TaskKey): Promise<void> {
 }
 
 /**
- * Locks the detection of a task whose row is locked. Undefined when somebody else has written a
- * result or taken content out since it was read. Whose claim it is does not matter: of two that
- * work on it because one was slow, the one that ends first has done the work.
+ * Locks the detection of a task whose row is locked. Returns undefined if somebody else wrote a
+ * result or erased content since it was read. The claim is not checked: if two workers analyse the
+ * same task, the first to finish wins.
  */
 export async function lockDetection(trx: Db, hold: TaskHold): Promise<TaskDetection | undefined> {
   const { project_id, task_id, epoch, revision } = hold
@@ -51,7 +51,7 @@ export async function lockDetection(trx: Db, hold: TaskHold): Promise<TaskDetect
   return row?.epoch === epoch && String(row.revision) === revision ? row : undefined
 }
 
-/** What is written of a task's detection. */
+/** Columns that an analysis writes. */
 export type DetectionColumns = {
   /** ISO 8601. */
   detected_at: string
@@ -63,8 +63,8 @@ export type DetectionColumns = {
 }
 
 /**
- * Writes what a detection came to, and that the task is not due any more if nobody has marked it
- * meanwhile; else it is due again after its rest. Ends the claim it is held by.
+ * Writes the result of an analysis and ends its claim. The task is no longer due, unless it was
+ * marked in the meantime; then it is due again after its rest.
  */
 export async function writeDetection(
   trx: Db,
@@ -89,10 +89,10 @@ export async function writeDetection(
   `.execute(trx)
 }
 
-/** What the judge could be asked about a task, and for how long the task is to rest before. */
+/** Answers that the judge can be asked about, and the rest before asking. */
 export type JudgingPlan = { answers: readonly string[]; rest_ms: number }
 
-/** Marks a task when the judge was not asked about all of it yet; asks nothing. */
+/** Marks a task as due for the judge if some answers were not judged yet. */
 export async function markJudging(
   trx: DetectionDb,
   key: TaskKey,
@@ -103,7 +103,7 @@ export async function markJudging(
   if (isOpen || judge_due_at !== null) await markJudgeDue(trx, key, isOpen ? rest_ms : null)
 }
 
-/** Has a task judged when it has rested for so long; null: there is nothing to ask. */
+/** Makes a task due for the judge after a rest; null: there is nothing to ask. */
 export async function markJudgeDue(
   trx: DetectionDb,
   { project_id, task_id }: TaskKey,

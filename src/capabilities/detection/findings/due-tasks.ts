@@ -7,12 +7,12 @@ import {
 
 type Db = Kysely<DetectionTables & TaskTables>
 
-/** A task of a project, by the id that it is stored under. */
+/** Stored ids of a task. */
 export type TaskKey = { project_id: string; task_id: string }
 
-/** What somebody who works on a task has read of its state, and holds it by. */
+/** State of a task's detection as read, to detect changes before writing. */
 export type TaskHold = TaskKey & {
-  /** Null: it was not claimed, and is written if nobody else did meanwhile. */
+  /** Null for an unclaimed task, which is written if nobody else wrote in the meantime. */
   claim: string | null
   epoch: string
   /** Digits. */
@@ -20,7 +20,7 @@ export type TaskHold = TaskKey & {
   touches: string
 }
 
-/** A task that was due, held by whoever claimed it. */
+/** A claimed due task. */
 export type ClaimedTask = TaskHold & {
   claim: string
   /** ISO 8601. */
@@ -29,8 +29,8 @@ export type ClaimedTask = TaskHold & {
 }
 
 /**
- * Marks tasks as due. They are there, and their rows are locked by the transaction, so that none
- * goes meanwhile; a task that rests is due when its rest is over. Locks in key order.
+ * Marks tasks as due. The transaction must hold locks on their rows, so that they cannot be
+ * deleted. A resting task is due after its rest. Locks in key order.
  */
 export async function markDue(trx: Kysely<TaskTables>, tasks: readonly TaskKey[]): Promise<void> {
   if (tasks.length === 0) return
@@ -41,7 +41,7 @@ export async function markDue(trx: Kysely<TaskTables>, tasks: readonly TaskKey[]
   `.execute(trx)
 }
 
-/** Marks those of these tasks that were looked at before. Locks in key order. */
+/** Marks those of these tasks that have been analysed before. Locks in key order. */
 export async function markKnownDue(db: Db, tasks: readonly TaskKey[]): Promise<void> {
   if (tasks.length === 0) return
   await sql`
@@ -56,9 +56,9 @@ export async function markKnownDue(db: Db, tasks: readonly TaskKey[]): Promise<v
 }
 
 /**
- * Claims those that have been due the longest, in turn from all projects that have any: what floods
- * one project makes no other wait. It goes from one project to the next by the index, and so costs
- * by the number of projects and not by that of tasks.
+ * Claims the tasks that have been due longest, in turn from all projects, so that a busy project
+ * cannot starve others. Walks from project to project by index: the cost depends on the number of
+ * projects, not of tasks.
  */
 export async function claimDue(
   db: Db,
@@ -96,7 +96,7 @@ export async function claimDue(
   return rows
 }
 
-/** Gives those back that are still claimed, so that somebody else goes on at once. */
+/** Releases unfinished claims, so that another worker can continue at once. */
 export async function releaseClaims(db: Db, claimed: readonly ClaimedTask[]): Promise<void> {
   await sql`
     update task_detections as task set claim = null, claimed_until = null
@@ -106,7 +106,9 @@ export async function releaseClaims(db: Db, claimed: readonly ClaimedTask[]): Pr
   `.execute(db)
 }
 
-/** Gives a task back that could not be looked at: it is due again after a while, or no more. */
+/**
+ * Releases a task whose analysis failed: it is due again after a delay, or not until it changes.
+ */
 export async function postpone(
   db: Db,
   { project_id, task_id, claim }: ClaimedTask,
@@ -120,7 +122,7 @@ export async function postpone(
   `.execute(db)
 }
 
-/** How many tasks are due, up to `limit`, and for how long the oldest has been. */
+/** Counts due tasks up to `limit`, and the age of the oldest. */
 export async function countDue(
   db: Db,
   limit: number,

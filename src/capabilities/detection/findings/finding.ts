@@ -4,20 +4,20 @@ import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import type { DetectionTables, Selectable } from '../../../platform/relational/index.ts'
 import { findingKinds, severities } from '../contract.ts'
 
-/** A finding as it is stored; instants are ISO 8601, money is decimal USD. */
+/** A stored finding; times are ISO 8601, money is decimal USD. */
 export type Finding = Selectable<DetectionTables['findings']>
 
-/** What a detector could not look at in a task, and why. */
+/** A detector that could not analyse a task completely, and the reason. */
 export type NotChecked = { detector: string; reason: string }
 
-/** What a detection changed, by `finding_id`. */
+/** Changes of an analysis, by `finding_id`. */
 export type FindingChanges = {
-  /** Found for the first time, or again after it was withdrawn. */
+  /** Found for the first time, or again after a withdrawal. */
   opened: readonly string[]
   updated: readonly string[]
-  /** A later call shows that the task got over it. */
+  /** A later call shows that the task recovered. */
   recovered: readonly string[]
-  /** A call that came late shows that it never was so. */
+  /** Disproved by a late call. */
   withdrawn: readonly string[]
   unchanged: readonly string[]
 }
@@ -26,7 +26,7 @@ export const findingStates = ['open', 'recovered', 'withdrawn'] as const
 
 const step = z.int().nonnegative().nullable()
 
-/** What a finding looks like in every reply. */
+/** A finding as in every reply. */
 export const findingSchema = z
   .strictObject({
     finding_id: z.uuid().describe('The same for the same trouble, however often it is found.'),
@@ -63,12 +63,12 @@ export const findingSchema = z
   .meta({ id: 'Finding' })
 export type ShownFinding = z.input<typeof findingSchema>
 
-/** What could not be looked at. */
+/** Detectors that could not analyse a task completely. */
 export const notCheckedSchema = z
   .array(record('NotChecked', { detector: z.string(), reason: z.string() }))
   .describe('What could not be checked and why: the content is off, or a bound was reached.')
 
-/** Shapes a stored finding. */
+/** Converts a stored finding to its reply. */
 export function shownFinding(finding: Finding): ShownFinding {
   const { project_id: _project, trace_ids: _traces, wasted_cost_usd, places, ...shown } = finding
   return {

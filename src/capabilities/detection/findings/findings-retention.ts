@@ -3,14 +3,14 @@ import { sql } from '../../../platform/relational/index.ts'
 import type { RetentionSlice, RetentionTarget, UserErasure } from '../../storage/index.ts'
 import type { DetectionDb } from '../ports.ts'
 
-/** Tasks of one transaction. */
+/** Maximum tasks per transaction. */
 const tasks_max = 500
 
 /**
- * Findings as a place where content lies: they quote what was said, and so do verdicts and ledgers.
- * With a task its findings go by the key. With its observations go the findings that began in the
- * slice, and what the others of the task quote; with its content, what is quoted. A detection that
- * is under way writes nothing then, because the `epoch` of the task is another one.
+ * Opens the retention of findings, which quote content, as do verdicts and context memories. The
+ * database deletes findings with their task. Deleting observations deletes the findings that
+ * started in the slice and the quotes of the task's other findings; erasing content deletes the
+ * quotes. A running analysis then writes nothing, because the task's `epoch` changes.
  */
 export function openFindingsRetention({ db }: { db: DetectionDb }): RetentionTarget {
   return {
@@ -40,7 +40,10 @@ async function deleteFindings(db: DetectionDb, slice: RetentionSlice): Promise<v
   `.execute(db)
 }
 
-/** Of tasks with calls in the slice, and of those that know from such a task what was said. */
+/**
+ * Deletes the quotes of tasks with calls in the slice, and of tasks whose memory contains
+ * statements of such a task.
+ */
 async function expireQuotes(
   db: DetectionDb,
   slice: RetentionSlice,
@@ -57,7 +60,7 @@ async function expireQuotes(
   }
 }
 
-/** In the order of their ids, locked. */
+/** Returns tasks in order of their ids, locked. */
 async function findQuotingTasks(
   trx: DetectionDb,
   slice: RetentionSlice,
@@ -118,8 +121,8 @@ async function expire(
 const expiredSummary = 'What it rests on is not kept any more.'
 
 /**
- * Findings of tasks that the user had a part in go, and of tasks that know from a task that is gone
- * what was said; those tasks are looked at again, without what was the user's.
+ * Deletes the findings of tasks the user took part in, and of tasks whose memory contains
+ * statements of a deleted task. Those tasks are analysed again, without the user's content.
  */
 async function forgetUser(
   db: DetectionDb,

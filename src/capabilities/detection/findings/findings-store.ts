@@ -11,7 +11,7 @@ import type { VerdictColumns } from './verdict.ts'
 
 type Db = Kysely<DetectionTables & TaskTables>
 
-/** All findings of a task, in the order in which they began; a task has few. */
+/** Returns all findings of a task in order of their start; a task has few. */
 export function findingsOf(db: Db, { project_id, task_id }: TaskKey): Promise<Finding[]> {
   return db
     .selectFrom('findings')
@@ -23,7 +23,7 @@ export function findingsOf(db: Db, { project_id, task_id }: TaskKey): Promise<Fi
     .execute()
 }
 
-/** Writes new findings and changed ones. */
+/** Inserts new findings and updates changed ones. */
 export async function putFindings(
   trx: Db,
   findings: readonly NewFinding[],
@@ -51,7 +51,7 @@ export async function putFindings(
   `.execute(trx)
 }
 
-/** They were found, and a call that came late shows that they never were so. */
+/** Withdraws findings that a late call disproved. */
 export async function withdrawFindings(
   trx: Db,
   { project_id, task_id }: TaskKey,
@@ -67,7 +67,7 @@ export async function withdrawFindings(
     .execute()
 }
 
-/** Writes what findings say of a task as a whole. */
+/** Writes the verdict of a task. */
 export async function writeVerdict(
   trx: Db,
   { project_id, task_id }: TaskKey,
@@ -83,7 +83,7 @@ export async function writeVerdict(
 
 const identityColumns: readonly string[] = ['finding_id', 'project_id', 'task_id']
 
-/** Columns that are written, with their types. */
+/** Written columns with their types. */
 const findingColumns = {
   finding_id: 'uuid',
   project_id: 'uuid',

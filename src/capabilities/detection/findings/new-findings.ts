@@ -15,17 +15,17 @@ import { spanKey, type TaskRun } from '../reconstruction/index.ts'
 import { type DetectionSettings, isJudgeOff, judgeDetector } from '../settings/detector-settings.ts'
 import type { Finding, NotChecked } from './finding.ts'
 
-/** What all detectors say of a run. */
+/** Results of all detectors on a run. */
 export type Analysis = {
   findings: NewFinding[]
   not_checked: NotChecked[]
-  /** Detectors that threw, which is a defect of theirs. */
+  /** Detectors that threw because of a bug. */
   failed: readonly { detector: string; error: unknown }[]
-  /** False for a detector that could not look, or not at all of it. */
+  /** False for a detector that could not analyse the run completely. */
   wasAnalysed: (detector: string) => boolean
 }
 
-/** Runs all detectors that are on; pure. */
+/** Runs all enabled detectors; pure. */
 export function analyseRun(
   run: TaskRun,
   settings: DetectionSettings,
@@ -38,7 +38,7 @@ export function analyseRun(
     findings: toNewFindings(run, findings, (type) => detectorOfType.get(type)),
     not_checked,
     failed,
-    // What the judge found stays, whatever the rules find, as long as the project wants it.
+    // The judge's findings stay, unless the project switched it off.
     wasAnalysed: (detector) =>
       detector === judgeDetector.name ? isJudgeOff(settings) : !unchecked.has(detector),
   }
@@ -48,18 +48,18 @@ const detectorOfType = new Map(
   detectors.flatMap((detector) => detector.types.map((type) => [type, detector] as const)),
 )
 
-/** A finding as it is written, before it is known when it was first found. */
+/** A finding to write, before its first detection time is known. */
 export type NewFinding = Omit<Finding, 'first_detected_at' | 'updated_at'>
 
-/** Which detector finds what; its version is kept with its findings. */
+/** Returns the detector of a finding type; its version is stored with the finding. */
 export type DetectorOfType = (type: string) => { name: string; version: number } | undefined
 
-/** Findings of one task, the worst ones; a task has a handful. */
+/** Maximum findings of one task; the worst are kept. */
 export const taskFindings_max = 500
 
 /**
- * Makes of what was found in a run what is stored of it. Of two of one type and anchor the first is
- * kept; of more than `taskFindings_max` the worst.
+ * Converts drafts to findings to store. Of drafts with the same type and anchor the first is kept;
+ * above `taskFindings_max` the worst are kept.
  */
 export function toNewFindings(
   run: TaskRun,
@@ -76,7 +76,7 @@ export function toNewFindings(
   return [...found.values()]
 }
 
-/** The same finding has the same id, whoever finds it and however often. */
+/** Returns the id of a finding, the same for each analysis and process. */
 export function getFindingId(
   { project_id, task_id }: { project_id: string; task_id: string },
   { type, anchor }: Pick<FindingDraft, 'type' | 'anchor'>,
@@ -123,7 +123,7 @@ function toNewFinding(
 }
 
 const summary_chars_max = 1_000
-/** A few texts of 500 characters, and what is counted. */
+/** Room for a few texts of 500 characters and some counts. */
 const evidence_chars_max = 65_536
 
 function toStorableEvidence(evidence: Evidence): Evidence {
@@ -146,7 +146,7 @@ function startsOf(run: TaskRun): Starts {
   return starts
 }
 
-/** Of the first place that is known, else of the step, else of the task. */
+/** Returns the start of the first known place, otherwise of the step, otherwise of the task. */
 function startOf(draft: FindingDraft, run: TaskRun, starts: Starts): bigint {
   for (const place of draft.places) {
     const start = starts.get(spanKey(place))
@@ -157,8 +157,8 @@ function startOf(draft: FindingDraft, run: TaskRun, starts: Starts): bigint {
 }
 
 /**
- * JSON as PostgreSQL can hold it: text without U+0000 and without halves of surrogate pairs, whole
- * numbers beyond doubles as text, nothing undefined. Deeper than `depth_max` it is left out.
+ * Converts JSON to what PostgreSQL can store: text without U+0000 and lone surrogates, integers
+ * beyond doubles as text, no undefined. Levels below `depth_max` become null.
  */
 export function toStorableJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return toStorableText(value)
@@ -175,10 +175,10 @@ export function toStorableJson(value: unknown, depth = 0): unknown {
   return Object.fromEntries(members)
 }
 
-/** Evidence is a few levels deep. */
+/** Evidence has only a few levels. */
 const depth_max = 12
 
-/** Text as PostgreSQL can hold it: U+FFFD stands for what it can not. */
+/** Replaces what PostgreSQL cannot store in a text by U+FFFD. */
 export function toStorableText(text: string): string {
   return text.replaceAll('\u0000', '\uFFFD').toWellFormed()
 }

@@ -9,17 +9,20 @@ import type { TaskKey } from './due-tasks.ts'
 
 type Db = Kysely<DetectionTables & TaskTables>
 
-/** What detection needs of a task's record. */
+/** Fields of a task's record that detection needs. */
 export type TaskFacts = TaskKey & {
   conversation_id: string | null
   started_at: string
   state: 'running' | 'completed' | 'failed'
-  /** The task is one trace: its state is that of its last call, and says nothing of its end. */
+  /**
+   * True for a task that is a single trace: its state is that of its last call and does not show
+   * its end.
+   */
   implicit: boolean
   calls: number
 }
 
-/** Records of tasks of a project. */
+/** Returns these tasks of a project. */
 export function findTasks(
   db: Db,
   project_id: string,
@@ -30,7 +33,7 @@ export function findTasks(
     .execute()
 }
 
-/** The tasks of a project that were active last. */
+/** Returns the most recently active tasks of a project. */
 export function findLatestTasks(db: Db, project_id: string, limit: number): Promise<TaskFacts[]> {
   return selectFacts(db, project_id)
     .orderBy('last_activity_at', 'desc')
@@ -54,7 +57,7 @@ function selectFacts(db: Db, project_id: string) {
     .where('project_id', '=', project_id)
 }
 
-/** Locks the task until the transaction ends; false when it is gone. */
+/** Locks the task until the transaction ends; false if it was deleted. */
 export async function lockTask(trx: Db, { project_id, task_id }: TaskKey): Promise<boolean> {
   const { rows } = await sql`
     select 1 from tasks where project_id = ${project_id} and task_id = ${task_id}
@@ -64,8 +67,8 @@ export async function lockTask(trx: Db, { project_id, task_id }: TaskKey): Promi
 }
 
 /**
- * The ledger of the last task of the conversation that began before this one and has a ledger: it
- * holds what the tasks before it said too.
+ * Returns the context memory of the latest earlier task of the conversation that has one; it
+ * includes the statements of the tasks before.
  */
 export async function findEarlierMemory(
   db: DetectionDb,
@@ -91,7 +94,7 @@ export async function findEarlierMemory(
   return row?.ledger ?? undefined
 }
 
-/** Tasks of the conversation that began after this one, the next ones first. */
+/** Returns later tasks of the conversation, nearest first. */
 export async function findLaterTasks(
   db: DetectionDb,
   { project_id, task_id, conversation_id, started_at }: TaskFacts,

@@ -12,7 +12,7 @@ import type { Place, TaskRun } from '../reconstruction/index.ts'
 import type { Finding } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
 
-/** What is written to a task's row, where lists filter and sort by it. */
+/** Columns of a task's row, used by the filters and sorting of lists. */
 export type VerdictColumns = {
   /** 0 none, 1 info … 5 critical. */
   worst_severity: number
@@ -22,10 +22,7 @@ export type VerdictColumns = {
   verdict: TaskVerdict
 }
 
-/**
- * What findings that are not withdrawn say of a task as a whole. Findings may call the same calls
- * wasted; a task never wastes more than it took.
- */
+/** Summarises the findings of a task that are not withdrawn. */
 export function toVerdictColumns(
   run: TaskRun,
   findings: readonly (Finding | NewFinding)[],
@@ -66,17 +63,17 @@ export function toVerdictColumns(
   }
 }
 
-/** 1 for `info` up to 5 for `critical`. */
+/** Returns 1 for `info` up to 5 for `critical`. */
 export function severityNumber(severity: Severity): number {
   return severities.indexOf(severity) + 1
 }
 
-/** Where a task began to go wrong and never got over it. */
+/** The first finding from which a task never recovered. */
 export type RootCause = {
   kind: FindingKind
   type: string
   severity: Severity
-  /** Index of `TaskRun.steps`; null when no step was reached, such as a call that failed. */
+  /** Index in `TaskRun.steps`; null if no step was reached, such as for a failed call. */
   step: number | null
   place: Place | null
   summary: string
@@ -84,8 +81,8 @@ export type RootCause = {
 }
 
 /**
- * The earliest finding of at least medium severity that the task did not recover from. Without one,
- * the earliest unrecovered failure that is more than a remark; null when there is none either.
+ * Returns the earliest unrecovered finding of at least medium severity. Without one, the earliest
+ * unrecovered failure above info severity; null if there is none.
  */
 export function findRootCause(findings: readonly FindingFacts[], run: TaskRun): RootCause | null {
   const open = sortByBeginning(
@@ -107,12 +104,12 @@ export function findRootCause(findings: readonly FindingFacts[], run: TaskRun): 
   }
 }
 
-/** What the task's record says of it. */
+/** State in the task's record. */
 export type TaskState = 'running' | 'completed' | 'failed'
 
 const verdict_chars_max = 400
 
-/** One sentence that says how a task went, made of what was found alone. */
+/** Writes one sentence about how a task went, based only on its findings. */
 export function writeVerdictSentence(
   findings: readonly FindingFacts[],
   run: TaskRun,
@@ -165,7 +162,9 @@ function listOthers(findings: readonly FindingFacts[], cause: RootCause | null):
 
 const types_max = 3
 
-/** Sums the waste of findings; several can name the same calls, so the sum is capped at the total. */
+/**
+ * Sums the waste of findings; several can name the same calls, so the sum is capped at the total.
+ */
 function sumWaste(findings: readonly WasteFacts[], run: TaskRun) {
   const tokens = findings.reduce((sum, { wasted_tokens }) => sum + wasted_tokens, 0)
   const nano = findings.reduce((sum, { wasted_nano_dollars }) => sum + wasted_nano_dollars, 0n)
@@ -188,7 +187,7 @@ function countOf(n: number, what: string): string {
   return `${n} ${what}${n === 1 ? '' : 's'}`
 }
 
-/** A sentence as part of another one. */
+/** Removes the final period, to embed a sentence in another one. */
 function toClause(sentence: string): string {
   return sentence.endsWith('.') ? sentence.slice(0, -1) : sentence
 }
@@ -197,7 +196,7 @@ function cutAt(text: string, chars: number): string {
   return text.length <= chars ? text : `${text.slice(0, chars - 1)}…`
 }
 
-/** What root causes and verdicts read of a finding, stored or just found. */
+/** The parts of a finding, stored or new, that root causes and verdicts read. */
 export type FindingFacts = Pick<
   FindingDraft,
   | 'kind'
@@ -213,8 +212,8 @@ export type FindingFacts = Pick<
 >
 
 /**
- * Findings in the order in which what they tell of began; at the same moment failures come first,
- * then the worse ones. One whose places are not in the run comes last.
+ * Sorts findings by the start of their observations; at the same call failures come first, then
+ * higher severities. Findings without an observation in the run come last.
  */
 export function sortByBeginning<F extends FindingFacts>(findings: readonly F[], run: TaskRun): F[] {
   const callAt = new Map(run.calls.map((call) => [placeKey(call), call.index]))

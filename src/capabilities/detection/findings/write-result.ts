@@ -19,7 +19,7 @@ import type { Analysis } from './new-findings.ts'
 import { findLaterTasks, lockTask, type TaskFacts } from './tasks-store.ts'
 import { toVerdictColumns } from './verdict.ts'
 
-/** What a task was looked at with, and what came of it. */
+/** An analysed task with the result to write. */
 export type TaskResult = {
   hold: TaskHold
   facts: TaskFacts
@@ -28,35 +28,35 @@ export type TaskResult = {
   settings_version: number
   ledger: ContextMemory | null
   user_ids: readonly string[]
-  /** Whether an observation is there that a finding rests on. */
+  /** Whether an observation of a finding still exists. */
   has: (place: Place) => boolean
   /** ISO 8601. */
   detected_at: string
-  /** For so long the task is not looked at again by the worker. */
+  /** Minimum time until the worker analyses the task again. */
   rest_ms: number
-  /** Only findings of these detectors are changed; left out, of all. */
+  /** Only findings of these detectors are updated; default: all. */
   only?: ReadonlySet<string> | undefined
-  /** What the judge may be asked about afterwards; undefined where there is none. */
+  /** Plan for the judge's questions; undefined without a judge. */
   judging?: JudgingPlan | undefined
 }
 
 export type WriteOutcome =
   | { outcome: 'written'; changes: FindingChanges; changed: Finding[] }
-  /** Somebody else has written, or taken content out, since the task was read. */
+  /** Somebody else wrote a result or erased content since the task was read. */
   | { outcome: 'stale' }
   | { outcome: 'gone' }
 
-/** Tasks of a conversation that are looked at again when what was said before them changes. */
+/** Maximum later tasks analysed again when the context memory changes. */
 const laterTasks_max = 100
 
 /**
- * Writes a result in one transaction that holds the task: what it changes of the findings, the
- * task's verdict, and what detection knows of the task. Nothing is written when it is stale.
+ * Writes a result in one transaction that locks the task: the changes of findings, the verdict, and
+ * the state of its detection. A stale result is not written.
  */
 export async function writeResult(db: DetectionDb, result: TaskResult): Promise<WriteOutcome> {
   return db.transaction().execute(async (trx) => {
     const { hold, facts, detected_at } = result
-    // In this order: who marks a task holds its row by then.
+    // In this order, because whoever marks a task as due already holds its row.
     if (!(await lockTask(trx, hold))) return { outcome: 'gone' }
     const before = await lockDetection(trx, hold)
     if (before === undefined) return { outcome: 'stale' }

@@ -5,25 +5,30 @@ import type { TaskRun } from '../reconstruction/index.ts'
 import { JudgeUnavailable, postJson } from './post-json.ts'
 import type { JudgeQuestion } from './question.ts'
 
-/** A model that may be asked about context; without one nothing is asked. */
+/** Settings of the judge model; without them no question is sent. */
 export type JudgeSettings = {
-  /** Base of an OpenAI-compatible endpoint, such as `https://api.openai.com/v1`. */
+  /** Base URL of an OpenAI-compatible endpoint, such as `https://api.openai.com/v1`. */
   url: string
   model: string
-  /** From the configuration only; it is in no log, error or finding. None for an open endpoint. */
+  /**
+   * Read from the configuration only; never in a log, error or finding. Undefined for an open
+   * endpoint.
+   */
   api_key: string | undefined
-  /** Hosts that may have addresses that are not public. */
+  /** Hosts that may have non-public addresses. */
   allowed_hosts: readonly string[]
   timeout_ms: number
-  /** What one token may cost, in billionths of a dollar: with it calls are counted beforehand. */
+  /**
+   * Maximum cost of a token in billionths of a dollar; questions are charged before they are sent.
+   */
   nano_dollars_per_token: bigint
-  /** What a project may spend in a day (UTC). */
+  /** Maximum cost per project and day (UTC). */
   nano_dollars_per_day_max: bigint
 }
 
-/** Keeps what projects spent. */
+/** Accounts for the spending of projects. */
 export type JudgeSpend = {
-  /** Books a sum for a day if it stays within `max`, at once for all processes; else false. */
+  /** Books an amount for a day, atomically over all processes; false if it would exceed `max`. */
   book(about: {
     project_id: string
     /** `YYYY-MM-DD`, UTC. */
@@ -33,7 +38,7 @@ export type JudgeSpend = {
   }): Promise<boolean>
 }
 
-/** A question about a run, and until when anybody waits for the answer. */
+/** A question about a run, with its cancellation. */
 export type JudgeRequest = {
   run: TaskRun
   question: JudgeQuestion
@@ -41,10 +46,10 @@ export type JudgeRequest = {
   signal?: AbortSignal | undefined
 }
 
-/** Asks the model about a run. It only adds findings, each marked with `judge` in its evidence. */
+/** Asks the model about a run. It only adds findings, each with `judge` in its evidence. */
 export type ContextJudge = (asking: JudgeRequest) => Promise<Judgement>
 
-/** `reason` says why the model was not asked, or gave no answer that can be used. */
+/** `reason`: why the model was not asked or gave no usable answer. */
 export type Judgement =
   | { outcome: 'answered'; findings: FindingDraft[] }
   | { outcome: 'over_budget' | 'failed' | 'aborted'; reason: string }
@@ -52,10 +57,10 @@ export type Judgement =
 const breaches_max = 30
 const output_tokens_max = 800
 const answer_bytes_max = 262_144
-/** A model's word is never as sure as a rule. */
+/** Maximum confidence of a model's finding, below that of a rule. */
 const confidence_max = 0.6
 
-/** Makes the judge of these settings. Only what `spend` rejects with, it rejects with. */
+/** Creates a judge. Rejects only with errors of `spend`. */
 export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): ContextJudge {
   return async ({ run, question, now_ms, signal }) => {
     const isBooked = await spend.book({
@@ -77,13 +82,13 @@ export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): 
   }
 }
 
-/** What a question may take, its answer included, at most. */
+/** Estimates the maximum tokens of a question and its answer. */
 function estimateTokens({ text }: JudgeQuestion): number {
   const bytes = Buffer.byteLength(instructions) + Buffer.byteLength(text)
   return Math.ceil(bytes / bytes_per_token_min) + output_tokens_max
 }
 
-/** Fewer bytes than that are no token, on average, in any language that models are used in. */
+/** Minimum average bytes per token in every language that models support. */
 const bytes_per_token_min = 2
 
 const instructions =
@@ -144,7 +149,7 @@ function toFindings(
   return breaches.flatMap(({ statement: said, answer: given, why }) => {
     const statement = statements[said]
     const asked = answers[given]
-    // A model that names what it was not given is not believed.
+    // Ignores breaches of statements that the question did not contain.
     if (statement === undefined || asked?.holds.includes(said) !== true) return []
     const { answer } = asked
     return [

@@ -3,10 +3,10 @@ import type { TaskDetection } from '../findings/detections-store.ts'
 import type { TaskKey } from '../findings/due-tasks.ts'
 import type { DetectionDb } from '../ports.ts'
 
-/** A task that the judge is to be asked about, held by whoever claimed it. */
+/** A task claimed for the judge. */
 export type JudgeClaim = TaskKey & Pick<TaskDetection, 'epoch' | 'judge_due_at' | 'judged'>
 
-/** Claims tasks that have been due the longest, so that nobody else asks about them meanwhile. */
+/** Claims the tasks that have been due longest. */
 export async function claimJudgeDue(
   db: DetectionDb,
   { lease_ms, limit }: { lease_ms: number; limit: number },
@@ -25,7 +25,7 @@ export async function claimJudgeDue(
   return rows
 }
 
-/** Claims one task, due or not; undefined while somebody else asks about it. */
+/** Claims one task, due or not; undefined while it is claimed by somebody else. */
 export async function claimJudgement(
   db: DetectionDb,
   { project_id, task_id }: TaskKey,
@@ -39,7 +39,7 @@ export async function claimJudgement(
   return rows[0]
 }
 
-/** Gives a task back that was not asked about: it is due again after a while, if it was due. */
+/** Releases an unasked task: if it was due, it is due again after a delay. */
 export async function releaseJudgement(
   db: DetectionDb,
   { project_id, task_id }: TaskKey,

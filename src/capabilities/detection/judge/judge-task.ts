@@ -10,27 +10,27 @@ import { claimJudgement, type JudgeClaim, releaseJudgement } from './due-judgeme
 import { buildQuestion, getJudgeableDigests } from './question.ts'
 import { writeJudgement } from './write-judgement.ts'
 
-/** The ports of detection with the judge, where one is set. */
+/** Ports of detection, with the judge if one is set. */
 export type DetectionDeps = DetectionPorts & { judge?: ContextJudge | undefined }
 
-/** What a task that was claimed for the judge is asked about with. */
+/** Ports for judging a claimed task. */
 export type JudgePorts = DetectionPorts & {
   judge: ContextJudge
   work: JudgeWork
-  /** What was read of tasks before. */
+  /** Histories already read. */
   cache?: HistoryCache
   signal?: AbortSignal
 }
 
-/** What came of it; `nothing`: there was nothing new to ask, or the task is not there any more. */
+/** Outcome; `nothing`: no new answers to ask about, or the task was deleted. */
 export type JudgedTask = {
   outcome: Judgement['outcome'] | 'nothing'
   changes: FindingChanges | undefined
 }
 
 /**
- * Asks the judge about those answers of a claimed task that it was not asked about yet, and writes
- * what it says. No transaction is open while it is asked. Rejects when a store is out of reach.
+ * Asks the judge about the answers of a claimed task that were not judged yet, and writes its
+ * findings. No transaction is open during the question. Rejects when a store is unavailable.
  */
 export async function judgeTask(ports: JudgePorts, claim: JudgeClaim): Promise<JudgedTask> {
   const { db, judge, work, signal, clock } = ports
@@ -76,24 +76,26 @@ async function readClaimed(
   return undefined
 }
 
-/** Bounds of asking the judge; every one has a default in `defaultJudgeWork`. */
+/** Limits of judging; defaults in `defaultJudgeWork`. */
 export type JudgeWork = {
-  /** A running task is not asked about before it had no call for so long. */
+  /** Minimum time without a call before a running task is judged. */
   rest_ms: number
-  /** How often it is looked whether tasks are due. */
+  /** Interval of looking for due tasks. */
   poll_ms: number
-  /** Questions of one process at a time. */
+  /** Maximum concurrent questions of a process. */
   asks_max: number
-  /** What was claimed and not ended by then is asked about by whoever looks next. */
+  /** Lease of a claim; afterwards another process can claim the task. */
   lease_ms: number
-  /** Waits after a failure: doubled from the first to the second figure. */
+  /** Back-off after a failure: first and longest delay. */
   retry_ms: number
   retry_ms_max: number
-  /** Failures after which the same answers are not asked about again. */
+  /** Failures after which the same answers are not judged again. */
   failures_max: number
 }
 
-/** The lease is longer than the longest time-out of a question, a minute, and what is read for it. */
+/**
+ * The lease exceeds the longest time-out of a question, one minute, plus the time to read the task.
+ */
 export const defaultJudgeWork: JudgeWork = {
   rest_ms: 10_000,
   poll_ms: 1_000,
@@ -107,8 +109,8 @@ export const defaultJudgeWork: JudgeWork = {
 type JudgeNowOptions = { detectors?: readonly string[]; force?: boolean; signal?: AbortSignal }
 
 /**
- * Asks the judge about a task at once, for somebody who waits for the answer. Undefined when there is
- * no judge, when it was not asked for, when somebody else asks it now, or nothing is left to ask.
+ * Asks the judge about a task at once, for a waiting client. Returns undefined without a judge, if
+ * judging was not requested, if the task is claimed, or if nothing is left to ask.
  */
 export async function judgeNow(
   { judge, ...deps }: DetectionDeps,

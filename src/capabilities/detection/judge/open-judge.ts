@@ -9,8 +9,9 @@ import {
 } from './context-judge.ts'
 
 /**
- * Opens the judge, counts what it is asked and logs why it gave no answer, without what was asked.
- * Without settings there is none, and nothing is ever sent. Once per process: it registers a metric.
+ * Opens the judge, counts its questions and logs why it gave no usable answer, without the
+ * question. Without settings there is no judge and nothing is sent. Call once per process: it
+ * registers a metric.
  */
 export function openJudge(
   { db, metrics, logger }: { db: DetectionDb; metrics: Metrics; logger: Logger },
@@ -36,8 +37,8 @@ export function openJudge(
 }
 
 /**
- * Keeps in PostgreSQL what projects spend on the judge, each its last day. One whose clock is behind
- * books on the day that others have begun. Rejects when PostgreSQL is out of reach.
+ * Keeps each project's spending of its latest day in PostgreSQL. A process whose clock lags books
+ * on the day that others have started. Rejects when PostgreSQL is unavailable.
  */
 export function openJudgeSpend({ db }: { db: DetectionDb }): JudgeSpend {
   return {

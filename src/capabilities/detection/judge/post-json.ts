@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** The endpoint can not be used: its address, its answer, or the time it took. */
+/** The endpoint cannot be used: bad address, bad answer, or time-out. */
 export class JudgeUnavailable extends Error {
   override readonly name = 'JudgeUnavailable'
 }
@@ -13,17 +13,17 @@ export type PostOptions = {
   headers: Readonly<Record<string, string>>
   body: unknown
   timeout_ms: number
-  /** A longer answer is refused. */
+  /** Maximum bytes of an answer; a longer one is refused. */
   answer_bytes_max: number
-  /** Hosts that the operator named: they may have addresses that are not public. */
+  /** Hosts that the operator allowed to have non-public addresses. */
   allowed_hosts: readonly string[]
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * Posts JSON and answers the JSON that comes back. A host is resolved once, by the connection itself,
- * and only a public address is connected to; redirects are not followed. Rejects with
+ * Posts JSON and returns the JSON of the answer. The host is resolved once, by the connection
+ * itself, and only public addresses are connected; redirects are not followed. Rejects with
  * JudgeUnavailable, which never quotes a header.
  */
 export async function postJson(options: PostOptions): Promise<unknown> {
@@ -84,7 +84,7 @@ async function readAnswer(answer: IncomingMessage, bytes_max: number): Promise<s
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Resolves a name for a connection; one address that is not public refuses all of them. */
+/** Resolves a host name; a single non-public address refuses the name. */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookUp(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
     if (error) return callback(error, '')
@@ -103,25 +103,25 @@ function toUnavailable(cause: unknown): JudgeUnavailable {
   return new JudgeUnavailable(isLate ? 'the endpoint took too long' : 'no connection', { cause })
 }
 
-/** An aborted request rejects with an error whose cause is the signal's reason. */
+/** An aborted request rejects with the signal's reason as its cause. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'TimeoutError'
 }
 
 /**
- * Whether an address is one of the public internet: no loopback, private, link-local, shared,
- * documentation, multicast or reserved range (IANA's special-purpose registries, RFC 6890).
+ * Tells whether an address is on the public internet: not loopback, private, link-local, shared,
+ * documentation, multicast or reserved (IANA special-purpose registries, RFC 6890).
  */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 0) return false
-  // An IPv4 address in the form of IPv6 is judged as IPv4.
+  // IPv4-mapped IPv6 addresses are checked as IPv4.
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1]
   if (mapped !== undefined) return isPublicAddress(mapped)
   return family === 4 ? !reserved4.check(address, 'ipv4') : !reserved6.check(address, 'ipv6')
 }
 
-// Two lists: in one, the mapped range of IPv6 would take all of IPv4 in.
+// Separate lists, because the mapped IPv6 range in a common list would match all of IPv4.
 const reserved4 = new BlockList()
 const reserved6 = new BlockList()
 for (const [network, prefix] of [

@@ -5,14 +5,14 @@ import { digestOf, type TaskRun } from '../reconstruction/index.ts'
 import { isJudgeOff } from '../settings/detector-settings.ts'
 import type { TaskRead } from '../worker/analyse-tasks.ts'
 
-/** One answer that the judge is asked about. */
+/** An answer in a question to the judge. */
 export type AskedAnswer = {
   answer: Answer
-  /** Places in `JudgeQuestion.statements` of what held when the answer was given. */
+  /** Indexes in `JudgeQuestion.statements` of the statements valid for the answer. */
   holds: readonly number[]
 }
 
-/** What the judge is asked of a run: answers, and the statements that held when they were given. */
+/** A question to the judge: answers, and the statements valid when they were given. */
 export type JudgeQuestion = {
   text: string
   statements: readonly MemoryEntry[]
@@ -24,14 +24,14 @@ const answers_max = 10
 const answer_chars_max = 1_500
 
 /**
- * Digests of the last answers of a run that the judge could be asked about: an answer with what was
- * said before it has the same digest as long as neither changes.
+ * Returns the digests of the latest judgeable answers. A digest covers the answer and its valid
+ * statements.
  */
 export function getJudgeableDigests(run: TaskRun, prior: ContextMemory | undefined): string[] {
   return findJudgeable(run, prior).map(digestOfAnswer)
 }
 
-/** What to ask of those of the last answers that were not asked yet; undefined when of none. */
+/** Builds the question about answers not judged yet; undefined if there are none. */
 export function buildQuestion(
   run: TaskRun,
   prior: ContextMemory | undefined,
@@ -58,13 +58,13 @@ export function buildQuestion(
   return { text, statements, answers }
 }
 
-/** The last answers with text before which something was said to keep, in the order of steps. */
+/** Returns the latest answers with text and at least one valid statement, in order of steps. */
 function findJudgeable(run: TaskRun, prior: ContextMemory | undefined): Answer[] {
   const byStep = new Map<number, Answer>()
   for (const { answers } of readDialogues(run, prior).dialogues) {
     for (const answer of answers) {
       const isAsked = answer.active.length > 0 && answer.message.text.trim() !== ''
-      // A branch tells the answers of its parent again.
+      // A branch repeats the answers of its parent.
       if (isAsked && !byStep.has(answer.step.index)) byStep.set(answer.step.index, answer)
     }
   }
@@ -72,7 +72,7 @@ function findJudgeable(run: TaskRun, prior: ContextMemory | undefined): Answer[]
   return inOrder.slice(-answers_max)
 }
 
-/** Those that held before the newest answers, where there are too many. */
+/** Collects the statements of the answers; above the limit those of the newest answers are kept. */
 function collectStatements(answers: readonly Answer[]): Map<string, MemoryEntry> {
   const found = new Map<string, MemoryEntry>()
   for (const { active } of answers.toReversed()) {
@@ -92,7 +92,7 @@ function digestOfAnswer({ call, message, active }: Answer): string {
   return digestOf(JSON.stringify([placeKey(call), message.text, active.map(entryKey)]))
 }
 
-/** Plans the questions about a task; undefined where the judge is off. An ended task needs no rest. */
+/** Plans the questions about a task; undefined if the judge is off. An ended task needs no rest. */
 export function planJudging(
   { facts, settings, run, prior }: TaskRead,
   rest_ms: number,

@@ -11,8 +11,8 @@ type Ports = Omit<JudgePorts, 'signal'> & {
 }
 
 /**
- * Asks the judge about tasks that are due and rest, until it is stopped. It runs beside detection,
- * which never waits for it. While the judge fails it is asked ever less often.
+ * Asks the judge about due tasks until it is stopped. Detection never waits for it. Failures of the
+ * judge lengthen the pause.
  */
 export function startJudging(ports: Ports): { stop(): Promise<void> } {
   const { work, logger } = ports
@@ -39,7 +39,7 @@ export function startJudging(ports: Ports): { stop(): Promise<void> } {
   }
 }
 
-/** `failed` when none of the questions was answered. */
+/** `failed` if no question was answered. */
 async function judgeSome(ports: Ports, signal: AbortSignal): Promise<'none' | 'some' | 'failed'> {
   const { db, work } = ports
   const { lease_ms, asks_max: limit } = work
@@ -49,7 +49,10 @@ async function judgeSome(ports: Ports, signal: AbortSignal): Promise<'none' | 's
   return outcomes.every((outcome) => outcome === 'failed') ? 'failed' : 'some'
 }
 
-/** One at fault holds nobody else up: it is due again after the longest wait. */
+/**
+ * Judges one task; a task that throws is due again after the longest delay and does not affect
+ * others.
+ */
 async function judgeOne(ports: Ports & JudgePorts, claim: JudgeClaim): Promise<string> {
   const { db, work, logger, meters } = ports
   try {
@@ -62,7 +65,7 @@ async function judgeOne(ports: Ports & JudgePorts, claim: JudgeClaim): Promise<s
   } catch (error) {
     const { project_id, task_id } = claim
     logger.warn({ err: error, project_id, task_id }, 'the judge could not be asked about a task')
-    // When this fails too, the claim runs out.
+    // If this fails too, the claim expires.
     await releaseJudgement(db, claim, work.retry_ms_max).catch(() => undefined)
     return 'failed'
   }

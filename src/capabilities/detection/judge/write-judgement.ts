@@ -14,24 +14,24 @@ import type { Judgement } from './context-judge.ts'
 import type { JudgeClaim } from './due-judgements.ts'
 import type { JudgeQuestion } from './question.ts'
 
-/** What the judge was asked about a task, and what came of it. */
+/** A question to the judge with its judgement. */
 export type JudgeResult = {
   claim: JudgeClaim
   run: TaskRun
-  /** Undefined: there was nothing left to ask. */
+  /** Undefined if nothing was left to ask. */
   asked: { question: JudgeQuestion; judgement: Judgement } | undefined
-  /** Digests of the answers that need not be asked about again after an answer. */
+  /** Digests of the answers that count as judged afterwards. */
   answers: readonly string[]
   /** ISO 8601. */
   at: string
-  /** Failures after which the same is not asked again, and the wait before it is. */
+  /** Failures after which the same answers are not judged again, and the first delay of a retry. */
   failures_max: number
   retry_ms: number
 }
 
 /**
- * Writes what the judge said. A task whose findings that changes is looked at again, which makes its
- * verdict anew. Undefined when content was taken out of the task meanwhile: then nothing is written.
+ * Writes the judge's findings. If they change, the task is analysed again, which updates its
+ * verdict. Returns undefined and writes nothing if content of the task was erased in the meantime.
  */
 export async function writeJudgement(
   db: DetectionDb,
@@ -57,7 +57,7 @@ export async function writeJudgement(
   })
 }
 
-/** Compares with what the judge said before of the answers that it was asked about now. */
+/** Compares with the judge's earlier findings on the same answers. */
 function compareWithStored({ run, asked }: JudgeResult, stored: readonly Finding[]) {
   const isAnswered = asked?.judgement.outcome === 'answered'
   const drafts = asked?.judgement.outcome === 'answered' ? asked.judgement.findings : []
@@ -78,7 +78,7 @@ function compareWithStored({ run, asked }: JudgeResult, stored: readonly Finding
   })
 }
 
-/** A rule has found of the same answer that the same statement is broken. */
+/** Tells whether a rule already found the same statement broken by the same answer. */
 function isFoundByRule(known: Finding, { places, evidence }: NewFinding): boolean {
   const { kind, judge, state } = known
   if (kind !== 'context' || judge !== null || state === 'withdrawn') return false
@@ -101,7 +101,7 @@ async function writeState(
   const judged = isOver
     ? { answers, failures: 0 }
     : { answers: claim.judged?.answers ?? [], failures }
-  // When the task was marked anew meanwhile, that mark stays.
+  // A mark set in the meantime is kept.
   const due_ms = isRetried ? backOff({ base_ms: retry_ms }, failures) : null
   const isMarked = before.judge_due_at !== claim.judge_due_at
   await sql`

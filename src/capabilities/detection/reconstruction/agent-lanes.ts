@@ -2,12 +2,12 @@ import type { Observation } from '../../../model/observation.ts'
 import type { Place } from './contract.ts'
 import { newThread, type RunState } from './run-state.ts'
 
-/** Spans of a task that are remembered; for later ones agents go by their names only. */
+/** Maximum spans remembered per task; agents of later spans are recognised by name only. */
 export const spans_max = 50_000
-/** How far up agents are looked for: parents may go in circles. */
+/** Maximum parents followed to find an agent, because parents can form a cycle. */
 const climb_max = 64
 
-/** Returns the key of an observation in maps that live as long as a run. */
+/** Returns the key of an observation in maps of a run. */
 export function spanKey({ trace_id, observation_id }: Place): string {
   return `${trace_id} ${observation_id}`
 }
@@ -21,7 +21,7 @@ export function rememberSpan(state: RunState, row: Observation): void {
   })
 }
 
-/** The agent that an observation belongs to: its span, else its name; and the agent above. */
+/** Keys of the agent of an observation (its span, otherwise its name) and of the agent above it. */
 export type AgentKeys = { key: string; parent: string }
 
 export function findAgent(state: RunState, row: Observation): AgentKeys {
@@ -39,8 +39,8 @@ export function findAgent(state: RunState, row: Observation): AgentKeys {
 }
 
 /**
- * The thread of a call that tells no history: that of its agent, else the thread of an agent of the
- * same name that was over by then, else a new one.
+ * Returns the thread of a call that sends no history: its agent's thread, otherwise a finished
+ * thread of an agent with the same name, otherwise a new thread.
  */
 export function findLaneThread(state: RunState, row: Observation): number {
   const { key, parent } = findAgent(state, row)

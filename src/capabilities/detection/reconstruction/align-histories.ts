@@ -1,7 +1,7 @@
 import { type Head, isAnswer } from './heads.ts'
 import type { HistoryMessage } from './read-messages.ts'
 
-/** Messages at the beginning that are the same. */
+/** Counts the equal messages at the start of both histories. */
 export function countPrefix(
   digests: readonly string[],
   messages: readonly HistoryMessage[],
@@ -11,26 +11,28 @@ export function countPrefix(
   return at
 }
 
-/** How a history stands to one that was sent before; positions in the old one count its answer. */
+/**
+ * Alignment of a history with an earlier one. Positions in the earlier history count its answer.
+ */
 export type Alignment = {
-  /** For each message its position in the old history; -1 when it was not there. */
+  /** Position of each message in the earlier history; -1 for a new message. */
   at: Int32Array
   prefix: number
-  /** Positions of the old history that are gone, its answer aside. */
+  /** Positions of the earlier history that are missing now, except its answer. */
   lost: readonly number[]
-  /** New messages that stand before one that was kept. */
+  /** New messages in front of a kept message. */
   inserted: readonly number[]
-  /** New messages behind all that were kept. */
+  /** Number of new messages after the last kept message. */
   trailing: number
-  /** The last position that was kept; -1 when none was. */
+  /** Last position that was kept; -1 if nothing was kept. */
   last_kept: number
-  /** Kept ones but for the leading messages of the system. */
+  /** Number of kept messages, except leading system messages. */
   kept: number
 }
 
 /**
- * Aligns a history with an old one in linear time: the same beginning, then messages that stand
- * once in both, in order, then their neighbours.
+ * Aligns a history with an earlier one in linear time: first the common prefix, then the messages
+ * that occur exactly once in both, in order, then their neighbours.
  */
 export function alignHistories(head: Head, messages: readonly HistoryMessage[]): Alignment {
   const { digests } = head
@@ -46,7 +48,10 @@ export function alignHistories(head: Head, messages: readonly HistoryMessage[]):
 
 type Aligning = { at: Int32Array; prefix: number }
 
-/** Most edits leave all other messages in their places. Answers whether this was such a one. */
+/**
+ * Aligns a history in which a few messages were edited in place. Returns false for any other
+ * change.
+ */
 function alignInPlace(
   { digests, answer }: Head,
   messages: readonly HistoryMessage[],
@@ -66,7 +71,7 @@ function alignInPlace(
   return true
 }
 
-/** More messages than so are not changed in their places. */
+/** Maximum messages edited in place. */
 const edits_max = 4
 
 function alignUnique(
@@ -92,7 +97,7 @@ function alignUnique(
   }
 }
 
-/** Where the digests stand that stand there once, from a place on. */
+/** Returns the positions, from `from` on, of digests that occur exactly once. */
 function findUnique(digests: readonly string[], from: number): ReadonlyMap<string, number> {
   const places = new Map<string, number>()
   const repeated = new Set<string>()

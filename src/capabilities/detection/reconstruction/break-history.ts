@@ -16,7 +16,7 @@ import { newThread, type RunState } from './run-state.ts'
 
 type Related = { head: Head; aligned: Alignment }
 
-/** A history that goes on with none as it is: a break in a thread, or a thread of its own. */
+/** Places a history that continues none unchanged: as a break in a thread or as a new thread. */
 export function breakOrStart(state: RunState, sent: SentHistory): FollowedHistory {
   const waiting = findWaitingHead(state, sent.fresh)
   if (waiting !== undefined) return continueHead(state, waiting, { ...sent, raw: undefined })
@@ -30,7 +30,7 @@ export function breakOrStart(state: RunState, sent: SentHistory): FollowedHistor
   return startBranch(state, head, { ...sent, fresh: sent.fresh.slice(prefix), kept: prefix })
 }
 
-/** Some clients send only what is new: the results of tools that a thread waits for. */
+/** Finds the thread that waits for these tool results: some clients send only new messages. */
 function findWaitingHead(state: RunState, messages: readonly HistoryMessage[]): Head | undefined {
   const [first] = messages
   if (first?.role !== 'tool' || first.tool_call_id === '') return undefined
@@ -41,7 +41,10 @@ function findWaitingHead(state: RunState, messages: readonly HistoryMessage[]): 
   )
 }
 
-/** The head of which most was kept, beside what the system says; one that lost little is it. */
+/**
+ * Finds the head of which most messages were kept, system messages aside; the first head that lost
+ * few messages is taken.
+ */
 function findRelatedHead(
   heads: readonly Head[],
   messages: readonly HistoryMessage[],
@@ -69,7 +72,10 @@ function isKnownIn(
   return messages.some((message) => isAnswer(head.answer, message))
 }
 
-/** Who is told otherwise by the system, and knows of no answer, only reads what the user said too. */
+/**
+ * Tells whether the history is another agent's: its system text differs and it contains no known
+ * answer, so the agents share only the user's messages.
+ */
 function isOtherAgent(
   head: Head,
   messages: readonly HistoryMessage[],
@@ -81,7 +87,7 @@ function isOtherAgent(
 
 type Break = { head: Head; kind: HistoryBreak['kind']; aligned: Alignment | undefined }
 
-/** The thread goes on with another history than it had. */
+/** Continues a thread with a history that replaces its earlier one. */
 function breakHistory(
   state: RunState,
   { head: left, kind, aligned }: Break,
@@ -106,7 +112,9 @@ function breakHistory(
   return { thread, head, fresh, known, is_first: false }
 }
 
-/** Nothing was kept of any history. */
+/**
+ * Handles a history that keeps nothing of any earlier one: a reset of its agent or a new thread.
+ */
 function startOrReset(state: RunState, sent: SentHistory): FollowedHistory {
   const { row, raw, fresh, call } = sent
   const agent = findAgent(state, row)
@@ -130,18 +138,18 @@ function startOrReset(state: RunState, sent: SentHistory): FollowedHistory {
   return { thread, head, fresh, known: undefined, is_first: true }
 }
 
-/** Behind the texts of the system and the user's first. */
+/** Highest index of a summary: after the system texts and the user's first message. */
 const summaryAt_max = 2
 
-/** After so long a task's id was used for something else. */
+/** After 12 hours the same task id is taken as a new use. */
 const reuse_ns = 12n * 3_600n * 1_000_000_000n
 
-/** With fewer calls there was nothing to be lost. */
+/** Minimum calls of a thread before a reset can be told from a start. */
 const resetCalls_min = 2
 
 /**
- * Tells whether a history that has nothing of the latest one is the same agent's nevertheless: it
- * came behind the last answer and not long after, and the system says the same or nothing.
+ * Tells whether a history that shares nothing with the latest one still belongs to the same agent:
+ * it follows the last answer within `reuse_ns`, and its system text is the same or missing.
  */
 function compareAgents(
   state: RunState,
@@ -158,7 +166,7 @@ function compareAgents(
   return systems.some(({ digest }) => known.has(digest)) ? 'by_system' : 'no'
 }
 
-/** Histories that begin while the first call of a reset runs: those were agents side by side. */
+/** Splits a reset when another history starts during its first call: the agents ran in parallel. */
 function splitOverlapped(state: RunState, row: Observation): void {
   const last = state.breaks.at(-1)
   if (last?.kind !== 'reset') return
@@ -166,7 +174,7 @@ function splitOverlapped(state: RunState, row: Observation): void {
   if (call !== undefined && row.start_time < call.end_time) splitDetour(state, last)
 }
 
-/** The thread of the agent, as long as nobody told its history. */
+/** Returns the agent's thread if no history of that thread is known yet. */
 function findLaneWithoutHead(state: RunState, row: Observation): number | undefined {
   const thread = state.lanes.get(findAgent(state, row).key)
   if (thread === undefined || state.heads.some((head) => head.thread === thread)) return undefined

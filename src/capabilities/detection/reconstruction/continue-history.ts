@@ -5,16 +5,16 @@ import { type Head, newHead, useHead } from './heads.ts'
 import type { HistoryMessage } from './read-messages.ts'
 import { newThread, type RunState } from './run-state.ts'
 
-/** Where a call's history belongs, and what of it was not told before. */
+/** The place of a call's history, and its new messages. */
 export type FollowedHistory = {
   thread: number
-  /** Undefined when the call tells no history. */
+  /** Undefined for a call that sends no history. */
   head: Head | undefined
-  /** In order, what is to be put behind the head's messages. */
+  /** New messages to append to the head, in order. */
   fresh: readonly HistoryMessage[]
-  /** Of each fresh message its index in the run where it was told before, else -1. */
+  /** Index in the run of each fresh message that was already reported; -1 for a new one. */
   known: readonly number[] | undefined
-  /** True for the first history of a thread: it may begin long before the task. */
+  /** True for the first history of a thread, which can start long before the task. */
   is_first: boolean
 }
 
@@ -30,7 +30,10 @@ export function followLane(state: RunState, row: Observation): FollowedHistory {
   return { thread, head: undefined, fresh: [], known: undefined, is_first: false }
 }
 
-/** Two answers to one history are a branch, but for a call that failed and was made again. */
+/**
+ * Appends to a history. A second answer to the same history starts a branch, unless the first call
+ * failed and this one repeats it.
+ */
 export function continueHead(state: RunState, head: Head, sent: SentHistory): FollowedHistory {
   const { row, raw, fresh, call } = sent
   const isAgain = fresh.length === 0 && (head.is_ok || row.start_time < head.end_time)
@@ -42,7 +45,7 @@ export function continueHead(state: RunState, head: Head, sent: SentHistory): Fo
   return { thread: head.thread, head, fresh, known: undefined, is_first: false }
 }
 
-/** A thread of its own that begins with the first messages of another's history. */
+/** Starts a thread with the first messages of another thread's history. */
 export function startBranch(
   state: RunState,
   from: Head,
@@ -61,8 +64,8 @@ export function startBranch(
 }
 
 /**
- * A thread left its history, and now the old one goes on: what came in between was a thread of its
- * own, and the history was never broken. Only what came since is looked at.
+ * Moves a detour into its own thread: a thread left its history, and now the old history continues,
+ * so it was never broken. Only calls since the break are moved.
  */
 export function splitDetour(state: RunState, broken: HistoryBreak): void {
   const at = state.breaks.indexOf(broken)
@@ -119,7 +122,7 @@ function moveHeads(state: RunState, broken: HistoryBreak, thread: number): void 
   }
 }
 
-/** Tool uses without an answer go with their step. */
+/** Moves tool uses that wait for a result along with their step. */
 function moveOpen(state: RunState, { from, to }: { from: number; to: number }): void {
   const [old, line] = [state.lines[from], state.lines[to]]
   if (old === undefined || line === undefined) return

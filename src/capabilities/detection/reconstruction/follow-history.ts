@@ -8,9 +8,9 @@ import { type HistoryMessage, readMessages } from './read-messages.ts'
 import type { RunState } from './run-state.ts'
 
 /**
- * Finds the thread that a call goes on with. The text of a history that grew begins, but for its
- * last bracket, with the very text that was sent before: then only the rest is parsed. Else the
- * histories are compared message by message.
+ * Finds the thread that a call continues. A history that only grew starts with the exact text sent
+ * before, except for its last bracket, so only the rest is parsed. Other histories are compared
+ * message by message.
  */
 export function followHistory(state: RunState, row: Observation, call: number): FollowedHistory {
   if (row.input === '') return followLane(state, row)
@@ -31,12 +31,12 @@ export function followHistory(state: RunState, row: Observation, call: number): 
   return breakOrStart(state, whole)
 }
 
-/** The text when it is a plain list of messages, which can be compared as text. */
+/** Returns the text if it is a plain list of messages, which can be compared as text. */
 function toRawList(input: string): string | undefined {
   return input.startsWith('[{') && input.endsWith('}]') ? input : undefined
 }
 
-/** Undefined when the text was cut, so that nobody can read it. */
+/** Undefined for a text that was cut and cannot be parsed. */
 function parseMessages({ input, content_state }: Observation): HistoryMessage[] | undefined {
   const isJson = input[0] === '[' || input[0] === '{' || input[0] === '"'
   const value = isJson ? parsedJson(input) : undefined
@@ -59,11 +59,11 @@ function isContinued(raw: string, sent: string): boolean {
   if (raw.length < sent.length) return false
   const next = raw[end]
   if (next !== ',' && (next !== ']' || raw.length > sent.length)) return false
-  // Two slices are compared as memory; startsWith goes character by character.
+  // Comparing two slices compares memory; startsWith compares character by character.
   return raw.slice(0, end) === sent.slice(0, end)
 }
 
-/** The messages behind those that were sent before, as a list. */
+/** Returns the messages after the ones sent before, as a JSON list. */
 function cutSent(raw: string, sent: string): string {
   return raw.length === sent.length ? '' : `[${raw.slice(sent.length)}`
 }
@@ -76,7 +76,7 @@ function findLongestPrefix(
   for (const head of heads) {
     const { length } = head.digests
     if (length === 0 || length > messages.length || length < (longest?.ids.length ?? 0)) continue
-    // Most that differ do so at their end already.
+    // Most different histories already differ in the last message.
     if (head.digests[length - 1] !== messages[length - 1]?.digest) continue
     if (countPrefix(head.digests, messages) === length) longest = head
   }

@@ -4,10 +4,10 @@ import { objectFrom, parsedJson, textFrom } from '../../../kernel/json-values.ts
 import type { Observation } from '../../../model/observation.ts'
 import type { ContentState, DeclaredTool, ModelCall } from './contract.ts'
 
-/** What a row tells of a call, apart from its place in the run. */
+/** Facts of a call read from its row, without its position in the run. */
 export type CallFacts = Omit<ModelCall, 'index' | 'thread' | 'step' | 'retry_of'>
 
-/** The facts of a row; `memo` holds the tools that were declared before. */
+/** Reads the facts of a row; `memo` caches declared tools. */
 export function readCallFacts(
   row: Observation,
   content: ContentState,
@@ -39,19 +39,19 @@ export function readCallFacts(
   }
 }
 
-/** A span that ends before it starts took no time. */
+/** Returns the end; a span that ends before it starts took no time. */
 export function getEndTime({ start_time, end_time }: Observation): bigint {
   return end_time > start_time ? end_time : start_time
 }
 
-/** null when nobody knows any of them. */
+/** Adds the known counts; null if all are unknown. */
 function addKnown(...counts: readonly (number | null)[]): number | null {
   let sum: number | null = null
   for (const count of counts) if (count !== null) sum = (sum ?? 0) + count
   return sum
 }
 
-/** Full when both sides are told, as far as there are two. */
+/** Full if both the history and the answer are available, where the call has both. */
 export function getContentState(row: Observation, hasHistory: boolean): ContentState {
   const { content_state, output, status } = row
   if (content_state === 'dropped' || content_state === 'expired') return 'none'
@@ -62,19 +62,18 @@ export function getContentState(row: Observation, hasHistory: boolean): ContentS
 
 const attributeKeys = ['request.tools', 'request.functions', 'gen_ai.tool.definitions'] as const
 
-/** What was read before, by its text: the requests of one agent declare the same. */
+/** Declared tools by their JSON text, because all requests of an agent declare the same tools. */
 export type DeclaredMemo = BoundedCache<string, readonly DeclaredTool[] | undefined>
 
 const memo_max = 16
 
-/** Makes the memo of one run. */
+/** Creates the memo of one run. */
 export function createDeclaredMemo(): DeclaredMemo {
   return new BoundedCache(memo_max)
 }
 
 /**
- * The tools that a request declared; undefined when it does not tell, or its text was cut: then
- * nobody can say which tools there were.
+ * Returns the tools that a request declared; undefined if it did not list them or its text was cut.
  */
 export function readDeclaredTools(
   row: Observation,

@@ -5,8 +5,8 @@ import type { HistoryMessage } from './read-messages.ts'
 import type { RunState } from './run-state.ts'
 
 /**
- * What became of a history of which something was kept: a break in its thread, or `branch` when its
- * end was taken back, as by a user who changed what they said.
+ * Names the change of a partly kept history: a break in its thread, or `branch` if its end was
+ * replaced, for example by a user who edited a message.
  */
 export function nameBreak(
   state: RunState,
@@ -28,7 +28,9 @@ export function nameBreak(
   return nameReplacement(put, countChars(state, head, lost))
 }
 
-/** A reminder that stood at the end of one call only. */
+/**
+ * Tells whether only a few messages at the end are missing, such as reminders sent with one call.
+ */
 function isOnlyEnd({ digests }: Head, lost: readonly number[]): boolean {
   const from = digests.length - lost.length
   return lost.length <= reminders_max && lost.every((place) => place >= from)
@@ -36,7 +38,7 @@ function isOnlyEnd({ digests }: Head, lost: readonly number[]): boolean {
 
 const reminders_max = 2
 
-/** How many characters the messages have as they are held. */
+/** Counts the characters of the messages as kept. */
 function countChars(state: RunState, head: Head, places: readonly number[]): number {
   return places.reduce((sum, place) => {
     const message = state.messages[head.ids[place] ?? -1]
@@ -61,7 +63,10 @@ const placeholder_chars_max = 200
 const placeholder =
   /\b(?:removed|omitted|cleared|truncated|elided|deleted|trimmed|pruned|hidden)\b/i
 
-/** What clients write over a summary of what was said before; who asks for one writes otherwise. */
+/**
+ * Tells whether a message is a client's summary of earlier messages; a request for a summary starts
+ * with other words.
+ */
 export function isSummary(message: HistoryMessage | undefined): boolean {
   if (message === undefined || message.calls.length > 0 || message.role === 'tool') return false
   const text = message.text.slice(0, summary_chars_max)
@@ -75,7 +80,7 @@ const request =
 const summaryWords =
   /\b(?:conversation|discussion|history|context) (?:was|has been|is) (?:summari[sz]ed|compacted|condensed)\b|\b(?:conversation|discussion|progress|happened|work done) so far\b|\b(?:continued from a|continues an?) (?:previous|earlier|prior)\b|\bsummary of (?:the|our|earlier|previous) (?:conversation|discussion|session|work|progress|messages)\b/i
 
-/** A text that repeats the words of what is gone tells it in short, whatever it calls itself. */
+/** Tells whether a message restates the lost messages: it repeats most of their words. */
 export function isRestated(state: RunState, head: Head, message: HistoryMessage): boolean {
   if (message.role === 'tool' || message.role === 'system') return false
   const words = readWords(message.text.slice(0, restated_chars_max))

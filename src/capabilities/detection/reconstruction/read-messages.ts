@@ -8,27 +8,29 @@ import {
 import { digestOf } from './digests.ts'
 import { type HistoryCall, isCallPart, isResultPart, readCall, readResult } from './tool-parts.ts'
 
-/** A message as a history tells it, in whatever convention. */
+/** A message of a history, read from any convention. */
 export type HistoryMessage = {
   role: 'system' | 'user' | 'assistant' | 'tool'
-  /** Its texts joined, whole. */
+  /** Texts of the message, joined and uncut. */
   text: string
-  /** What the model wrote instead of an answer when it refused. */
+  /** Text of the model's refusal. */
   refusal: string
-  /** Tools that it asks for. */
+  /** Tool calls in the message. */
   calls: readonly HistoryCall[]
-  /** Of a tool's message: the call it answers, its tool where it says so, and whether it failed. */
+  /**
+   * For a tool message: the call it answers, the tool's name if given, and whether the tool failed.
+   */
   tool_call_id: string
   tool_name: string
   is_error: boolean | undefined
-  /** Equal for what is the same message, however often and in whatever spelling it is sent. */
+  /** Equal for the same message in every spelling. */
   digest: string
 }
 
 /**
- * The messages in a JSON value: lists of messages of OpenAI, OpenTelemetry, OpenInference, the AI
- * SDK, Anthropic and Gemini, items of the Responses API, and objects around them. What is none of
- * these is one message of the role given.
+ * Reads the messages in a JSON value: message lists of OpenAI, OpenTelemetry, OpenInference, the AI
+ * SDK, Anthropic and Gemini, items of the Responses API, and objects around them. Any other value
+ * becomes one message with the given role.
  */
 export function readMessages(value: unknown, role: HistoryMessage['role']): HistoryMessage[] {
   const told: HistoryMessage[] = []
@@ -37,10 +39,10 @@ export function readMessages(value: unknown, role: HistoryMessage['role']): Hist
 }
 
 const listKeys = ['messages', 'contents', 'input', 'prompts'] as const
-/** Lists in lists, and objects around them, are looked into so far. */
+/** Maximum nesting of lists and objects around the messages. */
 const wraps_max = 4
 
-/** The list of messages in a value, with what stands beside it as a first message of the system. */
+/** Returns the list of messages in a value; a system text beside the list comes first. */
 function findMessageList(value: unknown): readonly unknown[] {
   let within = value
   const before: unknown[] = []
@@ -111,7 +113,7 @@ function addMessages(
   )
 }
 
-/** The message that an answer or an event holds: an object, its JSON, or a text. */
+/** Unwraps the message inside an answer or an event: an object, its JSON, or a text. */
 function unwrapMessage({ message }: JsonObject): JsonObject | undefined {
   if (typeof message !== 'string') return objectFrom(message)
   return (message[0] === '{' ? objectFrom(parsedJson(message)) : undefined) ?? { content: message }
@@ -138,7 +140,7 @@ const emptyMessage = {
   is_error: undefined as boolean | undefined,
 } as const
 
-/** The parts of a message: its content's items, or the content itself. */
+/** Returns the parts of a message: the items of its content, or the content itself. */
 function partsOf(message: JsonObject): readonly unknown[] {
   if (isResultPart(message) || isCallPart(message)) return [message]
   const content = message['parts'] ?? message['content'] ?? message['contents'] ?? message['text']
@@ -149,7 +151,7 @@ function partsOf(message: JsonObject): readonly unknown[] {
 
 const partsOpening = /^\[\s*\{\s*"/
 
-/** Instrumentations put lists of parts into texts. */
+/** Parses the list of parts that some instrumentations put into a text. */
 function partsInText(text: string): readonly unknown[] {
   if (text === '') return []
   if (!partsOpening.test(text)) return [text]
@@ -173,7 +175,7 @@ const partTypes = new Set([
   'reasoning',
 ])
 
-/** Keys that say what a part without a type is: Bedrock's content blocks. */
+/** Keys that name the type of an untyped part: content blocks of Bedrock. */
 const blockKeys = new Set([
   'text',
   'toolUse',
@@ -222,7 +224,7 @@ function toTextMessage(
   return { ...emptyMessage, role, text: texts.join(''), refusal, calls }
 }
 
-/** OpenAI's own bound of tools is 128; a list of more is nobody's. */
+/** OpenAI allows 128 tools; a longer list is not a real one. */
 const calls_max = 512
 
 function pushCall(calls: HistoryCall[], part: unknown): void {
@@ -230,7 +232,10 @@ function pushCall(calls: HistoryCall[], part: unknown): void {
   if (call !== undefined && calls.length < calls_max) calls.push(call)
 }
 
-/** What the model thought is no part of what it said; what is no text is told by its digest. */
+/**
+ * Returns the text of a part. Reasoning is left out; a part without text is represented by its
+ * digest.
+ */
 function textOfPart(part: unknown): string {
   if (typeof part === 'string') return part
   const object = objectFrom(part)

@@ -5,7 +5,7 @@ import { bounds, countBytes, createState, toRun } from './run-state.ts'
 import { takeCall } from './take-call.ts'
 import { takeTool } from './take-tool.ts'
 
-/** Begins a reconstruction of one task, without any rows. */
+/** Creates the empty reconstruction of one task. */
 export function createReconstruction(about: RunAbout): Reconstruction {
   const state = createState(about)
   const taken = new Map<string, string>()
@@ -41,7 +41,7 @@ export function createReconstruction(about: RunAbout): Reconstruction {
   }
 }
 
-/** Puts all rows of a task in order at once: the same run as in any batches. */
+/** Orders all rows of a task at once; batches give the same run. */
 export function reconstruct(rows: readonly Observation[], about?: RunAbout): TaskRun {
   const [first] = rows
   const { project_id = '', task_id = '', conversation_id = '' } = about ?? first ?? {}
@@ -51,7 +51,7 @@ export function reconstruct(rows: readonly Observation[], about?: RunAbout): Tas
   return reconstruction.run()
 }
 
-/** Rows that were not taken yet; `changed` when one was, and told otherwise. */
+/** Returns the rows not added yet; `changed` if an added row differs now. */
 function selectFresh(
   rows: readonly Observation[],
   taken: ReadonlyMap<string, string>,
@@ -65,10 +65,10 @@ function selectFresh(
   return [...fresh.values()]
 }
 
-/** Bytes of one entry of the rows that were taken. */
+/** Bytes per entry in the map of added rows. */
 const takenBytes = 200
 
-/** Equal for a row that is told again, without looking at all of it. */
+/** Equal for an unchanged row, without comparing all of it. */
 function versionOf(row: Observation): string {
   const { start_time, end_time, status, content_state, input, output } = row
   return `${start_time} ${end_time} ${status} ${content_state} ${input.length} ${output.length}`
@@ -80,7 +80,7 @@ function toPosition({ start_time, observation_id, trace_id }: Observation): Posi
   return { start_time, observation_id, trace_id }
 }
 
-/** Rows are taken by start, then by their ids. */
+/** Orders rows by start, then by ids. */
 function compareRows(a: Position, b: Position): number {
   return (
     compare(a.start_time, b.start_time) ||

@@ -11,7 +11,7 @@ import { addAskedUses } from './tool-uses.ts'
 
 const cutOutcomes = new Set<Observation['outcome']>(['upstream_cut', 'client_gone', 'timeout'])
 
-/** Adds the step that a call answered with, and its tool uses. */
+/** Adds the step of a call's answer, and its tool uses. */
 export function takeAnswer(
   state: RunState,
   followed: FollowedHistory,
@@ -33,7 +33,7 @@ export function takeAnswer(
   if (head !== undefined) head.answer = { message, told: answer }
 }
 
-/** It went well, and nobody tells what it said. */
+/** Tells whether the call succeeded without reporting its answer. */
 function isSilentAnswer(row: Observation): boolean {
   return row.status === 'ok' || row.tool_calls.length > 0
 }
@@ -75,8 +75,8 @@ function addStep(
 }
 
 /**
- * What the model answered; undefined when there is no content of it. Of several choices it is the
- * first. A row whose text tells no tool calls may have them in their own column.
+ * Reads the model's answer; undefined without content. Takes the first of several choices. Tool
+ * calls missing from the text are read from their own column.
  */
 export function readAnswer(row: Observation): HistoryMessage | undefined {
   if (row.output === '') return undefined
@@ -91,7 +91,9 @@ export function readAnswer(row: Observation): HistoryMessage | undefined {
   return { ...answer, calls }
 }
 
-/** A whole response of a provider holds its messages as choices, candidates or items. */
+/**
+ * Unwraps a provider's whole response, which lists its messages as choices, candidates or items.
+ */
 function unwrapChoices(value: unknown): unknown {
   const object = objectFrom(value)
   if (object === undefined) return value
@@ -100,7 +102,7 @@ function unwrapChoices(value: unknown): unknown {
   return Array.isArray(object['output']) ? object['output'] : value
 }
 
-/** Instrumentations tell text and tool calls of one answer as messages one after the other. */
+/** Joins the messages of one answer: instrumentations report its text and tool calls separately. */
 function joinMessages(said: readonly HistoryMessage[], first: HistoryMessage): HistoryMessage {
   if (said.length === 1) return first
   const calls = said.flatMap((message) => message.calls)

@@ -10,8 +10,8 @@ import { takeMessages } from './take-messages.ts'
 import { addAskedUses } from './tool-uses.ts'
 
 /**
- * Adds a model call to the run: its thread, what its history brought, and its answer. A second
- * telling of a call that is known adds to it what it did not have.
+ * Adds a model call to the run: its thread, its new messages, and its answer. A second report of a
+ * known call only fills in missing fields.
  */
 export function takeCall(state: RunState, row: Observation): void {
   const twin = findDuplicate(state, row)
@@ -43,10 +43,10 @@ function rememberCall(state: RunState, row: Observation, index: number): void {
   if (parent !== '') state.callsByParent.set(spanKey({ trace_id, observation_id: parent }), index)
 }
 
-/** A failed call is made again soon. */
+/** Maximum time between a failed call and its retry. */
 const retry_ns = 600_000_000_000n
 
-/** The failed call just before in the thread, when this one asks the same. */
+/** Returns the failed call just before in the thread if this call repeats it. */
 function findRetried(
   state: RunState,
   { thread, row, is_grown }: { thread: number; row: Observation; is_grown: boolean },
@@ -56,13 +56,13 @@ function findRetried(
   return row.start_time - last.end_time <= retry_ns ? last.index : null
 }
 
-/** Calls of a trace that a second telling is looked for among. */
+/** Number of latest calls that are compared with a new row. */
 const recent_max = 16
 
 /**
- * The call that a row tells a second time, by another instrumentation or by the proxy below it: its
- * parent is a call, or it is a call's parent, or another source tells of the same model, answer and
- * tokens at the same time.
+ * Finds the call that a row reports a second time, from another instrumentation or the proxy below
+ * it: one is the other's parent, or another source reports the same model, answer and tokens at the
+ * same time.
  */
 export function findDuplicate(state: RunState, row: Observation): number | undefined {
   const { trace_id, parent_observation_id } = row
@@ -90,7 +90,7 @@ function isDuplicate(state: RunState, call: ModelCall, row: Observation): boolea
 
 const slack_ns = 50_000_000n
 
-/** Adds to a call what its second telling knows and the first one did not. */
+/** Fills in the fields that only the second report has. */
 export function mergeDuplicate(state: RunState, row: Observation, index: number): void {
   const call = state.calls[index]
   if (call === undefined) return
@@ -115,7 +115,7 @@ export function mergeDuplicate(state: RunState, row: Observation, index: number)
   if (call.content === 'none' && content !== 'none') addContent(state, row, merged, content)
 }
 
-/** The first telling had no content: thread, history and answer are known only now. */
+/** Adds thread, history and answer to a call whose first report had no content. */
 function addContent(
   state: RunState,
   row: Observation,
@@ -160,7 +160,7 @@ function addContent(
   if (head !== undefined) head.answer = { message, told: answer }
 }
 
-/** The call goes to the thread of its history; only the last one of a thread can. */
+/** Moves a call to the thread of its history; only the last call of a thread can move. */
 function moveLast(state: RunState, call: ModelCall, thread: number): void {
   if (call.thread === thread) return
   const [from, to] = [state.threads[call.thread], state.threads[thread]]
@@ -170,7 +170,7 @@ function moveLast(state: RunState, call: ModelCall, thread: number): void {
   if (call.step !== null) to?.steps.push(call.step)
 }
 
-/** Names were told, arguments were not. */
+/** Adds arguments to tool uses that were reported by name only. */
 function addArguments(
   state: RunState,
   step: Step,

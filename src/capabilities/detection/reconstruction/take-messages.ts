@@ -15,7 +15,9 @@ import {
   markOrphans,
 } from './tool-uses.ts'
 
-/** Takes what a history brought: answers come back, results are joined with their calls. */
+/**
+ * Adds the new messages of a history: answers are recognised, results are joined with their calls.
+ */
 export function takeMessages(state: RunState, followed: FollowedHistory, row: Observation): void {
   const { fresh, head, known } = followed
   if (head === undefined) {
@@ -42,8 +44,8 @@ export function takeMessages(state: RunState, followed: FollowedHistory, row: Ob
 }
 
 /**
- * The message of the answer, when this one is it or a part of it: some clients tell the calls of one
- * answer as messages one after the other. Behind it comes what answers it.
+ * Returns the message of the expected answer if this message is all or part of it: some clients
+ * send the calls of one answer as separate messages. The results follow.
  */
 function matchAnswer(head: Head, told: HistoryMessage): number | undefined {
   const { answer } = head
@@ -56,7 +58,7 @@ function matchAnswer(head: Head, told: HistoryMessage): number | undefined {
 
 type BringingCall = { followed: FollowedHistory; row: Observation; call: number; is_seen: boolean }
 
-/** Adds a message that was not told before, and what it says of tools. */
+/** Adds a new message, with its tool calls or results. */
 function addHistoryMessage(state: RunState, told: HistoryMessage, about: BringingCall): number {
   const { row, call } = about
   const { thread } = about.followed
@@ -79,11 +81,11 @@ function getCallIndex(state: RunState, row: Observation): number {
 }
 
 /**
- * Takes the results that a call without a history brought. Clients send results again: with a
- * retry, and with each later call when they send the whole history. An id alone does not tell old
- * results from new ones: some providers give none, some agents begin their count again. So results
- * are counted by (id, content), and a call brings as many new ones as it has more than any before.
- * Where tool calls under an id still wait, the last results under that id are their answers.
+ * Takes the results of a call without a history. Clients re-send results: with a retry, and with
+ * each later call if they send the whole history. An id does not identify a new result: some
+ * providers give none, some agents restart their count. So results are counted by (id, content),
+ * and a call adds as many new ones as it exceeds every earlier call. Where tool calls with an id
+ * still wait, the last results with that id answer them.
  */
 export function takeResults(state: RunState, thread: number, row: Observation): void {
   const results = row.tool_results
@@ -102,7 +104,7 @@ export function takeResults(state: RunState, thread: number, row: Observation): 
   }
 }
 
-/** Returns the indexes of the results that are here more often than in any call before. */
+/** Returns the indexes of results that occur more often than in any earlier call. */
 function selectNew(state: RunState, results: readonly ToolResult[]): Set<number> {
   const { brought, left_out } = state
   const here = new Map<string, number>()
@@ -123,7 +125,7 @@ function selectNew(state: RunState, results: readonly ToolResult[]): Set<number>
   return fresh
 }
 
-/** Adds indexes, the last ones first, until the set has as many of them as are wanted. */
+/** Adds indexes, last first, until the set contains `wanted` of them. */
 function addFromEnd(indexes: readonly number[], fresh: Set<number>, wanted: number): void {
   let lacking = wanted - indexes.filter((index) => fresh.has(index)).length
   for (const index of indexes.toReversed()) {
@@ -134,7 +136,7 @@ function addFromEnd(indexes: readonly number[], fresh: Set<number>, wanted: numb
   }
 }
 
-/** Counts the tool calls of the latest answer that asked under the id and that wait. */
+/** Counts the waiting tool calls with this id in the latest answer that used it. */
 function countWaiting(state: RunState, thread: number, id: string): number {
   const isWaiting = (index: number) => {
     const use = state.tools[index]
@@ -150,7 +152,9 @@ function countWaiting(state: RunState, thread: number, id: string): number {
   return findOpenByName(state, thread, id).length
 }
 
-/** The old function calls have no id: their results come under the name of the function. */
+/**
+ * Returns the name of a legacy function call, which has no id: its result uses the function's name.
+ */
 function findToolName(state: RunState, thread: number, id: string): string {
   if (id === '' || state.usesById.has(id)) return ''
   return findOpenByName(state, thread, id).length > 0 || state.ranWithoutId.has(id) ? id : ''
@@ -164,7 +168,7 @@ function findOpenByName(state: RunState, thread: number, name: string): number[]
   })
 }
 
-/** Longer ones are compared by digest, so that they need not be kept. */
+/** Longer keys are replaced by their digest, to save memory. */
 const keyLength_max = 64
 
 function resultKey({ tool_call_id, content }: ToolResult): string {

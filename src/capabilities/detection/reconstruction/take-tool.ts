@@ -10,15 +10,15 @@ import { toResultText } from './tool-parts.ts'
 import { addUse, holdResultText, msBetween, noResult, placeOf, rememberUse } from './tool-uses.ts'
 
 type ToolRun = KnownRun & {
-  /** null: nobody tells. */
+  /** null: not reported. */
   args: string | null
   result: string | null
 }
 
 /**
- * Takes a tool that ran on an observation of its own. It answers the call with its id, or, when
- * either has no id, the call of its agent's thread that waits for a tool of its name. If the
- * agent's last step has no known output, the tool is a use that this step asked for.
+ * Adds a tool that ran in its own observation. It answers the call with its id or, if either has no
+ * id, the call in its agent's thread that waits for a tool of that name. If the agent's last step
+ * has no known output, the tool counts as a use of that step.
  */
 export function takeTool(state: RunState, row: Observation): void {
   const run = readToolRun(row)
@@ -56,14 +56,14 @@ function readToolRun(row: Observation): ToolRun {
   }
 }
 
-/** Returns the whole arguments: a stored call may be cut, the input of its tool's span is not. */
+/** Returns the uncut arguments: a stored call can be cut, the input of the tool's span is not. */
 function pickWholeArguments(beginning: string, input: string): string {
   return input.startsWith(beginning) ? input : beginning
 }
 
 const prefix = /^(?:execute_tool|tools\/call|running tool:?) /
 
-/** Instrumentations write texts and parts as JSON. */
+/** Unwraps a result that an instrumentation encoded as JSON. */
 function unwrapResult(output: string): string {
   const first = output[0]
   if (first !== '"' && first !== '[') return output
@@ -72,8 +72,8 @@ function unwrapResult(output: string): string {
 }
 
 /**
- * Tells whether a run is part of the one above it: two instrumentations record the same run, such
- * as an agent's and that of the protocol below it.
+ * Tells whether a run is part of the run above it: two instrumentations recorded the same run, such
+ * as the agent's and that of the protocol below.
  */
 function isPartOfTool(state: RunState, row: Observation, { id, name }: ToolRun): boolean {
   const { toolRuns } = state
@@ -87,7 +87,7 @@ function isPartOfTool(state: RunState, row: Observation, { id, name }: ToolRun):
   return id === '' || outer.id === '' ? outer.name === name : outer.id === id
 }
 
-/** Remembers the run of a call without an id, for the message that brings its result later. */
+/** Remembers the run of a call without an id until a message brings its result. */
 function rememberRun(state: RunState, { id, name }: ToolRun, index: number): void {
   if (id !== '') {
     rememberUse(state, id, index)
@@ -134,7 +134,7 @@ function toRanUse(state: RunState, run: ToolRun, row: Observation): Partial<Tool
   }
 }
 
-/** A run that nobody is known to have asked for. */
+/** Adds a run that no known call asked for. */
 function addRun(
   state: RunState,
   run: ToolRun,
@@ -165,7 +165,7 @@ function placeOfCall({ trace_id, observation_id }: { trace_id: string; observati
   return { trace_id, observation_id }
 }
 
-/** What a step asked for is known better now. */
+/** Updates a step's digest after the arguments of its tools became known. */
 function updateStepSig(state: RunState, index: number): void {
   const step = state.steps[index]
   if (step === undefined) return

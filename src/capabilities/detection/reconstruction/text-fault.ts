@@ -1,6 +1,6 @@
 import type { ToolFault } from './contract.ts'
 
-/** How a tool failed, by the shape of a result that is text; see `faultIn`. */
+/** Finds the failure of a tool by the shape of its text result; see `findFault`. */
 export function findTextFault(text: string, kind: ToolKind): ToolFault | null {
   const head = text.slice(0, end_chars_max)
   const tail = text.length > end_chars_max ? text.slice(-end_chars_max) : head
@@ -16,9 +16,9 @@ export function findTextFault(text: string, kind: ToolKind): ToolFault | null {
   return beginsAsError(message) ? toTextFault(message.slice(0, headline_chars_max)) : null
 }
 
-/** Exit codes and tracebacks stand at the ends of a text. */
+/** Exit codes and tracebacks are at the start or end of a text. */
 const end_chars_max = 2_000
-/** Error messages are short; what is longer quotes something. */
+/** Error messages are short; longer texts quote something. */
 const message_chars_max = 4_000
 const lines_max = 40
 const readerLines_max = 3
@@ -33,7 +33,7 @@ const exitAtStart =
 const exitInLine =
   /^\s*[[(<]?(?:the )?(?:command |process |program |script )?(?:failed |exited |finished |completed |returned )?(?:with )?(?:a )?(?:non-zero )?(?:exit|return)[ _-]?(?:code|status)?[ :=>]{1,3}(\d{1,3})[\])<.]?(?:\/?[a-z_]{0,12}>)?\s*$/i
 
-/** Of the first line, else of one of the last three. */
+/** Reads the exit code from the first line or one of the last three. */
 function findExitCode(head: string, tail: string): number | undefined {
   const first = exitAtStart.exec(head.trimStart().split('\n', 1)[0] ?? '')
   if (first?.[1] !== undefined) return Number(first[1])
@@ -44,7 +44,7 @@ function findExitCode(head: string, tail: string): number | undefined {
   return undefined
 }
 
-/** `grep` without a hit ends with 1 and says nothing. */
+/** An exit code of 1 without a message is `grep` without a match. */
 function toExitFault(exit: number, tail: string): ToolFault | null {
   const said = tail.split('\n').filter((line) => line.trim() !== '' && !exitAtStart.test(line))
   const words = said.filter((line) => !emptyOutput.test(line))
@@ -56,14 +56,14 @@ function toExitFault(exit: number, tail: string): ToolFault | null {
 const emptyOutput =
   /^\s*[[(<]?(?:stdout|stderr|output|no output|empty)\b[^a-z]{0,10}(?:output)?[\])>]?\s*$/i
 
-/** What SDKs of agents put around the error of a tool. */
+/** Wrappers that agent SDKs put around a tool's error. */
 const wrapped = /^\s*<(?:tool_use_error|error|tool_error)>|^\s*\[(?:tool )?error\]/i
 
 const errorLine = /^(?:[A-Za-z_][\w.]{0,100})?(?:Error|Exception|Exit|Interrupt|Panic)\b(?::|$)/
 const traceStart =
   /^(?:Traceback \(most recent call last\):|Exception in thread "|panic: |Uncaught )/m
 
-/** An interpreter's last words; a text that goes on behind a traceback quotes it. */
+/** Tells whether a text ends in a traceback; a text that continues after one only quotes it. */
 function endsInTraceback(text: string, tail: string): boolean {
   const last = getLastLine(tail)
   if (!errorLine.test(last) && !/^\s+at /.test(last) && !/^exit status \d/.test(last)) return false
@@ -77,7 +77,7 @@ function getLastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? ''
 }
 
-/** As error messages begin: a name of an error and a colon, or the words of tools and shells. */
+/** Openings of error messages: the name of an error and a colon, or phrases of tools and shells. */
 const beginnings = [
   /^(?:the )?(?:tool |execution |runtime |internal |unexpected |fatal |http |api |request )?error(?: code)?\s?(?:\(?\d{3}\)?)?\s?:(?!\s*(?:none|null|0|no|false|nil|n\/a)\s*(?:$|[.,;\n]))/i,
   /^[A-Za-z_][\w.]{0,80}(?:Error|Exception|Failure)(?: \[[A-Z_]{2,40}\])?\s?:(?!:)/,
@@ -104,14 +104,14 @@ function beginsAsError(message: string): boolean {
 }
 
 /**
- * Tells whether an error's own words say that something did not answer: too many requests, a
- * server's failure, a time-out, a connection that failed. What an agent did wrong reads otherwise.
+ * Tells whether an error text describes an outage: too many requests, a server failure, a time-out,
+ * a failed connection.
  */
 export function isOutageText(text: string): boolean {
   return outageWords.test(text)
 }
 
-/** 408, 425, 429 and 5xx, but for 501 and 505, which no second try changes. */
+/** 408, 425, 429 and 5xx, except 501 and 505, which a retry does not change. */
 export function isOutageStatus(status: number): boolean {
   if (status === 408 || status === 425 || status === 429) return true
   return status >= 500 && status < 600 && status !== 501 && status !== 505
@@ -134,13 +134,12 @@ const outageWords = new RegExp(
 )
 
 /**
- * What a tool's texts are worth: those of a `reader` quote what others wrote (files, logs, pages,
- * search results), so that their words say nothing of how the tool went; a `shell` says it by exit
- * codes.
+ * How to read a tool's result: a `reader` quotes other texts (files, logs, pages, search results),
+ * so its words say nothing about its outcome; a `shell` reports its outcome as an exit code.
  */
 export type ToolKind = 'reader' | 'shell' | 'other'
 
-/** Told by the tool's name; for a shell by the command that stands first in its arguments. */
+/** Reads the kind from the tool's name, and for a shell from the first command in its arguments. */
 export function toolKindOf(tool: string, args: string): ToolKind {
   const words = tool
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -171,7 +170,7 @@ const readerWords = new Set([
   'history',
 ])
 
-/** Commands that print what others wrote, as the first word of the command. */
+/** Commands that print existing texts, as the first word of the command. */
 const readingCommand =
   /^\s*\{?\s*(?:"(?:command|cmd|script|input|code)"\s*:\s*)?\[?"?\s*(?:sudo )?(?:cat|tail|head|less|more|grep|rg|ag|sed -n|awk|journalctl|dmesg|git (?:log|show|diff|blame|grep)|kubectl logs|docker logs|find)\b/
 

@@ -8,25 +8,25 @@ import {
   toolKindOf,
 } from './text-fault.ts'
 
-/** What is known of a tool's use beside the text of its result. */
+/** Facts of a tool use beside its result. */
 export type UseFacts = {
   tool: string
-  /** What the model wrote; '' when nobody knows. */
+  /** Arguments as the model wrote them; '' if unknown. */
   arguments: string
-  /** The message's own word (`is_error`), where it has one. */
+  /** The message's `is_error`, if it has one. */
   is_error: boolean | undefined
-  /** The error of the tool's own span: its type and message; undefined when it ended well. */
+  /** Type and message of the error of the tool's own span; undefined if it succeeded. */
   span_error: string | undefined
 }
 
 /**
- * Whether a tool failed: `outage` when something it needs did not answer (429, 5xx, time-outs,
- * connection errors), else `error`; null when it went well or nobody can tell.
+ * Finds the failure of a tool: `outage` if a dependency did not answer (429, 5xx, time-outs,
+ * connection errors), otherwise `error`; null if it succeeded or the outcome is unknown.
  *
- * The word of whoever ran the tool counts first. Else the result must have the *shape* of an error:
- * an object that is nothing but an error's envelope, an exit code, a traceback as its end, a text
- * that begins as error messages do. A text that merely contains the word, as a log, a source file
- * or a list of failed jobs does, is a result like any other.
+ * An explicit error flag or span error decides first. Otherwise the result must have the *shape* of
+ * an error: an object that is only an error envelope, an exit code, a traceback at the end, or the
+ * opening of an error message. A text that merely contains the word, such as a log, a source file
+ * or a list of failed jobs, is an ordinary result.
  */
 export function findFault(text: string, about: UseFacts): ToolFault | null {
   if (about.span_error !== undefined) return toFault(`${about.span_error}\n${text}`)
@@ -49,7 +49,7 @@ function toFault(text: string): ToolFault {
   return isOutageText(text.slice(0, headline_chars_max)) ? 'outage' : 'error'
 }
 
-/** Keys that an error's envelope has; beside others, `error` is a field of what was asked for. */
+/** Keys of an error envelope; among other keys, `error` is a field of the requested data. */
 const envelopeKeys = new Set([
   'error',
   'errors',
@@ -128,7 +128,7 @@ function plain(key: string): string {
   return key.replaceAll(/[-_]/g, '').toLowerCase()
 }
 
-/** What came with it is a result, partial or not. */
+/** Tells whether the envelope also carries a result, complete or partial. */
 function hasData(keys: ReadonlyMap<string, unknown>): boolean {
   return ['data', 'result', 'output', 'content'].some((key) => isGiven(keys.get(key)))
 }
@@ -142,7 +142,7 @@ function isGiven(value: unknown): boolean {
   return object === undefined || Object.keys(object).length > 0
 }
 
-/** RFC 9457: a type, a title and a status of an error. */
+/** Recognises a problem document (RFC 9457): type, title and an error status. */
 function isProblemDocument(keys: ReadonlyMap<string, unknown>): boolean {
   return keys.has('title') && keys.has('type') && statusOf(keys) >= 400
 }
@@ -167,7 +167,7 @@ function wordsOf(keys: ReadonlyMap<string, unknown>): string {
     .join('\n')
 }
 
-/** `grep` without a hit and `diff` with one end with 1 and say nothing on stderr. */
+/** An exit code of 1 without stderr is `grep` without a match or `diff` with one. */
 function toExitFault(exit: number, keys: ReadonlyMap<string, unknown>): ToolFault | null {
   const stderr = keys.get('stderr') ?? keys.get('error')
   const told = isGiven(stderr)

@@ -1,11 +1,11 @@
 import { type JsonObject, jsonText, objectFrom } from '../../../kernel/json-values.ts'
 import { readArguments, sigOf } from './digests.ts'
 
-/** A call of a tool as a message tells it. */
+/** A tool call in a message. */
 export type HistoryCall = {
   id: string
   name: string
-  /** The text of its arguments, as it was written or as JSON of what was told. */
+  /** Arguments as text: as written, or serialised from JSON. */
   arguments: string
   is_json: boolean
   sig: string
@@ -20,7 +20,7 @@ const callTypes = new Set([
   'custom_tool_call',
 ])
 
-/** Tells whether a part of a message, or an item in its place, is a call of a tool. */
+/** Tells whether a part of a message, or an item in its place, is a tool call. */
 export function isCallPart(part: unknown): boolean {
   const object = objectFrom(part)
   if (object === undefined) return false
@@ -29,7 +29,7 @@ export function isCallPart(part: unknown): boolean {
   return findUntypedCall(object) !== undefined && !object['role']
 }
 
-/** Gemini's and Bedrock's parts have no type: a key of theirs says what they are. */
+/** Finds the call in an untyped part of Gemini or Bedrock, which is marked by its key. */
 function findUntypedCall(part: JsonObject): JsonObject | undefined {
   return objectFrom(part['functionCall'] ?? part['function_call'] ?? part['toolUse'])
 }
@@ -46,7 +46,7 @@ const resultTypes = new Set([
   'custom_tool_call_output',
 ])
 
-/** Tells whether a part of a message, or an item in its place, is the result of a tool. */
+/** Tells whether a part of a message, or an item in its place, is a tool result. */
 export function isResultPart(part: unknown): boolean {
   const object = objectFrom(part)
   if (object === undefined) return false
@@ -55,7 +55,7 @@ export function isResultPart(part: unknown): boolean {
   return findUntypedResult(object) !== undefined
 }
 
-/** A call of whatever convention; undefined when it names no tool. */
+/** Reads a tool call of any convention; undefined without a tool name. */
 export function readCall(part: unknown): HistoryCall | undefined {
   const item = objectFrom(part)
   if (item === undefined) return undefined
@@ -68,10 +68,10 @@ export function readCall(part: unknown): HistoryCall | undefined {
   return toHistoryCall(id, name, readArgumentText(called, item))
 }
 
-/** Longer names and ids are nobody's. */
+/** Maximum characters of names and ids; longer ones are cut. */
 const name_chars_max = 256
 
-/** A call of these words. */
+/** Creates a call from its id, name and arguments. */
 export function toHistoryCall(id: string, name: string, args: string): HistoryCall {
   const short = name.slice(0, name_chars_max)
   const { is_json, sig } = signCall(short, args)
@@ -80,7 +80,9 @@ export function toHistoryCall(id: string, name: string, args: string): HistoryCa
 
 type Signature = Pick<HistoryCall, 'is_json' | 'sig'>
 
-/** What the last calls came to: a history that is not sent as it was brings all of them again. */
+/**
+ * Cached signatures of calls: a history that is not sent unchanged contains all its calls again.
+ */
 const memo = new Map<string, Signature>()
 const memo_max = 4_096
 const memo_chars_max = 1_024
@@ -113,7 +115,7 @@ function readArgumentText(called: JsonObject, item: JsonObject): string {
   return typeof given === 'string' ? given : jsonText(given)
 }
 
-/** The result in a part or in a message of a tool. */
+/** Reads the result from a part or from a tool message. */
 export function readResult(part: unknown): {
   text: string
   tool_call_id: string
@@ -148,7 +150,7 @@ export function readResult(part: unknown): {
   }
 }
 
-/** The AI SDK says of each result what it is: `{"type":"error-text","value":…}`. */
+/** Reads the outcome that the AI SDK puts around a result: `{"type":"error-text","value":…}`. */
 function readWrappedFailure(content: unknown): boolean | undefined {
   const object = objectFrom(content)
   const failed = object?.['isError'] ?? object?.['is_error']
@@ -157,13 +159,13 @@ function readWrappedFailure(content: unknown): boolean | undefined {
   return type === 'error-text' || type === 'error-json' ? true : undefined
 }
 
-/** Bedrock says of each result how it ended. */
+/** Reads the outcome that Bedrock gives with each result. */
 function readFailedStatus(result: JsonObject | undefined): boolean | undefined {
   const status = result?.['status']
   return status === 'error' || status === 'success' ? status === 'error' : undefined
 }
 
-/** A result as text: texts of its parts joined, else its JSON. */
+/** Returns a result as text: the joined texts of its parts, otherwise its JSON. */
 export function toResultText(told: unknown): string {
   const content = unwrapContent(told)
   if (typeof content === 'string') return content

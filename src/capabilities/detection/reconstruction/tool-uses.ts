@@ -7,7 +7,7 @@ import { bounds, holdText, type RunState } from './run-state.ts'
 import { findFault } from './tool-fault.ts'
 import type { HistoryCall } from './tool-parts.ts'
 
-/** Who asks for tools: a step, or a history that tells of an answer nobody saw. */
+/** The origin of tool calls: a step, or a history that contains an unobserved answer. */
 export type AskingAnswer = {
   thread: number
   step: number | null
@@ -15,7 +15,7 @@ export type AskingAnswer = {
   is_cut: boolean
 }
 
-/** Adds tool uses for calls; answers their indexes. */
+/** Adds tool uses for calls and returns their indexes. */
 export function addAskedUses(
   state: RunState,
   calls: readonly HistoryCall[],
@@ -30,7 +30,7 @@ export function addAskedUses(
   return added
 }
 
-/** Adds a use and answers its index; undefined beyond the bound. */
+/** Adds a use and returns its index; undefined beyond the limit. */
 export function addUse(state: RunState, use: Omit<ToolUse, 'index'>): number | undefined {
   const index = state.tools.length
   if (index >= bounds.tools_max) {
@@ -50,7 +50,7 @@ export function rememberUse(state: RunState, id: string, index: number): void {
   else uses.push(index)
 }
 
-/** Tool uses of a thread that wait; the oldest are given up. */
+/** Maximum waiting tool uses of a thread; the oldest are dropped. */
 const open_max = 1_024
 
 function openUse(state: RunState, thread: number, index: number): void {
@@ -60,7 +60,7 @@ function openUse(state: RunState, thread: number, index: number): void {
   if (open.length > open_max) open.shift()
 }
 
-/** A tool whose own span began before its call was seen, as clocks of two machines differ. */
+/** Adopts a run whose span started before its call was reported: clocks of two machines differ. */
 function adoptEarlierRun(
   state: RunState,
   call: HistoryCall,
@@ -112,18 +112,17 @@ export function placeOf({ trace_id, observation_id }: Observation): Place {
   return { trace_id, observation_id }
 }
 
-/** A result that a call brought. */
+/** A result found in a call. */
 export type BroughtResult = Pick<
   HistoryMessage,
   'text' | 'tool_call_id' | 'tool_name' | 'is_error'
 > & {
-  /** Its content is off: nothing but its id is known. */
+  /** Content is off: only the id is known. */
   is_hidden?: boolean
 }
 
 /**
- * Joins a result that a call brought with the tool call it answers. Returns false when no call of
- * the task asked for it.
+ * Joins a result with the tool call it answers. Returns false if no call of the task asked for it.
  */
 export function joinResult(
   state: RunState,
@@ -153,8 +152,8 @@ export function joinResult(
 }
 
 /**
- * Returns the place among those that wait: of the latest answer that asked under its id the first,
- * else the first that has no id either.
+ * Returns the position among the waiting uses: the first of the latest answer that used the id,
+ * otherwise the first use without an id.
  */
 function findOpen(state: RunState, open: readonly number[], told: BroughtResult): number {
   const { tool_call_id: id, tool_name } = told
@@ -170,7 +169,7 @@ function findOpen(state: RunState, open: readonly number[], told: BroughtResult)
   })
 }
 
-/** Tells whether a use was asked for under the id of another one, by the same answer. */
+/** Tells whether two uses have the same id and come from the same answer. */
 export function isAskedWith(state: RunState, index: number, other: ToolUse): boolean {
   const use = state.tools[index]
   if (use === undefined || use.tool_call_id !== other.tool_call_id) return false
@@ -179,9 +178,9 @@ export function isAskedWith(state: RunState, index: number, other: ToolUse): boo
 }
 
 /**
- * A result told before, by the tool's own span or by another history, may lack its text. A second
- * message with another text answers nothing. A run that no model asked for is an orphan only when a
- * model gets its result.
+ * Completes a use that already has a result, from the tool's own span or from another history, but
+ * may lack its text. A second message with a different text answers nothing. A run that no model
+ * asked for becomes an orphan only when a model receives its result.
  */
 function completeUse(
   state: RunState,
@@ -202,7 +201,7 @@ function completeUse(
   return true
 }
 
-/** Takes the oldest run of the name that no message brought the result of. */
+/** Takes the oldest run of this name whose result has not arrived in a message. */
 function takeRunWithoutId(state: RunState, told: BroughtResult): number | undefined {
   const name = told.tool_name || told.tool_call_id
   if (told.tool_call_id !== '' && told.tool_call_id !== name) return undefined
@@ -246,7 +245,7 @@ function holdResult(
   return { ...holdResultText(state, told.text), fault }
 }
 
-/** A result's text as it is held, and what is equal of it when nothing but time went by. */
+/** Keeps the text of a result, and its masked form and digest, which ignore volatile tokens. */
 export function holdResultText(
   state: RunState,
   text: string,
@@ -263,7 +262,7 @@ export function msBetween(from: bigint, to: bigint): number {
   return to > from ? Number(to - from) / 1e6 : 0
 }
 
-/** The thread went on without results of tools that it had asked for. */
+/** Marks the open tool calls of a thread that continued without their results. */
 export function markOrphans(state: RunState, thread: number): void {
   for (const index of state.lines[thread]?.open ?? []) {
     const use = state.tools[index]
@@ -271,7 +270,9 @@ export function markOrphans(state: RunState, thread: number): void {
   }
 }
 
-/** The client left the answer out of its history: nobody will answer its calls, and nobody need. */
+/**
+ * Drops the waiting uses of an answer that the client left out of its history: no result will come.
+ */
 export function dropWaitingUses(state: RunState, thread: number, message: number): void {
   const line = state.lines[thread]
   const step = state.messages[message]?.step

@@ -22,7 +22,7 @@ import {
   type StoredSettings,
 } from './stored-settings.ts'
 
-/** What PUT and the preview take: all detectors; what is left out has its default. */
+/** Request of PUT and of the preview: all detectors, with defaults for omitted settings. */
 export const settingsBody = record('DetectionSettingsRequest', {
   detectors: detectionSettingsSchema.describe(
     'By detector: whether it is on, and its thresholds. What is left out has its default.',
@@ -37,7 +37,7 @@ const reply = record('ProjectDetectionSettings', {
   updated_by: z.string().nullable(),
 })
 
-/** GET /api/v1/detection/settings; its ETag is what a change names in If-Match. */
+/** GET /api/v1/detection/settings; a change names its ETag in If-Match. */
 export function getDetectionSettings({ db }: Pick<DetectionPorts, 'db'>): Route {
   return defineRoute({
     method: 'GET',
@@ -57,9 +57,9 @@ export function getDetectionSettings({ db }: Pick<DetectionPorts, 'db'>): Route 
 }
 
 /**
- * PUT /api/v1/detection/settings: replaces all thresholds. With If-Match it does so only if they are
- * still those that were read (412 when not). They hold for all that is looked at from then on: what
- * was found before changes when its task is looked at again.
+ * PUT /api/v1/detection/settings: replaces all thresholds. With If-Match it fails with 412 if they
+ * have changed since they were read. They apply to later analyses; stored findings change when
+ * their task is analysed again.
  */
 export function putDetectionSettings({ db, clock }: Pick<DetectionPorts, 'db' | 'clock'>): Route {
   return defineRoute({

@@ -4,21 +4,21 @@ import { detectors } from '../detectors/index.ts'
 import type { DetectionDb } from '../ports.ts'
 import { findSettings, type SettingsChoice } from './stored-settings.ts'
 
-/** What a project has set for one detector: whether it runs, and its thresholds. */
+/** A project's settings of one detector: whether it is enabled, and its thresholds. */
 export type DetectorSettings = { enabled: boolean; [threshold: string]: unknown }
 
-/** By the name of the detector. */
+/** Settings by name of the detector. */
 export type DetectionSettings = { [detector: string]: DetectorSettings }
 
 /**
- * The settings of all detectors: what is left out has its default, what is not known is refused.
- * It is what a project stores, and what the API takes and gives.
+ * Schema of the settings of all detectors, as stored and as in the API. Omitted settings have their
+ * default; unknown ones are refused.
  */
 export const detectionSettingsSchema = createSettingsSchema(detectors).meta({
   id: 'DetectionSettings',
 })
 
-/** The settings of some detectors as one schema; names that are not theirs are refused. */
+/** Creates the settings schema of some detectors; names of other detectors are refused. */
 export function createSettingsSchema(of: readonly Detector[]): z.ZodType<DetectionSettings> {
   const shape: Record<string, z.ZodType> = {}
   for (const detector of of) {
@@ -28,7 +28,7 @@ export function createSettingsSchema(of: readonly Detector[]): z.ZodType<Detecti
   return z.strictObject(shape) as unknown as z.ZodType<DetectionSettings>
 }
 
-/** The settings of one detector: `enabled` and its thresholds. */
+/** Returns the settings schema of one detector: `enabled` and its thresholds. */
 export function detectorSettingsSchema(detector: Detector): z.ZodType {
   return settingsObject(detector).prefault({})
 }
@@ -42,19 +42,19 @@ function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 }
 
-/** What holds where a project has set nothing. */
+/** Returns the settings of a project that has set nothing. */
 export function defaultDetectionSettings(): DetectionSettings {
   return detectionSettingsSchema.parse({})
 }
 
-/** The thresholds that hold in a project. */
+/** The settings in effect in a project. */
 export type EffectiveSettings = {
-  /** 0 while the defaults hold. */
+  /** 0 while the project has set nothing. */
   version: number
   settings: DetectionSettings
 }
 
-/** The settings of a project. */
+/** Returns the settings in effect in a project. */
 export async function findEffectiveSettings(
   db: DetectionDb,
   project_id: string,
@@ -64,8 +64,8 @@ export async function findEffectiveSettings(
 }
 
 /**
- * A choice with the defaults for all that it leaves out. A choice that this version of a detector
- * does not take any more is its default: what was right once must not stop detection.
+ * Completes a choice with defaults. A choice that the current version of a detector refuses is
+ * replaced by the default, so that it cannot stop detection.
  */
 export function completeSettings(choice: SettingsChoice): DetectionSettings {
   const known = detectors.map((detector) => {
@@ -76,7 +76,7 @@ export function completeSettings(choice: SettingsChoice): DetectionSettings {
   return Object.fromEntries(known) as DetectionSettings
 }
 
-/** What of the settings is not the default: all that has to be stored. */
+/** Returns the settings that differ from the defaults, which are the only ones stored. */
 export function toChoice(settings: DetectionSettings): SettingsChoice {
   const defaults = completeSettings({})
   const choice: Record<string, Record<string, unknown>> = {}
@@ -89,13 +89,13 @@ export function toChoice(settings: DetectionSettings): SettingsChoice {
   return choice
 }
 
-/** What findings of the judge are stored under; raise `version` when it is asked something else. */
+/** Detector name of the judge's findings; increment `version` when the question changes. */
 export const judgeDetector = { name: 'judge', version: 1 } as const
 
-/** The judge only adds to `lost_context`: where that is switched off, it is not asked. */
+/** The judge adds only findings of this type, and is off when this detector is disabled. */
 export const judgedDetector = 'lost_context'
 
-/** Whether a project wants none of what the judge finds. */
+/** Tells whether a project has switched the judge off. */
 export function isJudgeOff(settings: DetectionSettings): boolean {
   return settings[judgedDetector]?.enabled === false
 }

@@ -14,19 +14,19 @@ import { analyseTasks, type TaskAnalysis } from './analyse-tasks.ts'
 import type { DetectionMeters, DetectionWork } from './detection-work.ts'
 import type { HistoryCache } from './task-history.ts'
 
-/** What claimed tasks are looked at with. */
+/** Ports for analysing claimed tasks. */
 export type WorkPorts = DetectionPorts & {
   cache: HistoryCache
   meters: DetectionMeters
   logger: Logger
   settings: DetectionWork
-  /** Plans the judge's questions about a task; undefined where no judge is set. */
+  /** Plans the judge's questions about a task; undefined without a judge. */
   planJudging?: (analysis: TaskAnalysis) => JudgingPlan | undefined
 }
 
 /**
- * Looks at tasks of one project that are claimed, and writes what came of it. A task that fails is
- * put off and takes no other down, unless a store is away: then it rejects, and the claims run out.
+ * Analyses claimed tasks of one project and writes the results. A failing task is postponed and
+ * does not affect the others. Rejects when a store is unavailable; the claims then expire.
  */
 export async function analyseClaimed(
   ports: WorkPorts,
@@ -48,7 +48,7 @@ export async function analyseClaimed(
   } catch (error) {
     if (isOutage(error)) throw error
     if (there.length === 1) return postponeFailed(ports, there[0]?.task, error)
-    // One of them is at fault: each on its own, so that the others get through.
+    // One task is at fault: analyse each on its own, so that the others succeed.
     for (const one of there) {
       await analyseTogether(ports, [one], settings).catch((cause: unknown) => {
         if (isOutage(cause)) throw cause
@@ -63,7 +63,7 @@ function isOutage(error: unknown): boolean {
   return isRelationalUnavailable(error)
 }
 
-/** Results written at once: each waits for the store more than it takes. */
+/** Maximum concurrent writes, because each mostly waits for the store. */
 const writes_max = 4
 
 type Claimed = { task: ClaimedTask; facts: TaskFacts }
@@ -89,7 +89,7 @@ async function analyseTogether(
       const claim = tasks.find(({ facts }) => facts === look.facts)
       return claim === undefined ? [] : [writeAnalysis(ports, { ...claim, look, version, took_ms })]
     })
-    // All of them end, also when one fails, before anything is done again.
+    // Waits for all writes, even if one fails, before any is repeated.
     const failure = (await Promise.allSettled(writes)).find(({ status }) => status === 'rejected')
     if (failure?.status === 'rejected') throw failure.reason
     await nextTurn()
@@ -100,7 +100,7 @@ async function analyseTogether(
   }
 }
 
-/** What a task is made of changed again while it was read anew. */
+/** The observations of a task changed again while they were re-read. */
 class TaskChanged extends Error {
   override readonly name = 'TaskChanged'
 }

@@ -8,27 +8,27 @@ import type { DetectionSettings } from '../settings/detector-settings.ts'
 import { readHistories } from './read-histories.ts'
 import type { TaskHistory } from './task-history.ts'
 
-/** A task that is to be looked at. */
+/** A task to analyse. */
 export type TaskToAnalyse = {
   facts: TaskFacts
-  /** Of the task's detection. */
+  /** Epoch of the task's detection. */
   epoch: string
-  /** What was read of it before. */
+  /** Observations already read. */
   history: TaskHistory | undefined
   settings: DetectionSettings
 }
 
-/** A task as it was read and put in order. */
+/** A task with its reconstructed run. */
 export type TaskRead = {
   facts: TaskFacts
   settings: DetectionSettings
   history: TaskHistory
   run: TaskRun
-  /** What earlier tasks of the conversation said. */
+  /** Memory of earlier tasks of the conversation. */
   prior: ContextMemory | undefined
 }
 
-/** What a look at a task saw; nothing of it is written yet. */
+/** The result of analysing a task, not written yet. */
 export type TaskAnalysis = TaskRead & {
   analysis: Analysis
   ledger: ContextMemory | null
@@ -36,12 +36,12 @@ export type TaskAnalysis = TaskRead & {
   has: (place: Place) => boolean
 }
 
-/** Stored starts are rounded to milliseconds, and spans without a call may begin before. */
+/** Stored starts are rounded to milliseconds, and spans without a call can start earlier. */
 const analysisSlack_ms = 60_000
 
 /**
- * Reads what is new of tasks of one project and runs all detectors on each, one after the other.
- * Answers them in the order given. Rejects with `store_unavailable`.
+ * Reads the new observations of tasks of one project and runs all detectors on each task, in the
+ * given order. Rejects with `store_unavailable`.
  */
 export async function analyseTasks(
   ports: Pick<DetectionPorts, 'db' | 'store'>,
@@ -52,7 +52,10 @@ export async function analyseTasks(
   return looks
 }
 
-/** Reads what is new of tasks of one project, in the order given, without those that changed. */
+/**
+ * Reads the new observations of tasks of one project in the given order; skips tasks that changed
+ * while being read.
+ */
 export async function* readTasks(
   { db, store }: Pick<DetectionPorts, 'db' | 'store'>,
   tasks: readonly TaskToAnalyse[],

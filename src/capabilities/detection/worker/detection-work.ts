@@ -1,29 +1,33 @@
 import type { Metrics } from '../../../platform/telemetry/index.ts'
 import type { CacheBounds } from './task-history.ts'
 
-/** Bounds of the worker's detection; every one has a default in `defaultDetectionWork`. */
+/** Limits of the worker; defaults in `defaultDetectionWork`. */
 export type DetectionWork = CacheBounds & {
-  /** How often it is looked whether tasks are due. */
+  /** Interval of looking for due tasks. */
   poll_ms: number
-  /** Tasks claimed at once. */
+  /** Maximum tasks claimed at once. */
   claim_tasks_max: number
-  /** What was claimed and not ended by then is claimed by whoever looks next. */
+  /** Lease of a claim; afterwards another worker can claim the task. */
   lease_ms: number
-  /** Between two looks at one task, at least; and this many times what the last one took. */
+  /**
+   * Minimum time between two analyses of a task, and as a multiple of the last analysis' duration.
+   */
   rest_ms: number
   rest_factor: number
-  /** Of its time detection works so much, at most; the rest is for whoever shares the process. */
+  /**
+   * Maximum share of time that detection works; the rest is left to the other parts of the process.
+   */
   busy_share: number
-  /** Waits after a failure: doubled from the first to the second figure. */
+  /** Back-off after a failure: first and longest delay. */
   retry_ms: number
   retry_ms_max: number
-  /** Failures in a row after which a task waits until something comes for it. */
+  /** Consecutive failures after which a task waits for its next change. */
   failures_max: number
 }
 
 /**
- * A user sees a finding within 5 s of the last call: up to 2 s until the call is stored, a poll, a
- * rest. 48 MiB hold some hundred tasks of a hundred steps.
+ * Findings appear within 5 s of the last call: up to 2 s until the call is stored, one poll
+ * interval and one rest. 48 MiB hold some hundred tasks of a hundred steps.
  */
 export const defaultDetectionWork: DetectionWork = {
   poll_ms: 250,
@@ -40,10 +44,10 @@ export const defaultDetectionWork: DetectionWork = {
   idle_ms_max: 600_000,
 }
 
-/** What the worker's detection counts of itself. */
+/** Metrics of the worker. */
 export type DetectionMeters = ReturnType<typeof detectionMeters>
 
-/** Registers the metrics; once per process. */
+/** Registers the metrics; call once per process. */
 export function detectionMeters(metrics: Metrics) {
   return {
     tasks: metrics.counter({

@@ -8,39 +8,39 @@ import {
 import { type RunAbout, spanKey, type TaskRun } from '../reconstruction/index.ts'
 import { TaskHistory } from './task-history.ts'
 
-/** A task whose history is to be brought up to date. */
+/** A task whose history is to be updated. */
 export type HistoryRequest = {
   project_id: string
   task_id: string
   conversation_id: string
   epoch: string
-  /** A lower bound of the starts of its observations, nanoseconds since 1970. */
+  /** Lower bound of the starts of its observations, nanoseconds since 1970. */
   from: bigint
-  /** Model calls as the task's roll-up counts them. */
+  /** Number of model calls in the task's roll-up. */
   calls: number
-  /** What was read before. */
+  /** The history read so far. */
   history: TaskHistory | undefined
 }
 
 type Store = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
 
-/** Versions of one page, and of one task at most. */
+/** Maximum versions per page, and per task. */
 const versions_max = 10_000
 const taskVersions_max = 20_000
-/** Bodies of one statement, about. */
+/** Approximate bytes of bodies per statement. */
 const chunk_bytes = 1024 * 1024
-/** What is taken for a body that nobody told, as spans don't, until the first ones were read. */
+/** Assumed size of an unknown body, as of spans, until the first bodies are read. */
 const bodyGuess_bytes = 256 * 1024
 const bodyGuess_bytes_min = 4 * 1024
 /**
- * What the store takes may be seen after what it took a little later; versions that were read
- * already cost a row without content.
+ * Rows can become visible a little later than newer ones, so the read overlaps; versions already
+ * read cost a row without content.
  */
 const overlap_ms = 120_000
 
 /**
- * Brings the histories of tasks of one project up to date, reading the content of what is new
- * alone. A history that can't be added to is made anew. Rejects with `store_unavailable`.
+ * Updates the histories of tasks of one project, reading the content of new observations only. A
+ * history that cannot be extended is rebuilt. Rejects with `store_unavailable`.
  */
 export async function readHistories(
   store: Store,
@@ -60,7 +60,7 @@ export async function readHistories(
   return fresh
 }
 
-/** Answers those histories that are up to date then. */
+/** Returns the histories that could be extended. */
 async function extendHistories(
   store: Store,
   project_id: string,
@@ -95,13 +95,13 @@ async function extendHistories(
 
 type WantedVersion = { one: HistoryRequest; history: TaskHistory; version: ObservationVersion }
 
-/** Answers those whose histories have to be made anew. */
+/** Returns the requests whose histories must be rebuilt. */
 function addRows(chunk: readonly WantedVersion[], rows: readonly Observation[]): HistoryRequest[] {
   const byPlace = new Map(rows.map((row) => [spanKey(row), row]))
   const byTask = new Map<WantedVersion['one'], { history: TaskHistory; rows: Observation[] }>()
   for (const { one, history, version } of chunk) {
     const row = byPlace.get(spanKey(version))
-    // One that was deleted since.
+    // Deleted in the meantime.
     if (row === undefined) continue
     const known = byTask.get(one)
     if (known === undefined) byTask.set(one, { history, rows: [row] })
@@ -114,7 +114,7 @@ function addRows(chunk: readonly WantedVersion[], rows: readonly Observation[]):
   return anew
 }
 
-/** The roll-up counts calls that this history does not have, and that were not missing before. */
+/** Tells whether the roll-up counts calls that are newly missing from this history. */
 function isMissingCalls({ history: before, calls }: HistoryRequest, history: TaskHistory): boolean {
   if (before === undefined || history.left_out !== undefined) return false
   return calls - history.calls > history.calls_missing
@@ -146,7 +146,7 @@ async function readVersions(
   return byTask
 }
 
-/** Of the history that is the most behind. */
+/** Returns the oldest progress of the histories. */
 function getOldestStored(asked: readonly HistoryRequest[]): number {
   return asked.reduce(
     (least, { history }) => Math.min(least, history?.stored_at_ms ?? 0),
@@ -159,7 +159,7 @@ function getAverageBody(rows: readonly Observation[]): number {
   return bytes / Math.max(1, rows.length)
 }
 
-/** `guess` may change between two chunks. */
+/** Splits versions into chunks by size; `guess` can change between chunks. */
 function* splitChunks(
   wanted: readonly WantedVersion[],
   guess: Readonly<{ bytes: number }>,
@@ -180,14 +180,14 @@ function* splitChunks(
 }
 
 /**
- * Stored starts are rounded, spans without a call may begin before, and the roll-up that has an
- * earlier call may still be on its way.
+ * Stored starts are rounded, spans without a call can start earlier, and the roll-up of an earlier
+ * call can still be pending.
  */
 export const startSlack_ms = 60 * 60 * 1000
 
 /**
- * Reads all of a task and puts it in order, as detection does. `started_at` is the start of its
- * first call, ISO 8601. Rejects with `store_unavailable`, also when the task changed at each try.
+ * Reads and reconstructs a whole task, as detection does. `started_at` is the start of its first
+ * call, ISO 8601. Rejects with `store_unavailable`, also if the task changed during each attempt.
  * After the signal aborts it reads no more content and rejects with the signal's reason.
  */
 export async function readTaskRun(
@@ -210,7 +210,7 @@ const readAttempts_max = 3
 
 type RunStore = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
 
-/** Returns a store that reads nothing more once the signal aborts. */
+/** Returns a store that stops reading once the signal aborts. */
 function stopReadsOn(signal: AbortSignal, store: RunStore): RunStore {
   return {
     async taskVersions(...asked) {

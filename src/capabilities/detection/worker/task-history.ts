@@ -10,28 +10,28 @@ import {
   type TaskRun,
 } from '../reconstruction/index.ts'
 
-/** Users of a task that are remembered, to find it when one is erased. */
+/** Maximum users remembered per task, to find the task when a user is erased. */
 const users_max = 100
-/** A version that is remembered, about. */
+/** Approximate bytes of a remembered version. */
 const version_bytes = 200
 
-/** The observations of a task that were read so far, put in order. */
+/** The reconstructed observations of a task. */
 export class TaskHistory {
   readonly about: RunAbout
-  /** Of the row of the task's detection: content may have been taken out when it is another one. */
+  /** Epoch of the task's detection: another epoch means that content was erased. */
   readonly epoch: string
-  /** Model calls among the observations. */
+  /** Number of model calls among the observations. */
   calls = 0
-  /** Calls that the task's roll-up counts and that were not there when all was read. */
+  /** Calls in the task's roll-up that were missing from a complete read. */
   calls_missing = 0
-  /** When the store took the latest one; milliseconds since 1970. */
+  /** Latest storage time of an observation, milliseconds since 1970. */
   stored_at_ms = 0
-  /** What a bound of ours left unread, in words. */
+  /** Description of observations beyond a limit. */
   left_out: string | undefined
   readonly #reconstruction: Reconstruction
   readonly #versions = new Map<string, string>()
   readonly #users = new Set<string>()
-  /** Observations whose content is gone: that a finding is not found again says nothing of it. */
+  /** Observations without content, whose missing findings prove nothing. */
   readonly #expired = new Set<string>()
 
   constructor(about: RunAbout, epoch: string) {
@@ -40,7 +40,7 @@ export class TaskHistory {
     this.#reconstruction = createReconstruction(about)
   }
 
-  /** Those that were not read; `changed` when one that was is told anew. */
+  /** Returns the versions not read yet; `changed` if a read observation has a new version. */
   selectFresh(versions: readonly ObservationVersion[]): ObservationVersion[] | 'changed' {
     const fresh: ObservationVersion[] = []
     for (const version of versions) {
@@ -51,7 +51,7 @@ export class TaskHistory {
     return fresh
   }
 
-  /** Takes rows that were read; `rebuild`: one belongs in front of what was taken before. */
+  /** Adds rows; `rebuild` if one belongs before an added row. */
   add(rows: readonly Observation[]): 'added' | 'rebuild' {
     if (this.#reconstruction.add(rows) === 'rebuild') return 'rebuild'
     for (const row of rows) {
@@ -76,7 +76,7 @@ export class TaskHistory {
       : { ...run, left_out: [...run.left_out, this.left_out] }
   }
 
-  /** Whether the observation is there with the content that it came with. */
+  /** Tells whether the observation exists with its original content. */
   has(place: Place): boolean {
     return this.#versions.has(spanKey(place)) && !this.#expired.has(spanKey(place))
   }
@@ -90,20 +90,20 @@ export class TaskHistory {
   }
 }
 
-/** What bounds the histories that a process keeps. */
+/** Limits of the cached histories of a process. */
 export type CacheBounds = {
   bytes_max: number
   histories_max: number
-  /** A history that nobody asked for since is dropped: what it holds is content. */
+  /** Maximum time a history is kept unused, because it contains content. */
   idle_ms_max: number
 }
 
 type Kept = { history: TaskHistory; bytes: number; used_at_ms: number }
 
-/** Keeps the histories of the tasks that were looked at last, so that only what is new is read. */
+/** Caches the histories of recently analysed tasks, so that only new observations are read. */
 export class HistoryCache {
   readonly #bounds: CacheBounds
-  /** The one that was used last is the last one. */
+  /** Most recently used last. */
   readonly #kept = new Map<string, Kept>()
   #bytes = 0
 
@@ -119,7 +119,7 @@ export class HistoryCache {
     return this.#kept.size
   }
 
-  /** Takes a history out, to work on it; undefined when there is none of this epoch. */
+  /** Removes and returns a history; undefined if none of this epoch is cached. */
   take(key: TaskKey, epoch: string): TaskHistory | undefined {
     const history = this.#remove(taskKey(key))
     return history?.epoch === epoch ? history : undefined
@@ -134,7 +134,7 @@ export class HistoryCache {
     this.#shrink()
   }
 
-  /** Drops what nobody asked for for long. */
+  /** Drops histories that were unused for `idle_ms_max`. */
   dropIdle(now_ms: number): void {
     for (const [text, { used_at_ms }] of this.#kept) {
       if (now_ms - used_at_ms < this.#bounds.idle_ms_max) return

@@ -18,8 +18,8 @@ const settings = z.strictObject({
 type Thresholds = Omit<z.output<typeof settings>, 'windows'> & { windowOf: WindowOf }
 
 /**
- * A history that fills the model's window, or that the provider refused as too long. Without a known
- * window only the provider's own error counts.
+ * Finds histories that fill the model's window, or that the provider refused as too long. Without a
+ * known window only the provider's error counts.
  */
 export const contextOverflow: Detector<typeof settings> = {
   name: 'context_overflow',
@@ -41,7 +41,7 @@ export const contextOverflow: Detector<typeof settings> = {
   },
 }
 
-/** The words that providers have for it, in the type or the text of the error. */
+/** Tells whether the type or text of an error is a provider's wording for an overflow. */
 function isRefused({ status, error_type, error_message }: ModelCall): boolean {
   return (
     status === 'error' &&
@@ -144,16 +144,16 @@ function describeWindow(model: string, tokens: number | undefined): string {
     : `The window of ${name} has ${tokens} tokens.`
 }
 
-/** Share of the window that a call's input filled; undefined when either is not known. */
+/** Returns the share of the window that a call's input filled; undefined if either is unknown. */
 function fillOf({ model, input_tokens }: ModelCall, windowOf: WindowOf) {
   const window = windowOf(model)
   return window === undefined || input_tokens === null ? undefined : input_tokens / window
 }
 
 /**
- * Context windows in tokens by the beginning of a model's name, as the vendors' model pages state
- * them (OpenAI, Anthropic, Google, Mistral, DeepSeek, Meta, xAI; read in 2026). The longest
- * beginning counts. A model that is not here has no window that is known.
+ * Context windows in tokens by prefix of a model's name, from the vendors' model pages (OpenAI,
+ * Anthropic, Google, Mistral, DeepSeek, Meta, xAI; read in 2026). The longest prefix wins. Other
+ * models have no known window.
  */
 const knownWindows: Readonly<Record<string, number>> = {
   'gpt-3.5-turbo': 16_385,
@@ -192,12 +192,12 @@ const knownWindows: Readonly<Record<string, number>> = {
 
 const modelNames = Object.keys(knownWindows).sort((one, other) => other.length - one.length)
 
-/** Tells the window of a model in tokens; undefined when it is not known. */
+/** Returns the window of a model in tokens; undefined if it is unknown. */
 export type WindowOf = (model: string) => number | undefined
 
 /**
- * Windows by the beginning of a model's name: what the project set, before what the table says. A
- * vendor in front of the name ("openai/gpt-4o") is passed over.
+ * Creates the lookup of windows by prefix of a model's name: the project's settings first, then the
+ * table. A vendor prefix ("openai/gpt-4o") is ignored.
  */
 export function createWindowLookup(own: Readonly<Record<string, number>>): WindowOf {
   const set = Object.keys(own).sort((one, other) => other.length - one.length)

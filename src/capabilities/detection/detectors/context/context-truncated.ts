@@ -13,8 +13,8 @@ import type { HistoryBreak, Message, TaskRun } from '../../reconstruction/index.
 const settings = z.strictObject({})
 
 /**
- * A history that no longer begins as it did: older messages are gone, or a summary stands in their
- * place. How bad that is depends on what went with them.
+ * Finds histories whose older messages were dropped or replaced by a summary. The severity depends
+ * on the statements that were lost with them.
  */
 export const contextTruncated: Detector<typeof settings> = {
   name: 'context_truncated',
@@ -45,7 +45,10 @@ export const contextTruncated: Detector<typeof settings> = {
 
 const kinds = ['truncated', 'compacted'] as const
 
-/** All breaks of one kind in a thread are one finding: clients cut at every call, once they do. */
+/**
+ * Combines all breaks of one kind in a thread into one finding, because a client that cuts does so
+ * at every call.
+ */
 function toFindings(
   run: TaskRun,
   dialogue: Dialogue,
@@ -89,7 +92,7 @@ function toFindings(
 
 const statements_max = 5
 
-/** What the lost messages said that still held, and that nobody said again. */
+/** Returns the lost statements that were still valid and never repeated. */
 function findLostStatements(
   run: TaskRun,
   { answers, heard }: Dialogue,
@@ -111,7 +114,7 @@ function findLostStatements(
   )
 }
 
-/** A summary is how clients keep context: alone it is none that was lost. */
+/** Returns the severity; a summary alone loses no context. */
 function severityOf(isCut: boolean, statementsGone: number): Severity {
   if (!isCut) return 'info'
   return statementsGone > 0 ? 'medium' : 'low'

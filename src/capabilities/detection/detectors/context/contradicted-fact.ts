@@ -21,7 +21,7 @@ import type { Message, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
-/** A value that the system or the user gave, and that the agent tells or uses otherwise. */
+/** Finds values of the system or the user that the agent states or uses differently. */
 export const contradictedFact: Detector<typeof settings> = {
   name: 'contradicted_fact',
   kind: 'context',
@@ -38,7 +38,7 @@ export const contradictedFact: Detector<typeof settings> = {
   },
 }
 
-/** How one fact fared: where it was told otherwise, and whether it was told rightly at last. */
+/** The contradictions of one fact, and whether the agent corrected itself since. */
 type Course = { wrong: { answer: Answer; claim: Contradiction }[]; isRight: boolean }
 type Reading = { dialogue: Dialogue; answer: Answer; courses: Map<string, Course> }
 
@@ -59,7 +59,7 @@ function addClaims(run: TaskRun, { dialogue, answer, courses }: Reading, budget:
   }
 }
 
-/** What each answer was found to claim, by the facts that it was read with. */
+/** Claims of each answer, by the facts it was compared with. */
 const claimsByFacts = remember((_message: Message) => new Map<string, Contradiction[]>())
 
 function claimsOf(run: TaskRun, { message, step }: Answer, facts: readonly MemoryEntry[]) {
@@ -75,7 +75,7 @@ function claimsOf(run: TaskRun, { message, step }: Answer, facts: readonly Memor
   return claims
 }
 
-/** The claimed value has a source of its own: a tool's result, or something else that was said. */
+/** Tells whether the claimed value has its own source: a tool's result, or another message. */
 function isSourced(
   run: TaskRun,
   { heard, thread }: Dialogue,
@@ -134,10 +134,10 @@ function toFindings(run: TaskRun, { wrong, isRight }: Course): FindingDraft[] {
   ]
 }
 
-/** A value that an answer or a call gives for something that was said with another value. */
+/** A value in an answer or a call that contradicts a stated one. */
 export type Contradiction = { fact: MemoryEntry; claimed: FactValue; sentence: string }
 
-/** Values in an answer's own voice that are not those said before. */
+/** Returns the values in an answer's own voice that contradict known facts. */
 export function findContradictions(voice: string, facts: readonly MemoryEntry[]): Contradiction[] {
   const found: Contradiction[] = []
   for (const sentence of sentencesOf(voice)) {
@@ -145,7 +145,7 @@ export function findContradictions(voice: string, facts: readonly MemoryEntry[])
     for (const fact of facts) {
       const claimed = findClaim(sentence, fact)
       if (claimed === undefined || !contradicts(fact, claimed, sentence)) continue
-      // Only what comes before a value can make it another one.
+      // Only words before a value can change its meaning.
       if (!hedges.test(sentence.slice(0, sentence.indexOf(claimed.text)))) {
         found.push({ fact, claimed, sentence })
       }
@@ -154,17 +154,17 @@ export function findContradictions(voice: string, facts: readonly MemoryEntry[])
   return found
 }
 
-/** Words in front of a value that may make it another one than the one that was said. */
+/** Words before a value that can make it a different one. */
 const hedges =
   /\b(?:if|would|could|should|might|may|can|example|e\.g|instead|old|previous(?:ly)?|former|not|n't|chang(?:e|ed|ing)|updat(?:e|ed|ing)|another|other|new|or|max(?:imum)?|min(?:imum)?|up to|from|between|rather|originally|was|were|next|second|first|third|also|both|either|alternative(?:ly)?|per|each|every|plus|minus|more|fewer|less|than|approximately|about|around|nearest|similar|different)\b/i
 
-/** What a sentence says of a fact's key, as the value that follows it at once. */
+/** Returns the value directly after a fact's key in a sentence. */
 function findClaim(sentence: string, fact: MemoryEntry): FactValue | undefined {
   const key = fact.slot.slice('fact:'.length)
   if (key === 'people') return readCount(sentence)
   if (key === 'name') return readAddressedName(sentence)
   const at = findPhrase(sentence, key)
-  // "A budget of 700" is anybody's.
+  // "A budget of 700" is not the user's budget.
   if (at === -1 || indefinite.test(sentence.slice(0, at))) return undefined
   const rest = sentence.slice(at + key.length)
   const between =
@@ -184,7 +184,7 @@ function readCount(sentence: string): FactValue | undefined {
   return match === null ? undefined : readValue(match[0])
 }
 
-/** The name by which an answer calls the user, at its very beginning. */
+/** Returns the name by which an answer addresses the user at its very beginning. */
 function readAddressedName(sentence: string): FactValue | undefined {
   const match =
     /^(?:hi|hello|hey|dear|thanks|thank you|welcome(?: back)?|good (?:morning|afternoon|evening)|your name is),? (?=\p{Lu})/iu.exec(
@@ -206,7 +206,10 @@ function contradicts(fact: MemoryEntry, claimed: FactValue, sentence: string): b
   return !mentions(sentence, said.normal)
 }
 
-/** Arguments of a tool call that give a fact another value. Only the top of an object is read. */
+/**
+ * Returns the arguments of a tool call that contradict facts; reads only the top level of the
+ * object.
+ */
 export function findArgumentContradictions(
   written: string,
   facts: readonly MemoryEntry[],

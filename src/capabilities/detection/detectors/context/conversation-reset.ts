@@ -18,7 +18,7 @@ const settings = z.strictObject({
     .describe('Messages that must be gone: a shorter history that begins anew is a new question.'),
 })
 
-/** A task that goes on with nothing left of its history. */
+/** Finds tasks that continue without any of their history. */
 export const conversationReset: Detector<typeof settings> = {
   name: 'conversation_reset',
   kind: 'context',
@@ -38,8 +38,8 @@ export const conversationReset: Detector<typeof settings> = {
 }
 
 /**
- * An agent that asked for tools, never went on, and began anew with the same system's text: a
- * restart, and no sub-agent, whose parent goes on and whose orders are other ones.
+ * Finds agents that asked for tools, never continued, and started again with the same system text:
+ * a restart. A sub-agent differs: its parent continues, and its instructions are different.
  */
 function findAbandoned(run: TaskRun, thread: Thread, messages_min: number): FindingDraft[] {
   const { kind, parent: of, calls } = thread
@@ -58,7 +58,7 @@ function findAbandoned(run: TaskRun, thread: Thread, messages_min: number): Find
   return toFindings(run, first, lost)
 }
 
-/** What the new history begins with tells the task again, as a summary by the client does. */
+/** Tells whether the new history restates the task, for example in a client's summary. */
 function isRestated(run: TaskRun, before: readonly Message[], call: number): boolean {
   const task = before.find(({ role }) => role === 'user')
   const now = run.messages.find((message) => message.call === call && message.role === 'user')

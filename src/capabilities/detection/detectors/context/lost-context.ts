@@ -40,7 +40,7 @@ const settings = z.strictObject({
     .describe('Broken rules that are less sure are not told.'),
 })
 
-/** A rule that a later answer breaks, or a fact that the agent asks for though it was told. */
+/** Finds broken rules, and facts that the agent asks for although the user stated them. */
 export const lostContext: Detector<typeof settings> = {
   name: 'lost_context',
   kind: 'context',
@@ -59,11 +59,11 @@ export const lostContext: Detector<typeof settings> = {
   },
 }
 
-/** How one rule fared in a dialogue. */
+/** The observance of one rule in a dialogue. */
 type Course = {
   rule: MemoryEntry
   broken: { answer: Answer; breach: Breach }[]
-  /** The last answer that could be checked kept it. */
+  /** True if the last checkable answer kept the rule. */
   isKept: boolean
 }
 
@@ -78,7 +78,7 @@ function coursesOf(run: TaskRun, { answers }: Dialogue, budget: WorkBudget): Map
       const breach = checkRuleOnce(run, rule, answer, key)
       if (breach === 'not judged') continue
       const course = courses.get(key) ?? { rule, broken: [], isKept: true }
-      // What a tool did stays done, whatever the agent does next.
+      // A forbidden tool call cannot be undone by a later answer.
       course.isKept = breach === undefined && rule.kind !== 'tool'
       if (breach !== undefined) course.broken.push({ answer, breach })
       courses.set(key, course)
@@ -87,7 +87,7 @@ function coursesOf(run: TaskRun, { answers }: Dialogue, budget: WorkBudget): Map
   return courses
 }
 
-/** Whether an answer is one that the rule is meant for. */
+/** Tells whether a rule applies to an answer. */
 function isCheckable(
   run: TaskRun,
   rule: MemoryEntry,
@@ -102,7 +102,7 @@ function isCheckable(
 
 const cutShort = new Set(['length', 'content_filter', 'max_tokens'])
 
-/** The user's message is the very one that gave the rule. */
+/** Tells whether the user's message is the one that gave the rule. */
 function isOwn(run: TaskRun, rule: MemoryEntry, text: string, call: number): boolean {
   return (
     run.calls[call]?.observation_id === rule.place.observation_id &&
@@ -112,11 +112,11 @@ function isOwn(run: TaskRun, rule: MemoryEntry, text: string, call: number): boo
 
 type RuleCheck = Breach | undefined | 'not judged'
 
-/** What each answer was found to break: a rule is checked once for an answer. */
+/** Checks of each answer by rule, so that a rule is checked once per answer. */
 const checksByRule = remember((_message: Message) => new Map<string, RuleCheck>())
 
 function checkRuleOnce(run: TaskRun, rule: MemoryEntry, answer: Answer, key: string): RuleCheck {
-  // What an agent calls is told by later calls too, so that it is looked at each time.
+  // Later calls can report more tool calls of an answer, so this check is not cached.
   if (rule.kind === 'tool') return checkRule(run, rule, answer)
   const known = checksByRule(answer.message)
   if (!known.has(key)) {
@@ -175,7 +175,7 @@ function severityOf({ kind, holds }: MemoryEntry): Severity {
   return holds === 'turn' ? 'low' : 'medium'
 }
 
-/** Checks one answer against one statement; undefined when it keeps it or nobody can tell. */
+/** Checks an answer against a statement; undefined if it is kept or cannot be checked. */
 function checkAnswer(rule: Statement, answer: AnswerText): Breach | undefined {
   return checks[rule.kind]?.(rule, answer)
 }

@@ -4,7 +4,7 @@ import { findAnsweredQuestions, toQuestionDraft } from '../../facts/index.ts'
 
 const settings = z.strictObject({})
 
-/** The agent asks a question again that the user has answered. */
+/** Finds questions that the agent repeats although the user answered them. */
 export const repeatedQuestion: Detector<typeof settings> = {
   name: 'repeated_question',
   kind: 'context',

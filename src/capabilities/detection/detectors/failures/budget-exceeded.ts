@@ -26,7 +26,7 @@ const settings = z.strictObject({
 })
 type Settings = z.output<typeof settings>
 
-/** Tasks that took more tokens, money or time than a project allows: a remark, no fault. */
+/** Finds tasks that exceed a project's limits of tokens, cost or time: informational only. */
 export const budgetExceeded: Detector<typeof settings> = {
   name: 'budget_exceeded',
   kind: 'failure',
@@ -47,7 +47,7 @@ const nsPerMinute = 60_000_000_000n
 
 type Over = { call: ModelCall; max: string }
 
-/** For each limit the call that went over it, which does not change as the task grows. */
+/** Returns the first call above each limit, which stays the same as the task grows. */
 function findOverruns(run: TaskRun, given: Settings): Map<string, Over> {
   const over = new Map<string, Over>()
   const nano_max = BigInt(Math.round(given.cost_usd_max * nanoPerDollar))

@@ -16,8 +16,8 @@ import type { Step, TaskRun, Thread } from '../../reconstruction/index.ts'
 const settings = z.strictObject({})
 
 /**
- * Answers with neither text nor tool calls though nothing cut them. One right after the results of
- * tools that hand the result over (`submit`, `finish`) is how some models end, and is none.
+ * Finds answers with neither text nor tool calls that nothing cut off. An empty answer directly
+ * after a tool that delivers the result (`submit`, `finish`) is a normal end of some models.
  */
 export const emptyCompletion: Detector<typeof settings> = {
   name: 'empty_completion',

@@ -17,8 +17,8 @@ import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
 const settings = z.strictObject({})
 
 /**
- * Answers that claim success though a tool that was to change something failed and was not used
- * with success again before the claim. An answer that admits any failure claims nothing.
+ * Finds answers that claim success although a tool that should change something failed and did not
+ * succeed later. An answer that admits any failure claims no success.
  */
 export const falseSuccess: Detector<typeof settings> = {
   name: 'false_success',
@@ -46,11 +46,11 @@ export const falseSuccess: Detector<typeof settings> = {
 type Unresolved = {
   failed: ToolUse
   severity: Severity
-  /** Words that the claim must hold one of, when other deeds went well after the failure. */
+  /** The claim must contain one of these words if other actions succeeded after the failure. */
   about: readonly string[] | undefined
 }
 
-/** The latest failure of a turn that nothing made good; reading in vain is none. */
+/** Returns the latest unresolved failure of a turn; failed reads do not count. */
 function findUnresolved(uses: readonly ToolUse[]): Unresolved | undefined {
   const at = uses.findLastIndex((use) => isFailedEffect(use))
   const failed = uses[at]
@@ -67,7 +67,7 @@ function findUnresolved(uses: readonly ToolUse[]): Unresolved | undefined {
   return about.length === 0 ? undefined : { failed, severity: 'high', about }
 }
 
-/** What was there already is as it should be. */
+/** Tells whether a tool that changes something failed; "already exists" is the wanted state. */
 function isFailedEffect({ fault, name, result }: ToolUse): boolean {
   if (!natureOfTool(name).isEffect) return false
   return (fault !== null || saysFailed(result)) && !isThereAlready(result)
@@ -77,7 +77,10 @@ function isGood({ is_answered, fault, result }: ToolUse): boolean {
   return is_answered && fault === null && !saysFailed(result)
 }
 
-/** Of a tool that changes something, a state of failure is its own; of one that reads it is data. */
+/**
+ * Tells whether a result reports a failed state. For a tool that changes something this is its own
+ * failure; for one that reads it is data.
+ */
 function saysFailed(result: string | null): boolean {
   const head = (result ?? '').slice(0, resultHead_chars)
   return /"(?:status|state|result)" ?: ?"(?:failed|failure|error|rejected|declined)"/i.test(head)
@@ -89,7 +92,7 @@ function isThereAlready(result: string | null): boolean {
 
 const resultHead_chars = 500
 
-/** Shells and others whose nature is not known: the turn's last two steps with tools failed. */
+/** Finds a failed end of a turn for shells and tools of unknown nature. */
 function findFailedEnd(uses: readonly ToolUse[]): Unresolved | undefined {
   const failed = uses.at(-1)
   if (failed === undefined || failed.fault === null || isThereAlready(failed.result))
@@ -136,7 +139,7 @@ function toFindings(
   return [finding]
 }
 
-/** Whoever says that tests pass and has just seen them fail says it against better knowledge. */
+/** Raises the severity for a claim of passing tests directly after failing tests. */
 function weighSeverity(severity: Severity, claim: string, { result }: ToolUse): Severity {
   const seen = (result ?? '').slice(-resultTail_chars)
   return severity === 'low' && isAboutTests(claim) && failedTests.test(seen) ? 'medium' : severity
@@ -146,7 +149,7 @@ function isAboutTests(claim: string): boolean {
   return claim.includes('test') && claim.includes('pass')
 }
 
-/** Runners of tests sum up at the end. */
+/** Test runners print their summary at the end. */
 const resultTail_chars = 1_000
 const failedTests =
   /\b[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)\b|\bFAIL(?:ED)?\b/
@@ -154,12 +157,12 @@ const failedTests =
 const quote_chars_max = 120
 const stem_chars = 5
 
-/** Compares beginnings of words: “payment” is about `process_payments`. */
+/** Compares the beginnings of words: “payment” is about `process_payments`. */
 function isAbout(claim: string, words: readonly string[]): boolean {
   return words.some((word) => claim.includes(word.slice(0, stem_chars)))
 }
 
-/** A later use of the tool went well: the claim was made true. */
+/** Tells whether a later use of the tool succeeded and made the claim true. */
 function isMendedLater(run: TaskRun, step: Step, failed: ToolUse): boolean {
   return (run.threads[step.thread]?.steps ?? []).some(
     (index) =>

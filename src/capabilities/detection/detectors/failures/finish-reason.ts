@@ -26,8 +26,8 @@ const settings = z.strictObject({
 })
 
 /**
- * Answers that the provider ended before the model did: at the limit of tokens, or by its filter.
- * Answers in a row that end so are one finding; a later answer that went on recovers it.
+ * Finds answers that the provider ended before the model did: at the token limit or by its filter.
+ * Consecutive ones are one finding; a later complete answer recovers it.
  */
 export const finishReason: Detector<typeof settings> = {
   name: 'finish_reason',

@@ -13,7 +13,7 @@ import { toolFailure } from './tool-failure.ts'
 import { toolOutage } from './tool-outage.ts'
 import { unknownTool } from './unknown-tool.ts'
 
-/** Every detector of failures, in the order in which they run. */
+/** All failure detectors, in the order in which they run. */
 export const failureDetectors: readonly Detector[] = [
   providerError,
   finishReason,

@@ -23,9 +23,9 @@ const settings = z.strictObject({
 })
 
 /**
- * Tool calls that nobody answered though the agent went on, and results that nobody asked for. A
- * call that hands the result over needs no answer, and where a history was rewritten nobody can say
- * what was in it.
+ * Finds tool calls without a result although the agent continued, and results without a call. A
+ * call that delivers the task's result needs no answer, and a rewritten history is skipped because
+ * its earlier content is unknown.
  */
 export const orphan: Detector<typeof settings> = {
   name: 'orphan',
@@ -46,7 +46,7 @@ export const orphan: Detector<typeof settings> = {
   },
 }
 
-/** Fewer uses tell nothing of how ids are recorded. */
+/** Minimum uses to judge how ids are recorded. */
 const uses_min = 4
 
 type ThreadUses = { uses: readonly ToolUse[]; share_max: number }
@@ -81,7 +81,7 @@ function toUnansweredFinding(run: TaskRun, thread: Thread, use: ToolUse): Findin
   })
 }
 
-/** Whoever rewrites a history may leave results out of it. */
+/** Tells whether the history of a thread was rewritten: results can be missing from it. */
 function isRewritten(run: TaskRun, thread: Thread): boolean {
   return run.breaks.some((broken) => broken.thread === thread.index)
 }
@@ -95,7 +95,10 @@ function toSystematicFinding(run: TaskRun, count: number, open: readonly ToolUse
   })
 }
 
-/** Results told in a history, and runs of tools told by their spans alone. */
+/**
+ * Finds results in a history, and runs of tools reported by their spans alone, that no call asked
+ * for.
+ */
 function findUnasked(run: TaskRun): FindingDraft[] {
   const asked = new Set(run.tools.filter(isAskedById).map(({ thread }) => thread))
   const silent = findCallsWithoutHistory(run)
@@ -123,7 +126,7 @@ function findUnasked(run: TaskRun): FindingDraft[] {
   })
 }
 
-/** Calls that tell no messages with results: what was asked before them is not known. */
+/** Returns the calls whose messages contain no results: what they asked for is unknown. */
 function findCallsWithoutHistory({ calls, messages, tools }: TaskRun): Set<string> {
   if (!tools.some(({ orphan: told }) => told === 'result')) return new Set()
   const bringing = new Set(messages.filter(({ role }) => role === 'tool').map(({ call }) => call))
@@ -134,7 +137,10 @@ function isAskedById({ step, tool_call_id }: ToolUse): boolean {
   return step !== null && tool_call_id !== ''
 }
 
-/** A span that names a call which no answer of the model had, though its others have theirs. */
+/**
+ * Tells whether a span names a call that no answer of the model contains, although other calls are
+ * listed.
+ */
 function isUnaskedRun({ step, tool_call_id, is_answered, orphan: told }: ToolUse): boolean {
   return step === null && tool_call_id !== '' && is_answered && told === null
 }
@@ -143,7 +149,7 @@ type Orphan = Pick<FindingDraft, 'severity' | 'summary' | 'confidence'> & {
   type: 'orphan_call' | 'orphan_result'
 }
 
-/** The step that asked, else the one that the result was first told to. */
+/** Returns the step that asked, otherwise the step whose call first contained the result. */
 function stepOf(run: TaskRun, { step, thread, answered_at }: ToolUse): number | null {
   if (step !== null || answered_at === null) return step
   const steps = run.threads[thread]?.steps ?? []

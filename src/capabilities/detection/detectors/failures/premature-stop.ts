@@ -17,8 +17,8 @@ import type { Step, TaskRun, Thread } from '../../reconstruction/index.ts'
 const settings = z.strictObject({})
 
 /**
- * Agents that stopped before they were done: the last answer announces the next deed and does not
- * do it, or the task failed with tools asked for whose results no answer used.
+ * Finds agents that stopped too early: the last answer announces an action without performing it,
+ * or the task failed while no answer had used the results of its tools.
  */
 export const prematureStop: Detector<typeof settings> = {
   name: 'premature_stop',
@@ -58,7 +58,7 @@ function findAnnouncedStop(run: TaskRun, step: Step, wentOn: boolean): FindingDr
 
 const readAnnouncement = remember(({ text }: Step) => findAnnouncement(text ?? ''))
 
-/** Who has no tools does all that it does by talking. */
+/** Tells whether tools were available; without tools the model acts by talking. */
 function hasTools(run: TaskRun, step: Step): boolean {
   const declared = callOf(run, step)?.tools
   if (declared !== undefined) return declared.length > 0
@@ -69,7 +69,9 @@ function hasTools(run: TaskRun, step: Step): boolean {
 
 const quote_chars_max = 120
 
-/** Only of a task that was said to have failed: another one may still be waiting for its tools. */
+/**
+ * Finds a failed task that ended with open tool calls; other tasks may still wait for their tools.
+ */
 function findOpenStop(run: TaskRun, thread: Thread): FindingDraft[] {
   if (run.state !== 'failed' || thread.kind !== 'root') return []
   const step = run.steps[thread.steps.at(-1) ?? -1]

@@ -31,8 +31,8 @@ const settings = z.strictObject({
 })
 
 /**
- * Calls that the provider did not answer: the key, the model's name, its limits, its faults, time
- * and connection. Failed calls of one kind in a row are one finding; a later answer recovers it.
+ * Finds calls that the provider did not answer: key, model name, limits, server errors, time-outs,
+ * connection. Consecutive failures of one kind are one finding; a later answer recovers it.
  * https://platform.openai.com/docs/guides/error-codes
  */
 export const providerError: Detector<typeof settings> = {
@@ -106,7 +106,7 @@ function toFinding(
   })
 }
 
-/** Asking again does not mend these. */
+/** Errors that a retry does not fix. */
 const lastingFaults = new Set<CallFault>([
   'provider_auth',
   'provider_not_found',

@@ -28,8 +28,8 @@ const settings = z.strictObject({
 })
 
 /**
- * Answers that refuse what was asked: marked by the provider (`refusal`), or told by their words.
- * Words alone are low, because an agent that may not do something is right to say so.
+ * Finds answers that refuse the request: marked by the provider (`refusal`), or recognised by their
+ * words. Words alone are low severity, because an agent may refuse for a good reason.
  */
 export const refusal: Detector<typeof settings> = {
   name: 'refusal',

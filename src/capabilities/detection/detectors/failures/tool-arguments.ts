@@ -28,8 +28,8 @@ const settings = z.strictObject({
 })
 
 /**
- * Arguments that are no JSON, or not as the tool declared them. The same tool's in a row are one
- * finding; those that the tool took anyway are only remarked.
+ * Finds arguments that are not JSON or violate the declared schema. Consecutive ones of a tool are
+ * one finding; arguments that the tool accepted anyway are informational.
  */
 export const toolArguments: Detector<typeof settings> = {
   name: 'tool_arguments',
@@ -88,7 +88,7 @@ function faultOf(
   return violation && { type: 'arguments_invalid', violation }
 }
 
-/** Validating so many characters costs about one comparison of steps. */
+/** Characters whose validation costs about one comparison of steps. */
 const chars_per_unit = 256
 
 function findDeclared(call: ModelCall | undefined, name: string): DeclaredTool | undefined {
@@ -96,8 +96,8 @@ function findDeclared(call: ModelCall | undefined, name: string): DeclaredTool |
 }
 
 /**
- * Some tools take free text, and some instrumentations write arguments in Python's spelling: the
- * first have no schema, and the second went well.
+ * Tells whether arguments were meant as JSON. Some tools take free text and have no schema; some
+ * instrumentations write arguments in Python syntax, and those calls succeeded.
  */
 function isMeantAsJson(use: ToolUse, text: string, tool: DeclaredTool | undefined): boolean {
   const wentWell = use.is_answered && use.fault === null
@@ -106,7 +106,7 @@ function isMeantAsJson(use: ToolUse, text: string, tool: DeclaredTool | undefine
   return !wentWell && text.includes('{')
 }
 
-/** What was checked is kept by the use: neither it nor the tools of its call change. */
+/** Checked violations by use: neither the use nor its call's tools change. */
 const known = new WeakMap<ToolUse, { schema: object; violation: Violation | undefined }>()
 
 function checkArguments(
@@ -122,7 +122,7 @@ function checkArguments(
   return violation
 }
 
-/** undefined for text that was cut where it is held. */
+/** undefined for text that was cut when it was kept. */
 function parseArguments(text: string): { json: unknown } | undefined {
   try {
     return { json: JSON.parse(text) }
@@ -175,7 +175,10 @@ function toFindings(run: TaskRun, { uses, faults, own }: Faulty): FindingDraft[]
   return [finding]
 }
 
-/** A later call of the tool had sound arguments and went well, or the thread got on without. */
+/**
+ * Tells whether a later call of the tool had valid arguments and succeeded, or the thread succeeded
+ * without it.
+ */
 function isRecoveredLater(
   run: TaskRun,
   { uses, faults, own }: Faulty,

@@ -32,8 +32,8 @@ const settings = z.strictObject({
 type Settings = z.output<typeof settings>
 
 /**
- * Tools whose errors the task did not get over: the agent gave up with the error as the last word
- * of that tool, or it goes on erring. One error that is made good is none.
+ * Finds tools whose errors the task did not recover from: the agent gave up after an error, or
+ * keeps failing. A single recovered error is not reported.
  */
 export const toolFailure: Detector<typeof settings> = {
   name: 'tool_failure',
@@ -66,7 +66,7 @@ function weightOf(run: TaskRun, trouble: ToolTrouble, given: Settings): Weight |
 
 type FailureFacts = { isEffect: boolean; isStreak: boolean }
 
-/** The task got on; a deed that was never done is left undone all the same. */
+/** Weighs a failure that the task got past; a change that was never made stays open. */
 function weightOfPassed(
   run: TaskRun,
   { isMended, isAtRest }: ToolTrouble,
@@ -77,7 +77,7 @@ function weightOfPassed(
   return { severity: run.state === 'failed' ? 'medium' : 'low', recovered: false }
 }
 
-/** What was there already is as it should be. */
+/** Tells whether the last result says that the wanted state already exists. */
 function isThereAlready({ uses }: ToolTrouble): boolean {
   return /already|exists/i.test((uses.at(-1)?.result ?? '').slice(0, resultHead_chars))
 }

@@ -24,8 +24,8 @@ const settings = z.strictObject({
 })
 
 /**
- * Tools that were down: rate limits, faults of their servers, time-outs, connections that failed.
- * Told of when the tool stayed down, or was down for a streak.
+ * Finds tools that were down: rate limits, server errors, time-outs, failed connections. Reported
+ * if the tool stayed down or was down for a streak.
  */
 export const toolOutage: Detector<typeof settings> = {
   name: 'tool_outage',

@@ -14,8 +14,8 @@ import type { TaskRun, Thread, ToolUse } from '../../reconstruction/index.ts'
 const settings = z.strictObject({})
 
 /**
- * Tools that the model called though no request of its thread declared them. One that was answered
- * well is known to the client after all, and only remarked.
+ * Finds calls of tools that no request of the thread declared. A call that was answered well is
+ * informational: the client knows the tool.
  */
 export const unknownTool: Detector<typeof settings> = {
   name: 'unknown_tool',
@@ -37,7 +37,7 @@ export const unknownTool: Detector<typeof settings> = {
   },
 }
 
-/** Names that any request of the thread declared; requests may differ in their tools. */
+/** Returns the names declared by any request of the thread, because requests can differ. */
 function declaredIn(run: TaskRun, thread: Thread, spend: (units: number) => void): Set<string> {
   const names = new Set<string>()
   let known: unknown
@@ -51,7 +51,7 @@ function declaredIn(run: TaskRun, thread: Thread, spend: (units: number) => void
   return names
 }
 
-/** The request that was answered with the call must have told its tools. */
+/** Tells whether the tool is undeclared; the request must have listed its tools. */
 function isUnknown(run: TaskRun, use: ToolUse, declared: ReadonlySet<string>): boolean {
   if (use.step === null || use.name === '' || declared.has(use.name)) return false
   return run.calls[run.steps[use.step]?.call ?? -1]?.tools !== undefined

@@ -14,7 +14,7 @@ const settings = z.strictObject({
     ),
 })
 
-/** A task takes more steps than its project allows for: a number to know, no verdict. */
+/** Finds tasks with more steps than the project's limit: informational only. */
 export const budget: Detector<typeof settings> = {
   name: 'budget',
   kind: 'loop',

@@ -45,7 +45,7 @@ const settings = z.strictObject({
 })
 type Settings = z.output<typeof settings>
 
-/** One answer says the same piece of text over and over. */
+/** Finds answers that repeat the same piece of text. */
 export const contentChant: Detector<typeof settings> = {
   name: 'content_chant',
   kind: 'loop',
@@ -64,7 +64,7 @@ export const contentChant: Detector<typeof settings> = {
 }
 
 const partsOf = remember((step: Step) => splitProse(step.text ?? ''))
-/** By settings, as text: they are the same for all steps but may change from run to run. */
+/** Chants by settings as text: equal for all steps of a run, but they can change between runs. */
 const chantsOf = remember((_step: Step) => new Map<string, Chant | undefined>())
 
 function chantOf(step: Step, set: Settings, budget: WorkBudget): Chant | undefined {
@@ -89,11 +89,11 @@ function findLongestChant(
   return longest
 }
 
-/** Messages of the user or of tools that are looked through for the piece. */
+/** Maximum user and tool messages searched for the piece. */
 const sources_max = 8
 const quoted_chars = 30
 
-/** Whether somebody else wrote the piece: `write it a hundred times`, or a log that is quoted. */
+/** Tells whether the piece was quoted: `write it a hundred times`, or a quoted log. */
 function isQuoted(run: TaskRun, step: Step, { chunk }: Chant): boolean {
   const said = toPlainText(chunk).slice(0, quoted_chars)
   let left = sources_max
@@ -135,7 +135,7 @@ function toFinding(run: TaskRun, step: Step, { chant, set }: Found): FindingDraf
   }
 }
 
-/** The share of the answer that is repetition, of its output tokens and in proportion of its cost. */
+/** Returns the repeated share of the answer's output tokens, and the proportional cost. */
 function wasteOf(run: TaskRun, { call: index, text }: Step, { chars, repeats }: Chant) {
   const call = run.calls[index]
   const output = call?.output_tokens ?? 0

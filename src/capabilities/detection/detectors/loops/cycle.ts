@@ -46,7 +46,7 @@ const settings = z.strictObject({
 })
 type Settings = z.output<typeof settings>
 
-/** A few steps that come in the same order with the same results, lap after lap. */
+/** Finds a few steps that repeat in the same order with the same results. */
 export const cycle: Detector<typeof settings> = {
   name: 'cycle',
   kind: 'loop',
@@ -64,7 +64,7 @@ export const cycle: Detector<typeof settings> = {
 
 type Cycle = { steps: readonly StepFacts[]; period: number }
 
-/** Maximal stretches that repeat themselves; of overlapping ones that with the shortest pattern. */
+/** Returns maximal repeating stretches; of overlapping ones the one with the shortest pattern. */
 function cyclesOf(
   stretch: readonly StepFacts[],
   { period_max, failing_laps, laps }: Settings,
@@ -84,7 +84,10 @@ function cyclesOf(
   return cycles
 }
 
-/** Spans in which each key equals the one `period` before it, that one included. */
+/**
+ * Returns the spans in which each key equals the key `period` positions earlier, including the
+ * first period.
+ */
 function repeatingSpans(keys: readonly (string | null)[], period: number) {
   const spans: { start: number; end: number }[] = []
   let start: number | undefined
@@ -100,7 +103,7 @@ function repeatingSpans(keys: readonly (string | null)[], period: number) {
   return spans
 }
 
-/** A pattern has different steps; equal ones in a row are another loop. */
+/** Tells whether the steps of a pattern differ; equal consecutive steps are another loop. */
 function isPattern(lap: readonly (string | null)[]): boolean {
   return lap.some((key) => key !== lap[0]) && lap.some((key) => key?.startsWith('call '))
 }

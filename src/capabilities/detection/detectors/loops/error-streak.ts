@@ -39,7 +39,7 @@ const settings = z.strictObject({
 })
 type Settings = z.output<typeof settings>
 
-/** Call after call fails, with whatever arguments. Outages neither count nor end a streak. */
+/** Finds consecutive failing calls with any arguments. Outages neither count nor end a streak. */
 export const errorStreak: Detector<typeof settings> = {
   name: 'error_streak',
   kind: 'loop',
@@ -73,12 +73,12 @@ function toFindings(run: TaskRun, streak: readonly StepFacts[], set: Settings): 
     .map((row) => toFinding(run, row, { threshold: set.equal_errors, set }))
 }
 
-/** Calls side by side count each, but one step alone is no streak. */
+/** Counts results. Parallel calls count separately, but a single step is no streak. */
 function resultsOf(steps: readonly StepFacts[]): number {
   return steps.reduce((sum, { uses }) => sum + uses.length, 0)
 }
 
-/** Rows whose results are all the same text, of tools that are no shell. */
+/** Returns rows of equal error texts, from tools other than shells. */
 function equalRows(streak: readonly StepFacts[]): StepFacts[][] {
   const rows: StepFacts[][] = []
   for (const facts of streak) {

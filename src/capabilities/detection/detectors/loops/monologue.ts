@@ -43,7 +43,7 @@ const settings = z.strictObject({
 })
 type Settings = z.output<typeof settings>
 
-/** The model says the same again and again, with no result of a tool and no user in between. */
+/** Finds equal answers in a row, without a tool result or a user message between them. */
 export const monologue: Detector<typeof settings> = {
   name: 'monologue',
   kind: 'loop',
@@ -58,7 +58,7 @@ export const monologue: Detector<typeof settings> = {
   },
 }
 
-/** Rows of answers that are text alone, each given after the one before was there. */
+/** Returns rows of text-only answers, each given after the previous one ended. */
 function talksOf(run: TaskRun, stretch: readonly StepFacts[]): StepFacts[][] {
   const talks: StepFacts[][] = []
   let before: StepFacts | undefined
@@ -105,7 +105,7 @@ function toFindings(
 
 type IsLike = (one: StepFacts, other: StepFacts) => boolean
 
-/** Maximal rows in which each is like the one before it. */
+/** Returns maximal rows in which each step is similar to the previous one. */
 function rowsOf(talk: readonly StepFacts[], isLike: IsLike): StepFacts[][] {
   const rows: StepFacts[][] = []
   for (const facts of talk) {

@@ -34,7 +34,7 @@ const settings = z.strictObject({
 })
 type Settings = z.output<typeof settings>
 
-/** The same calls with the same results in a row: nothing was learned from asking again. */
+/** Finds the same calls with the same results in a row: asking again brought nothing new. */
 export const repeatCall: Detector<typeof settings> = {
   name: 'repeat_call',
   kind: 'loop',
@@ -50,7 +50,7 @@ export const repeatCall: Detector<typeof settings> = {
   },
 }
 
-/** Maximal rows of two or more steps with equal calls whose known results are equal. */
+/** Returns maximal rows of at least two steps with equal calls whose known results are equal. */
 function rowsOf(stretch: readonly StepFacts[]): StepFacts[][] {
   const rows: StepFacts[][] = []
   let row: StepFacts[] = []
@@ -76,7 +76,7 @@ function isEqualCall(one: StepFacts, other: StepFacts): boolean {
   )
 }
 
-/** A result that is not known may stand for one repeat, no more: calls alone prove nothing. */
+/** Maximum unknown results in a row, because equal calls alone prove nothing. */
 const unknownResults_max = 1
 
 function toFinding(
@@ -103,7 +103,7 @@ function toFinding(
   })
 }
 
-/** `acts`: it may have been meant to happen more than once, such as adding the same thing twice. */
+/** `acts`: the repetition may be intended, such as adding the same item twice. */
 type Nature = 'polls' | 'acts' | 'asked_for' | 'asks'
 
 function natureOf(run: TaskRun, steps: readonly StepFacts[]): Nature {

@@ -31,7 +31,7 @@ const settings = z.strictObject({
 })
 type Settings = z.output<typeof settings>
 
-/** The same calls in a row that fail each time, whatever the error says. Outages are no loop. */
+/** Finds the same calls failing in a row, with any error text. Outages are not counted. */
 export const repeatError: Detector<typeof settings> = {
   name: 'repeat_error',
   kind: 'loop',

@@ -41,8 +41,8 @@ const settings = z.strictObject({
 type Settings = z.output<typeof settings>
 
 /**
- * The same call with the same result now and then, though nothing was changed since. The one loop
- * that may span messages of the user. Calls that change something, or wait, are left out.
+ * Finds the same call with the same result in several places, although nothing changed in between.
+ * The only loop that can span user messages. Calls that change something or wait are ignored.
  */
 export const scatteredRepeat: Detector<typeof settings> = {
   name: 'scattered_repeat',
@@ -62,13 +62,13 @@ export const scatteredRepeat: Detector<typeof settings> = {
   },
 }
 
-/** Repeats of one call in one world. */
+/** Repeats of one call in one state of the world. */
 type Series = {
   use: ToolUse
   moment: number
   at: number[]
   steps: StepFacts[]
-  /** Groups of neighbours: one group alone is a row, no scatter. */
+  /** Number of groups of adjacent steps; a single group is a row, not scattered. */
   groups: number
   is_found: boolean
 }
@@ -125,7 +125,7 @@ function thresholdOf(use: ToolUse, set: Settings): number {
   return commandOf(use) === undefined ? set.repeats : set.shell_repeats
 }
 
-/** Each call of a step once; those that may stand in a series at all. */
+/** Returns the eligible calls of a step, each once. */
 function distinctUses({ uses }: StepFacts): readonly ToolUse[] {
   const fit = uses.filter(isFit)
   if (fit.length < 2) return fit

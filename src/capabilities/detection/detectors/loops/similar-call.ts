@@ -44,8 +44,9 @@ const settings = z.strictObject({
 type Settings = z.output<typeof settings>
 
 /**
- * Calls of one tool that differ in wording only and bring the same result. Counting up a number (a
- * page, an id) is no likeness, and a tool that changes things answers alike for different things.
+ * Finds calls of one tool that differ only in wording and return the same result. Counting up a
+ * number (a page, an id) is not similar; tools that change things are ignored, because they return
+ * the same result for different changes.
  */
 export const similarCall: Detector<typeof settings> = {
   name: 'similar_call',
@@ -70,12 +71,12 @@ type Cluster = {
   steps: StepFacts[]
   uses: ToolUse[]
   sigs: Set<string>
-  /** One call's value shares little with that of the first: it may ask something else. */
+  /** True if one call's value differs much from the first call's: it may ask for something else. */
   is_loose: boolean
   is_found: boolean
 }
 
-/** Clusters of one tool and result that are open at a time; the oldest is given up. */
+/** Maximum open clusters per tool and result; the oldest is dropped. */
 const openClusters_max = 20
 
 type Bounds = { set: Settings; budget: WorkBudget }
@@ -110,7 +111,7 @@ const isComparable = remember((use: ToolUse): boolean => {
 
 type SeenCall = { use: ToolUse; at: number; facts: StepFacts; moment: number }
 
-/** Puts a call to the first cluster that it is like; else it begins one, which is the answer. */
+/** Adds a call to the first similar cluster; otherwise starts and returns a new one. */
 function joinCluster(
   clusters: readonly Cluster[],
   seen: SeenCall,
@@ -141,7 +142,7 @@ function joinCluster(
   return cluster
 }
 
-/** A step counts once, however many similar calls it holds. */
+/** Adds a call to a cluster; a step counts once, even with several similar calls. */
 function extend(cluster: Cluster, { use, at, facts }: SeenCall, set: Settings): void {
   if (cluster.at.at(-1) === at) return
   cluster.at.push(at)
@@ -178,7 +179,7 @@ export type ArgumentWords = {
 
 const keys_max = 32
 
-/** The words of a call's arguments, once per call. */
+/** Returns the words of a call's arguments, computed once per call. */
 export const argumentWordsOf = remember((use: ToolUse): ArgumentWords => {
   const values = new Map<string, ReadonlySet<string>>()
   for (const [key, value] of Object.entries(argumentsOf(use)).slice(0, keys_max)) {
@@ -187,15 +188,17 @@ export const argumentWordsOf = remember((use: ToolUse): ArgumentWords => {
   return { all: toTokenSet((use.arguments ?? '').replace(/\\[nrt"]/g, ' ')), values }
 })
 
-/** How alike two calls' arguments are; `loosely`: one value is quite another one. */
+/** Similarity of two calls' arguments; `loosely`: one value differs much. */
 export type Likeness = 'closely' | 'loosely' | 'not'
 
-/** What values of one key share at least, or they may ask for different things. */
+/**
+ * Minimum similarity of values with the same key; below it the calls may ask for different things.
+ */
 const valueJaccard_min = 0.5
 
 /**
- * Whether two calls ask the same in other words: the same set of words, or nearly so. Where only
- * numbers differ it is counting, which is no likeness.
+ * Compares two calls: similar if their words are equal or nearly so. Calls that differ only in
+ * numbers are not similar.
  */
 export function compareArguments(
   one: ArgumentWords,

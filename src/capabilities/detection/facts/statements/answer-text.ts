@@ -3,15 +3,15 @@ import { ownVoiceOf, proseOf, sentencesOf, wordsOf } from '../prose.ts'
 import { remember } from '../remember.ts'
 import { identifyLanguage } from './language.ts'
 
-/** What is measured of an answer once, for all rules. */
+/** Measurements of an answer, shared by all rules. */
 export type AnswerText = {
   text: string
-  /** Without fenced code. */
+  /** Text without fenced code. */
   prose: string
-  /** Without code and quotes. */
+  /** Text without code and quotes. */
   voice: string
   words: number
-  /** Sentences that end as such; a lower bound, because lists have none. */
+  /** Number of properly ended sentences: a lower bound, because list items do not end. */
   sentences: number
   lines: number
   paragraphs: number
@@ -21,7 +21,7 @@ export type AnswerText = {
   has_json: boolean
 }
 
-/** Measures an answer; the same message is measured once. */
+/** Measures an answer, once per message. */
 export const answerTextOf: (message: Message) => AnswerText = remember(({ text }) => {
   const prose = proseOf(text)
   const lines = prose.split('\n').filter((line) => line.trim() !== '')
@@ -43,7 +43,7 @@ export const answerTextOf: (message: Message) => AnswerText = remember(({ text }
 
 const bullet = /^\s*(?:[-*•–]|\d{1,2}[.)])\s+\S/
 
-/** The inside of a fence that is all there is. */
+/** Returns the content of a fence that encloses the whole text. */
 function unfenced(text: string): string {
   const bare = text.trim()
   if (!bare.startsWith('```') || !bare.endsWith('```') || bare.length < 7) return bare

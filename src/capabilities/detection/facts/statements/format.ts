@@ -2,7 +2,7 @@ import type { Statement } from '../../contract.ts'
 import type { AnswerText } from './answer-text.ts'
 import type { Breach, Instruction } from './instruction.ts'
 
-/** Reads what an answer should look like: JSON, plain text, bullets, no emoji, one case of letters. */
+/** Reads the required form of answers: JSON, plain text, bullets, no emoji, one letter case. */
 export function readFormat({ sentence, body, is_lasting }: Instruction): Statement[] {
   if (aboutSomethingElse.test(sentence)) return []
   const found: Statement[] = []
@@ -23,7 +23,9 @@ export function readFormat({ sentence, body, is_lasting }: Instruction): Stateme
   return found
 }
 
-/** Rules on what an agent makes (files, commits, arguments, its reasoning) are not on its answers. */
+/**
+ * Rules about an agent's work (files, commits, arguments, reasoning) do not apply to its answers.
+ */
 const aboutSomethingElse =
   /\b(?:commits?|docstrings?|files?|functions?|arguments?|parameters?|fields?|tools?|tool calls?|code|comments?|scripts?|titles?|subjects?|variables?|thoughts?|reasoning|plan|readme|tests?|api|endpoint|database|query|input)\b/i
 
@@ -113,7 +115,7 @@ const forms: readonly { pattern: RegExp; slot: string; value: string }[] = [
   },
 ]
 
-/** Checks the form of an answer. What is too short to have a form keeps every rule. */
+/** Checks the form of an answer. A very short answer satisfies every rule. */
 export function checkFormat({ slot, value }: Statement, answer: AnswerText): Breach | undefined {
   const check = Object.hasOwn(checks, value) ? checks[value as 'json'] : undefined
   return check?.(answer) ?? checkLetters({ slot, value }, answer)

@@ -1,16 +1,16 @@
-/** A sentence as far as it may be an instruction. */
+/** A sentence that may be an instruction. */
 export type Instruction = {
-  /** As it was written. */
+  /** The sentence without Markdown emphasis. */
   sentence: string
-  /** Without "please", "from now on", "you must" and the like in front. */
+  /** The sentence without lead words such as "please", "from now on", "you must". */
   body: string
-  /** It says that it holds from then on, not for one answer. */
+  /** True if it applies to all later answers, not to one. */
   is_lasting: boolean
 }
 
 /**
- * Reads a sentence as an instruction, or undefined when it depends on something that nobody can
- * check ("if the user asks …"): such a rule must never make a finding.
+ * Reads a sentence as an instruction; undefined if it depends on a condition that cannot be checked
+ * ("if the user asks …"), because such a rule must never cause a finding.
  */
 export function readInstruction(sentence: string): Instruction | undefined {
   const plain = sentence.replace(/\*\*|__/g, '')
@@ -21,7 +21,7 @@ export function readInstruction(sentence: string): Instruction | undefined {
 const conditional =
   /\b(?:if|when|whenever|unless|until|except|before|after|while|where|e\.g|for example|for instance|such as|depending|in case|should (?:the|a|an|you|they)|for (?:each|every) (?:file|item|row|tool|function)|once|first|initially|finally|final|last|done|finish(?:ed)?|complet\w*|optional(?:ly)?|may|might|could|try|prefer(?:ably|red)?|ideally|usually|generally|typically|would)\b/i
 
-/** Words that look like conditions and are none. */
+/** Phrases that look like conditions but are not. */
 const unconditional =
   /\b(?:when(?:ever)? (?:you )?(?:answer|reply|respond|writ|speak|talk)\w*(?: (?:to )?(?:me|us|users?|customers?|the user))?|until (?:further notice|i (?:say|tell)\b.{0,40})|even if\b.{0,80}|no matter (?:if|what|how|which)\b.{0,80}|whatever (?:happens|i say)|(?:may|might|could) not|could you|would you|(?:i(?:'d| would) like)|(?:to )?(?:the|your|my) last|first name|last name)/gi
 
@@ -130,5 +130,5 @@ function removeLead(sentence: string): string {
   return rest
 }
 
-/** How an answer breaks a statement: a sentence for people, and how sure it is, 0..1. */
+/** A broken statement: a sentence for readers and a confidence, 0–1. */
 export type Breach = { violation: string; confidence: number }

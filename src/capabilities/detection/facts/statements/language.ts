@@ -2,7 +2,7 @@ import type { Statement } from '../../contract.ts'
 import { ownVoiceOf, wordsOf } from '../prose.ts'
 import type { Breach, Instruction } from './instruction.ts'
 
-/** Reads "always answer in French" and its kin. */
+/** Reads instructions such as "always answer in French". */
 export function readLanguage({ sentence, body, is_lasting }: Instruction): Statement[] {
   for (const pattern of languagePatterns) {
     const value = findLanguageCode(pattern.exec(body)?.[1] ?? '')
@@ -42,7 +42,7 @@ export function checkLanguage(
   return { violation: `The answer is in "${language}", not in "${value}".`, confidence: 0.9 }
 }
 
-/** Languages that a text can be told to be in, by the ISO 639-1 code. */
+/** Names of recognisable languages with their ISO 639-1 codes. */
 const languageNames: Record<string, string> = {
   english: 'en',
   englisch: 'en',
@@ -80,15 +80,15 @@ const languageNames: Record<string, string> = {
   thai: 'th',
 }
 
-/** The code of a language's name, in English or in some languages' own words. */
+/** Returns the code of a language's name, in English or in some languages' own words. */
 export function findLanguageCode(name: string): string | undefined {
   const low = name.toLowerCase()
   return Object.hasOwn(languageNames, low) ? languageNames[low] : undefined
 }
 
 /**
- * Words that are frequent in one language and rare or absent in the others: what function words
- * tell of a language is enough for texts of a dozen words (Grefenstette 1995).
+ * Words that are frequent in one language and rare in the others: function words suffice for texts
+ * of a dozen words (Grefenstette 1995).
  */
 const functionWords: Record<string, string> = {
   en: 'the and of to is that it you for with are this be your on have from can will not what would there which should we they been has was at by an or if as please',
@@ -130,8 +130,8 @@ const words_max = 400
 const share_min = 0.18
 
 /**
- * The language of a text as ISO 639-1, or undefined when it is too short or not clear: a script of
- * its own, else the share of function words, at least twice that of the second language.
+ * Returns the language of a text as ISO 639-1, or undefined if it is short or unclear: by its
+ * script, otherwise by its share of function words, at least twice that of the second language.
  */
 export function identifyLanguage(text: string): string | undefined {
   const voice = ownVoiceOf(text).replace(/https?:\/\/\S+/g, ' ')

@@ -2,7 +2,7 @@ import type { Statement } from '../../contract.ts'
 import type { AnswerText } from './answer-text.ts'
 import type { Breach, Instruction } from './instruction.ts'
 
-/** Reads an upper bound of an answer's length. The value is the count. */
+/** Reads an upper limit on the length of answers; the value is the count. */
 export function readLength({ sentence, body, is_lasting }: Instruction): Statement[] {
   if (!aboutAnswers.test(body) || aboutSomethingElse.test(sentence)) return []
   for (const pattern of lengthPatterns) {
@@ -105,7 +105,7 @@ function unitOf(text: string): string | undefined {
   return units.find(([start]) => text.toLowerCase().startsWith(start))?.[1]
 }
 
-/** What a writer may be over a bound before it counts: people and models count words differently. */
+/** Tolerance above a limit, because people and models count words differently. */
 const slack: Record<string, number> = { words: 0.1, characters: 0.05 }
 
 export function checkLength({ slot, value }: Statement, answer: AnswerText): Breach | undefined {

@@ -2,7 +2,7 @@ import type { Statement } from '../../contract.ts'
 import type { AnswerText } from './answer-text.ts'
 import type { Breach } from './instruction.ts'
 
-/** Reads who the assistant is told to be: "Your name is Ada", "You are Ada, a …". System only. */
+/** Reads the assistant's identity from a system text: "Your name is Ada", "You are Ada, a …". */
 export function readPersona(sentence: string): Statement[] {
   if (hidesAi.test(sentence)) {
     return [
@@ -25,12 +25,12 @@ const namePatterns: readonly RegExp[] = [
   /^[Yy]ou(?: are|'re) (?:an? |the )[^.,\n]{1,80}? (?:called|named) ["“'*]{0,2}(\p{Lu}[\p{L}-]{1,30})/u,
 ]
 
-/** Words that stand where a name would and are none. */
+/** Words in the position of a name that are not names. */
 const notNames = new Set(
   'an a the in not now only also always given working able expected here ai'.split(' '),
 )
 
-/** Who the assistant says it is, against who it was told to be. */
+/** Compares the identity that the assistant claims with the one it was given. */
 export function checkPersona(
   { slot, value }: Statement,
   { voice }: AnswerText,

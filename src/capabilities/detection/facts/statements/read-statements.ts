@@ -10,21 +10,23 @@ import { readPersona } from './persona.ts'
 import { readFacts } from './values.ts'
 import { readForbidden, readRequired, readTools } from './words.ts'
 
-/** What a message of the system or the user says that can be checked. */
+/** Checkable statements of a system or user message. */
 export type MessageStatements = {
   statements: readonly Statement[]
-  /** Sentences that lift rules said before: "you can use emojis again". */
+  /** Sentences that lift earlier rules: "you can use emojis again". */
   releases: readonly string[]
 }
 
-/** Reads a message for statements; the same object is read once. Nothing of the others is read. */
+/**
+ * Reads the statements of a system or user message, once per message; other roles state nothing.
+ */
 export const readStatements: (message: Message) => MessageStatements = remember(readMessage)
 
 const noStatements: MessageStatements = { statements: [], releases: [] }
 const statements_max = 60
-/** Longer messages of a user are documents, whose sentences are nobody's wish. */
+/** Longer user messages are documents, whose sentences are not instructions. */
 const userMessage_chars_max = 6_000
-/** In a longer text, numbers are a policy's, and each holds for something of its own. */
+/** Longer texts are policies, whose numbers apply to single cases. */
 const facts_chars_max = { system: 1_500, user: 4_000 }
 
 const readers = [
@@ -52,7 +54,7 @@ function readMessage({ role, text }: Message): MessageStatements {
   return { statements: statements.slice(0, statements_max).map(cutQuote), releases }
 }
 
-/** Agents without tool calls in the format send what their tools print as the user. */
+/** Recognises tool output: agents without tool calls in their format send it as a user message. */
 function isToolOutput(text: string): boolean {
   return /^\s*(?:[<[{]|observation\b|output\b|result\b|tool\b|stdout|stderr|\$ |traceback|error:)/i.test(
     text.slice(0, 40),
@@ -67,7 +69,7 @@ function readRules(sentence: string, role: 'system' | 'user'): Statement[] {
   const instruction = readInstruction(sentence)
   if (instruction === undefined) return persona
   const read = readers.flatMap((reader) => reader(instruction))
-  // What the system says holds for all of the conversation; a question states nothing.
+  // System rules apply to the whole conversation; questions state nothing.
   if (role === 'system')
     return [...persona, ...read.map((s) => ({ ...s, holds: 'always' as const }))]
   return sentence.trim().endsWith('?') && !/^(?:can|could|would|will) you\b/i.test(sentence)

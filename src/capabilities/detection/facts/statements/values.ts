@@ -1,6 +1,6 @@
 import type { MemoryEntry, Statement } from '../../contract.ts'
 
-/** A fact told: what it is about, in the words that questions and answers name it by. */
+/** A stated fact: its key, in the words of questions and answers, and its value. */
 export type Fact = { key: string; kind: string; value: string }
 
 /** Reads named values of a sentence: "my order number is 4711", "the deadline is March 3". */
@@ -59,7 +59,7 @@ function statementOf(sentence: string, match: RegExpMatchArray): Statement | und
   const key = factKey(match.groups?.['key'] ?? '')
   const value = readValue(match.groups?.['value'] ?? '')
   if (key === undefined || value === undefined) return undefined
-  // A capitalised word is a value only where the key says that names go there.
+  // A capitalised word is a value only for a key that takes names.
   if (value.kind === 'name' && !takesNames.test(key)) return undefined
   return {
     kind: 'fact',
@@ -85,7 +85,7 @@ function add(found: Map<string, Statement>, fact: Fact & { sentence: string }): 
 const takesNames =
   /^(?:name|city|town|country|destination|origin|home|company|project|team|manager|boss|dog|cat|wife|husband|daughter|son|doctor|employer|street|language|capital|departure|hotel|airline|state|tier|plan|color|colour|brand|model|event|product|client|customer|venue|airport|hometown)/
 
-/** Words of a key that do not tell what it is about. */
+/** Words of a key without meaning of their own. */
 const fillers = new Set(
   'number no id code is are own current full name address of to the'.split(' '),
 )
@@ -95,12 +95,12 @@ const notKeys = new Set(
   ),
 )
 
-/** What changes by itself is no fact to hold on to. */
+/** Keys whose values change by themselves and are not worth remembering. */
 const passing = new Set(
   'time date day today status state version step count total size length price cost'.split(' '),
 )
 
-/** The words that a fact goes by: "order number" and "order id" are both `order`. */
+/** Normalises the words of a fact: "order number" and "order id" are both `order`. */
 export function factKey(words: string): string | undefined {
   const all = words
     .toLowerCase()
@@ -117,10 +117,10 @@ export function factKey(words: string): string | undefined {
   return kept.join(' ').replace(/^e-mail|^mail$/, 'email')
 }
 
-/** What kind of value a fact has: only values of one kind can contradict each other. */
+/** Kind of a fact's value: only values of one kind can contradict each other. */
 export type FactKind = 'email' | 'phone' | 'code' | 'number' | 'date' | 'weekday' | 'time' | 'name'
 
-/** A value as it stands in a text, and in the form in which it is compared. */
+/** A value as written, and normalised for comparison. */
 export type FactValue = { kind: FactKind; text: string; normal: string }
 
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
@@ -175,7 +175,7 @@ const kinds: readonly { kind: FactKind; pattern: RegExp; normal: (text: string) 
   },
 ]
 
-/** The value that a text begins with, or undefined. */
+/** Reads the value at the start of a text; undefined if there is none. */
 export function readValue(text: string): FactValue | undefined {
   const bare = text.replace(/^[\s"'“‘*_`]{1,4}/, '')
   for (const { kind, pattern, normal } of kinds) {
@@ -185,7 +185,7 @@ export function readValue(text: string): FactValue | undefined {
   return readSpelledNumber(bare)
 }
 
-/** Whether two normal values of one kind can both be meant: a date without its year, a first name. */
+/** Tells whether two normalised values can mean the same: a date without its year, a first name. */
 export function isCompatible(kind: string, one: string, other: string): boolean {
   if (one === other) return true
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
@@ -212,7 +212,7 @@ function getLastWord(text: string): string {
   return text.toLowerCase().split(' ').at(-1) ?? ''
 }
 
-/** `mm-dd`, and `-yyyy` behind it when there is a year. */
+/** Returns `mm-dd`, followed by `-yyyy` if the year is given. */
 function normaliseDate(text: string): string {
   const iso = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
   if (iso !== null) return `${iso[2]}-${iso[3]}-${iso[1]}`
@@ -224,7 +224,7 @@ function normaliseDate(text: string): string {
   return year === undefined ? short : `${short}-${year}`
 }
 
-/** Minutes of the day. */
+/** Returns minutes of the day. */
 function normaliseTime(text: string): string {
   const low = text.toLowerCase()
   const hour = Number(/^\d{1,2}/.exec(low)?.[0] ?? 0)
@@ -233,7 +233,7 @@ function normaliseTime(text: string): string {
   return String((hour + half) * 60 + minute)
 }
 
-/** The two parts of a stored fact's value. */
+/** Splits the value of a stored fact into kind and normalised value. */
 export function factValueOf({ value }: MemoryEntry): { kind: string; normal: string } {
   const at = value.indexOf(':')
   return { kind: value.slice(0, at), normal: value.slice(at + 1) }

@@ -6,7 +6,7 @@ import type { Breach, Instruction } from './instruction.ts'
 const phrases_max = 8
 const phrase_chars_max = 120
 
-/** Reads words that answers must not have: "never use the word "cheap"". */
+/** Reads words forbidden in answers: "never use the word "cheap"". */
 export function readForbidden({ sentence, body, is_lasting }: Instruction): Statement[] {
   const opened = ban.exec(body)
   if (opened === null) return []
@@ -26,7 +26,7 @@ const ban =
 function bannedIn(rest: string, opened: string): string[] {
   const quoted = quotedIn(rest)
   if (quoted.length > 0) {
-    // What must not be used may be a thing; what must not be said is a word.
+    // "Use" can refer to things; only "say" always refers to words.
     const isWord = namesWord.test(rest) || !usesOnly.test(opened)
     return isCodeLike(rest) || !isWord ? [] : quoted.filter((phrase) => /\p{L}/u.test(phrase))
   }
@@ -48,14 +48,16 @@ const usesOnly = /\b(?:use|using|include|including|verwende|benutze?|nutze)\b/i
 const namesWord =
   /^:?.{0,40}\b(?:words?|terms?|phrases?|expressions?|names?|wort|wörter|begriff)\b/i
 
-/** Rules on identifiers are about code, where a word is no violation. */
+/** Tells whether a rule is about code, where the word is no violation. */
 function isCodeLike(rest: string): boolean {
   return /\b(?:functions?|librar(?:y|ies)|modules?|commands?|keywords?|operators?|flags?|types?|tools?|imports?|packages?|variables?|loops?|statements?|commits?|files?|code|comments?|titles?|docs?)\b/i.test(
     rest,
   )
 }
 
-/** Words of a list without quotes: "cheap, free or discount". A list of sentences is none. */
+/**
+ * Returns the words of an unquoted list: "cheap, free or discount"; empty for a list of sentences.
+ */
 function listed(text: string): string[] {
   const parts = text
     .replace(/[.!?;].*$/s, '')
@@ -71,9 +73,9 @@ function listed(text: string): string[] {
   return usable ? clean.slice(0, phrases_max) : []
 }
 
-/** Reads words that every answer must have: "end every reply with "Best, Ada"". */
+/** Reads words required in every answer: "end every reply with "Best, Ada"". */
 export function readRequired({ sentence, body, is_lasting }: Instruction): Statement[] {
-  // Words within quotes are what is asked for, not how.
+  // Quoted words are the requirement, not the instruction.
   const voice = ownVoiceOf(sentence)
   if (!is_lasting || !lasting.test(voice) || aboutSomethingElse.test(voice)) return []
   const asked =
@@ -118,7 +120,7 @@ function placeOfVerb(verb: string, body: string): 'start' | 'end' | 'anywhere' {
   return 'anywhere'
 }
 
-/** What stands in quotes, in order. An apostrophe inside a word is no quote. */
+/** Returns the quoted phrases in order. An apostrophe inside a word is not a quote. */
 export function quotedIn(text: string): string[] {
   const found: string[] = []
   const pattern =
@@ -136,7 +138,10 @@ export function quotedIn(text: string): string[] {
   return found
 }
 
-/** A word that must not come: in code, in quotes and where the answer declines it, it may. */
+/**
+ * Checks for a forbidden word; it is allowed in code, in quotes and where the answer declines to
+ * use it.
+ */
 export function checkForbidden({ value }: Statement, { voice }: AnswerText): Breach | undefined {
   if (!mentions(voice, value)) return undefined
   const said = sentencesOf(voice).find(
@@ -150,10 +155,10 @@ export function checkForbidden({ value }: Statement, { voice }: AnswerText): Bre
 const declines =
   /\b(?:can(?:'t|not| not)|won't|will not|not allowed|unable|not able|am not|avoid|instead of|shouldn't|don't (?:use|say|mention|discuss)|do not (?:use|say|mention|discuss)|rather not|without (?:using|saying|mentioning)|never (?:use|say|mention)|the word|the term|the phrase)\b/i
 
-/** How far from the end or the start the words may stand: people count a signature as an end. */
+/** Maximum distance of required words from the start or end, which allows for a signature. */
 const margin_chars = 40
 
-/** Words that every answer must have. */
+/** Checks for words required in every answer. */
 export function checkRequired(
   { slot, value }: Statement,
   { text }: AnswerText,
@@ -181,7 +186,7 @@ function plain(text: string): string {
     .trim()
 }
 
-/** Reads tools that must not be called: "never call delete_file". The value is the tool's name. */
+/** Reads forbidden tools: "never call delete_file". The value is the tool's name. */
 export function readTools({ sentence, body, is_lasting }: Instruction): Statement[] {
   const value = toolPatterns
     .map((pattern) => pattern.exec(body)?.[1])
@@ -196,7 +201,7 @@ const not =
 const name = '[`"\'“]?([a-zA-Z][\\w.-]{1,63})[`"\'”]?'
 
 const toolPatterns: readonly RegExp[] = [
-  // A name with an underscore, a dot or quotes is meant as a name, not as a word.
+  // A name with an underscore, a dot or quotes is an identifier, not an ordinary word.
   new RegExp(
     `^(?:you )?${not} (?:call|use|run|invoke|calling|using|running|execute) (?:the )?(?:tool |function )?[\`"'“]?([a-zA-Z]\\w*[_.-]\\w+)[\`"'”]?(?: tool| function)?(?: again)?(?=[\\s.,;!]|$)`,
     'i',
