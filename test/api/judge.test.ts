@@ -191,7 +191,7 @@ test('above the budget it is not asked, and the task says so', async () => {
   expect(all.filter(({ findings }) => findings.length === 1)).toHaveLength(1)
   const refused = all.filter(({ findings }) => findings.length === 0)
   for (const { not_checked } of refused) {
-    const reason = 'the budget of the day is spent'
+    const reason = 'the daily budget is spent'
     expect(not_checked).toEqual([{ detector: 'judge', reason }])
   }
 })

@@ -72,7 +72,7 @@ async function analyseByRules(
     await sleep(pause_ms * (tries + 1), options.signal)
   }
   throw problem('overloaded', {
-    detail: `task_id: "${task.task_id}" was written to ${attempts_max} times meanwhile; try again`,
+    detail: `task_id: "${task.task_id}" changed during each of ${attempts_max} attempts; try again`,
     retry_after_s: 1,
   })
 }
@@ -92,22 +92,22 @@ async function analyseOnce(
   ])
   if (facts === undefined || before === undefined) throw notFound(task)
   if (!force && isUpToDate(before, version)) return readLastResult({ db }, task, before)
-  const [look] = await analyseTasks({ db, store }, [
+  const [analysed] = await analyseTasks({ db, store }, [
     { facts, epoch: before.epoch, history: undefined, settings },
   ])
-  if (look === undefined) throw notFound(task)
+  if (analysed === undefined) throw notFound(task)
   const only = detectors === undefined ? undefined : new Set(detectors)
   const { claim: _claim, epoch, revision, touches } = before
-  const hold = { ...task, claim: null, epoch, revision: String(revision) }
+  const snapshot = { ...task, claim: null, epoch, revision: String(revision) }
   const written = await writeResult(db, {
-    ...look,
+    ...analysed,
     // Findings of other detectors are not written, so the task stays due.
-    hold: { ...hold, touches: only === undefined ? String(touches) : noTouches },
+    snapshot: { ...snapshot, touches: only === undefined ? String(touches) : noTouches },
     settings_version: version,
     detected_at: new Date(clock.now_ms()).toISOString(),
     rest_ms: 0,
     only,
-    judging: deps.judge && planJudging(look, defaultJudgeWork.rest_ms),
+    judging: deps.judge && planJudging(analysed, defaultJudgeWork.rest_ms),
   })
   if (written.outcome === 'gone') throw notFound(task)
   if (written.outcome === 'stale') return undefined
@@ -144,6 +144,6 @@ async function readLastResult(
 
 function notFound({ task_id }: DetectedTask) {
   return problem('task_not_found', {
-    detail: `task_id: got "${task_id}", which is no task of this project`,
+    detail: `task_id: got "${task_id}", which is not a task of this project`,
   })
 }

@@ -30,7 +30,7 @@ export function previewDetectionSettings(deps: DetectionPorts): Route {
     method: 'POST',
     url: '/api/v1/detection/settings/preview',
     id: 'previewDetectionSettings',
-    summary: 'What other thresholds would find in stored tasks',
+    summary: 'Preview the findings of other thresholds in stored tasks',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'tasks:write' },
     body: settingsBody
@@ -40,7 +40,7 @@ export function previewDetectionSettings(deps: DetectionPorts): Route {
           .min(1)
           .max(previewTasks_max)
           .default(50)
-          .describe('Of the project’s latest tasks so many, 1 to 200.'),
+          .describe('Maximum tasks, 1–200: the project’s most recent ones.'),
       })
       .meta({ id: 'PreviewDetectionRequest' }),
     reply,
@@ -59,19 +59,24 @@ const changeSchema = record('FindingChange', {
   change: z.enum(['added', 'removed', 'changed']),
   kind: z.enum(findingKinds),
   type: z.string(),
-  severity: z.enum(severities).describe('With the thresholds asked about; of a removed one, now.'),
-  severity_now: z.enum(severities).nullable().describe('null for an added one.'),
+  severity: z
+    .enum(severities)
+    .describe('Severity with the requested thresholds; current severity of a removed finding.'),
+  severity_now: z
+    .enum(severities)
+    .nullable()
+    .describe('Severity with the current thresholds; null for an added finding.'),
   summary: z.string(),
   start_step: z.int().nullable(),
   end_step: z.int().nullable(),
 })
 
 const reply = record('DetectionPreview', {
-  tasks: z.int().nonnegative().describe('Tasks that were looked at.'),
+  tasks: z.int().nonnegative().describe('Number of tasks analysed.'),
   skipped: z
     .int()
     .nonnegative()
-    .describe('Tasks that were left out: too large, or the time was over.'),
+    .describe('Number of tasks left out: too large, or the time limit was reached.'),
   findings_now: z.int().nonnegative(),
   findings_asked: z.int().nonnegative(),
   by_type: z
@@ -82,18 +87,18 @@ const reply = record('DetectionPreview', {
         asked: z.int().nonnegative(),
       }),
     )
-    .describe('Findings with the thresholds that hold and with those asked about.'),
-  changes: z.array(changeSchema).describe('The first 500.'),
+    .describe('Findings per type with the current and with the requested thresholds.'),
+  changes: z.array(changeSchema).describe('The first 500 changes.'),
 })
 
 const changes_max = 500
 
-type Both = { now: DetectionSettings; asked: DetectionSettings }
-type Asked = { found: readonly TaskFacts[]; both: Both; signal: AbortSignal }
+type ComparedSettings = { now: DetectionSettings; asked: DetectionSettings }
+type PreviewRequest = { found: readonly TaskFacts[]; both: ComparedSettings; signal: AbortSignal }
 
 async function previewChanges(
   deps: DetectionPorts,
-  { found, both, signal }: Asked,
+  { found, both, signal }: PreviewRequest,
 ): Promise<z.input<typeof reply>> {
   const end_ms = deps.clock.now_ms() + preview_ms_max
   const fit = found.filter(({ calls }) => calls <= taskCalls_max)
@@ -128,13 +133,13 @@ type ComparedTask = { task_id: string; now: NewFinding[]; asked: NewFinding[] }
 async function analyseBoth(
   deps: DetectionPorts,
   tasks: readonly TaskFacts[],
-  { now, asked }: Both,
+  { now, asked }: ComparedSettings,
 ): Promise<ComparedTask[]> {
-  const looks = await analyseTasks(
+  const analyses = await analyseTasks(
     deps,
     tasks.map((facts) => ({ facts, epoch: '', history: undefined, settings: now })),
   )
-  return looks.map(({ facts, run, prior, analysis }) => ({
+  return analyses.map(({ facts, run, prior, analysis }) => ({
     task_id: facts.task_id,
     now: analysis.findings,
     asked: analyseRun(run, asked, prior).findings,
@@ -176,13 +181,14 @@ function toStored(finding: NewFinding): Finding {
   return { ...finding, first_detected_at: '', updated_at: '' }
 }
 
+type ShownFinding = { finding: NewFinding; severity_now: NewFinding['severity'] | null }
+
 function toChange(
   task_id: string,
   change: 'added' | 'removed' | 'changed',
-  about: { finding: NewFinding; severity_now: NewFinding['severity'] | null },
+  { finding, severity_now }: ShownFinding,
 ): z.input<typeof changeSchema> {
-  const { kind, type, severity, summary, start_step, end_step } = about.finding
-  const { severity_now } = about
+  const { kind, type, severity, summary, start_step, end_step } = finding
   return {
     ...{ task_id, change, kind, type, severity, severity_now },
     summary,

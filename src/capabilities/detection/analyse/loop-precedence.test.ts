@@ -38,7 +38,7 @@ function found(
 const kept = (...findings: FindingDraft[]) =>
   applyLoopPrecedence(run, findings).map(({ type, evidence }) => [type, evidence['also']])
 
-test('a weaker loop is dropped when a stronger one covers half of its steps', () => {
+test('drops a weaker loop when a stronger one covers half of its steps', () => {
   expect(kept(found('scattered_repeat', [0, 2, 5, 8]), found('cycle', [0, 1, 2, 3]))).toEqual([
     ['cycle', ['scattered_repeat']],
   ])
@@ -48,7 +48,7 @@ test('a weaker loop is dropped when a stronger one covers half of its steps', ()
   ])
 })
 
-test('the strongest stands for all, and each type is named once', () => {
+test('keeps the strongest loop and lists each type once', () => {
   const findings = [
     found('error_streak', [0, 1, 2, 3, 4]),
     found('similar_call', [0, 1, 2]),
@@ -58,7 +58,7 @@ test('the strongest stands for all, and each type is named once', () => {
   expect(kept(...findings)).toEqual([['repeat_error', ['error_streak', 'similar_call']]])
 })
 
-test('other kinds, chants and budgets neither fall nor stand for anything', () => {
+test('leaves other kinds, chants and budgets alone', () => {
   const findings = [
     found('repeat_error', [0, 1, 2]),
     found('tool_failure', [0, 1], 'failure'),

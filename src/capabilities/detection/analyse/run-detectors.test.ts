@@ -49,7 +49,7 @@ function detect(run: TaskRun, detectors: readonly Detector[], options: object = 
   return runDetectors(run, createSettingsSchema(detectors).parse({}), { detectors, ...options })
 }
 
-test('a detector that throws, or does too much, takes only itself down', () => {
+test('a detector that throws or exceeds its budget does not affect others', () => {
   const cause = new TypeError('broken')
   const detectors = [
     detectorNamed('throws', {
@@ -75,7 +75,7 @@ test('a detector that throws, or does too much, takes only itself down', () => {
   })
 })
 
-test('a detector that is held up ends when its time is over', () => {
+test('a blocked detector ends at its time limit', () => {
   let now_ms = 0
   const detectors = [
     detectorNamed('slow', {
@@ -96,7 +96,7 @@ test('a detector that is held up ends when its time is over', () => {
   })
 })
 
-test('only those asked for run, and none that is switched off', () => {
+test('runs only the requested and enabled detectors', () => {
   const detectors = ['a', 'b', 'c'].map((name) => detectorNamed(name))
   const settings = createSettingsSchema(detectors).parse({ b: { enabled: false } })
   const anchors = (only?: readonly string[]) =>
@@ -107,7 +107,7 @@ test('only those asked for run, and none that is switched off', () => {
   expect(anchors(['b', 'c', 'unknown'])).toEqual(['c'])
 })
 
-test('findings of one detector are bounded, and it says so', () => {
+test('limits the findings of one detector and reports it', () => {
   const many = Array.from({ length: findingsPerDetector_max + 5 }, (_, at) => ({
     ...finding,
     anchor: `${at}`,
@@ -120,7 +120,7 @@ test('findings of one detector are bounded, and it says so', () => {
   expect([findings.length, checked, not_checked.length]).toEqual([200, [], 1])
 })
 
-test('thresholds reach the detector, and the ledger of earlier tasks too', () => {
+test('passes thresholds and the memory of earlier tasks to the detector', () => {
   const seen: unknown[] = []
   const detector = detectorNamed('seen', {
     settings: z.strictObject({ repeats: z.int().default(3) }),
@@ -136,7 +136,7 @@ test('thresholds reach the detector, and the ledger of earlier tasks too', () =>
   expect(seen).toEqual([{ repeats: 7 }, prior, { repeats: 3 }, undefined])
 })
 
-test('a run without content says what could not be checked', () => {
+test('a run without content lists what was not checked', () => {
   const silent = agentRun('silent', { source: 'otlp_no_content' })
     .user('Move the files.')
     .times(6, (run, at) =>
@@ -152,12 +152,12 @@ test('a run without content says what could not be checked', () => {
   })
 })
 
-test('a run that uses no tool is checked by all', () => {
+test('a run without tools is checked by all detectors', () => {
   const { not_checked } = detect(runOf(agentRun('hi').user('Hi').assistant('Hi.')), loopDetectors)
   expect(not_checked).toEqual([])
 })
 
-test('one loop is one finding, which names what else it looks like', () => {
+test('one loop is one finding, which lists the other types', () => {
   const failing = agentRun('failing')
     .user('Book it.')
     .times(5, (run) => run.tool({ name: 'book', args: { day: 1 } }, 'Error: no such day'))
@@ -168,7 +168,7 @@ test('one loop is one finding, which names what else it looks like', () => {
   ])
 })
 
-/** Moves of an agent that make whatever runs: healthy ones, loops, broken histories. */
+/** Actions of an agent that combine to any run: healthy ones, loops, broken histories. */
 const moves: readonly ((run: AgentRun, n: number) => AgentRun)[] = [
   (run, n) => run.tool({ name: 'read_file', args: { path: `${n % 2}` } }, `text ${n % 2}`),
   (run, n) =>
@@ -205,7 +205,7 @@ const anyRun = fc
     return run.assistant('End.').observations()
   })
 
-test('whatever a run is, nothing throws, work is bounded, and batches change no finding', () => {
+test('for every run nothing throws, work is limited, and batches do not change findings', () => {
   fc.assert(
     fc.property(anyRun, fc.nat(20), (rows, at) => {
       const whole = createReconstruction({ project_id: 'p', task_id: 't', conversation_id: '' })

@@ -107,7 +107,7 @@ function addNotAnalysed({ not_checked }: DetectorResults, detector: string, why:
 const reasons: Record<Need, string> = {
   arguments: 'the run has no arguments of tool calls',
   results: 'the run has no results of tool calls',
-  tool_outcomes: 'the run does not tell how its tool calls ended',
+  tool_outcomes: 'the run does not report the outcome of its tool calls',
   texts: 'the run has no texts of messages',
 }
 

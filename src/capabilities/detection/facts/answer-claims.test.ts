@@ -7,7 +7,7 @@ import {
 } from './answer-claims.ts'
 
 describe('sentences', () => {
-  test('are told apart, without code and quotations', () => {
+  test('are split, without code and quotations', () => {
     expect(splitSentences('Done. I ran:\n```\nfailed to run\n```\nIt’s “fine”!')).toEqual([
       'done.',
       'i ran:',
@@ -15,7 +15,7 @@ describe('sentences', () => {
     ])
   })
 
-  test('of a long text those at its ends are read', () => {
+  test('of a long text are read at both ends', () => {
     const text = `First. ${'filler '.repeat(2_000)}. Last one.`
     expect(splitSentences(text)[0]).toBe('first.')
     expect(splitSentences(text).at(-1)).toBe('last one.')
@@ -59,18 +59,18 @@ test.each(['It failed again.', 'No se pudo enviar.', 'Échec de l’envoi.', '�
   },
 )
 
-test('an announcement is the last sentence, and waits for nobody', () => {
+test('an announcement is the last sentence and waits for nobody else', () => {
   expect(findAnnouncement('Found it. Now I will fix it.')).toBe('now i will fix it.')
   expect(findAnnouncement('Now I will fix it. It is fixed.')).toBeUndefined()
   expect(findAnnouncement('Let me know.')).toBeUndefined()
 })
 
-test('a refusal stands at the beginning', () => {
+test('a refusal is at the beginning', () => {
   expect(findRefusal("I'm sorry. I can't help with that.")).toBeDefined()
   expect(findRefusal('One. Two. Three. I can’t help with that.')).toBeUndefined()
 })
 
-test('whatever the length of a text, it is read at once', () => {
+test('reads texts of any length quickly', () => {
   const text = `${'"'.repeat(20_000)}${' '.repeat(20_000)}${'i have '.repeat(5_000)}`
   expect(findSuccessClaims(text)).toEqual([])
   expect(findRefusal(text)).toBeUndefined()

@@ -44,7 +44,7 @@ export function findAnsweredQuestions(
 /** Cached, because two detectors need them. */
 const answeredByDialogues = new WeakMap<Dialogues, AnsweredQuestion[]>()
 
-type Reading = {
+type DialogueReading = {
   run: TaskRun
   dialogue: Dialogue
   budget: WorkBudget
@@ -64,7 +64,7 @@ function readDialogue(run: TaskRun, dialogue: Dialogue, budget: WorkBudget) {
   return found
 }
 
-function readAnswer(reading: Reading, answer: Answer): void {
+function readAnswer(reading: DialogueReading, answer: Answer): void {
   const questions = readQuestions(answer.message)
   for (const question of questions) {
     const again = findAnswered(reading, answer, question)
@@ -81,7 +81,7 @@ function readAnswer(reading: Reading, answer: Answer): void {
 }
 
 function findAnswered(
-  reading: Reading,
+  reading: DialogueReading,
   answer: Answer,
   question: Question,
 ): AnsweredQuestion | undefined {
@@ -98,7 +98,7 @@ function findAnswered(
  * Tells whether the user has spoken since, but only to answer other questions. An immediate
  * repetition shows that the reply was insufficient, and a new request can need a new reply.
  */
-function isLater({ dialogue }: Reading, { said_at }: KnownAnswer, { at }: Answer): boolean {
+function isLater({ dialogue }: DialogueReading, { said_at }: KnownAnswer, { at }: Answer): boolean {
   const { heard } = dialogue
   let said = 0
   for (let next = said_at + 1; next < at; next++) {
@@ -111,7 +111,7 @@ function isLater({ dialogue }: Reading, { said_at }: KnownAnswer, { at }: Answer
 
 /** Returns the remembered fact that the question asks for. */
 function findAskedFact(
-  { dialogue }: Reading,
+  { dialogue }: DialogueReading,
   { active }: Answer,
   { keys }: Question,
 ): KnownAnswer | undefined {
@@ -133,7 +133,7 @@ function findAskedFact(
 }
 
 /** Returns the user's next message if it is a reply: short, not a question, not evasive. */
-function findReply({ run, dialogue }: Reading, { at }: Answer): KnownAnswer | undefined {
+function findReply({ run, dialogue }: DialogueReading, { at }: Answer): KnownAnswer | undefined {
   const next = dialogue.heard[at + 1]
   const call = next && run.calls[next.call]
   if (next?.role !== 'user' || call === undefined || next.text.includes('?')) return undefined
@@ -161,7 +161,7 @@ const evasive =
  * is needed.
  */
 function isReopened(
-  { run, dialogue, budget }: Reading,
+  { run, dialogue, budget }: DialogueReading,
   known: KnownAnswer,
   answer: Answer,
 ): boolean {

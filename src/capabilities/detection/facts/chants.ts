@@ -50,10 +50,10 @@ function mayRepeat(text: string, gap_chars_max: number): boolean {
   return false
 }
 
-type Placed = { chunk: string; at: readonly number[] }
+type ChunkPositions = { chunk: string; at: readonly number[] }
 
 /** Returns the chant of the longest row of nearby positions, if it is one. */
-function toChant(text: string, { chunk, at }: Placed, rule: ChantRule): Chant | undefined {
+function toChant(text: string, { chunk, at }: ChunkPositions, rule: ChantRule): Chant | undefined {
   if (!isProse(chunk)) return undefined
   const row = findLongestRow(at, rule.gap_chars_max * probeGaps)
   const first = row[0] ?? 0

@@ -4,7 +4,7 @@ import { runOf } from '../../../../test/support/detect-one.ts'
 import { memoryEntries_max } from '../contract.ts'
 import { readContextMemory } from './dialogues.ts'
 
-/** What holds after these messages of the user, as `slot=value`. */
+/** Valid statements after these user messages, as `slot=value`. */
 function heldAfter(system: string, ...messages: string[]): string[] {
   const run = agentRun(system + messages.join()).system(system)
   for (const message of messages) run.user(message).assistant('Ok.')
@@ -41,11 +41,11 @@ test.each([
   'Your response must include exactly ONE bash code block.',
   'Answer with fewer than 4 lines, unless the user asks for detail.',
   'End your final answer with "TERMINATE".',
-])('says nothing that can be checked: %s', (sentence) => {
+])('states nothing checkable: %s', (sentence) => {
   expect(heldAfter('You help.', sentence)).toEqual([])
 })
 
-test('a later word of the user replaces the one before', () => {
+test('a later statement of the user replaces the earlier one', () => {
   expect(heldAfter('Always answer in French.', 'From now on answer in German.')).toEqual([
     'language=de',
   ])
@@ -54,7 +54,7 @@ test('a later word of the user replaces the one before', () => {
   ])
 })
 
-test('a rule for one answer does not stay', () => {
+test('a rule for one answer ends with it', () => {
   const system = 'Keep every answer under 50 words.'
   expect(heldAfter(system, 'Answer in one sentence: why?', 'And now?')).toEqual(['length:words=49'])
 })
@@ -63,7 +63,7 @@ test('the user lifts a rule', () => {
   expect(heldAfter('Do not use emojis.', 'You can use emojis again.')).toEqual([])
 })
 
-test('what an earlier task was told by the user is known, not what its system said', () => {
+test('keeps the user statements of earlier tasks, not their system rules', () => {
   const first = agentRun('first').system('Always answer in French.').user('My budget is 900 euros.')
   const prior = readContextMemory(runOf(first.assistant('Ok.')))
   const next = runOf(agentRun('second').system('You help.').user('Hello').assistant('Ok.'))
@@ -75,7 +75,7 @@ test('what an earlier task was told by the user is known, not what its system sa
   )
 })
 
-test('it is bounded', () => {
+test('has a maximum size', () => {
   const lines = Array.from(
     { length: 40 },
     (_, at) => `The key${'abcdefghij'[at % 10]}${'klmno'[at % 5]}${'pqrstuvw'[at % 8]} is ${at}.`,

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { findViolation } from './declared-schema.ts'
 
-test('what is wrong is told with its place', () => {
+test('reports the violation with its path', () => {
   const schema = { type: 'object', properties: { a: { type: 'array', items: { type: 'string' } } } }
   expect(findViolation(schema, { a: ['x', 1] })).toEqual({ at: '/a/1', expected: 'must be string' })
   expect(findViolation(schema, { a: ['x'] })).toBeUndefined()
 })
 
-test('definitions are followed', () => {
+test('follows definitions', () => {
   const schema = {
     type: 'object',
     properties: { who: { $ref: '#/$defs/Person' } },
@@ -18,7 +18,7 @@ test('definitions are followed', () => {
   expect(findViolation(schema, { who: { name: 'x' } })).toBeUndefined()
 })
 
-describe('hostile schemas end at once and say nothing', () => {
+describe('hostile schemas are rejected at once', () => {
   const level = (n: number) => ({ allOf: [{ $ref: `#/$defs/d${n}` }, { $ref: `#/$defs/d${n}` }] })
   const doubling = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`d${n}`, level(n + 1)]))
   const self = { $ref: '#/$defs/self' }
@@ -43,12 +43,12 @@ describe('hostile schemas end at once and say nothing', () => {
   })
 })
 
-test('a pattern that backtracks is not run', () => {
+test('does not run patterns, which can backtrack', () => {
   const schema = { properties: { a: { type: 'string', pattern: '^(a+)+$' } } }
   expect(findViolation(schema, { a: `${'a'.repeat(60)}!` })).toBeUndefined()
 })
 
-test('a circle among references is not followed, but the rest is checked', () => {
+test('ignores circular references and checks the rest', () => {
   const schema = {
     type: 'object',
     required: ['filter'],
@@ -59,7 +59,7 @@ test('a circle among references is not followed, but the rest is checked', () =>
   expect(findViolation(schema, { filter: { and: [{ and: [] }] } })).toBeUndefined()
 })
 
-test('whatever the schema and the value, nothing throws', () => {
+test('never throws, for any schema and value', () => {
   const word = fc.constantFrom(
     'type',
     'items',

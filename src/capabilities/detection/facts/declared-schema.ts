@@ -45,12 +45,12 @@ const at_chars_max = 200
 
 function toViolation({ instancePath, message = '', params }: ErrorObject): Violation {
   const name = params['additionalProperty']
-  const about = typeof name === 'string' ? ` (“${cutText(name, at_chars_max)}”)` : ''
+  const property = typeof name === 'string' ? ` (“${cutText(name, at_chars_max)}”)` : ''
   const allowed = params['allowedValues']
   const values = Array.isArray(allowed) ? `: ${cutText(JSON.stringify(allowed), at_chars_max)}` : ''
   return {
     at: cutText(instancePath === '' ? 'the arguments' : instancePath, at_chars_max),
-    expected: `${message}${about}${values}`,
+    expected: `${message}${property}${values}`,
   }
 }
 

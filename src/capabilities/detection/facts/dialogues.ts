@@ -51,16 +51,16 @@ function buildDialogues(run: TaskRun, prior: ContextMemory | undefined): Dialogu
   const dialogues: Dialogue[] = []
   // The user's statements in earlier tasks stay known in the conversation; system rules end with
   // their task.
-  const told = mergeEntries(
+  const earlier = mergeEntries(
     [],
     (prior?.entries ?? []).filter(({ role }) => role === 'user'),
   )
-  let entries: readonly MemoryEntry[] = told
+  let entries: readonly MemoryEntry[] = earlier
   for (const thread of run.threads) {
     const before = inheritMessages(run, thread, { own, heard })
     const all = [...before, ...(own.get(thread.index) ?? [])]
     heard.set(thread.index, all)
-    const started = thread.kind === 'sub_agent' ? [] : told
+    const started = thread.kind === 'sub_agent' ? [] : earlier
     const read = readAnswers(run, all, { withdrawn, entries: started })
     dialogues.push({ thread, heard: all, answers: read.answers })
     if (thread.kind !== 'sub_agent') entries = mergeEntries(entries, read.entries)
@@ -97,10 +97,10 @@ type Withdrawn = ReadonlyMap<number, readonly Message[]>
 function readAnswers(
   run: TaskRun,
   heard: readonly Message[],
-  { withdrawn, ...told }: { withdrawn: Withdrawn; entries: readonly MemoryEntry[] },
+  { withdrawn, ...start }: { withdrawn: Withdrawn; entries: readonly MemoryEntry[] },
 ) {
   const answers: Answer[] = []
-  let entries = told.entries
+  let entries = start.entries
   let asked: Message | undefined
   let call = -1
   for (const [at, message] of heard.entries()) {

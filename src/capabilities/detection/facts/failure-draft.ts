@@ -42,7 +42,7 @@ export type Failure = {
   /** The first observation: its id is the anchor. */
   began: Place
   /** Distinguishes failures that start at the same observation. */
-  about?: string
+  topic?: string
   summary: string
   start_step: number | null
   end_step: number | null
@@ -57,12 +57,12 @@ export type Failure = {
 
 /** Creates the finding of a failure; a recovered one has a lower severity. */
 export function toFailureDraft(failure: Failure): FindingDraft {
-  const { type, recovered, summary, start_step, end_step, evidence, about = '' } = failure
+  const { type, recovered, summary, start_step, end_step, evidence, topic = '' } = failure
   return {
     kind: 'failure',
     type,
     severity: easeSeverity(failure.severity, recovered),
-    anchor: about === '' ? placeKey(failure.began) : `${placeKey(failure.began)}:${about}`,
+    anchor: topic === '' ? placeKey(failure.began) : `${placeKey(failure.began)}:${topic}`,
     summary,
     start_step,
     end_step,
@@ -101,8 +101,8 @@ export function callOf(run: TaskRun, step: Step): ModelCall | undefined {
 
 /** Returns ` (rate_limit_exceeded: Slow down)`, or '' if all parts are empty. */
 export function putInBrackets(...parts: readonly string[]): string {
-  const told = parts.filter((part) => part !== '')
-  return told.length === 0 ? '' : ` (${told.join(': ')})`
+  const given = parts.filter((part) => part !== '')
+  return given.length === 0 ? '' : ` (${given.join(': ')})`
 }
 
 /** Returns `once`, `3 times`. */

@@ -1,3 +1,4 @@
+/** The front door of the facts: everything that detectors and later rooms read of a run. */
 export { findAnnouncement, findRefusal, findSuccessClaims } from './answer-claims.ts'
 export { findAnsweredQuestions, toQuestionDraft } from './answered-questions.ts'
 export { type CallFault, faultOfCall, isQuota, wentWell } from './call-fault.ts'
@@ -35,12 +36,11 @@ export {
   asksForRepetition,
   isPaced,
   isPolling,
-  isPollingLap,
+  isPollingIteration,
   isPollingUse,
   pollingSettings,
 } from './polling.ts'
-export { findPhrase, mentions, sentencesOf } from './prose.ts'
-export { isRecovered } from './recovery.ts'
+export { findPhrase, getJaccard, mentions, sentencesOf, toPlainText, toTokenSet } from './prose.ts'
 export { remember } from './remember.ts'
 export { findResets } from './reset-breaks.ts'
 export { type AnswerText, answerTextOf } from './statements/answer-text.ts'
@@ -67,7 +67,6 @@ export {
   turnsOf,
   usesOfSteps,
 } from './thread-course.ts'
-export { getJaccard, toPlainText, toTokenSet } from './tokens.ts'
 export { effectOfTool, isAcknowledged, natureOfTool } from './tool-effect.ts'
-export { findTroubles, type ToolTrouble } from './tool-troubles.ts'
+export { findTroubles, isRecovered, type ToolTrouble } from './tool-troubles.ts'
 export { argumentsOf, commandOf, wordsOfTool } from './tool-words.ts'

@@ -8,8 +8,8 @@ import {
   placesOfSteps,
   wasteOfSteps,
 } from './finding-parts.ts'
-import { isRecovered } from './recovery.ts'
 import type { StepFacts } from './steps.ts'
+import { isRecovered } from './tool-troubles.ts'
 
 /** The facts of a loop finding. */
 export type LoopFacts = {

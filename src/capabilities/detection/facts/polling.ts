@@ -13,19 +13,19 @@ export const pollingSettings = {
     .min(2)
     .max(1_000)
     .default(4)
-    .describe(`Repeats of a call that polls from which on it is a finding of low. ${source}`),
+    .describe(`Minimum repeats of a polling call for a finding of low severity. ${source}`),
   polling_loop_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(10)
-    .describe(`Repeats of a call that polls from which on it is a loop. ${source}`),
+    .describe(`Minimum repeats of a polling call for a loop. ${source}`),
   polling_gap_ms: z
     .int()
     .min(100)
     .max(3_600_000)
     .default(10_000)
-    .describe(`Calls at least so far apart (median, in ms) count as polling. ${source}`),
+    .describe(`Minimum median gap between calls, in ms, to count as polling. ${source}`),
 }
 
 /** Tells whether a single call shows that it waits for something; computed once per call. */
@@ -44,12 +44,12 @@ export function isPolling(run: TaskRun, steps: readonly StepFacts[], gap_ms: num
  * Tells whether iterations of several calls are polling: one call waits or reports a pending state,
  * or all ask for a status.
  */
-export function isPollingLap(
+export function isPollingIteration(
   run: TaskRun,
-  { lap, steps }: { lap: readonly StepFacts[]; steps: readonly StepFacts[] },
+  { iteration, steps }: { iteration: readonly StepFacts[]; steps: readonly StepFacts[] },
   gap_ms: number,
 ): boolean {
-  const uses = lap.flatMap((facts) => facts.uses)
+  const uses = iteration.flatMap((facts) => facts.uses)
   if (uses.some((use) => isWaiting(use) || saysPending(use) || asksPerson(use))) return true
   return uses.every(isStatus) || isPaced(run, steps, gap_ms)
 }

@@ -19,7 +19,7 @@ test.each<[string, unknown, string?]>([
   ['http', { method: 'GET', url: '/a' }],
   ['bash', { command: 'cd src && git status | head -5' }],
   ['bash', { command: 'pytest -q 2>&1 | tail -3' }],
-])('%s %j looks', (name, args) => {
+])('%s %j reads', (name, args) => {
   expect(effectOfTool(useOf(name, args))).toBe('reads')
 })
 
@@ -36,7 +36,7 @@ test.each<[string, unknown, string?]>([
   expect(effectOfTool(useOf(name, args, result))).toBe('changes')
 })
 
-test('a change is acknowledged by a short word of it', () => {
+test('a short result acknowledges a change', () => {
   expect(isAcknowledged(useOf('add_item', {}, 'added'))).toBe(true)
   expect(isAcknowledged(useOf('click', {}, '<main>the page as it was</main>'))).toBe(false)
   expect(isAcknowledged(useOf('read_file', {}, 'ok'))).toBe(false)

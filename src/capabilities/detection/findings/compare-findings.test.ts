@@ -23,14 +23,14 @@ function stored(given: Partial<Finding> = {}): Finding {
 
 const anywhere = { wasAnalysed: () => true, isThere: () => true }
 
-test('the same finding is unchanged, in whatever spelling the store tells it', () => {
+test('the same finding is unchanged, in any spelling of the store', () => {
   const before = stored({ evidence: { b: [2], a: 1 }, wasted_cost_usd: '0.500000000' })
   const { changes, put } = compareFindings({ stored: [before], found: [found()], ...anywhere })
   expect(changes).toMatchObject({ unchanged: ['f1'], updated: [], opened: [] })
   expect(put).toEqual([])
 })
 
-test('a new one is opened, another one updated, one that was got over recovered', () => {
+test('opens a new finding, updates a changed one, recovers a resolved one', () => {
   const now = [
     found({ finding_id: 'new' }),
     found({ finding_id: 'grown', repeats: 4 }),
@@ -53,14 +53,14 @@ test('a new one is opened, another one updated, one that was got over recovered'
   expect(put).toHaveLength(4)
 })
 
-test('what is not found again is withdrawn once', () => {
+test('withdraws a finding that is not found again, once', () => {
   const once = compareFindings({ stored: [stored()], found: [], ...anywhere })
   expect([once.withdrawn, once.kept]).toEqual([['f1'], []])
   const gone = [stored({ state: 'withdrawn' })]
   expect(compareFindings({ stored: gone, found: [], ...anywhere }).withdrawn).toEqual([])
 })
 
-test('it stays while nobody can look, and when what it rests on is gone', () => {
+test('keeps it if its detector could not analyse or its observations are gone', () => {
   const unseen = { ...anywhere, wasAnalysed: () => false }
   const gone = { ...anywhere, isThere: () => false }
   for (const about of [unseen, gone]) {
@@ -75,7 +75,7 @@ test('it stays while nobody can look, and when what it rests on is gone', () => 
 
 const none = { opened: [], updated: [], recovered: [], withdrawn: [], unchanged: [] }
 
-test('what was opened stays opened, whatever a later look says of it', () => {
+test('an opened finding stays opened over later analyses', () => {
   const looks = [
     { ...none, opened: ['a'], unchanged: ['b', 'c'] },
     { ...none, opened: ['d'], withdrawn: ['c'] },
@@ -85,7 +85,7 @@ test('what was opened stays opened, whatever a later look says of it', () => {
   expect(sumChanges(looks)).toEqual({ ...none, opened, withdrawn: ['c'], unchanged: ['b'] })
 })
 
-test('what recovered was updated too, and is told once', () => {
+test('a recovered finding is not listed as updated too', () => {
   const looks = [
     { ...none, updated: ['a', 'b'] },
     { ...none, recovered: ['a'], unchanged: ['b'] },

@@ -84,8 +84,8 @@ function contentOf(finding: Finding | NewFinding): string {
 }
 
 /** Combines the changes of consecutive analyses of a task. */
-export function sumChanges(looks: readonly FindingChanges[]): FindingChanges {
-  const all = (change: keyof FindingChanges) => new Set(looks.flatMap((one) => one[change]))
+export function sumChanges(analyses: readonly FindingChanges[]): FindingChanges {
+  const all = (change: keyof FindingChanges) => new Set(analyses.flatMap((one) => one[change]))
   const opened = all('opened')
   const withdrawn = all('withdrawn')
   const recovered = removeIds(all('recovered'), opened)

@@ -6,7 +6,7 @@ import {
   type TaskTables,
 } from '../../../platform/relational/index.ts'
 import type { DetectionDb } from '../ports.ts'
-import type { TaskHold, TaskKey } from './due-tasks.ts'
+import type { TaskKey, TaskSnapshot } from './due-tasks.ts'
 import type { NotChecked } from './finding.ts'
 
 type Db = Kysely<DetectionTables & TaskTables>
@@ -39,8 +39,11 @@ export async function ensureDetection(db: Db, key: TaskKey): Promise<void> {
  * result or erased content since it was read. The claim is not checked: if two workers analyse the
  * same task, the first to finish wins.
  */
-export async function lockDetection(trx: Db, hold: TaskHold): Promise<TaskDetection | undefined> {
-  const { project_id, task_id, epoch, revision } = hold
+export async function lockDetection(
+  trx: Db,
+  snapshot: TaskSnapshot,
+): Promise<TaskDetection | undefined> {
+  const { project_id, task_id, epoch, revision } = snapshot
   const row = await trx
     .selectFrom('task_detections')
     .selectAll()
@@ -68,7 +71,7 @@ export type DetectionColumns = {
  */
 export async function writeDetection(
   trx: Db,
-  { project_id, task_id, claim, touches }: TaskHold,
+  { project_id, task_id, claim, touches }: TaskSnapshot,
   columns: DetectionColumns,
   { rest_ms }: { rest_ms: number },
 ): Promise<void> {

@@ -11,7 +11,7 @@ type Db = Kysely<DetectionTables & TaskTables>
 export type TaskKey = { project_id: string; task_id: string }
 
 /** State of a task's detection as read, to detect changes before writing. */
-export type TaskHold = TaskKey & {
+export type TaskSnapshot = TaskKey & {
   /** Null for an unclaimed task, which is written if nobody else wrote in the meantime. */
   claim: string | null
   epoch: string
@@ -21,7 +21,7 @@ export type TaskHold = TaskKey & {
 }
 
 /** A claimed due task. */
-export type ClaimedTask = TaskHold & {
+export type ClaimedTask = TaskSnapshot & {
   claim: string
   /** ISO 8601. */
   due_at: string

@@ -29,36 +29,38 @@ const step = z.int().nonnegative().nullable()
 /** A finding as in every reply. */
 export const findingSchema = z
   .strictObject({
-    finding_id: z.uuid().describe('The same for the same trouble, however often it is found.'),
+    finding_id: z.uuid().describe('Stays the same when the finding is found again.'),
     task_id: z.string(),
     kind: z.enum(findingKinds).meta({ id: 'FindingKind' }),
-    type: z.string().describe('Such as `repeat_call`; docs/internals/detection.md has them all.'),
+    type: z
+      .string()
+      .describe('Such as `repeat_call`; docs/internals/detection.md lists all types.'),
     severity: z.enum(severities).meta({ id: 'Severity' }),
     state: z
       .enum(findingStates)
       .meta({ id: 'FindingState' })
-      .describe(
-        '`recovered`: a later call got over it. `withdrawn`: a late call shows it was none.',
-      ),
-    summary: z.string().describe('One sentence, made of the evidence.'),
-    start_step: step.describe('Counted from 0; null when it has no step.'),
+      .describe('`recovered`: a later call resolved it. `withdrawn`: a late call disproved it.'),
+    summary: z.string().describe('One sentence, based on the evidence.'),
+    start_step: step.describe('Step at which it starts, counted from 0; null without a step.'),
     end_step: step,
-    period: step.describe('Steps of one lap of a loop.'),
-    repeats: step.describe('How often it came.'),
+    period: step.describe('Steps of one iteration of a loop.'),
+    repeats: step.describe('Number of occurrences.'),
     places: z
       .array(record('ObservationPlace', { trace_id: z.string(), observation_id: z.string() }))
-      .describe('The observations that it rests on, in order; at most 100.'),
+      .describe('Observations of the finding, in order; at most 100.'),
     wasted_tokens: z.int().nonnegative(),
     wasted_cost_usd: dollarsSchema,
     recovered: z.boolean(),
     confidence: z.number().min(0).max(1),
-    evidence: z.record(z.string(), z.unknown()).describe('What it rests on; texts are cut.'),
-    judge: z.string().nullable().describe('The model that judged it; null when none was asked.'),
+    evidence: z
+      .record(z.string(), z.unknown())
+      .describe('Evidence of the finding; long texts are cut.'),
+    judge: z.string().nullable().describe('Model that judged it; null for a finding of a rule.'),
     detector: z.string(),
     detector_version: z.int().nonnegative(),
-    started_at: z.iso.datetime().describe('Start of the first observation that it rests on.'),
+    started_at: z.iso.datetime().describe('Start of its first observation.'),
     first_detected_at: z.iso.datetime(),
-    updated_at: z.iso.datetime().describe('When it last changed.'),
+    updated_at: z.iso.datetime().describe('Time of its last change.'),
   })
   .meta({ id: 'Finding' })
 export type ShownFinding = z.input<typeof findingSchema>
@@ -66,7 +68,9 @@ export type ShownFinding = z.input<typeof findingSchema>
 /** Detectors that could not analyse a task completely. */
 export const notCheckedSchema = z
   .array(record('NotChecked', { detector: z.string(), reason: z.string() }))
-  .describe('What could not be checked and why: the content is off, or a bound was reached.')
+  .describe(
+    'Detectors that could not check everything, and why: content is off, or a limit was reached.',
+  )
 
 /** Converts a stored finding to its reply. */
 export function shownFinding(finding: Finding): ShownFinding {

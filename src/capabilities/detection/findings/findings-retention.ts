@@ -24,7 +24,7 @@ export function openFindingsRetention({ db }: { db: DetectionDb }): RetentionTar
     maskContent: async (slice, signal) => {
       if (slice.kind === 'observations') await expireQuotes(db, slice, signal)
     },
-    eraseUser: (about) => forgetUser(db, about),
+    eraseUser: (erasure) => forgetUser(db, erasure),
   }
 }
 
@@ -118,7 +118,7 @@ async function expire(
   `.execute(trx)
 }
 
-const expiredSummary = 'What it rests on is not kept any more.'
+const expiredSummary = 'The evidence was deleted by retention.'
 
 /**
  * Deletes the findings of tasks the user took part in, and of tasks whose memory contains

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toStorableJson, toStorableText } from './new-findings.ts'
 
-test('text is what PostgreSQL can hold', () => {
+test('text is storable in PostgreSQL', () => {
   expect(toStorableText('a\u0000b')).toBe('a\uFFFDb')
   expect(toStorableText('half \uD800 of a pair')).toBe('half \uFFFD of a pair')
   expect(toStorableText('whole 🦊')).toBe('whole 🦊')
 })
 
-test('values that JSON does not have are told otherwise', () => {
+test('converts values that JSON does not have', () => {
   expect(
     toStorableJson({ n: 12n, no: undefined, inf: Infinity, list: [undefined, 'a\u0000'] }),
   ).toEqual({
@@ -18,13 +18,13 @@ test('values that JSON does not have are told otherwise', () => {
   })
 })
 
-test('what nests without end is cut', () => {
+test('cuts deep nesting', () => {
   const nested: Record<string, unknown> = {}
   nested['again'] = nested
   expect(JSON.stringify(toStorableJson(nested)).length).toBeLessThan(1_000)
 })
 
-test('any JSON comes out as JSON that holds neither U+0000 nor half pairs', () => {
+test('any JSON comes out without U+0000 and lone surrogates', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       const text = JSON.stringify(toStorableJson(value))

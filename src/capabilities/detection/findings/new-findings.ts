@@ -31,8 +31,8 @@ export function analyseRun(
   settings: DetectionSettings,
   prior: ContextMemory | undefined,
 ): Analysis {
-  const about = prior === undefined ? {} : { prior }
-  const { findings, not_checked, failed } = runDetectors(run, settings, about)
+  const options = prior === undefined ? {} : { prior }
+  const { findings, not_checked, failed } = runDetectors(run, settings, options)
   const unchecked = new Set(not_checked.map(({ detector }) => detector))
   return {
     findings: toNewFindings(run, findings, (type) => detectorOfType.get(type)),
@@ -96,7 +96,7 @@ function rank(severity: Severity): number {
 function toNewFinding(
   run: TaskRun,
   draft: FindingDraft,
-  { starts, detector }: { starts: Starts; detector: ReturnType<DetectorOfType> },
+  { starts, detector }: { starts: CallStarts; detector: ReturnType<DetectorOfType> },
 ): NewFinding {
   const { project_id, task_id } = run
   const places = draft.places.slice(0, findingPlaces_max)
@@ -138,16 +138,16 @@ function getJudge({ judge }: Evidence): string | null {
   return typeof judge.model === 'string' ? toStorableText(judge.model) : null
 }
 
-type Starts = ReadonlyMap<string, bigint>
+type CallStarts = ReadonlyMap<string, bigint>
 
-function startsOf(run: TaskRun): Starts {
+function startsOf(run: TaskRun): CallStarts {
   const starts = new Map<string, bigint>()
   for (const call of run.calls) starts.set(spanKey(call), call.start_time)
   return starts
 }
 
 /** Returns the start of the first known place, otherwise of the step, otherwise of the task. */
-function startOf(draft: FindingDraft, run: TaskRun, starts: Starts): bigint {
+function startOf(draft: FindingDraft, run: TaskRun, starts: CallStarts): bigint {
   for (const place of draft.places) {
     const start = starts.get(spanKey(place))
     if (start !== undefined) return start

@@ -16,7 +16,7 @@ const failed = () =>
     .assistant('I have sent the minutes.')
 
 describe('the root cause', () => {
-  test('is the earliest failure that was not got over', () => {
+  test('is the earliest unrecovered failure', () => {
     const run = failed()
     const findings = all(run)
     expect(findings.map(({ type }) => type).sort()).toEqual([
@@ -31,14 +31,14 @@ describe('the root cause', () => {
     expect(findRootCause(findings.toReversed(), runOf(run))).toEqual(cause)
   })
 
-  test('is a call that failed when no step was reached', () => {
+  test('is a failed call if no step was reached', () => {
     const run = agentRun('401')
       .user('Hi')
       .assistant({ error: { status: 401 } })
     expect(findRootCause(all(run), runOf(run))).toMatchObject({ type: 'provider_auth', step: null })
   })
 
-  test('is none where everything was got over', () => {
+  test('is null if everything recovered', () => {
     const run = agentRun('fine')
       .user('Hi')
       .assistant({ error: { status: 500 } })
@@ -49,7 +49,7 @@ describe('the root cause', () => {
 })
 
 describe('the verdict is one sentence', () => {
-  test('with the cause, its step, and what else was found', () => {
+  test('with the cause, its step, and other findings', () => {
     const sentence = writeVerdictSentence(all(failed()), runOf(failed()), 'completed')
     expect(sentence).toMatch(
       /^The task was completed but went wrong at step 1: The tool “send_email”/,
@@ -58,7 +58,7 @@ describe('the verdict is one sentence', () => {
     expect(sentence).toMatch(/tokens \(\$0\.\d+\) wasted\.$/)
   })
 
-  test('without a finding, it tells the size of the task', () => {
+  test('with the size of the task if nothing was found', () => {
     const run = agentRun('ok').user('Hi').tool({ name: 'look' }, 'x').assistant('Here.')
     expect(writeVerdictSentence([], runOf(run), 'running')).toBe(
       'The task runs after 2 steps and 1 tool call with nothing wrong found.',
@@ -68,7 +68,7 @@ describe('the verdict is one sentence', () => {
     )
   })
 
-  test('with what it got over alone', () => {
+  test('with only recovered findings', () => {
     const run = agentRun('fine')
       .user('Hi')
       .assistant({ error: { status: 500 } })
@@ -91,7 +91,7 @@ describe('the verdict is one sentence', () => {
   })
 })
 
-test('without content, what can be known is found: errors, ends, outages', () => {
+test('finds errors, ends and outages without content', () => {
   const run = agentRun('quiet', { source: 'otlp_no_content' })
     .user('x')
     .tool({ name: 'charge' }, { text: 'no', failed: true })

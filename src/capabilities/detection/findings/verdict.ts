@@ -116,8 +116,8 @@ export function writeVerdictSentence(
   state: TaskState,
 ): string {
   const cause = findRootCause(findings, run)
-  const told = cause === null ? withoutCause(findings, run, state) : withCause(cause, state)
-  const sentence = [told, ...listOthers(findings, cause), ...describeWaste(findings, run)].join(
+  const outcome = cause === null ? withoutCause(findings, run, state) : withCause(cause, state)
+  const sentence = [outcome, ...listOthers(findings, cause), ...describeWaste(findings, run)].join(
     '; ',
   )
   return `${cutAt(sentence, verdict_chars_max)}.`

@@ -12,7 +12,7 @@ import {
   type TaskDetection,
   writeDetection,
 } from './detections-store.ts'
-import { markKnownDue, type TaskHold } from './due-tasks.ts'
+import { markKnownDue, type TaskSnapshot } from './due-tasks.ts'
 import type { Finding, FindingChanges } from './finding.ts'
 import { findingsOf, putFindings, withdrawFindings, writeVerdict } from './findings-store.ts'
 import type { Analysis } from './new-findings.ts'
@@ -21,7 +21,7 @@ import { toVerdictColumns } from './verdict.ts'
 
 /** An analysed task with the result to write. */
 export type TaskResult = {
-  hold: TaskHold
+  snapshot: TaskSnapshot
   facts: TaskFacts
   run: TaskRun
   analysis: Analysis
@@ -55,24 +55,24 @@ const laterTasks_max = 100
  */
 export async function writeResult(db: DetectionDb, result: TaskResult): Promise<WriteOutcome> {
   return db.transaction().execute(async (trx) => {
-    const { hold, facts, detected_at } = result
+    const { snapshot, facts, detected_at } = result
     // In this order, because whoever marks a task as due already holds its row.
-    if (!(await lockTask(trx, hold))) return { outcome: 'gone' }
-    const before = await lockDetection(trx, hold)
+    if (!(await lockTask(trx, snapshot))) return { outcome: 'gone' }
+    const before = await lockDetection(trx, snapshot)
     if (before === undefined) return { outcome: 'stale' }
-    const stored = await findingsOf(trx, hold)
+    const stored = await findingsOf(trx, snapshot)
     const { changes, put, withdrawn, kept } = compareFindings({ ...toComparison(result), stored })
     await putFindings(trx, put, detected_at)
-    await withdrawFindings(trx, hold, { ids: withdrawn, at: detected_at })
+    await withdrawFindings(trx, snapshot, { ids: withdrawn, at: detected_at })
     const standing = [...selectFindings(result), ...kept]
-    await writeVerdict(trx, hold, toVerdictColumns(result.run, standing, detected_at))
-    await writeDetection(trx, hold, toColumns(result, before), result)
-    if (result.judging !== undefined) await markJudging(trx, hold, result.judging, before)
+    await writeVerdict(trx, snapshot, toVerdictColumns(result.run, standing, detected_at))
+    await writeDetection(trx, snapshot, toColumns(result, before), result)
+    if (result.judging !== undefined) await markJudging(trx, snapshot, result.judging, before)
     if (hasChanged(before.ledger, result.ledger)) {
       await markKnownDue(trx, await findLaterTasks(trx, facts, laterTasks_max))
     }
     const changed = new Set([...put.map(({ finding_id }) => finding_id), ...withdrawn])
-    const now = changed.size === 0 ? [] : await findingsOf(trx, hold)
+    const now = changed.size === 0 ? [] : await findingsOf(trx, snapshot)
     return {
       outcome: 'written',
       changes,

@@ -29,7 +29,7 @@ export type JudgeSettings = {
 /** Accounts for the spending of projects. */
 export type JudgeSpend = {
   /** Books an amount for a day, atomically over all processes; false if it would exceed `max`. */
-  book(about: {
+  book(booking: {
     project_id: string
     /** `YYYY-MM-DD`, UTC. */
     day: string
@@ -47,7 +47,7 @@ export type JudgeRequest = {
 }
 
 /** Asks the model about a run. It only adds findings, each with `judge` in its evidence. */
-export type ContextJudge = (asking: JudgeRequest) => Promise<Judgement>
+export type ContextJudge = (request: JudgeRequest) => Promise<Judgement>
 
 /** `reason`: why the model was not asked or gave no usable answer. */
 export type Judgement =
@@ -69,7 +69,7 @@ export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): 
       nano_dollars: BigInt(estimateTokens(question)) * settings.nano_dollars_per_token,
       max: settings.nano_dollars_per_day_max,
     })
-    if (!isBooked) return { outcome: 'over_budget', reason: 'the budget of the day is spent' }
+    if (!isBooked) return { outcome: 'over_budget', reason: 'the daily budget is spent' }
     try {
       const breaches = parseBreaches(await ask(settings, question.text, signal))
       const { model } = settings
@@ -137,7 +137,7 @@ function parseBreaches(answer: unknown): Breach[] {
     const { choices } = completionSchema.parse(answer)
     return breachesSchema.parse(JSON.parse(choices[0]?.message.content ?? '')).breaches
   } catch (cause) {
-    throw new JudgeUnavailable('the answer is not what was asked for', { cause })
+    throw new JudgeUnavailable('the answer does not have the requested form', { cause })
   }
 }
 

@@ -6,9 +6,8 @@ import { findEffectiveSettings, isJudgeOff, judgedDetector } from '../settings/d
 import { readTasks, type TaskRead } from '../worker/analyse-tasks.ts'
 import type { HistoryCache } from '../worker/task-history.ts'
 import type { ContextJudge, Judgement } from './context-judge.ts'
-import { claimJudgement, type JudgeClaim, releaseJudgement } from './due-judgements.ts'
+import { claimJudgement, type JudgeClaim, releaseJudgement, writeJudgement } from './judgements.ts'
 import { buildQuestion, getJudgeableDigests } from './question.ts'
-import { writeJudgement } from './write-judgement.ts'
 
 /** Ports of detection, with the judge if one is set. */
 export type DetectionDeps = DetectionPorts & { judge?: ContextJudge | undefined }

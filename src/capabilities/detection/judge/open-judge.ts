@@ -19,7 +19,7 @@ export function openJudge(
 ): ContextJudge | undefined {
   const questions = metrics.counter({
     name: 'looptrace_judge_questions_total',
-    help: 'Questions for the judge model, by how it ended: answered, failed, over_budget, aborted.',
+    help: 'Questions to the judge model by result: answered, failed, over_budget, aborted.',
     labels: ['result'],
   })
   if (settings === undefined) return undefined
@@ -30,7 +30,7 @@ export function openJudge(
     if (judgement.outcome === 'failed') {
       const { project_id, task_id } = question.run
       const { reason } = judgement
-      logger.warn({ project_id, task_id, reason }, 'the judge gave no answer that can be used')
+      logger.warn({ project_id, task_id, reason }, 'the judge gave no usable answer')
     }
     return judgement
   }

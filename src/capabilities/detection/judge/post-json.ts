@@ -31,7 +31,7 @@ export async function postJson(options: PostOptions): Promise<unknown> {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new JudgeUnavailable('the answer is no JSON', { cause })
+    throw new JudgeUnavailable('the answer is not JSON', { cause })
   }
 }
 
@@ -43,7 +43,7 @@ function send({ url, headers, body, timeout_ms, ...limits }: PostOptions): Promi
   const signals = [AbortSignal.timeout(timeout_ms), ...(limits.signal ? [limits.signal] : [])]
   return new Promise((resolve, reject) => {
     if (!isAllowed && isIP(host) !== 0 && !isPublicAddress(host)) {
-      reject(new JudgeUnavailable(`${host} is no public address`))
+      reject(new JudgeUnavailable(`${host} is not a public address`))
       return
     }
     const start = target.protocol === 'https:' ? httpsRequest : httpRequest
@@ -78,7 +78,7 @@ async function readAnswer(answer: IncomingMessage, bytes_max: number): Promise<s
   let bytes = 0
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > bytes_max) throw new JudgeUnavailable(`the answer is over ${bytes_max} bytes`)
+    if (bytes > bytes_max) throw new JudgeUnavailable(`the answer exceeds ${bytes_max} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -91,7 +91,7 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
     const refused = found.find(({ address }) => !isPublicAddress(address))
     const [first] = found
     if (refused !== undefined || first === undefined) {
-      return callback(new JudgeUnavailable(`${hostname} has an address that is not public`), '')
+      return callback(new JudgeUnavailable(`${hostname} has a non-public address`), '')
     }
     return options.all ? callback(null, found) : callback(null, first.address, first.family)
   })

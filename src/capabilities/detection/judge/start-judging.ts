@@ -2,8 +2,8 @@ import { backOff } from '../../../kernel/back-off.ts'
 import { sleep } from '../../../kernel/time.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import type { DetectionMeters } from '../worker/detection-work.ts'
-import { claimJudgeDue, type JudgeClaim, releaseJudgement } from './due-judgements.ts'
 import { type JudgePorts, judgeTask } from './judge-task.ts'
+import { claimJudgeDue, type JudgeClaim, releaseJudgement } from './judgements.ts'
 
 type Ports = Omit<JudgePorts, 'signal'> & {
   logger: Logger
@@ -21,7 +21,7 @@ export function startJudging(ports: Ports): { stop(): Promise<void> } {
     let failures = 0
     while (!stopping.signal.aborted) {
       const came = await judgeSome(ports, stopping.signal).catch((error: unknown) => {
-        logger.warn({ err: error }, 'the judge was not asked; tasks stay due')
+        logger.warn({ err: error }, 'asking the judge failed; tasks stay due')
         return 'failed' as const
       })
       if (came === 'some') failures = 0
@@ -64,7 +64,7 @@ async function judgeOne(ports: Ports & JudgePorts, claim: JudgeClaim): Promise<s
     return outcome
   } catch (error) {
     const { project_id, task_id } = claim
-    logger.warn({ err: error, project_id, task_id }, 'the judge could not be asked about a task')
+    logger.warn({ err: error, project_id, task_id }, 'asking the judge about a task failed')
     // If this fails too, the claim expires.
     await releaseJudgement(db, claim, work.retry_ms_max).catch(() => undefined)
     return 'failed'

@@ -46,7 +46,7 @@ export function alignHistories(head: Head, messages: readonly HistoryMessage[]):
   return toAlignment(head, at, prefix)
 }
 
-type Aligning = { at: Int32Array; prefix: number }
+type PartialAlignment = { at: Int32Array; prefix: number }
 
 /**
  * Aligns a history in which a few messages were edited in place. Returns false for any other
@@ -55,7 +55,7 @@ type Aligning = { at: Int32Array; prefix: number }
 function alignInPlace(
   { digests, answer }: Head,
   messages: readonly HistoryMessage[],
-  { at, prefix }: Aligning,
+  { at, prefix }: PartialAlignment,
 ): boolean {
   let differing = 0
   for (let index = prefix; index < digests.length; index++) {
@@ -77,10 +77,10 @@ const edits_max = 4
 function alignUnique(
   head: Head,
   messages: readonly HistoryMessage[],
-  { at, prefix }: Aligning,
+  { at, prefix }: PartialAlignment,
 ): void {
   const places = findUnique(head.digests, prefix)
-  const told = findUnique(
+  const reported = findUnique(
     messages.map(({ digest }) => digest),
     prefix,
   )
@@ -89,7 +89,7 @@ function alignUnique(
   for (let index = prefix; index < messages.length && last < answer; index++) {
     const message = messages[index]
     if (message === undefined) continue
-    const place = told.has(message.digest) ? (places.get(message.digest) ?? -1) : -1
+    const place = reported.has(message.digest) ? (places.get(message.digest) ?? -1) : -1
     if (place > last) last = place
     else if (isAnswer(head.answer, message)) last = answer
     else continue

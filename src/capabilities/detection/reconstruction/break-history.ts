@@ -14,7 +14,7 @@ import { isRestated, isSummary, nameBreak } from './name-break.ts'
 import type { HistoryMessage } from './read-messages.ts'
 import { newThread, type RunState } from './run-state.ts'
 
-type Related = { head: Head; aligned: Alignment }
+type RelatedHead = { head: Head; aligned: Alignment }
 
 /** Places a history that continues none unchanged: as a break in a thread or as a new thread. */
 export function breakOrStart(state: RunState, sent: SentHistory): FollowedHistory {
@@ -48,12 +48,12 @@ function findWaitingHead(state: RunState, messages: readonly HistoryMessage[]): 
 function findRelatedHead(
   heads: readonly Head[],
   messages: readonly HistoryMessage[],
-): Related | undefined {
-  const told = new Set(messages.map(({ digest }) => digest))
-  let best: Related | undefined
+): RelatedHead | undefined {
+  const reported = new Set(messages.map(({ digest }) => digest))
+  let best: RelatedHead | undefined
   for (let at = heads.length - 1; at >= 0; at--) {
     const head = heads[at]
-    if (head === undefined || !isKnownIn(head, told, messages)) continue
+    if (head === undefined || !isKnownIn(head, reported, messages)) continue
     const aligned = alignHistories(head, messages)
     if (aligned.kept > (best?.aligned.kept ?? 0)) best = { head, aligned }
     if (aligned.kept > 0 && aligned.lost.length <= lostFew_max && head.left_by === undefined) break
@@ -65,10 +65,10 @@ const lostFew_max = 4
 
 function isKnownIn(
   head: Head,
-  told: ReadonlySet<string>,
+  reported: ReadonlySet<string>,
   messages: readonly HistoryMessage[],
 ): boolean {
-  if (head.digests.some((digest, at) => at >= head.systems && told.has(digest))) return true
+  if (head.digests.some((digest, at) => at >= head.systems && reported.has(digest))) return true
   return messages.some((message) => isAnswer(head.answer, message))
 }
 
@@ -85,21 +85,21 @@ function isOtherAgent(
   return !messages.some(({ role }, index) => role === 'assistant' && at[index] !== -1)
 }
 
-type Break = { head: Head; kind: HistoryBreak['kind']; aligned: Alignment | undefined }
+type BrokenHead = { head: Head; kind: HistoryBreak['kind']; aligned: Alignment | undefined }
 
 /** Continues a thread with a history that replaces its earlier one. */
 function breakHistory(
   state: RunState,
-  { head: left, kind, aligned }: Break,
+  { head: left, kind, aligned }: BrokenHead,
   sent: SentHistory,
 ): FollowedHistory {
   const { raw, fresh, call } = sent
   if (left.left_by !== undefined) splitDetour(state, left.left_by)
   const { thread } = left
   const lost = aligned?.lost ?? [...left.ids.keys()].slice(left.systems)
-  const told = { thread, call, kind, lost: lost.map((place) => left.ids[place] ?? 0) }
-  state.breaks.push(told)
-  leaveHead(state.heads, left, told)
+  const reported = { thread, call, kind, lost: lost.map((place) => left.ids[place] ?? 0) }
+  state.breaks.push(reported)
+  leaveHead(state.heads, left, reported)
   const head = newHead(thread, call)
   head.raw = raw
   head.answer = left.answer
@@ -144,7 +144,7 @@ const summaryAt_max = 2
 /** After 12 hours the same task id is taken as a new use. */
 const reuse_ns = 12n * 3_600n * 1_000_000_000n
 
-/** Minimum calls of a thread before a reset can be told from a start. */
+/** Minimum calls of a thread to distinguish a reset from a start. */
 const resetCalls_min = 2
 
 /**

@@ -177,7 +177,7 @@ export type TaskRun = {
 export const text_chars_max = 16_384
 
 /** Identity of the task that all observations belong to. */
-export type RunAbout = { project_id: string; task_id: string; conversation_id: string }
+export type TaskIdentity = { project_id: string; task_id: string; conversation_id: string }
 
 /** Orders a task's observations as they arrive. */
 export type Reconstruction = {

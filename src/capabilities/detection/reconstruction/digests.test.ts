@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { masked_chars_max, maskVolatile, readArguments, sigOf } from './digests.ts'
 
-test('the digest of a call is pinned, as digests are stored', () => {
+test('pins the digest of a call, because digests are stored', () => {
   const { canonical, is_json } = readArguments(
     '{"b":[{"z":1.50,"a":null}],"10":true,"9":"é\\n\\u2028","B":{"y":{},"x":[]},' +
       '"a":-0,"__proto__":{"c":1,"b":2},"id":12345678901234567890}',
@@ -11,7 +11,7 @@ test('the digest of a call is pinned, as digests are stored', () => {
   expect(sigOf('search', canonical)).toBe('zaM2N7hpIr167UVw')
 })
 
-test('arguments that were encoded twice, or in another order, have the same digest', () => {
+test('arguments encoded twice or in another order have the same digest', () => {
   const plain = readArguments('{"a":1,"b":[2]}')
   expect(readArguments(' { "b": [2], "a": 1.0 } ')).toEqual(plain)
   expect(readArguments(JSON.stringify('{"b":[2],"a":1}'))).toEqual(plain)
@@ -23,7 +23,7 @@ test('numbers beyond the precision of a double differ by their digits', () => {
   expect(one?.canonical).not.toBe(other?.canonical)
 })
 
-describe('what differs each time is masked', () => {
+describe('volatile tokens are masked', () => {
   test.each([
     ['at 2026-03-01T10:00:00.123Z', 'at 2026-03-02T11:12:13.9Z'],
     ['2026-03-01 10:00:00 +0100 up', '2026-03-05 10:20:00 +0100 up'],
@@ -45,7 +45,7 @@ describe('what differs each time is masked', () => {
   })
 })
 
-describe('what says something stays', () => {
+describe('meaningful tokens stay', () => {
   test.each([
     '12345678 rows',
     'page 3 of 17',
@@ -60,12 +60,12 @@ describe('what says something stays', () => {
   })
 })
 
-test('what stands behind the bound is left as it is', () => {
+test('text beyond the limit is unchanged', () => {
   const text = `${'x'.repeat(masked_chars_max)} pid 42`
   expect(maskVolatile(text)).toBe(text)
 })
 
-test('masking what is masked changes nothing', () => {
+test('masking is idempotent', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const masked = maskVolatile(text)

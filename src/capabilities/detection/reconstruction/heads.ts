@@ -21,7 +21,7 @@ export type Head = {
 }
 
 /** The model's answer, which the next history is expected to contain after the messages sent. */
-export type HeadAnswer = { message: number; told: HistoryMessage }
+export type HeadAnswer = { message: number; reported: HistoryMessage }
 
 /** Maximum remembered histories; the least recently used is dropped first. */
 export const heads_max = 64
@@ -69,13 +69,14 @@ export function leaveHead(heads: Head[], head: Head, by: HistoryBreak): void {
 }
 
 /** Tells whether a message of a history is the model's answer, in any convention. */
-export function isAnswer(answer: HeadAnswer | undefined, told: HistoryMessage): boolean {
-  if (answer === undefined || told.role !== 'assistant') return false
-  const said = answer.told
-  if (said.digest === told.digest) return true
+export function isAnswer(answer: HeadAnswer | undefined, reported: HistoryMessage): boolean {
+  if (answer === undefined || reported.role !== 'assistant') return false
+  const said = answer.reported
+  if (said.digest === reported.digest) return true
   const ids = said.calls.map(({ id }) => id).filter((id) => id !== '')
-  if (ids.length > 0) return told.calls.some(({ id }) => ids.includes(id))
-  if (said.calls.length !== told.calls.length) return false
-  if (said.calls.length > 0) return said.calls.every(({ sig }, at) => sig === told.calls[at]?.sig)
-  return said.text.trim() === told.text.trim()
+  if (ids.length > 0) return reported.calls.some(({ id }) => ids.includes(id))
+  if (said.calls.length !== reported.calls.length) return false
+  if (said.calls.length > 0)
+    return said.calls.every(({ sig }, at) => sig === reported.calls[at]?.sig)
+  return said.text.trim() === reported.text.trim()
 }

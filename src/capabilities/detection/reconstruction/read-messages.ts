@@ -33,9 +33,9 @@ export type HistoryMessage = {
  * becomes one message with the given role.
  */
 export function readMessages(value: unknown, role: HistoryMessage['role']): HistoryMessage[] {
-  const told: HistoryMessage[] = []
-  for (const item of findMessageList(value)) addMessages(told, item, role)
-  return told
+  const reported: HistoryMessage[] = []
+  for (const item of findMessageList(value)) addMessages(reported, item, role)
+  return reported
 }
 
 const listKeys = ['messages', 'contents', 'input', 'prompts'] as const
@@ -89,7 +89,7 @@ const roles = new Map<unknown, HistoryMessage['role']>([
 ])
 
 function addMessages(
-  told: HistoryMessage[],
+  reported: HistoryMessage[],
   item: unknown,
   fallback: HistoryMessage['role'],
 ): void {
@@ -97,7 +97,7 @@ function addMessages(
   if (whole === undefined) {
     if (item === undefined || item === null || item === '') return
     const text = typeof item === 'string' ? item : jsonText(item)
-    told.push(withDigest({ ...emptyMessage, role: fallback, text }))
+    reported.push(withDigest({ ...emptyMessage, role: fallback, text }))
     return
   }
   const message = unwrapMessage(whole) ?? objectFrom(whole['body']) ?? whole
@@ -105,10 +105,10 @@ function addMessages(
   const parts = partsOf(message)
   const results = parts.filter(isResultPart)
   for (const part of results)
-    told.push(withDigest({ ...emptyMessage, role: 'tool', ...readResult(part) }))
+    reported.push(withDigest({ ...emptyMessage, role: 'tool', ...readResult(part) }))
   const rest = results.length === 0 ? parts : parts.filter((part) => !isResultPart(part))
   if (results.length > 0 && rest.length === 0) return
-  told.push(
+  reported.push(
     withDigest(role === 'tool' ? toToolMessage(message, rest) : toTextMessage(role, message, rest)),
   )
 }
@@ -263,6 +263,6 @@ function withDigest(message: Omit<HistoryMessage, 'digest'>): HistoryMessage {
 function digestOfMessage(message: Omit<HistoryMessage, 'digest'>): string {
   const { role, text, refusal, calls, tool_call_id, tool_name } = message
   const asked = calls.map(({ id, sig }) => `${id} ${sig}`).join('\n')
-  const about = role === 'tool' ? `${tool_call_id || tool_name}` : refusal
-  return digestOf(`${role}\n${about}\n${asked}\n${text.trim()}`)
+  const subject = role === 'tool' ? `${tool_call_id || tool_name}` : refusal
+  return digestOf(`${role}\n${subject}\n${asked}\n${text.trim()}`)
 }

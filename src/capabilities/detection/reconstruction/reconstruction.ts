@@ -1,13 +1,13 @@
 import type { Observation } from '../../../model/observation.ts'
 import { rememberSpan, spanKey } from './agent-lanes.ts'
-import type { Reconstruction, RunAbout, TaskRun } from './contract.ts'
+import type { Reconstruction, TaskIdentity, TaskRun } from './contract.ts'
 import { bounds, countBytes, createState, toRun } from './run-state.ts'
 import { takeCall } from './take-call.ts'
 import { takeTool } from './take-tool.ts'
 
 /** Creates the empty reconstruction of one task. */
-export function createReconstruction(about: RunAbout): Reconstruction {
-  const state = createState(about)
+export function createReconstruction(task: TaskIdentity): Reconstruction {
+  const state = createState(task)
   const taken = new Map<string, string>()
   let last: Position | undefined
   return {
@@ -42,9 +42,9 @@ export function createReconstruction(about: RunAbout): Reconstruction {
 }
 
 /** Orders all rows of a task at once; batches give the same run. */
-export function reconstruct(rows: readonly Observation[], about?: RunAbout): TaskRun {
+export function reconstruct(rows: readonly Observation[], task?: TaskIdentity): TaskRun {
   const [first] = rows
-  const { project_id = '', task_id = '', conversation_id = '' } = about ?? first ?? {}
+  const { project_id = '', task_id = '', conversation_id = '' } = task ?? first ?? {}
   const reconstruction = createReconstruction({ project_id, task_id, conversation_id })
   const byKey = new Map(rows.map((row) => [spanKey(row), row]))
   reconstruction.add([...byKey.values()])

@@ -3,8 +3,8 @@ import {
   type HistoryBreak,
   type Message,
   type ModelCall,
-  type RunAbout,
   type Step,
+  type TaskIdentity,
   type TaskRun,
   type Thread,
   type ToolUse,
@@ -32,7 +32,7 @@ export type KnownRun = { id: string; name: string }
 
 /** The run so far, and the state needed to extend it. */
 export type RunState = {
-  about: RunAbout
+  task: TaskIdentity
   conversation_id: string
   calls: ModelCall[]
   messages: Message[]
@@ -83,10 +83,10 @@ export const bounds = {
   lateText_chars_max: 512,
 } as const
 
-export function createState(about: RunAbout): RunState {
+export function createState(task: TaskIdentity): RunState {
   return {
-    about,
-    conversation_id: about.conversation_id,
+    task,
+    conversation_id: task.conversation_id,
     calls: [],
     messages: [],
     steps: [],
@@ -116,7 +116,7 @@ export function holdText(state: RunState, text: string): string {
   const isLate = state.chars > bounds.text_chars_sum_max
   const chars = isLate ? bounds.lateText_chars_max : text_chars_max
   if (isLate && text.length > chars) {
-    state.left_out.add(`texts beyond ${bounds.text_chars_sum_max} characters in all are cut short`)
+    state.left_out.add(`texts beyond ${bounds.text_chars_sum_max} characters in total are cut`)
   }
   const held = copyStart(text, chars)
   state.chars += held.length
@@ -125,9 +125,9 @@ export function holdText(state: RunState, text: string): string {
 
 export function newThread(
   state: RunState,
-  about: Pick<Thread, 'kind' | 'parent' | 'agent_name'>,
+  origin: Pick<Thread, 'kind' | 'parent' | 'agent_name'>,
 ): GrowingThread {
-  const thread = { index: state.threads.length, ...about, steps: [], calls: [] }
+  const thread = { index: state.threads.length, ...origin, steps: [], calls: [] }
   state.threads.push(thread)
   state.lines.push({ after_user: false, open: [] })
   return thread
@@ -149,10 +149,10 @@ export function addMessage(state: RunState, message: Omit<Message, 'index'>): nu
 
 /** Returns the run so far in the form that detectors read. */
 export function toRun(state: RunState): TaskRun {
-  const { about, calls, messages, steps, tools, threads, breaks } = state
+  const { task, calls, messages, steps, tools, threads, breaks } = state
   return {
-    project_id: about.project_id,
-    task_id: about.task_id,
+    project_id: task.project_id,
+    task_id: task.task_id,
     conversation_id: state.conversation_id,
     content: joinContentStates(calls),
     calls,

@@ -15,9 +15,8 @@ const cutOutcomes = new Set<Observation['outcome']>(['upstream_cut', 'client_gon
 export function takeAnswer(
   state: RunState,
   followed: FollowedHistory,
-  about: { row: Observation; call: number },
+  { row, call }: AnsweringCall,
 ): void {
-  const { row, call } = about
   const { thread, head } = followed
   const answer = readAnswer(row)
   if (head !== undefined) {
@@ -26,11 +25,11 @@ export function takeAnswer(
     head.answer = undefined
   }
   if (answer === undefined && !isSilentAnswer(row)) return
-  const step = addStep(state, followed, { ...about, answer })
+  const step = addStep(state, followed, { row, call, answer })
   if (answer === undefined) return
   const text = state.steps[step]?.text ?? ''
   const message = addMessage(state, { role: 'assistant', text, thread, call, step })
-  if (head !== undefined) head.answer = { message, told: answer }
+  if (head !== undefined) head.answer = { message, reported: answer }
 }
 
 /** Tells whether the call succeeded without reporting its answer. */
@@ -38,12 +37,14 @@ function isSilentAnswer(row: Observation): boolean {
   return row.status === 'ok' || row.tool_calls.length > 0
 }
 
-type Answered = { row: Observation; call: number; answer: HistoryMessage | undefined }
+/** The row of a call and its index in the run. */
+type AnsweringCall = { row: Observation; call: number }
+type CallAnswer = AnsweringCall & { answer: HistoryMessage | undefined }
 
 function addStep(
   state: RunState,
   { thread }: FollowedHistory,
-  { row, call, answer }: Answered,
+  { row, call, answer }: CallAnswer,
 ): number {
   const index = state.steps.length
   const is_partial = cutOutcomes.has(row.outcome)
@@ -81,8 +82,8 @@ function addStep(
 export function readAnswer(row: Observation): HistoryMessage | undefined {
   if (row.output === '') return undefined
   const value = row.output[0] === '[' || row.output[0] === '{' ? parsedJson(row.output) : undefined
-  const told = readMessages(unwrapChoices(value ?? row.output), 'assistant')
-  const said = told.filter(({ role }) => role === 'assistant')
+  const reported = readMessages(unwrapChoices(value ?? row.output), 'assistant')
+  const said = reported.filter(({ role }) => role === 'assistant')
   const [first] = said
   if (first === undefined) return undefined
   const answer = row.source === 'proxy' ? first : joinMessages(said, first)

@@ -157,7 +157,7 @@ function addContent(
     call: call.index,
     step: index,
   })
-  if (head !== undefined) head.answer = { message, told: answer }
+  if (head !== undefined) head.answer = { message, reported: answer }
 }
 
 /** Moves a call to the thread of its history; only the last call of a thread can move. */
@@ -181,7 +181,7 @@ function addArguments(
     const call = calls.find(({ id }) => id !== '' && id === use?.tool_call_id) ?? calls[at]
     if (use === undefined || call === undefined || use.arguments !== null) continue
     const { is_json, sig } = call
-    const told = { arguments: holdText(state, call.arguments), arguments_broken: !is_json, sig }
-    state.tools[index] = { ...use, ...told }
+    const reported = { arguments: holdText(state, call.arguments), arguments_broken: !is_json, sig }
+    state.tools[index] = { ...use, ...reported }
   }
 }

@@ -7,7 +7,7 @@ import { bounds } from './run-state.ts'
 
 const origin = 1_790_000_000_000_000_000n
 
-/** A call without a history, which starts at a second of its task and takes half of one. */
+/** A call without a history that starts at a given second of its task and takes half a second. */
 function call(id: string, second: number, more: Partial<Observation> = {}): Observation {
   const start_time = origin + BigInt(second) * 1_000_000_000n
   const times = { start_time, end_time: start_time + 500_000_000n }
@@ -33,7 +33,7 @@ function tool(id: string, name = 'find'): ToolCall {
   return { id, name, arguments: '{}' }
 }
 
-/** Who asked, what came, and who brought it. */
+/** The asking call, the result, and the call that contained it. */
 function joins(...rows: readonly Observation[]): string[] {
   return reconstruct(rows).tools.map(
     ({ asked_by, result, answered_by, orphan }: ToolUse) =>
@@ -48,7 +48,7 @@ describe('results of calls without a history', () => {
     expect(joins(asks('a', 0, ['1']), brings('b', 1, ['1', 'ok']))).toEqual(['a ok b'])
   })
 
-  test('are taken once, though each later call and each retry sends them again', () => {
+  test('are added once, although later calls and retries re-send them', () => {
     expect(
       joins(
         asks('a', 0, ['1']),
@@ -61,7 +61,7 @@ describe('results of calls without a history', () => {
     ).toEqual(['a ok b', 'c ok d'])
   })
 
-  test('are new under an id that is used again, with the same content', () => {
+  test('are new under a reused id, even with the same content', () => {
     expect(
       joins(
         asks('a', 0, ['1']),
@@ -72,7 +72,7 @@ describe('results of calls without a history', () => {
     ).toEqual(['a ok b', 'c ok d'])
   })
 
-  test('with a whole history, the last one under an id that is used again is new', () => {
+  test('with a whole history, the last one under a reused id is new', () => {
     expect(
       joins(
         asks('a', 0, ['1']),
@@ -83,14 +83,14 @@ describe('results of calls without a history', () => {
     ).toEqual(['a old b', 'c new d'])
   })
 
-  test('answer calls that share an id in the order asked', () => {
+  test('answer calls with the same id in the order asked', () => {
     expect(joins(asks('a', 0, ['1'], ['1']), brings('b', 1, ['1', 'x'], ['1', 'y']))).toEqual([
       'a x b',
       'a y b',
     ])
   })
 
-  test('answer old function calls, without ids, under their name', () => {
+  test('answer legacy function calls by name', () => {
     expect(
       joins(
         asks('a', 0, ['', 'find'], ['', 'count'], ['', 'find']),
@@ -99,7 +99,7 @@ describe('results of calls without a history', () => {
     ).toEqual(['a x b', 'a z b', 'a y b'])
   })
 
-  test('are kept once when no call asked for them; long ones are told apart by all of it', () => {
+  test('are kept once when no call asked for them; long ones are compared in full', () => {
     const long = 'x'.repeat(5_000)
     const rows = [
       brings('b', 1, ['9', `${long}a`]),
@@ -109,7 +109,7 @@ describe('results of calls without a history', () => {
     expect(joins(...rows)).toEqual([`unasked ${long}a b`, `unasked ${long}b d`])
   })
 
-  test('are left out beyond a bound, and the run says so', () => {
+  test('are left out beyond a limit, and the run reports it', () => {
     const per_row = 1_000
     const rows = Array.from({ length: bounds.brought_max / per_row + 1 }, (_, row) =>
       brings(
@@ -133,8 +133,8 @@ describe('results of calls without a history', () => {
   })
 })
 
-describe('tools that ran on observations of their own', () => {
-  test('answer a call without an id, and the message that brings the result is no second one', () => {
+describe('tools that ran in their own observations', () => {
+  test('answer a call without an id once, even if a message contains the result too', () => {
     expect(
       joins(asks('a', 0, ['']), ran('t', 1, tool('1'), 'ok'), brings('b', 2, ['1', 'ok'])),
     ).toEqual(['a ok t'])
@@ -143,7 +143,7 @@ describe('tools that ran on observations of their own', () => {
     ).toEqual(['a ok t'])
   })
 
-  test('are told once when two instrumentations record the run', () => {
+  test('are listed once when two instrumentations record the run', () => {
     const inner = { ...ran('inner', 2, tool(''), 'ok'), parent_observation_id: 't' }
     const other = { ...ran('other', 3, tool('2'), 'ok'), parent_observation_id: 't' }
     expect(joins(asks('a', 0, ['1']), ran('t', 1, tool('1'), 'ok'), inner, other)).toEqual([
@@ -152,7 +152,7 @@ describe('tools that ran on observations of their own', () => {
     ])
   })
 
-  test('belong to the last answer only when it does not list its calls', () => {
+  test('belong to the last answer only if it does not list its calls', () => {
     const silent = call('a', 0, { content_state: 'dropped' })
     expect(joins(silent, ran('t', 1, tool('1'), 'ok'), ran('u', 2, tool('2'), 'no'))).toEqual([
       'a ok t',

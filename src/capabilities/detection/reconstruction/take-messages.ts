@@ -25,18 +25,20 @@ export function takeMessages(state: RunState, followed: FollowedHistory, row: Ob
     return
   }
   const from = followed.is_first ? fresh.findLastIndex(({ role }) => role === 'assistant') : 0
-  const about = { followed, row, call: getCallIndex(state, row) }
+  const bringing = { followed, row, call: getCallIndex(state, row) }
   const before = head.answer
   let isBack = false
-  for (const [at, told] of fresh.entries()) {
-    const answer = matchAnswer(head, told)
+  for (const [at, reported] of fresh.entries()) {
+    const answer = matchAnswer(head, reported)
     const first = answer ?? known?.[at] ?? -1
     if (answer !== undefined) isBack = true
     const id =
-      first === -1 ? addHistoryMessage(state, told, { ...about, is_seen: at >= from }) : first
-    head.digests.push(told.digest)
+      first === -1
+        ? addHistoryMessage(state, reported, { ...bringing, is_seen: at >= from })
+        : first
+    head.digests.push(reported.digest)
     head.ids.push(id)
-    if (told.role === 'system' && head.systems === head.ids.length - 1) head.systems += 1
+    if (reported.role === 'system' && head.systems === head.ids.length - 1) head.systems += 1
   }
   if (isBack) markOrphans(state, followed.thread)
   else if (before !== undefined && fresh.length > 0)
@@ -47,33 +49,37 @@ export function takeMessages(state: RunState, followed: FollowedHistory, row: Ob
  * Returns the message of the expected answer if this message is all or part of it: some clients
  * send the calls of one answer as separate messages. The results follow.
  */
-function matchAnswer(head: Head, told: HistoryMessage): number | undefined {
+function matchAnswer(head: Head, reported: HistoryMessage): number | undefined {
   const { answer } = head
   if (answer === undefined) return undefined
-  const isIt = isAnswer(answer, told)
-  const isWhole = isIt && told.calls.length >= answer.told.calls.length
-  if (isWhole || told.role !== 'assistant') head.answer = undefined
+  const isIt = isAnswer(answer, reported)
+  const isWhole = isIt && reported.calls.length >= answer.reported.calls.length
+  if (isWhole || reported.role !== 'assistant') head.answer = undefined
   return isIt ? answer.message : undefined
 }
 
 type BringingCall = { followed: FollowedHistory; row: Observation; call: number; is_seen: boolean }
 
 /** Adds a new message, with its tool calls or results. */
-function addHistoryMessage(state: RunState, told: HistoryMessage, about: BringingCall): number {
-  const { row, call } = about
-  const { thread } = about.followed
+function addHistoryMessage(
+  state: RunState,
+  reported: HistoryMessage,
+  bringing: BringingCall,
+): number {
+  const { row, call } = bringing
+  const { thread } = bringing.followed
   const line = state.lines[thread]
-  if (told.role === 'user' && line !== undefined) line.after_user = true
-  if (told.role === 'assistant' && about.is_seen) {
-    addAskedUses(state, told.calls, { thread, step: null, row, is_cut: false })
+  if (reported.role === 'user' && line !== undefined) line.after_user = true
+  if (reported.role === 'assistant' && bringing.is_seen) {
+    addAskedUses(state, reported.calls, { thread, step: null, row, is_cut: false })
   }
-  if (told.role === 'tool' && about.is_seen) {
-    const is_quiet = about.followed.known !== undefined
-    const isAsked = joinResult(state, told, { thread, row, is_quiet })
-    if (!isAsked && !is_quiet) addOrphan(state, told, { thread, row })
+  if (reported.role === 'tool' && bringing.is_seen) {
+    const is_quiet = bringing.followed.known !== undefined
+    const isAsked = joinResult(state, reported, { thread, row, is_quiet })
+    if (!isAsked && !is_quiet) addOrphan(state, reported, { thread, row })
   }
-  const text = holdText(state, told.text || told.refusal)
-  return addMessage(state, { role: told.role, text, thread, call, step: null })
+  const text = holdText(state, reported.text || reported.refusal)
+  return addMessage(state, { role: reported.role, text, thread, call, step: null })
 }
 
 function getCallIndex(state: RunState, row: Observation): number {
@@ -98,9 +104,15 @@ export function takeResults(state: RunState, thread: number, row: Observation): 
   for (const [at, { tool_call_id, content: text }] of results.entries()) {
     if (!fresh.has(at)) continue
     const tool_name = findToolName(state, thread, tool_call_id)
-    const told: BroughtResult = { tool_call_id, tool_name, text, is_error: undefined, is_hidden }
-    const isAsked = joinResult(state, told, { thread, row, is_quiet: true })
-    if (!isAsked) addOrphan(state, told, { thread, row })
+    const reported: BroughtResult = {
+      tool_call_id,
+      tool_name,
+      text,
+      is_error: undefined,
+      is_hidden,
+    }
+    const isAsked = joinResult(state, reported, { thread, row, is_quiet: true })
+    if (!isAsked) addOrphan(state, reported, { thread, row })
   }
 }
 

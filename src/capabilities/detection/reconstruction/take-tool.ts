@@ -44,12 +44,12 @@ export function takeTool(state: RunState, row: Observation): void {
 
 function readToolRun(row: Observation): ToolRun {
   const [call] = row.tool_calls
-  const [told] = row.tool_results
+  const [reported] = row.tool_results
   const name = call?.name || row.attributes['gen_ai.tool.name'] || row.name.replace(prefix, '')
   const args = pickWholeArguments(call?.arguments ?? '', row.input)
-  const output = row.output || told?.content || ''
+  const output = row.output || reported?.content || ''
   return {
-    id: call?.id || told?.tool_call_id || '',
+    id: call?.id || reported?.tool_call_id || '',
     name,
     args: args === '' ? null : args,
     result: output === '' ? null : unwrapResult(output),
@@ -123,11 +123,11 @@ function holdArguments(
 
 function toRanUse(state: RunState, run: ToolRun, row: Observation): Partial<ToolUse> {
   const span_error = row.status === 'error' ? `${row.error_type}: ${row.error_message}` : undefined
-  const about = { tool: run.name, arguments: run.args ?? '', is_error: undefined, span_error }
+  const facts = { tool: run.name, arguments: run.args ?? '', is_error: undefined, span_error }
   return {
     ...(run.result === null ? {} : holdResultText(state, run.result)),
     is_answered: true,
-    fault: findFault(run.result ?? '', about),
+    fault: findFault(run.result ?? '', facts),
     answered_at: getEndTime(row),
     latency_ms: msBetween(row.start_time, getEndTime(row)),
     answered_by: placeOf(row),

@@ -7,14 +7,14 @@ function fault(text: string, about: Partial<UseFacts> = {}) {
   return findFault(text, { ...silent, ...about })
 }
 
-describe('the word of whoever ran the tool counts first', () => {
+describe('an explicit outcome counts first', () => {
   test('is_error and the status of a span', () => {
     expect(fault('no such key', { is_error: true })).toBe('error')
     expect(fault('rate limit exceeded', { is_error: true })).toBe('outage')
     expect(fault('fine', { span_error: 'ValueError' })).toBe('error')
     expect(fault('', { span_error: 'ConnectionError: connection refused' })).toBe('outage')
   })
-  test('a result that is told to be none is none', () => {
+  test('an explicit success overrides the text', () => {
     expect(fault('Error: this is what the file says', { is_error: false })).toBeNull()
   })
 })
@@ -66,7 +66,7 @@ describe('outages', () => {
   })
 })
 
-describe('results that only speak of errors', () => {
+describe('results that only mention errors', () => {
   test.each([
     ['a log', 'read_file', '10:00 INFO start\n10:01 ERROR: could not connect\n10:02 INFO retried'],
     ['a log that begins with one', 'get_logs', 'ERROR: x failed\nINFO ok\nINFO ok\nINFO ok'],
@@ -98,7 +98,7 @@ describe('results that only speak of errors', () => {
   })
 })
 
-test('long texts of one kind of character are read quickly and are none', () => {
+test('long texts of one kind of character are read quickly, without a fault', () => {
   for (const char of [' ', 'a', '\n', '{', '[', 'Error', '0']) {
     expect(fault(char.repeat(400_000))).toBeNull()
   }

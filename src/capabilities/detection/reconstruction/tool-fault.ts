@@ -28,12 +28,12 @@ export type UseFacts = {
  * opening of an error message. A text that merely contains the word, such as a log, a source file
  * or a list of failed jobs, is an ordinary result.
  */
-export function findFault(text: string, about: UseFacts): ToolFault | null {
-  if (about.span_error !== undefined) return toFault(`${about.span_error}\n${text}`)
-  if (about.is_error === false) return null
-  if (about.is_error === true) return toFault(text)
+export function findFault(text: string, use: UseFacts): ToolFault | null {
+  if (use.span_error !== undefined) return toFault(`${use.span_error}\n${text}`)
+  if (use.is_error === false) return null
+  if (use.is_error === true) return toFault(text)
   const first = text.trimStart()[0]
-  const kind = toolKindOf(about.tool, about.arguments)
+  const kind = toolKindOf(use.tool, use.arguments)
   if (first === '{' && text.length <= envelope_chars_max) {
     const object = objectFrom(parsedJson(text))
     if (object !== undefined) return findObjectFault(object, kind)
@@ -170,11 +170,11 @@ function wordsOf(keys: ReadonlyMap<string, unknown>): string {
 /** An exit code of 1 without stderr is `grep` without a match or `diff` with one. */
 function toExitFault(exit: number, keys: ReadonlyMap<string, unknown>): ToolFault | null {
   const stderr = keys.get('stderr') ?? keys.get('error')
-  const told = isGiven(stderr)
+  const reported = isGiven(stderr)
     ? String(stderr)
     : getLastLine(keys.get('stdout') ?? keys.get('output'))
-  if (exit === 1 && told === '') return null
-  return exit === 124 ? 'outage' : toFault(told)
+  if (exit === 1 && reported === '') return null
+  return exit === 124 ? 'outage' : toFault(reported)
 }
 
 function getLastLine(value: unknown): string {

@@ -166,8 +166,8 @@ function readFailedStatus(result: JsonObject | undefined): boolean | undefined {
 }
 
 /** Returns a result as text: the joined texts of its parts, otherwise its JSON. */
-export function toResultText(told: unknown): string {
-  const content = unwrapContent(told)
+export function toResultText(reported: unknown): string {
+  const content = unwrapContent(reported)
   if (typeof content === 'string') return content
   if (content === undefined || content === null) return ''
   const parts = Array.isArray(content) ? content : objectFrom(content)?.['content']

@@ -121,27 +121,30 @@ export type BroughtResult = Pick<
   is_hidden?: boolean
 }
 
+/** The call that contained a result; `is_quiet`: its orphans are not reported. */
+type ResultOrigin = { thread: number; row: Observation; is_quiet: boolean }
+
 /**
  * Joins a result with the tool call it answers. Returns false if no call of the task asked for it.
  */
 export function joinResult(
   state: RunState,
-  told: BroughtResult,
-  about: { thread: number; row: Observation; is_quiet: boolean },
+  reported: BroughtResult,
+  origin: ResultOrigin,
 ): boolean {
-  const { thread, row } = about
+  const { thread, row } = origin
   const open = state.lines[thread]?.open ?? []
-  const at = findOpen(state, open, told)
+  const at = findOpen(state, open, reported)
   const index = at === -1 ? undefined : open[at]
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) {
-    return completeUse(state, told, about)
+    return completeUse(state, reported, origin)
   }
   open.splice(at, 1)
   state.answeredByMessage.add(index)
   state.tools[index] = {
     ...use,
-    ...holdResult(state, told, use),
+    ...holdResult(state, reported, use),
     is_answered: true,
     answered_at: row.start_time,
     latency_ms: use.step === null ? null : msBetween(use.asked_at, row.start_time),
@@ -155,8 +158,8 @@ export function joinResult(
  * Returns the position among the waiting uses: the first of the latest answer that used the id,
  * otherwise the first use without an id.
  */
-function findOpen(state: RunState, open: readonly number[], told: BroughtResult): number {
-  const { tool_call_id: id, tool_name } = told
+function findOpen(state: RunState, open: readonly number[], reported: BroughtResult): number {
+  const { tool_call_id: id, tool_name } = reported
   if (id !== '') {
     const latest =
       state.tools[open.findLast((index) => state.tools[index]?.tool_call_id === id) ?? -1]
@@ -184,17 +187,19 @@ export function isAskedWith(state: RunState, index: number, other: ToolUse): boo
  */
 function completeUse(
   state: RunState,
-  told: BroughtResult,
-  { row, is_quiet: isQuiet }: { row: Observation; is_quiet: boolean },
+  reported: BroughtResult,
+  { row, is_quiet: isQuiet }: ResultOrigin,
 ): boolean {
-  const index = state.usesById.get(told.tool_call_id)?.at(-1) ?? takeRunWithoutId(state, told)
+  const index =
+    state.usesById.get(reported.tool_call_id)?.at(-1) ?? takeRunWithoutId(state, reported)
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) return false
-  if (state.answeredByMessage.has(index)) return isQuiet || told.text.startsWith(use.result ?? '')
+  if (state.answeredByMessage.has(index))
+    return isQuiet || reported.text.startsWith(use.result ?? '')
   state.answeredByMessage.add(index)
   const isUnasked = use.step === null && use.latency_ms !== null && !isQuiet
   const orphan = isUnasked ? 'result' : use.orphan
-  const result: Partial<ToolUse> = use.result === null ? holdResult(state, told, use) : {}
+  const result: Partial<ToolUse> = use.result === null ? holdResult(state, reported, use) : {}
   const fault = use.fault ?? result.fault ?? null
   const late = { is_answered: true, answered_at: row.start_time, answered_by: placeOf(row) }
   state.tools[index] = { ...use, ...result, fault, orphan, ...(use.is_answered ? {} : late) }
@@ -202,21 +207,21 @@ function completeUse(
 }
 
 /** Takes the oldest run of this name whose result has not arrived in a message. */
-function takeRunWithoutId(state: RunState, told: BroughtResult): number | undefined {
-  const name = told.tool_name || told.tool_call_id
-  if (told.tool_call_id !== '' && told.tool_call_id !== name) return undefined
+function takeRunWithoutId(state: RunState, reported: BroughtResult): number | undefined {
+  const name = reported.tool_name || reported.tool_call_id
+  if (reported.tool_call_id !== '' && reported.tool_call_id !== name) return undefined
   return state.ranWithoutId.get(name)?.shift()
 }
 
 /** Adds a result that no call of the task asked for. */
 export function addOrphan(
   state: RunState,
-  told: BroughtResult,
+  reported: BroughtResult,
   { thread, row }: { thread: number; row: Observation },
 ): void {
   const use = {
-    tool_call_id: told.tool_call_id,
-    name: told.tool_name,
+    tool_call_id: reported.tool_call_id,
+    name: reported.tool_name,
     thread,
     step: null,
     arguments: null,
@@ -231,18 +236,19 @@ export function addOrphan(
     answered_by: placeOf(row),
     orphan: 'result',
   } as const
-  addUse(state, { ...use, ...holdResult(state, told, use) })
+  addUse(state, { ...use, ...holdResult(state, reported, use) })
 }
 
 function holdResult(
   state: RunState,
-  told: Pick<BroughtResult, 'text' | 'is_error' | 'is_hidden'>,
+  reported: Pick<BroughtResult, 'text' | 'is_error' | 'is_hidden'>,
   { name, arguments: args }: Pick<ToolUse, 'name' | 'arguments'>,
 ): Pick<ToolUse, 'result' | 'masked' | 'out' | 'fault'> {
-  if (told.is_hidden === true) return { result: null, masked: null, out: null, fault: null }
-  const about = { tool: name, arguments: args ?? '', span_error: undefined }
-  const fault = findFault(told.text, { ...about, is_error: told.is_error })
-  return { ...holdResultText(state, told.text), fault }
+  if (reported.is_hidden === true) return { result: null, masked: null, out: null, fault: null }
+  const { is_error } = reported
+  const use = { tool: name, arguments: args ?? '', is_error, span_error: undefined }
+  const fault = findFault(reported.text, use)
+  return { ...holdResultText(state, reported.text), fault }
 }
 
 /** Keeps the text of a result, and its masked form and digest, which ignore volatile tokens. */

@@ -25,14 +25,14 @@ import {
 /** Request of PUT and of the preview: all detectors, with defaults for omitted settings. */
 export const settingsBody = record('DetectionSettingsRequest', {
   detectors: detectionSettingsSchema.describe(
-    'By detector: whether it is on, and its thresholds. What is left out has its default.',
+    'Settings by detector: `enabled` and its thresholds. Omitted settings have their defaults.',
   ),
 })
 
 const reply = record('ProjectDetectionSettings', {
   project_id: z.uuid(),
   detectors: detectionSettingsSchema,
-  version: z.int().describe('0 while the defaults hold, one more with each change.'),
+  version: z.int().describe('0 for the defaults; incremented with each change.'),
   updated_at: z.iso.datetime().nullable(),
   updated_by: z.string().nullable(),
 })
@@ -96,7 +96,7 @@ type SettingsToShow = Pick<StoredSettings, 'project_id' | 'version' | 'detectors
   updated_by: string | null
 }
 
-function toAnswer({ detectors, ...about }: SettingsToShow) {
+function toAnswer({ detectors, ...rest }: SettingsToShow) {
   const all: DetectionSettings = completeSettings(detectors)
-  return new Answer({ ...about, detectors: all }, { headers: { etag: etagOf(about.version) } })
+  return new Answer({ ...rest, detectors: all }, { headers: { etag: etagOf(rest.version) } })
 }

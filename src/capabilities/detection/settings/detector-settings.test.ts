@@ -3,14 +3,14 @@ import { z } from 'zod'
 import { detectors } from '../detectors/index.ts'
 import { defaultDetectionSettings, detectionSettingsSchema } from './detector-settings.ts'
 
-test('names and types are of one detector each', () => {
+test('names and types are unique', () => {
   const names = detectors.map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
   const types = detectors.flatMap((detector) => detector.types)
   expect(new Set(types).size).toBe(types.length)
 })
 
-test('every detector is on with its defaults where nothing is set', () => {
+test('every detector is enabled with its defaults if nothing is set', () => {
   const settings = defaultDetectionSettings()
   expect(Object.keys(settings)).toEqual(detectors.map(({ name }) => name))
   expect(settings['repeat_call']).toEqual({
@@ -23,7 +23,7 @@ test('every detector is on with its defaults where nothing is set', () => {
   })
 })
 
-test('what is set is kept, the rest has its default, and unknown names are refused', () => {
+test('keeps settings, completes defaults, and refuses unknown names', () => {
   const settings = detectionSettingsSchema.parse({ cycle: { enabled: false, laps: 4 } })
   expect(settings['cycle']).toMatchObject({ enabled: false, laps: 4, failing_laps: 2 })
   for (const wrong of [
@@ -36,7 +36,7 @@ test('what is set is kept, the rest has its default, and unknown names are refus
   }
 })
 
-test('every threshold of a loop has bounds and tells what it is and where it comes from', () => {
+test('every threshold of a loop has bounds, a description and a source', () => {
   for (const { settings } of detectors.filter(({ kind }) => kind === 'loop')) {
     for (const threshold of Object.values(settings.shape)) {
       const { description = '', ...schema } = z.toJSONSchema(threshold)

@@ -34,7 +34,7 @@ export function detectorSettingsSchema(detector: Detector): z.ZodType {
 }
 
 function settingsObject({ name, settings }: Detector) {
-  const enabled = z.boolean().default(true).describe(`Whether ${name} looks at runs at all.`)
+  const enabled = z.boolean().default(true).describe(`Whether ${name} is enabled.`)
   return z.strictObject({ enabled, ...settings.shape })
 }
 

@@ -47,9 +47,9 @@ export async function analyseTasks(
   ports: Pick<DetectionPorts, 'db' | 'store'>,
   tasks: readonly TaskToAnalyse[],
 ): Promise<TaskAnalysis[]> {
-  const looks: TaskAnalysis[] = []
-  for await (const read of readTasks(ports, tasks)) looks.push(toAnalysis(read))
-  return looks
+  const analyses: TaskAnalysis[] = []
+  for await (const read of readTasks(ports, tasks)) analyses.push(toAnalysis(read))
+  return analyses
 }
 
 /**
@@ -61,10 +61,10 @@ export async function* readTasks(
   tasks: readonly TaskToAnalyse[],
 ): AsyncGenerator<TaskRead> {
   const project_id = tasks[0]?.facts.project_id ?? ''
-  const asked = tasks.map(toHistoryRequest)
-  const histories = await readHistories(store, project_id, asked)
+  const requests = tasks.map(toHistoryRequest)
+  const histories = await readHistories(store, project_id, requests)
   for (const [at, { facts, settings }] of tasks.entries()) {
-    const one = asked[at]
+    const one = requests[at]
     const history = one && histories.get(one)
     if (history === undefined) continue
     const prior = (await findEarlierMemory(db, facts)) as ContextMemory | undefined

@@ -17,7 +17,7 @@ const calls = ['a', 'b', 'c'].map((observation_id, index) =>
   }),
 )
 
-/** A store of three calls that are too large to be read by one statement. */
+/** A store of three calls that are too large for one statement. */
 function storeOf(read: (id: string) => void) {
   const store: Pick<ObservationStore, 'taskVersions' | 'observationsAt'> = {
     taskVersions: async () =>
@@ -30,7 +30,7 @@ function storeOf(read: (id: string) => void) {
   return store
 }
 
-test('reads all of a task', async () => {
+test('reads a whole task', async () => {
   const read: string[] = []
   const store = storeOf((id) => read.push(id))
   const { tools } = await readTaskRun(store, task, new AbortController().signal)
@@ -38,7 +38,7 @@ test('reads all of a task', async () => {
   expect(read).toEqual(['a', 'b', 'c'])
 })
 
-test('reads no more content after the caller disconnected', async () => {
+test('stops reading after the caller disconnected', async () => {
   const caller = new AbortController()
   const read: string[] = []
   const store = storeOf((id) => {

@@ -5,7 +5,7 @@ import {
   type ObservationStore,
   type ObservationVersion,
 } from '../../storage/index.ts'
-import { type RunAbout, spanKey, type TaskRun } from '../reconstruction/index.ts'
+import { spanKey, type TaskIdentity, type TaskRun } from '../reconstruction/index.ts'
 import { TaskHistory } from './task-history.ts'
 
 /** A task whose history is to be updated. */
@@ -45,11 +45,11 @@ const overlap_ms = 120_000
 export async function readHistories(
   store: Store,
   project_id: string,
-  asked: readonly HistoryRequest[],
+  requests: readonly HistoryRequest[],
 ): Promise<Map<HistoryRequest, TaskHistory>> {
-  const known = asked.filter(({ history }) => history !== undefined)
+  const known = requests.filter(({ history }) => history !== undefined)
   const fresh = await extendHistories(store, project_id, known)
-  const anew = asked.filter((one) => !fresh.has(one))
+  const anew = requests.filter((one) => !fresh.has(one))
   for (const one of anew) {
     const made = await extendHistories(store, project_id, [{ ...one, history: undefined }])
     for (const history of made.values()) {
@@ -64,12 +64,12 @@ export async function readHistories(
 async function extendHistories(
   store: Store,
   project_id: string,
-  asked: readonly HistoryRequest[],
+  requests: readonly HistoryRequest[],
 ): Promise<Map<HistoryRequest, TaskHistory>> {
   const done = new Map<HistoryRequest, TaskHistory>()
-  const versions = await readVersions(store, project_id, asked)
+  const versions = await readVersions(store, project_id, requests)
   const wanted: WantedVersion[] = []
-  for (const one of asked) {
+  for (const one of requests) {
     const history = one.history ?? new TaskHistory(one, one.epoch)
     const all = versions.get(one.task_id) ?? []
     const read = all.slice(0, taskVersions_max)
@@ -123,17 +123,17 @@ function isMissingCalls({ history: before, calls }: HistoryRequest, history: Tas
 async function readVersions(
   store: Store,
   project_id: string,
-  asked: readonly HistoryRequest[],
+  requests: readonly HistoryRequest[],
 ): Promise<Map<string, ObservationVersion[]>> {
   const byTask = new Map<string, ObservationVersion[]>()
-  if (asked.length === 0) return byTask
-  const tasks = asked.map(({ task_id, from }) => ({ task_id, from }))
-  const stored_from_ms = Math.max(0, getOldestStored(asked) - overlap_ms)
+  if (requests.length === 0) return byTask
+  const tasks = requests.map(({ task_id, from }) => ({ task_id, from }))
+  const stored_from_ms = Math.max(0, getOldestStored(requests) - overlap_ms)
   let after: ObservationVersion | undefined
   for (let read = 0; read <= tasks.length * taskVersions_max; ) {
     const position = after === undefined ? {} : { after }
-    const about = { tasks, stored_from_ms, ...position, limit: versions_max }
-    const page = await store.taskVersions(project_id, about)
+    const pageRequest = { tasks, stored_from_ms, ...position, limit: versions_max }
+    const page = await store.taskVersions(project_id, pageRequest)
     for (const version of page) {
       const known = byTask.get(version.task_id)
       if (known === undefined) byTask.set(version.task_id, [version])
@@ -147,8 +147,8 @@ async function readVersions(
 }
 
 /** Returns the oldest progress of the histories. */
-function getOldestStored(asked: readonly HistoryRequest[]): number {
-  return asked.reduce(
+function getOldestStored(requests: readonly HistoryRequest[]): number {
+  return requests.reduce(
     (least, { history }) => Math.min(least, history?.stored_at_ms ?? 0),
     Number.MAX_SAFE_INTEGER,
   )
@@ -192,15 +192,15 @@ export const startSlack_ms = 60 * 60 * 1000
  */
 export async function readTaskRun(
   store: RunStore,
-  task: RunAbout & { started_at: string; calls: number },
+  task: TaskIdentity & { started_at: string; calls: number },
   signal: AbortSignal,
 ): Promise<TaskRun> {
-  const { started_at, ...about } = task
+  const { started_at, ...identity } = task
   const from = BigInt(Math.max(0, Date.parse(started_at) - startSlack_ms)) * 1_000_000n
-  const asked = { ...about, epoch: '', from, history: undefined }
+  const request = { ...identity, epoch: '', from, history: undefined }
   for (let tries = 0; tries < readAttempts_max; tries++) {
-    const histories = await readHistories(stopReadsOn(signal, store), task.project_id, [asked])
-    const history = histories.get(asked)
+    const histories = await readHistories(stopReadsOn(signal, store), task.project_id, [request])
+    const history = histories.get(request)
     if (history !== undefined) return history.run()
   }
   throw problem('store_unavailable', { detail: 'the task changed while it was read' })
@@ -213,13 +213,13 @@ type RunStore = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
 /** Returns a store that stops reading once the signal aborts. */
 function stopReadsOn(signal: AbortSignal, store: RunStore): RunStore {
   return {
-    async taskVersions(...asked) {
+    async taskVersions(...args) {
       signal.throwIfAborted()
-      return store.taskVersions(...asked)
+      return store.taskVersions(...args)
     },
-    async observationsAt(...asked) {
+    async observationsAt(...args) {
       signal.throwIfAborted()
-      return store.observationsAt(...asked)
+      return store.observationsAt(...args)
     },
   }
 }

@@ -6,7 +6,7 @@ const keyOf = (task_id: string) => ({ project_id: 'p', task_id })
 const historyOf = (task_id: string, epoch = 'e1') =>
   new TaskHistory({ ...keyOf(task_id), conversation_id: '' }, epoch)
 
-test('a history is taken out by its key and its epoch alone', () => {
+test('takes a history only with its key and epoch', () => {
   const cache = new HistoryCache(bounds)
   const history = historyOf('a')
   cache.keep(keyOf('a'), history, 0)
@@ -18,7 +18,7 @@ test('a history is taken out by its key and its epoch alone', () => {
   expect([cache.size, cache.bytes]).toEqual([0, 0])
 })
 
-test('of too many the one that was not used for the longest goes', () => {
+test('evicts the least recently used history', () => {
   const cache = new HistoryCache(bounds)
   for (const task of ['a', 'b']) cache.keep(keyOf(task), historyOf(task), 0)
   const first = cache.take(keyOf('a'), 'e1')
@@ -28,13 +28,13 @@ test('of too many the one that was not used for the longest goes', () => {
   expect(cache.take(keyOf('a'), 'e1')).toBe(first)
 })
 
-test('none is kept when one alone is larger than all may be', () => {
+test('does not keep a history larger than the limit', () => {
   const cache = new HistoryCache({ ...bounds, bytes_max: -1 })
   cache.keep(keyOf('a'), historyOf('a'), 0)
   expect([cache.size, cache.bytes]).toEqual([0, 0])
 })
 
-test('what nobody asked for since is dropped', () => {
+test('drops idle histories', () => {
   const cache = new HistoryCache(bounds)
   cache.keep(keyOf('a'), historyOf('a'), 0)
   cache.keep(keyOf('b'), historyOf('b'), 900)

@@ -5,8 +5,8 @@ import {
   createReconstruction,
   type Place,
   type Reconstruction,
-  type RunAbout,
   spanKey,
+  type TaskIdentity,
   type TaskRun,
 } from '../reconstruction/index.ts'
 
@@ -17,7 +17,7 @@ const version_bytes = 200
 
 /** The reconstructed observations of a task. */
 export class TaskHistory {
-  readonly about: RunAbout
+  readonly task: TaskIdentity
   /** Epoch of the task's detection: another epoch means that content was erased. */
   readonly epoch: string
   /** Number of model calls among the observations. */
@@ -34,10 +34,10 @@ export class TaskHistory {
   /** Observations without content, whose missing findings prove nothing. */
   readonly #expired = new Set<string>()
 
-  constructor(about: RunAbout, epoch: string) {
-    this.about = about
+  constructor(task: TaskIdentity, epoch: string) {
+    this.task = task
     this.epoch = epoch
-    this.#reconstruction = createReconstruction(about)
+    this.#reconstruction = createReconstruction(task)
   }
 
   /** Returns the versions not read yet; `changed` if a read observation has a new version. */

@@ -6,14 +6,16 @@ import type { ModelCall, TaskRun } from '../../reconstruction/index.ts'
 const share = z.number().min(0.1).max(1)
 
 const settings = z.strictObject({
-  fill_min: share.default(0.8).describe('Share of the window from which on a call is told.'),
+  fill_min: share.default(0.8).describe('Minimum used share of the window for a finding.'),
   fill_severe: share
     .default(0.95)
-    .describe('Share of the window from which on it is of medium severity.'),
+    .describe('Minimum used share of the window for medium severity.'),
   windows: z
     .record(z.string().min(1).max(128), z.int().min(256).max(100_000_000))
     .default({})
-    .describe('Context windows in tokens by the beginning of a model’s name; before the table.'),
+    .describe(
+      'Context windows in tokens by prefix of a model’s name; they override the built-in table.',
+    ),
 })
 type Thresholds = Omit<z.output<typeof settings>, 'windows'> & { windowOf: WindowOf }
 
@@ -54,8 +56,8 @@ function isRefused({ status, error_type, error_message }: ModelCall): boolean {
 const error_chars_max = 2_000
 
 /** A call whose input filled a share of its window. */
-type Filled = { call: ModelCall; fill: number }
-type ThreadFill = { calls: readonly ModelCall[]; filled: readonly Filled[] }
+type FilledCall = { call: ModelCall; fill: number }
+type ThreadFill = { calls: readonly ModelCall[]; filled: readonly FilledCall[] }
 
 function toRefusedFinding(
   run: TaskRun,
@@ -130,7 +132,7 @@ function toFilledFinding(
 function findFilledCalls(
   calls: readonly ModelCall[],
   { fill_min, windowOf }: Thresholds,
-): Filled[] {
+): FilledCall[] {
   return calls.flatMap((call) => {
     const fill = fillOf(call, windowOf)
     return fill !== undefined && fill >= fill_min ? [{ call, fill }] : []

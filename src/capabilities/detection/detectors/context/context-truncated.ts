@@ -70,11 +70,11 @@ function toFindings(
       topic: first.kind,
       summary: isCut
         ? `The client dropped ${lost.length} messages of the history${gone.length > 0 ? `, and with them: ${statement?.quote}` : ''}.`
-        : `The client put a summary in the place of ${lost.length} messages.`,
+        : `The client replaced ${lost.length} messages with a summary.`,
       original_context: statement?.quote ?? message?.text ?? '',
       violation: isCut
         ? `${lost.length} messages are gone from the history.`
-        : `A summary stands for ${lost.length} messages.`,
+        : `A summary replaced ${lost.length} messages.`,
       original: statement?.place ?? run.calls[message?.call ?? first.call] ?? call,
       steps,
       begins_at: placeOf(call),

@@ -31,7 +31,7 @@ export const contradictedFact: Detector<typeof settings> = {
   settings,
   detect(run, _settings, budget, prior) {
     return readDialogues(run, prior).dialogues.flatMap((dialogue) => {
-      const courses = new Map<string, Course>()
+      const courses = new Map<string, FactCourse>()
       for (const answer of dialogue.answers) addClaims(run, { dialogue, answer, courses }, budget)
       return [...courses.values()].flatMap((course) => toFindings(run, course))
     })
@@ -39,10 +39,14 @@ export const contradictedFact: Detector<typeof settings> = {
 }
 
 /** The contradictions of one fact, and whether the agent corrected itself since. */
-type Course = { wrong: { answer: Answer; claim: Contradiction }[]; isRight: boolean }
-type Reading = { dialogue: Dialogue; answer: Answer; courses: Map<string, Course> }
+type FactCourse = { wrong: { answer: Answer; claim: Contradiction }[]; isRight: boolean }
+type AnswerReading = { dialogue: Dialogue; answer: Answer; courses: Map<string, FactCourse> }
 
-function addClaims(run: TaskRun, { dialogue, answer, courses }: Reading, budget: WorkBudget): void {
+function addClaims(
+  run: TaskRun,
+  { dialogue, answer, courses }: AnswerReading,
+  budget: WorkBudget,
+): void {
   budget.spend(1)
   const facts = answer.active.filter(({ kind }) => kind === 'fact')
   if (facts.length === 0 || answer.step.is_partial) return
@@ -99,12 +103,12 @@ function isSourced(
   )
 }
 
-function isCorrected({ wrong }: Course, { message }: Answer): boolean {
+function isCorrected({ wrong }: FactCourse, { message }: Answer): boolean {
   const fact = wrong[0]?.claim.fact
   return fact !== undefined && message.text.toLowerCase().includes(factValueOf(fact).normal)
 }
 
-function toFindings(run: TaskRun, { wrong, isRight }: Course): FindingDraft[] {
+function toFindings(run: TaskRun, { wrong, isRight }: FactCourse): FindingDraft[] {
   const [first] = wrong
   if (first === undefined) return []
   const { fact, claimed, sentence } = first.claim
@@ -114,7 +118,7 @@ function toFindings(run: TaskRun, { wrong, isRight }: Course): FindingDraft[] {
       type: 'contradicted_fact',
       severity: 'medium',
       topic: `${fact.slot}=${fact.value}`,
-      summary: `The agent has "${claimed.text}" for the ${key}; the ${fact.role} had said: ${fact.quote}`,
+      summary: `The agent gives "${claimed.text}" as the ${key}; the ${fact.role} had said: ${fact.quote}`,
       original_context: fact.quote,
       violation: sentence,
       original: fact.place,

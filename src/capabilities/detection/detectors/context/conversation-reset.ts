@@ -15,7 +15,7 @@ const settings = z.strictObject({
     .min(1)
     .max(1000)
     .default(3)
-    .describe('Messages that must be gone: a shorter history that begins anew is a new question.'),
+    .describe('Minimum lost messages; a shorter history that starts again is a new question.'),
 })
 
 /** Finds tasks that continue without any of their history. */
@@ -71,17 +71,17 @@ function toFindings(run: TaskRun, index: number, lost: readonly number[]): Findi
   const call = run.calls[index]
   if (call === undefined) return []
   const messages = lost.flatMap((at) => run.messages[at] ?? [])
-  const told = messages.find(({ role }) => role === 'user') ?? messages[0]
+  const original = messages.find(({ role }) => role === 'user') ?? messages[0]
   const statements = messages.flatMap((message) => readStatements(message).statements)
   return [
     toContextDraft(run, {
       type: 'conversation_reset',
       severity: 'medium',
       topic: 'reset',
-      summary: `The task goes on with nothing left of ${lost.length} messages.`,
-      original_context: statements[0]?.quote ?? told?.text ?? '',
-      violation: `None of the ${lost.length} messages before it are in the history any more.`,
-      original: run.calls[told?.call ?? index] ?? call,
+      summary: `The task continued without any of its ${lost.length} earlier messages.`,
+      original_context: statements[0]?.quote ?? original?.text ?? '',
+      violation: `None of the ${lost.length} earlier messages are in the history.`,
+      original: run.calls[original?.call ?? index] ?? call,
       steps: call.step === null ? [] : [call.step],
       begins_at: placeOf(call),
       recovered: false,

@@ -37,7 +37,7 @@ const settings = z.strictObject({
     .min(0)
     .max(1)
     .default(0.7)
-    .describe('Broken rules that are less sure are not told.'),
+    .describe('Minimum confidence of a broken rule.'),
 })
 
 /** Finds broken rules, and facts that the agent asks for although the user stated them. */
@@ -60,15 +60,19 @@ export const lostContext: Detector<typeof settings> = {
 }
 
 /** The observance of one rule in a dialogue. */
-type Course = {
+type RuleCourse = {
   rule: MemoryEntry
   broken: { answer: Answer; breach: Breach }[]
   /** True if the last checkable answer kept the rule. */
   isKept: boolean
 }
 
-function coursesOf(run: TaskRun, { answers }: Dialogue, budget: WorkBudget): Map<string, Course> {
-  const courses = new Map<string, Course>()
+function coursesOf(
+  run: TaskRun,
+  { answers }: Dialogue,
+  budget: WorkBudget,
+): Map<string, RuleCourse> {
+  const courses = new Map<string, RuleCourse>()
   for (const answer of answers) {
     budget.spend(1)
     for (const rule of selectEffective(answer.active)) {
@@ -135,7 +139,7 @@ function checkRule(run: TaskRun, rule: MemoryEntry, { step, message }: Answer): 
     : { violation: `The agent called "${rule.value}".`, confidence: 0.95 }
 }
 
-function toFindings(run: TaskRun, course: Course, confidence_min: number): FindingDraft[] {
+function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): FindingDraft[] {
   const { rule, isKept } = course
   const broken = course.broken.filter(({ breach }) => breach.confidence >= confidence_min)
   const [first] = broken

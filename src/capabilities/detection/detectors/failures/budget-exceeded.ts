@@ -10,19 +10,19 @@ const settings = z.strictObject({
     .min(1_000)
     .max(1_000_000_000)
     .default(10_000_000)
-    .describe('Tokens of a task, in and out, that its calls may take together.'),
+    .describe('Maximum tokens of a task, input and output of all calls.'),
   cost_usd_max: z
     .number()
     .min(0.01)
     .max(1_000_000)
     .default(25)
-    .describe('US dollars that the calls of a task may cost together.'),
+    .describe('Maximum cost of all calls of a task in US dollars.'),
   duration_minutes_max: z
     .int()
     .min(1)
     .max(100_000)
     .default(1_440)
-    .describe('Minutes from the start of the first call to the end of the last one.'),
+    .describe('Maximum minutes from the start of the first call to the end of the last one.'),
 })
 type Settings = z.output<typeof settings>
 
@@ -45,11 +45,11 @@ export const budgetExceeded: Detector<typeof settings> = {
 const nanoPerDollar = 1e9
 const nsPerMinute = 60_000_000_000n
 
-type Over = { call: ModelCall; max: string }
+type Overrun = { call: ModelCall; max: string }
 
 /** Returns the first call above each limit, which stays the same as the task grows. */
-function findOverruns(run: TaskRun, given: Settings): Map<string, Over> {
-  const over = new Map<string, Over>()
+function findOverruns(run: TaskRun, given: Settings): Map<string, Overrun> {
+  const over = new Map<string, Overrun>()
   const nano_max = BigInt(Math.round(given.cost_usd_max * nanoPerDollar))
   const end_max =
     (run.calls[0]?.start_time ?? 0n) + BigInt(given.duration_minutes_max) * nsPerMinute
@@ -68,7 +68,7 @@ function findOverruns(run: TaskRun, given: Settings): Map<string, Over> {
   return over
 }
 
-function keepFirst(over: Map<string, Over>, of: string, first: Over): void {
+function keepFirst(over: Map<string, Overrun>, of: string, first: Overrun): void {
   if (!over.has(of)) over.set(of, first)
 }
 
@@ -78,7 +78,7 @@ function toFinding(run: TaskRun, call: ModelCall, { of, max }: { of: string; max
     severity: 'info',
     recovered: false,
     began: call,
-    about: of,
+    topic: of,
     summary: `The task went over its limit of ${max} with call ${call.index + 1} of ${run.calls.length}.`,
     start_step: call.step,
     end_step: call.step,

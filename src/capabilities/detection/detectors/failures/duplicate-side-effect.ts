@@ -98,7 +98,7 @@ function toFindings(
     severity: results.size > 1 ? 'high' : 'medium',
     recovered: undo !== undefined,
     began: first.asked_by,
-    about: `${first.name}:${first.sig ?? ''}`,
+    topic: `${first.name}:${first.sig ?? ''}`,
     summary: `“${first.name}” did the same ${countTimes(same.length)}, with the same arguments and success each time.`,
     start_step: steps[1] ?? null,
     end_step: steps.at(-1) ?? null,

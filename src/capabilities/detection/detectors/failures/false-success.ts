@@ -47,7 +47,7 @@ type Unresolved = {
   failed: ToolUse
   severity: Severity
   /** The claim must contain one of these words if other actions succeeded after the failure. */
-  about: readonly string[] | undefined
+  words: readonly string[] | undefined
 }
 
 /** Returns the latest unresolved failure of a turn; failed reads do not count. */
@@ -61,10 +61,10 @@ function findUnresolved(uses: readonly ToolUse[]): Unresolved | undefined {
     const { isEffect, isShell, isEnd } = natureOfTool(name)
     return isEffect || isShell || isEnd
   })
-  if (others.length === 0) return { failed, severity: 'high', about: undefined }
+  if (others.length === 0) return { failed, severity: 'high', words: undefined }
   const taken = new Set(others.flatMap(({ name }) => wordsOfTool(name)))
-  const about = wordsOfTool(failed.name).filter((word) => word.length > 3 && !taken.has(word))
-  return about.length === 0 ? undefined : { failed, severity: 'high', about }
+  const words = wordsOfTool(failed.name).filter((word) => word.length > 3 && !taken.has(word))
+  return words.length === 0 ? undefined : { failed, severity: 'high', words }
 }
 
 /** Tells whether a tool that changes something failed; "already exists" is the wanted state. */
@@ -99,7 +99,7 @@ function findFailedEnd(uses: readonly ToolUse[]): Unresolved | undefined {
     return undefined
   const before = uses.findLast(({ step }) => step !== failed.step)
   const isStreak = before !== undefined && before.fault !== null
-  return { failed, severity: isStreak ? 'medium' : 'low', about: undefined }
+  return { failed, severity: isStreak ? 'medium' : 'low', words: undefined }
 }
 
 type ClaimedSuccess = Unresolved & { uses: readonly ToolUse[] }
@@ -107,10 +107,10 @@ type ClaimedSuccess = Unresolved & { uses: readonly ToolUse[] }
 function toFindings(
   run: TaskRun,
   step: Step,
-  { failed, severity, about, uses }: ClaimedSuccess,
+  { failed, severity, words, uses }: ClaimedSuccess,
 ): FindingDraft[] {
   const claims = findSuccessClaims(step.text ?? '').filter(
-    (sentence) => about === undefined || isAbout(sentence, about),
+    (sentence) => words === undefined || isAbout(sentence, words),
   )
   const claim = claims.find(isAboutTests) ?? claims[0]
   if (claim === undefined) return []

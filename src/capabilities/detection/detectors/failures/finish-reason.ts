@@ -21,7 +21,7 @@ const settings = z.strictObject({
     .max(1_000)
     .default(16)
     .describe(
-      'An answer cut at no more tokens than this was cut on purpose (a label, a probe) and is low.',
+      'Maximum tokens of an answer that is cut on purpose (a label, a probe): low severity.',
     ),
 })
 
@@ -70,21 +70,21 @@ function endingOf(call: ModelCall): Ending | null {
 
 type StreakContext = { run: TaskRun; course: RunCourse; short_output_tokens: number }
 
-function toTruncatedFindings(about: StreakContext, calls: readonly ModelCall[]): FindingDraft[] {
+function toTruncatedFindings(context: StreakContext, calls: readonly ModelCall[]): FindingDraft[] {
   const last = calls.at(-1)
-  const step = about.run.steps[last?.step ?? -1]
+  const step = context.run.steps[last?.step ?? -1]
   const isEmpty = step?.text === '' && step.tools.length === 0
-  const isShort = (last?.output_tokens ?? Infinity) <= about.short_output_tokens && !isEmpty
+  const isShort = (last?.output_tokens ?? Infinity) <= context.short_output_tokens && !isEmpty
   const what = isEmpty ? 'before the model said anything' : 'at the limit of its tokens'
-  return toFindings(about, calls, {
+  return toFindings(context, calls, {
     type: 'output_truncated',
     severity: isEmpty ? 'high' : isShort ? 'low' : 'medium',
     deed: `An answer was cut ${what} ${countTimes(calls.length)}`,
   })
 }
 
-function toFilteredFindings(about: StreakContext, calls: readonly ModelCall[]): FindingDraft[] {
-  return toFindings(about, calls, {
+function toFilteredFindings(context: StreakContext, calls: readonly ModelCall[]): FindingDraft[] {
+  return toFindings(context, calls, {
     type: 'content_filter',
     severity: 'medium',
     deed: `The provider's filter ended an answer ${countTimes(calls.length)}`,
@@ -102,7 +102,7 @@ function toFindings(
   const last = calls.at(-1)
   if (first === undefined || last === undefined) return []
   const recovered = course.goesOnAfter(last)
-  const end = recovered ? 'and a later one went on' : 'and none went on'
+  const end = recovered ? 'and a later answer was complete' : 'and no later answer was complete'
   const finding = toFailureDraft({
     type,
     severity,

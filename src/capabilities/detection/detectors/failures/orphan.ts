@@ -17,8 +17,8 @@ const settings = z.strictObject({
     .max(1)
     .default(0.5)
     .describe(
-      'Share of a thread’s tool uses that may be without their other half. With more (of at least ' +
-        '4), ids are rewritten on the way, or results are not recorded: that is told once, and low.',
+      'Maximum share of a thread’s tool calls without a result. Above it (with at least 4 calls) ids ' +
+        'were rewritten or results were not recorded: one finding of low severity.',
     ),
 })
 
@@ -119,7 +119,7 @@ function findUnasked(run: TaskRun): FindingDraft[] {
       type: 'orphan_result',
       severity: isSystematic || use.orphan === null ? 'low' : 'medium',
       summary: isSystematic
-        ? `${group.length} results of tools answer calls that nobody asked for.`
+        ? `${group.length} tool results belong to calls that the run does not contain.`
         : `A result of ${what} came that no call had asked for.`,
       confidence: isSystematic ? 0.6 : 0.9,
     })
@@ -128,7 +128,7 @@ function findUnasked(run: TaskRun): FindingDraft[] {
 
 /** Returns the calls whose messages contain no results: what they asked for is unknown. */
 function findCallsWithoutHistory({ calls, messages, tools }: TaskRun): Set<string> {
-  if (!tools.some(({ orphan: told }) => told === 'result')) return new Set()
+  if (!tools.some(({ orphan: half }) => half === 'result')) return new Set()
   const bringing = new Set(messages.filter(({ role }) => role === 'tool').map(({ call }) => call))
   return new Set(calls.filter(({ index }) => !bringing.has(index)).map(spanKey))
 }
@@ -141,8 +141,8 @@ function isAskedById({ step, tool_call_id }: ToolUse): boolean {
  * Tells whether a span names a call that no answer of the model contains, although other calls are
  * listed.
  */
-function isUnaskedRun({ step, tool_call_id, is_answered, orphan: told }: ToolUse): boolean {
-  return step === null && tool_call_id !== '' && is_answered && told === null
+function isUnaskedRun({ step, tool_call_id, is_answered, orphan: half }: ToolUse): boolean {
+  return step === null && tool_call_id !== '' && is_answered && half === null
 }
 
 type Orphan = Pick<FindingDraft, 'severity' | 'summary' | 'confidence'> & {
@@ -153,11 +153,11 @@ type Orphan = Pick<FindingDraft, 'severity' | 'summary' | 'confidence'> & {
 function stepOf(run: TaskRun, { step, thread, answered_at }: ToolUse): number | null {
   if (step !== null || answered_at === null) return step
   const steps = run.threads[thread]?.steps ?? []
-  const told = steps.find((at) => {
+  const reporting = steps.find((at) => {
     const call = run.calls[run.steps[at]?.call ?? -1]
     return call !== undefined && call.start_time >= answered_at
   })
-  return told ?? null
+  return reporting ?? null
 }
 
 function toFinding(run: TaskRun, uses: readonly ToolUse[], orphan: Orphan): FindingDraft {
@@ -168,7 +168,7 @@ function toFinding(run: TaskRun, uses: readonly ToolUse[], orphan: Orphan): Find
     ...orphan,
     recovered: false,
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    about: first?.tool_call_id || `${first?.name ?? ''}:${first?.index ?? 0}`,
+    topic: first?.tool_call_id || `${first?.name ?? ''}:${first?.index ?? 0}`,
     start_step: steps[0] ?? null,
     end_step: steps.at(-1) ?? null,
     places,

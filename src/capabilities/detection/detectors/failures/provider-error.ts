@@ -24,9 +24,8 @@ const settings = z.strictObject({
     .max(100)
     .default(3)
     .describe(
-      'Failed calls of a kind in a row from which on an error that waiting may mend (429, 5xx, ' +
-        'time-out, connection) is high while it is not recovered. 3: two retries are what the ' +
-        'packages of the providers do by themselves.',
+      'Minimum failed calls of a kind in a row for high severity of an unrecovered transient error ' +
+        '(429, 5xx, time-out, connection). 3: the providers’ client libraries retry twice.',
     ),
 })
 
@@ -71,16 +70,16 @@ function isProviderFault(fault: CallFault): fault is ProviderFault {
 type StreakContext = { run: TaskRun; course: RunCourse; streak_high: number }
 
 function toFinding(
-  about: StreakContext,
+  context: StreakContext,
   type: ProviderFault,
   calls: readonly ModelCall[],
 ): FindingDraft {
   const [first] = calls
   const last = calls.at(-1)
-  if (first === undefined || last === undefined) throw new RangeError('a streak of no calls')
-  const recovered = about.course.goesOnAfter(last)
+  if (first === undefined || last === undefined) throw new RangeError('expected at least one call')
+  const recovered = context.course.goesOnAfter(last)
   const isOutOfQuota = type === 'provider_rate_limit' && isQuota(last)
-  const isLasting = isOutOfQuota || lastingFaults.has(type) || calls.length >= about.streak_high
+  const isLasting = isOutOfQuota || lastingFaults.has(type) || calls.length >= context.streak_high
   const severity: Severity = isLasting ? 'high' : 'medium'
   return toFailureDraft({
     type,
@@ -92,7 +91,7 @@ function toFinding(
     end_step: last.step,
     places: calls.map(placeOf),
     repeats: calls.length,
-    waste: wasteOf(about.run, calls),
+    waste: wasteOf(context.run, calls),
     evidence: {
       calls: calls.length,
       status_code: last.status_code,

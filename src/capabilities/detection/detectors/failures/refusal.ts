@@ -22,8 +22,8 @@ const settings = z.strictObject({
     .max(10_000)
     .default(600)
     .describe(
-      'A longer answer that begins like a refusal gives reasons and other help: it is none. ' +
-        'Refusals that the provider marks count at any length.',
+      'Maximum characters of a refusal; longer answers that start like one give reasons and help. ' +
+        'Refusals marked by the provider count at any length.',
     ),
 })
 

@@ -37,14 +37,14 @@ test.each([
   expect(JSON.stringify(finding?.evidence['violation'])).toContain(told)
 })
 
-test.each(['{"guests":', "{'guests': 2}", 'Sure! {"guests": 2}'])('%s is no JSON', (args) => {
+test.each(['{"guests":', "{'guests': 2}", 'Sure! {"guests": 2}'])('%s is not JSON', (args) => {
   expect(findingsOf(toolArguments, booked(args))).toMatchObject([
     { type: 'arguments_not_json', severity: 'medium' },
   ])
 })
 
 describe('healthy twins', () => {
-  test('sound arguments, and none at all', () => {
+  test('valid arguments, and empty ones', () => {
     expect(findingsOf(toolArguments, booked({ guests: 2, area: 'inside' }))).toEqual([])
     const bare = agentRun('bare', { tools: ['now'] })
       .user('x')
@@ -61,11 +61,11 @@ describe('healthy twins', () => {
     expect(findingsOf(toolArguments, run)).toMatchObject([{ recovered: true, severity: 'low' }])
   })
 
-  test('the tool takes them anyway', () => {
+  test('the tool accepts them anyway', () => {
     expect(serious(findingsOf(toolArguments, booked({ guests: '4' }, 'booked')))).toEqual([])
   })
 
-  test('a tool of free text', () => {
+  test('a tool with free text', () => {
     const run = agentRun('patch', { tools: ['apply_patch'] })
       .user('x')
       .tool({ name: 'apply_patch', args: '*** Begin Patch\n+ x' }, 'Error: no such file')
@@ -73,7 +73,7 @@ describe('healthy twins', () => {
     expect(findingsOf(toolArguments, run)).toEqual([])
   })
 
-  test('schemas can be left unchecked', () => {
+  test('schema checks can be switched off', () => {
     const settings = { check_schemas: false }
     expect(findingsOf(toolArguments, booked({}), { settings })).toEqual([])
   })

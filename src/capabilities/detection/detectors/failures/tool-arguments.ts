@@ -24,7 +24,7 @@ const settings = z.strictObject({
   check_schemas: z
     .boolean()
     .default(true)
-    .describe('Whether arguments are held against the JSON Schema that the request declared.'),
+    .describe('Whether arguments are validated against the JSON Schema that the request declared.'),
 })
 
 /**
@@ -65,12 +65,12 @@ function byName(uses: readonly ToolUse[]): Iterable<ToolUse[]> {
   return Map.groupBy(uses, ({ name }) => name).values()
 }
 
-type Checking = { check_schemas: boolean; budget: WorkBudget }
+type CheckOptions = { check_schemas: boolean; budget: WorkBudget }
 
 function faultOf(
   run: TaskRun,
   use: ToolUse,
-  { check_schemas, budget }: Checking,
+  { check_schemas, budget }: CheckOptions,
 ): Fault | undefined {
   const text = use.arguments?.trim() ?? ''
   budget.spend(1)
@@ -131,14 +131,14 @@ function parseArguments(text: string): { json: unknown } | undefined {
   }
 }
 
-type Faulty = {
+type FaultyUses = {
   uses: readonly ToolUse[]
   faults: ReadonlyMap<ToolUse, Fault>
   /** All uses of the tool in the thread. */
   own: readonly ToolUse[]
 }
 
-function toFindings(run: TaskRun, { uses, faults, own }: Faulty): FindingDraft[] {
+function toFindings(run: TaskRun, { uses, faults, own }: FaultyUses): FindingDraft[] {
   const [first] = uses
   const last = uses.at(-1)
   const fault = first && faults.get(first)
@@ -150,14 +150,14 @@ function toFindings(run: TaskRun, { uses, faults, own }: Faulty): FindingDraft[]
   const { violation } = fault
   const what =
     violation === undefined
-      ? 'that are no JSON'
+      ? 'that are not JSON'
       : `that its schema forbids (${violation.at} ${violation.expected})`
   const finding = toFailureDraft({
     type: fault.type,
     severity: isServed ? 'info' : 'medium',
     recovered: !isServed && isRecoveredLater(run, { uses, faults, own }, end_step),
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    about: first.name,
+    topic: first.name,
     summary: `The model called “${first.name}” ${countTimes(uses.length)} with arguments ${what}.`,
     start_step: steps[0] ?? null,
     end_step,
@@ -181,7 +181,7 @@ function toFindings(run: TaskRun, { uses, faults, own }: Faulty): FindingDraft[]
  */
 function isRecoveredLater(
   run: TaskRun,
-  { uses, faults, own }: Faulty,
+  { uses, faults, own }: FaultyUses,
   end_step: number | null,
 ): boolean {
   const last = uses.at(-1)?.index ?? -1

@@ -19,15 +19,15 @@ const settings = z.strictObject({
     .max(100)
     .default(3)
     .describe(
-      'Errors of a tool in a row that are told of even while the agent still tries. 10 to 21 % of ' +
-        'runs that pass have one error.',
+      'Minimum errors of a tool in a row to report it while the agent still tries. 10 to 21 % of ' +
+        'passing runs have one error.',
     ),
   streak_shell: z
     .int()
     .min(2)
     .max(100)
     .default(5)
-    .describe('The same for shells, whose commands fail as part of finding out.'),
+    .describe('Minimum for shells, whose commands often fail during exploration.'),
 })
 type Settings = z.output<typeof settings>
 
@@ -96,13 +96,13 @@ function toFinding(
   const last = uses.at(-1)
   const result = last?.result ?? ''
   const said = result === '' ? '' : ` (“${cutText(result, result_chars_max)}”)`
-  const end = recovered ? 'the task got over it' : 'it was not made good'
+  const end = recovered ? 'the task got over it' : 'it was not resolved'
   return toFailureDraft({
     type: 'tool_failure',
     severity,
     recovered,
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    about: tool,
+    topic: tool,
     summary: `The tool “${tool}” failed ${countTimes(uses.length)}${said}; ${end}.`,
     start_step,
     end_step,

@@ -18,8 +18,8 @@ const settings = z.strictObject({
     .max(100)
     .default(3)
     .describe(
-      'Outages of a tool in a row that are told of even when it came back. 3: fewer are what ' +
-        'retries are for.',
+      'Minimum outages of a tool in a row to report it even if it recovered. 3: retries handle ' +
+        'fewer.',
     ),
 })
 
@@ -55,7 +55,7 @@ function toFinding(run: TaskRun, trouble: ToolTrouble, streak: number): FindingD
     severity: uses.length >= streak ? 'high' : 'medium',
     recovered: isOver,
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    about: tool,
+    topic: tool,
     summary: `The tool “${tool}” was down ${countTimes(uses.length)}${said}; ${end}.`,
     start_step,
     end_step,

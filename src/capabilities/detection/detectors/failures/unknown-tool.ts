@@ -74,7 +74,7 @@ function toFinding(run: TaskRun, { name, uses, declared }: Unknown): FindingDraf
     severity: isServed ? 'info' : 'medium',
     recovered,
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    about: name,
+    topic: name,
     summary: `The model called “${name}” ${countTimes(uses.length)}, a tool that was not declared.`,
     start_step: steps[0] ?? null,
     end_step,

@@ -9,7 +9,7 @@ const settings = z.strictObject({
     .max(100_000)
     .default(100)
     .describe(
-      'Steps of a task above which it is told that there are more. Source: agents stop themselves ' +
+      'Maximum steps of a task without a finding. Source: agents stop themselves ' +
         'at 100 (OpenHands, SWE-agent) to 500 steps; few passing runs take more than 100.',
     ),
 })

@@ -21,27 +21,25 @@ const settings = z.strictObject({
     .min(3)
     .max(1_000)
     .default(10)
-    .describe(`How often a piece of text stands in one answer to be a loop. ${source}`),
+    .describe(`Minimum repeats of a piece of text in one answer for a loop. ${source}`),
   gap_chars_max: z
     .int()
     .min(10)
     .max(5_000)
     .default(250)
-    .describe(`Characters from one to the next, on average, at most. ${source}`),
+    .describe(`Maximum average distance between repeats in characters. ${source}`),
   periods_max: z
     .int()
     .min(1)
     .max(1_000)
     .default(5)
-    .describe(
-      `Different texts from one to the next, at most: more make a list of things. ${source}`,
-    ),
+    .describe(`Maximum different texts between repeats; more make it a list. ${source}`),
   high_repeats: z
     .int()
     .min(3)
     .max(10_000)
     .default(30)
-    .describe(`Repeats from which on the finding is high. ${source}`),
+    .describe(`Minimum repeats for high severity. ${source}`),
 })
 type Settings = z.output<typeof settings>
 
@@ -107,9 +105,9 @@ function isQuoted(run: TaskRun, step: Step, { chunk }: Chant): boolean {
   return false
 }
 
-type Found = { chant: Chant; set: Settings }
+type FoundChant = { chant: Chant; set: Settings }
 
-function toFinding(run: TaskRun, step: Step, { chant, set }: Found): FindingDraft {
+function toFinding(run: TaskRun, step: Step, { chant, set }: FoundChant): FindingDraft {
   const place = placeOfStep(run, step.index)
   const { repeats } = chant
   return {

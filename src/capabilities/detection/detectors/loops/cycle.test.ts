@@ -10,7 +10,7 @@ function asked(name: string) {
 const lap = (run: AgentRun, tools: readonly string[], result = 'the same') =>
   tools.reduce((agent, name) => agent.tool({ name }, `${name}: ${result}`), run)
 
-test.each([2, 3, 4, 5, 6])('three laps of %i steps are a loop', (period) => {
+test.each([2, 3, 4, 5, 6])('three iterations of %i steps are a loop', (period) => {
   const tools = ['contact', 'home', 'news', 'map', 'people', 'shop'].slice(0, period)
   const run = asked(`laps of ${period}`)
     .tool({ name: 'search' }, 'town.example')
@@ -21,7 +21,7 @@ test.each([2, 3, 4, 5, 6])('three laps of %i steps are a loop', (period) => {
   ])
 })
 
-test('five laps are high; only the first one is no waste', () => {
+test('five iterations are high; all but the first are waste', () => {
   const call = { input_tokens: 100, output_tokens: 10 }
   const run = asked('five').times(5, (agent) =>
     agent
@@ -35,7 +35,7 @@ test('five laps are high; only the first one is no waste', () => {
   ])
 })
 
-test('two laps are enough where something fails in each', () => {
+test('two iterations are enough if something fails in each', () => {
   const failing = (run: AgentRun) =>
     run
       .tool({ name: 'install', args: { name: 'fastjsn' } }, 'Error: no package fastjsn')

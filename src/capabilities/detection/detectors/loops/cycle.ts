@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import {
   asksForRepetition,
-  isPollingLap,
+  isPollingIteration,
   listToolNames,
   pollingSettings,
   remember,
@@ -15,7 +15,7 @@ import {
 import type { Step, TaskRun } from '../../reconstruction/index.ts'
 
 const source =
-  'Source: alternating patterns of OpenHands, longer ones measured in 800 labelled runs.'
+  'Source: alternating patterns of OpenHands; longer ones measured in 800 labelled runs.'
 
 const settings = z.strictObject({
   period_max: z
@@ -23,25 +23,25 @@ const settings = z.strictObject({
     .min(2)
     .max(20)
     .default(6)
-    .describe(`The longest pattern, in steps. ${source}`),
+    .describe(`Maximum length of the pattern in steps. ${source}`),
   laps: z
     .int()
     .min(2)
     .max(100)
     .default(3)
-    .describe(`Equal laps in a row from which on it is a loop. ${source}`),
+    .describe(`Minimum equal iterations in a row for a loop. ${source}`),
   failing_laps: z
     .int()
     .min(2)
     .max(100)
     .default(2)
-    .describe(`The same where something fails in every lap. ${source}`),
+    .describe(`Minimum iterations if something fails in each of them. ${source}`),
   high_laps: z
     .int()
     .min(2)
     .max(100)
     .default(5)
-    .describe(`Laps from which on it is high. ${source}`),
+    .describe(`Minimum iterations for high severity. ${source}`),
   ...pollingSettings,
 })
 type Settings = z.output<typeof settings>
@@ -57,7 +57,7 @@ export const cycle: Detector<typeof settings> = {
   detect(run, set, budget) {
     return stretchesOf(run).flatMap((stretch) => {
       budget.spend(stretch.length * set.period_max)
-      return cyclesOf(stretch, set).flatMap((lap) => toFinding(run, lap, set) ?? [])
+      return cyclesOf(stretch, set).flatMap((found) => toFinding(run, found, set) ?? [])
     })
   },
 }
@@ -104,8 +104,8 @@ function repeatingSpans(keys: readonly (string | null)[], period: number) {
 }
 
 /** Tells whether the steps of a pattern differ; equal consecutive steps are another loop. */
-function isPattern(lap: readonly (string | null)[]): boolean {
-  return lap.some((key) => key !== lap[0]) && lap.some((key) => key?.startsWith('call '))
+function isPattern(steps: readonly (string | null)[]): boolean {
+  return steps.some((key) => key !== steps[0]) && steps.some((key) => key?.startsWith('call '))
 }
 
 function keyOf({ step, out, fault }: StepFacts): string | null {
@@ -120,28 +120,30 @@ function toFinding(
   { steps, period }: Cycle,
   set: Settings,
 ): FindingDraft | undefined {
-  const laps = Math.floor(steps.length / period)
-  const whole = steps.slice(0, laps * period)
-  const lap = whole.slice(0, period)
-  const is_polling = isPollingLap(run, { lap, steps: whole }, set.polling_gap_ms)
-  const isFailing = lap.some(({ fault }) => fault === 'error')
+  const iterations = Math.floor(steps.length / period)
+  const whole = steps.slice(0, iterations * period)
+  const iteration = whole.slice(0, period)
+  const is_polling = isPollingIteration(run, { iteration, steps: whole }, set.polling_gap_ms)
+  const isFailing = iteration.some(({ fault }) => fault === 'error')
   const threshold = is_polling ? set.polling_warn_repeats : isFailing ? set.failing_laps : set.laps
-  if (laps < threshold) return undefined
-  const uses = lap.flatMap((facts) => facts.uses)
+  if (iterations < threshold) return undefined
+  const uses = iteration.flatMap((facts) => facts.uses)
   return toLoopDraft(run, {
     type: 'cycle',
-    severity: asksForRepetition(run, lap[0]) ? 'low' : severityOf(laps, is_polling, set),
-    summary: `The same ${period} steps (${listToolNames(uses)}) came ${laps} times in a row with the same results.`,
+    severity: asksForRepetition(run, iteration[0])
+      ? 'low'
+      : severityOf(iterations, is_polling, set),
+    summary: `The same ${period} steps (${listToolNames(uses)}) came ${iterations} times in a row with the same results.`,
     steps: whole,
     fresh: period,
     period,
-    repeats: laps,
+    repeats: iterations,
     threshold,
     evidence: { calls: toCallEvidence(uses), polling: is_polling, failing: isFailing },
   })
 }
 
-function severityOf(laps: number, is_polling: boolean, set: Settings): Severity {
-  if (is_polling) return laps >= set.polling_loop_repeats ? 'medium' : 'low'
-  return laps >= set.high_laps ? 'high' : 'medium'
+function severityOf(iterations: number, is_polling: boolean, set: Settings): Severity {
+  if (is_polling) return iterations >= set.polling_loop_repeats ? 'medium' : 'low'
+  return iterations >= set.high_laps ? 'high' : 'medium'
 }

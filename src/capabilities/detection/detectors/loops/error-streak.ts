@@ -11,7 +11,7 @@ import {
 import type { TaskRun } from '../../reconstruction/index.ts'
 
 const source =
-  'Source: 800 labelled runs: one tool error in 10 to 21 % of passing ones, five in a row in next to none.'
+  'Source: 800 labelled runs: 10 to 21 % of passing ones have a tool error, almost none five in a row.'
 
 const settings = z.strictObject({
   errors: z
@@ -19,23 +19,21 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(
-      `Results in a row (of at least two steps) that are errors from which on it is a loop. ${source}`,
-    ),
+    .describe(`Minimum errors in a row, over at least two steps, for a loop. ${source}`),
   equal_errors: z
     .int()
     .min(2)
     .max(1_000)
     .default(3)
     .describe(
-      `Steps in a row that all fail with the same text, without a shell, from which on it is one. ${source}`,
+      `Minimum steps in a row that fail with the same text for a loop; shells excluded. ${source}`,
     ),
   high_errors: z
     .int()
     .min(2)
     .max(1_000)
     .default(10)
-    .describe(`Errors in a row from which on the finding is high. ${source}`),
+    .describe(`Minimum errors in a row for high severity. ${source}`),
 })
 type Settings = z.output<typeof settings>
 
@@ -98,19 +96,19 @@ function errorOf({ uses }: StepFacts): string | undefined {
   return out
 }
 
-type Rule = { threshold: number; set: Settings }
+type StreakRule = { threshold: number; set: Settings }
 
 function toFinding(
   run: TaskRun,
   steps: readonly StepFacts[],
-  { threshold, set }: Rule,
+  { threshold, set }: StreakRule,
 ): FindingDraft {
   const uses = steps.flatMap((facts) => facts.uses)
   const repeats = resultsOf(steps)
   return toLoopDraft(run, {
     type: 'error_streak',
     severity: repeats >= set.high_errors ? 'high' : 'medium',
-    summary: `${repeats} calls of tools in a row failed (${listToolNames(uses)}).`,
+    summary: `${repeats} tool calls in a row failed (${listToolNames(uses)}).`,
     steps,
     fresh: 1,
     period: null,

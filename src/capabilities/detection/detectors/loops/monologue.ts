@@ -21,25 +21,25 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(3)
-    .describe(`Equal texts in a row from which on it is a loop. ${source}`),
+    .describe(`Minimum equal texts in a row for a loop. ${source}`),
   similar_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(4)
-    .describe(`The same for texts that are nearly equal. ${source}`),
+    .describe(`Minimum nearly equal texts in a row for a loop. ${source}`),
   jaccard_min: z
     .number()
     .min(0.5)
     .max(1)
     .default(0.9)
-    .describe(`Shared words by all words of two texts to count as nearly equal. ${source}`),
+    .describe(`Minimum share of common words for two texts to count as nearly equal. ${source}`),
   high_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(`Texts in a row from which on the finding is high. ${source}`),
+    .describe(`Minimum texts in a row for high severity. ${source}`),
 })
 type Settings = z.output<typeof settings>
 
@@ -78,12 +78,12 @@ function isAfter({ calls }: TaskRun, one: Step, next: Step): boolean {
   return before !== undefined && after !== undefined && after.start_time >= before.end_time
 }
 
-type Bounds = { set: Settings; budget: WorkBudget }
+type Limits = { set: Settings; budget: WorkBudget }
 
 function toFindings(
   run: TaskRun,
   talk: readonly StepFacts[],
-  { set, budget }: Bounds,
+  { set, budget }: Limits,
 ): FindingDraft[] {
   budget.spend(talk.length)
   const equal = rowsOf(talk, (one, other) => plainTextOf(one.step) === plainTextOf(other.step))
@@ -120,12 +120,12 @@ function rowsOf(talk: readonly StepFacts[], isLike: IsLike): StepFacts[][] {
 const plainTextOf = remember((step: Step) => toPlainText(step.text ?? ''))
 const wordsOf = remember((step: Step) => toTokenSet(step.text ?? ''))
 
-type Rule = { threshold: number; set: Settings }
+type RowRule = { threshold: number; set: Settings }
 
 function toFinding(
   run: TaskRun,
   steps: readonly StepFacts[],
-  { threshold, set }: Rule,
+  { threshold, set }: RowRule,
 ): FindingDraft {
   const repeats = steps.length
   const isEqual = new Set(steps.map(({ step }) => plainTextOf(step))).size === 1

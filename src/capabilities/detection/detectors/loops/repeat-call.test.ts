@@ -10,7 +10,7 @@ function asked(name: string) {
   return agentRun(name).system('Help.').user('Change the retries.')
 }
 
-test('three equal calls with equal results are a loop, from the first of them on', () => {
+test('three equal calls with equal results are a loop that starts at the first', () => {
   const run = asked('three')
     .tool({ name: 'list_dir' }, 'a.yaml')
     .times(3, (agent) => read(agent))
@@ -37,7 +37,7 @@ test('three equal calls with equal results are a loop, from the first of them on
   })
 })
 
-test('what all but the first cost is wasted', () => {
+test('the cost of all but the first is wasted', () => {
   const run = asked('waste').times(3, (agent) =>
     agent
       .assistant({
@@ -52,7 +52,7 @@ test('what all but the first cost is wasted', () => {
   expect(found?.wasted_nano_dollars).toBeGreaterThan(0n)
 })
 
-test('five are high; a new call that goes well afterwards halves it', () => {
+test('five are high; a later successful new call lowers the severity', () => {
   const five = (name: string) => asked(name).times(5, (agent) => read(agent))
   expect(foundBy(repeatCall, five('five').assistant('No.'))).toMatchObject([{ severity: 'high' }])
   const later = five('later').tool({ name: 'write_file', args: { path: 'a.yaml' } }, 'written')
@@ -107,7 +107,7 @@ test.each<[string, (run: AgentRun, at: number) => AgentRun]>([
     (run) => run.tool({ name: 'bash', args: { command: 'sleep 5; cat out' } }, ''),
   ],
   ['a key that is pressed', (run) => run.tool({ name: 'press_key', args: { key: 'Down' } }, 'ok')],
-])('polling is told late and low: %s', (name, write) => {
+])('polling is reported late and as low: %s', (name, write) => {
   const times = (count: number) =>
     foundBy(repeatCall, asked(`${name} ${count}`).times(count, write).assistant('Done.'))
   expect(times(3)).toEqual([])
@@ -116,7 +116,7 @@ test.each<[string, (run: AgentRun, at: number) => AgentRun]>([
   expect(times(10)).toMatchObject([{ severity: 'medium' }])
 })
 
-test('a poll that comes to its end is recovered', () => {
+test('a poll that completes is recovered', () => {
   const poll = (run: AgentRun, text: string) => run.tool({ name: 'job_status', args: {} }, text)
   const run = asked('poll').times(12, (agent) => poll(agent, 'running'))
   expect(foundBy(repeatCall, poll(run, 'done').assistant('It is done.'))).toMatchObject([
@@ -124,7 +124,7 @@ test('a poll that comes to its end is recovered', () => {
   ])
 })
 
-test('a call that still waits for its result does not count; one that never got it lowers trust', () => {
+test('a waiting call does not count; a missing result lowers confidence', () => {
   const two = asked('pending').times(2, (agent) => read(agent))
   const pending = two.assistant({ calls: [{ name: 'read_file', args: { path: 'a.yaml' } }] })
   expect(foundBy(repeatCall, pending)).toEqual([])
@@ -135,7 +135,7 @@ test('a call that still waits for its result does not count; one that never got 
   expect(foundBy(repeatCall, lost)).toMatchObject([{ repeats: 3, confidence: 0.4 }])
 })
 
-test('volatile words in results and other spellings of arguments change nothing', () => {
+test('ignores volatile tokens in results and spellings of arguments', () => {
   const run = asked('volatile').times(3, (agent, at) =>
     agent.tool(
       { name: 'get_price', args: at % 2 ? '{ "b": 1.0, "a": 2 }' : '{"a":2,"b":1}' },

@@ -14,8 +14,8 @@ import {
 import type { TaskRun } from '../../reconstruction/index.ts'
 
 const source =
-  'Source: OpenHands and gemini-cli stop at three to five; equal calls alone fire on 10 to 16 % of ' +
-  'passing runs, with equal results on almost none.'
+  'Source: OpenHands and gemini-cli stop at three to five; 10 to 16 % of passing runs have equal ' +
+  'calls, almost none with equal results.'
 
 const settings = z.strictObject({
   repeats: z
@@ -23,13 +23,13 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(3)
-    .describe(`Equal calls with equal results in a row from which on it is a loop. ${source}`),
+    .describe(`Minimum equal calls with equal results in a row for a loop. ${source}`),
   high_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(`The same from which on the finding is high. ${source}`),
+    .describe(`Minimum for high severity. ${source}`),
   ...pollingSettings,
 })
 type Settings = z.output<typeof settings>

@@ -12,7 +12,7 @@ import {
 } from '../../facts/index.ts'
 import type { TaskRun } from '../../reconstruction/index.ts'
 
-const source = 'Source: OpenHands stops an agent at the third equal call that fails.'
+const source = 'Source: OpenHands stops an agent at the third equal failing call.'
 
 const settings = z.strictObject({
   repeats: z
@@ -20,13 +20,13 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(3)
-    .describe(`Equal calls that fail in a row from which on it is a loop. ${source}`),
+    .describe(`Minimum equal failing calls in a row for a loop. ${source}`),
   high_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(`The same from which on the finding is high. ${source}`),
+    .describe(`Minimum for high severity. ${source}`),
   ...pollingSettings,
 })
 type Settings = z.output<typeof settings>

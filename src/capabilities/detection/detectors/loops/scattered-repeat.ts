@@ -22,21 +22,19 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(3)
-    .describe(
-      `Equal calls with equal results in the window from which on it is a finding. ${source}`,
-    ),
+    .describe(`Minimum equal calls with equal results within the window. ${source}`),
   shell_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(`The same for shells, where looking again is usual. ${source}`),
+    .describe(`Minimum for shells, where reading again is normal. ${source}`),
   window_steps: z
     .int()
     .min(3)
     .max(1_000)
     .default(40)
-    .describe(`Steps of a thread that are looked at together. ${source}`),
+    .describe(`Size of the window in steps of a thread. ${source}`),
 })
 type Settings = z.output<typeof settings>
 

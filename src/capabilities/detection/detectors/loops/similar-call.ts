@@ -17,7 +17,7 @@ import {
 import type { TaskRun, ToolUse } from '../../reconstruction/index.ts'
 
 const source =
-  'Source: 800 labelled runs; near-equal searches are what loops of retrieval agents are made of.'
+  'Source: 800 labelled runs; loops of retrieval agents consist of near-equal searches.'
 
 const settings = z.strictObject({
   repeats: z
@@ -25,21 +25,21 @@ const settings = z.strictObject({
     .min(3)
     .max(1_000)
     .default(5)
-    .describe(
-      `Similar calls with equal results in the window from which on it is a loop. ${source}`,
-    ),
+    .describe(`Minimum similar calls with equal results within the window. ${source}`),
   window_steps: z
     .int()
     .min(3)
     .max(1_000)
     .default(20)
-    .describe(`Steps that are looked at together. ${source}`),
+    .describe(`Size of the window in steps. ${source}`),
   jaccard_min: z
     .number()
     .min(0.5)
     .max(1)
     .default(0.9)
-    .describe(`Shared words by all words of two calls' arguments to count as similar. ${source}`),
+    .describe(
+      `Minimum share of common words in two calls' arguments to count as similar. ${source}`,
+    ),
 })
 type Settings = z.output<typeof settings>
 
@@ -79,19 +79,19 @@ type Cluster = {
 /** Maximum open clusters per tool and result; the oldest is dropped. */
 const openClusters_max = 20
 
-type Bounds = { set: Settings; budget: WorkBudget }
+type Limits = { set: Settings; budget: WorkBudget }
 
-function clustersOf(run: TaskRun, stretch: readonly StepFacts[], bounds: Bounds): Cluster[] {
+function clustersOf(run: TaskRun, stretch: readonly StepFacts[], limits: Limits): Cluster[] {
   const clock = createWorldClock(run, stretch[0]?.step.thread ?? 0)
   const open = new Map<string, Cluster[]>()
   const all: Cluster[] = []
   for (const [at, facts] of stretch.entries()) {
-    bounds.budget.spend(1)
+    limits.budget.spend(1)
     for (const use of facts.uses.filter(isComparable)) {
       const key = `${use.name}\n${use.out}`
       const clusters = open.get(key) ?? []
       const seen = { use, at, facts, moment: clock.moment() }
-      const cluster = joinCluster(clusters, seen, bounds)
+      const cluster = joinCluster(clusters, seen, limits)
       if (cluster !== undefined) all.push(cluster)
       open.set(
         key,
@@ -115,7 +115,7 @@ type SeenCall = { use: ToolUse; at: number; facts: StepFacts; moment: number }
 function joinCluster(
   clusters: readonly Cluster[],
   seen: SeenCall,
-  { set, budget }: Bounds,
+  { set, budget }: Limits,
 ): Cluster | undefined {
   const words = argumentWordsOf(seen.use)
   for (const cluster of clusters) {

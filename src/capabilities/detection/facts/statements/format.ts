@@ -129,14 +129,14 @@ const checks: Record<string, (answer: AnswerText) => Breach | undefined> = {
   json_only: ({ is_json, has_json }) => {
     if (is_json) return undefined
     return has_json
-      ? breach('The answer has text beside its JSON.', 0.75)
+      ? breach('The answer has text besides its JSON.', 0.75)
       : breach('The answer is not JSON.', 0.95)
   },
   plain: ({ text, bullets }) => {
     const mark = markdown.find(({ pattern }) => pattern.test(text))?.name
     if (mark !== undefined) return breach(`The answer has ${mark} of Markdown.`, 0.9)
     return bullets >= 3 && /^\s*[-*] /m.test(text)
-      ? breach('The answer has a list of Markdown.', 0.7)
+      ? breach('The answer has a Markdown list.', 0.7)
       : undefined
   },
   bullets: ({ bullets, words }) =>

@@ -39,7 +39,7 @@ export function checkPersona(
     const said = asAi.exec(voice)?.[0]
     return said === undefined
       ? undefined
-      : { violation: `The answer falls out of its role: "${said}".`, confidence: 0.92 }
+      : { violation: `The answer leaves its role: "${said}".`, confidence: 0.92 }
   }
   const wanted = value.toLowerCase()
   const own = ownName.exec(voice)?.[1]

@@ -2,7 +2,8 @@ import { backOff } from '../../../kernel/back-off.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { placeKey } from '../facts/index.ts'
 import { compareFindings } from '../findings/compare-findings.ts'
-import { markKnownDue } from '../findings/due-tasks.ts'
+import type { TaskDetection } from '../findings/detections-store.ts'
+import { markKnownDue, type TaskKey } from '../findings/due-tasks.ts'
 import type { Finding, FindingChanges, NotChecked } from '../findings/finding.ts'
 import { findingsOf, putFindings, withdrawFindings } from '../findings/findings-store.ts'
 import { type NewFinding, toNewFindings } from '../findings/new-findings.ts'
@@ -11,8 +12,59 @@ import type { DetectionDb } from '../ports.ts'
 import type { TaskRun } from '../reconstruction/index.ts'
 import { judgeDetector } from '../settings/detector-settings.ts'
 import type { Judgement } from './context-judge.ts'
-import type { JudgeClaim } from './due-judgements.ts'
 import type { JudgeQuestion } from './question.ts'
+
+/** A task claimed for the judge. */
+export type JudgeClaim = TaskKey & Pick<TaskDetection, 'epoch' | 'judge_due_at' | 'judged'>
+
+/** Claims the tasks that have been due longest. */
+export async function claimJudgeDue(
+  db: DetectionDb,
+  { lease_ms, limit }: { lease_ms: number; limit: number },
+): Promise<JudgeClaim[]> {
+  const { rows } = await sql<JudgeClaim>`
+    with due as (
+      select project_id, task_id from task_detections
+      where judge_due_at <= now() and ${isFree}
+      order by judge_due_at limit ${limit} for update skip locked
+    )
+    update task_detections as task
+    set judge_claimed_until = now() + ${lease_ms} * interval '1 ms'
+    from due where (task.project_id, task.task_id) = (due.project_id, due.task_id)
+    returning task.project_id, task.task_id, task.epoch, task.judge_due_at, task.judged
+  `.execute(db)
+  return rows
+}
+
+/** Claims one task, due or not; undefined while it is claimed by somebody else. */
+export async function claimJudgement(
+  db: DetectionDb,
+  { project_id, task_id }: TaskKey,
+  lease_ms: number,
+): Promise<JudgeClaim | undefined> {
+  const { rows } = await sql<JudgeClaim>`
+    update task_detections set judge_claimed_until = now() + ${lease_ms} * interval '1 ms'
+    where project_id = ${project_id} and task_id = ${task_id} and ${isFree}
+    returning project_id, task_id, epoch, judge_due_at, judged
+  `.execute(db)
+  return rows[0]
+}
+
+/** Releases an unasked task: if it was due, it is due again after a delay. */
+export async function releaseJudgement(
+  db: DetectionDb,
+  { project_id, task_id }: TaskKey,
+  delay_ms: number,
+): Promise<void> {
+  await sql`
+    update task_detections set judge_claimed_until = null,
+      judge_due_at = greatest(judge_due_at,
+        case when judge_due_at is null then null else now() + ${delay_ms} * interval '1 ms' end)
+    where project_id = ${project_id} and task_id = ${task_id}
+  `.execute(db)
+}
+
+const isFree = sql.raw('(judge_claimed_until is null or judge_claimed_until < now())')
 
 /** A question to the judge with its judgement. */
 export type JudgeResult = {
@@ -62,14 +114,14 @@ function compareWithStored({ run, asked }: JudgeResult, stored: readonly Finding
   const isAnswered = asked?.judgement.outcome === 'answered'
   const drafts = asked?.judgement.outcome === 'answered' ? asked.judgement.findings : []
   const places = new Set(asked?.question.answers.map(({ answer }) => placeKey(answer.call)))
-  const about = stored.filter(
+  const judged = stored.filter(
     (finding) =>
       isAnswered &&
       finding.detector === judgeDetector.name &&
       finding.places.every((place) => places.has(placeKey(place))),
   )
   return compareFindings({
-    stored: about,
+    stored: judged,
     found: toNewFindings(run, drafts, () => judgeDetector).filter(
       (finding) => !stored.some((known) => isFoundByRule(known, finding)),
     ),
@@ -87,12 +139,12 @@ function isFoundByRule(known: Finding, { places, evidence }: NewFinding): boolea
   return known.places.some((place) => own.has(placeKey(place)))
 }
 
-type Before = { not_checked: readonly NotChecked[]; judge_due_at: string | null }
+type JudgeState = { not_checked: readonly NotChecked[]; judge_due_at: string | null }
 
 async function writeState(
   trx: DetectionDb,
   { claim, asked, answers, failures_max, retry_ms }: JudgeResult,
-  before: Before,
+  before: JudgeState,
 ): Promise<void> {
   const judgement = asked?.judgement
   const failures = judgement?.outcome === 'failed' ? (claim.judged?.failures ?? 0) + 1 : 0
@@ -114,7 +166,10 @@ async function writeState(
   `.execute(trx)
 }
 
-function updateNotChecked({ not_checked }: Before, judgement: Judgement | undefined): NotChecked[] {
+function updateNotChecked(
+  { not_checked }: JudgeState,
+  judgement: Judgement | undefined,
+): NotChecked[] {
   const others = not_checked.filter(({ detector }) => detector !== judgeDetector.name)
   if (judgement === undefined) return [...not_checked]
   if (judgement.outcome === 'answered') return others
