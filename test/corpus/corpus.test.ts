@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import type { FindingDraft } from '../../src/capabilities/detection/contract.ts'
-import { createReconstruction, type Reconstruction } from '../../src/capabilities/detection/reconstruction/index.ts'
+import {
+  createReconstruction,
+  type Reconstruction,
+} from '../../src/capabilities/detection/reconstruction/index.ts'
 import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { corpus } from './corpus.ts'

@@ -1,5 +1,9 @@
 import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
-import { type FindingDraft, type FindingKind, severities } from '../../src/capabilities/detection/contract.ts'
+import {
+  type FindingDraft,
+  type FindingKind,
+  severities,
+} from '../../src/capabilities/detection/contract.ts'
 import { reconstruct } from '../../src/capabilities/detection/reconstruction/index.ts'
 import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
 import type { Label, LabelledRun } from './labelled-run.ts'

@@ -3,7 +3,15 @@ import { isoFromNs } from '../../kernel/time.ts'
 import type { TaskRun } from '../detection/reconstruction/index.ts'
 import type { TimelineRow } from '../storage/index.ts'
 import type { TaskEventRow } from './store.ts'
-import { callDraft, changeDraft, type Draft, isModelCall, isShownOperation, msBetween, operationDraft } from './timeline-drafts.ts'
+import {
+  callDraft,
+  changeDraft,
+  type Draft,
+  isModelCall,
+  isShownOperation,
+  msBetween,
+  operationDraft,
+} from './timeline-drafts.ts'
 import type { RunningTotals, TimelineEntry } from './timeline-entry.ts'
 import { comparePositions, type TimelinePosition } from './timeline-position.ts'
 import { createTimelineTools } from './timeline-tools.ts'

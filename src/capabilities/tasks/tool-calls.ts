@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { cursorParameter, expected, flagParameter, limitParameter, textParameter } from '../../model/list-query.ts'
+import {
+  cursorParameter,
+  expected,
+  flagParameter,
+  limitParameter,
+  textParameter,
+} from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { readTaskRun } from '../detection/index.ts'
@@ -9,7 +15,14 @@ import type { TaskDeps } from './task-deps.ts'
 import { taskNamed } from './task-lookup.ts'
 import { taskPath } from './task-record.ts'
 import { comparePositions, cursorAfter, positionIn } from './timeline-position.ts'
-import { shownToolCall, toolCallSchema, toolSumSchema, toolSums, toolSums_max, usesInOrder } from './tool-calls-record.ts'
+import {
+  shownToolCall,
+  toolCallSchema,
+  toolSumSchema,
+  toolSums,
+  toolSums_max,
+  usesInOrder,
+} from './tool-calls-record.ts'
 
 /**
  * GET /api/v1/tasks/{task_id}/tool-calls: the tools that a task used, each call joined with its
