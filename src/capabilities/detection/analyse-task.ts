@@ -16,6 +16,7 @@ import { analyseTasks } from './worker/analyse-tasks.ts'
 /** The stored id of a task (`taskNamed` of tasks resolves the ids of clients). */
 export type DetectedTask = { project_id: string; task_id: string }
 
+/** Options of analysing one task. */
 export type DetectOptions = {
   /** Names of the detectors whose findings are updated; default: all. */
   detectors?: readonly string[]

@@ -1,15 +1,18 @@
 import type { z } from 'zod'
 import type { Place, TaskRun } from './reconstruction/index.ts'
 
+/** Kinds of findings. */
 export const findingKinds = ['loop', 'failure', 'context'] as const
 export type FindingKind = (typeof findingKinds)[number]
 
+/** Severities, lowest first. */
 export const severities = ['info', 'low', 'medium', 'high', 'critical'] as const
 export type Severity = (typeof severities)[number]
 
 /** Evidence of a finding as JSON; texts are cut to `evidenceText_chars_max`. */
 export type Evidence = { readonly [key: string]: unknown }
 
+/** Maximum characters of a text in evidence. */
 export const evidenceText_chars_max = 500
 /** Maximum observations of a finding. */
 export const findingPlaces_max = 100
@@ -86,7 +89,7 @@ export class BudgetSpent extends Error {
 }
 
 /** Kinds of statements: rules for later answers, and facts. */
-export const statementKinds = [
+const statementKinds = [
   'language',
   'format',
   'length',
@@ -128,5 +131,7 @@ export type MemoryEntry = Statement & {
  */
 export type ContextMemory = { version: 1; entries: readonly MemoryEntry[] }
 
+/** Maximum entries of a context memory; the oldest are dropped. */
 export const memoryEntries_max = 200
+/** Maximum characters of a quoted sentence. */
 export const quote_chars_max = 300

@@ -13,7 +13,7 @@ import { type DetectionSettings, findEffectiveSettings } from './settings/detect
 import { analyseTasks } from './worker/analyse-tasks.ts'
 
 /** Maximum tasks of a preview: the project's most recent ones. */
-export const previewTasks_max = 200
+const previewTasks_max = 200
 /** Maximum time of a preview; the reply counts the tasks analysed until then. */
 const preview_ms_max = 10_000
 /** Tasks read together. */
@@ -181,12 +181,12 @@ function toStored(finding: NewFinding): Finding {
   return { ...finding, first_detected_at: '', updated_at: '' }
 }
 
-type ShownFinding = { finding: NewFinding; severity_now: NewFinding['severity'] | null }
+type PreviewedFinding = { finding: NewFinding; severity_now: NewFinding['severity'] | null }
 
 function toChange(
   task_id: string,
   change: 'added' | 'removed' | 'changed',
-  { finding, severity_now }: ShownFinding,
+  { finding, severity_now }: PreviewedFinding,
 ): z.input<typeof changeSchema> {
   const { kind, type, severity, summary, start_step, end_step } = finding
   return {

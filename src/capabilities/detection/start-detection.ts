@@ -12,6 +12,7 @@ import {
 import { startWorker } from './worker/start-worker.ts'
 import { HistoryCache } from './worker/task-history.ts'
 
+/** Ports and settings of the detection of a process. */
 export type DetectionOptions = DetectionPorts & {
   logger: Logger
   metrics: Metrics

@@ -29,7 +29,7 @@ export function applyLoopPrecedence(
 ): FindingDraft[] {
   const ranked = findings.filter(isRanked).toSorted(compareStrength)
   if (ranked.length < 2) return [...findings]
-  const stepOf = stepsByPlace(run)
+  const stepOf = indexSteps(run)
   const dropped = new Set<FindingDraft>()
   const also = new Map<FindingDraft, string[]>()
   const kept: Span[] = []
@@ -61,7 +61,7 @@ function compareStrength(one: FindingDraft, other: FindingDraft): number {
   )
 }
 
-function stepsByPlace(run: TaskRun): Map<string, Step> {
+function indexSteps(run: TaskRun): Map<string, Step> {
   const steps = new Map<string, Step>()
   for (const step of run.steps) {
     const call = run.calls[step.call]

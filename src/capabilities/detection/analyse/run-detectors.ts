@@ -15,13 +15,13 @@ import { applyLoopPrecedence } from './loop-precedence.ts'
  * Maximum units of work (about a comparison each) of one detector on one run. The busiest detector
  * needs about a million for 5,000 steps; the limit stops runs built to be expensive.
  */
-export const workUnits_max = 20_000_000
+const workUnits_max = 20_000_000
 /** Maximum wall-clock time of one detector on one run. */
-export const detectorTime_ms_max = 10_000
+const detectorTime_ms_max = 10_000
 /** Maximum findings of one detector in one run; more add no information. */
 export const findingsPerDetector_max = 200
 
-export type RunOptions = {
+type RunOptions = {
   /** Names of the detectors to run; default: all. Unknown names run nothing. */
   only?: readonly string[]
   /** Memory of earlier tasks of the conversation. */
@@ -34,7 +34,7 @@ export type RunOptions = {
   now_ms?: () => number
 }
 
-export type DetectorResults = {
+type DetectorResults = {
   findings: FindingDraft[]
   /** Detectors that analysed everything they need. A disabled detector is in neither list. */
   analysed: string[]
@@ -129,7 +129,7 @@ function isUnanswered(content: TaskRun['content'], tools: TaskRun['tools']): boo
 }
 
 /** Limits of one detector on one run. */
-export type WorkBounds = {
+type WorkBounds = {
   units_max: number
   /** Far above the time of the units: it stops a blocked detector, not a working one. */
   time_ms_max?: number
@@ -145,7 +145,7 @@ const unitsPerLook = 1_000
  * BudgetSpent when a limit is exceeded.
  */
 export function createWorkBudget(bounds: WorkBounds): WorkBudget {
-  const { units_max, time_ms_max = Number.POSITIVE_INFINITY, now_ms = steadyNow } = bounds
+  const { units_max, time_ms_max = Number.POSITIVE_INFINITY, now_ms = readSteadyClock } = bounds
   const ends_ms = now_ms() + time_ms_max
   let left = units_max
   let lookAt = units_max - unitsPerLook
@@ -160,6 +160,6 @@ export function createWorkBudget(bounds: WorkBounds): WorkBudget {
   }
 }
 
-function steadyNow(): number {
+function readSteadyClock(): number {
   return performance.now()
 }

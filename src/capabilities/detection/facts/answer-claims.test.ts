@@ -59,7 +59,7 @@ test.each(['It failed again.', 'No se pudo enviar.', 'Échec de l’envoi.', '�
   },
 )
 
-test('an announcement is the last sentence and waits for nobody else', () => {
+test('an announcement is the last sentence and does not wait for the user', () => {
   expect(findAnnouncement('Found it. Now I will fix it.')).toBe('now i will fix it.')
   expect(findAnnouncement('Now I will fix it. It is fixed.')).toBeUndefined()
   expect(findAnnouncement('Let me know.')).toBeUndefined()

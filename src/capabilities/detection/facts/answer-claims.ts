@@ -161,7 +161,7 @@ const announcements = [
   '我现在将',
 ]
 
-/** Offers, and actions that wait for somebody else: the answer is complete. */
+/** Offers, and actions that wait for the user: the answer is complete. */
 const waiting: readonly RegExp[] = [
   /\blet me know\b|\blet me summarize\b|\blet me explain\b|\bwait\b|\bwould you\b|\bif you\b/,
   /\bonce (?:you|i|the|it)\b|\bas soon as\b|\bwhen you\b|\bafter you\b|\bplease\b|\bbe happy to\b/,

@@ -8,7 +8,7 @@ import { type Question, readQuestions } from './questions.ts'
 import { factValueOf } from './statements/values.ts'
 
 /** The user's statement that answers a question. */
-export type KnownAnswer = {
+type KnownAnswer = {
   quote: string
   value: string
   place: Place
@@ -17,7 +17,7 @@ export type KnownAnswer = {
 }
 
 /** A question of the agent that the user had already answered. */
-export type AnsweredQuestion = {
+type AnsweredQuestion = {
   answer: Answer
   question: Question
   known: KnownAnswer

@@ -10,11 +10,11 @@ export type Chant = {
   periods: number
 }
 
-export const chunk_chars = 50
+const chunk_chars = 50
 /** Shorter repetition is emphasis (`hahaha`). */
 const chars_min = 200
 
-export type ChantRule = { repeats: number; gap_chars_max: number; periods_max: number }
+type ChantRule = { repeats: number; gap_chars_max: number; periods_max: number }
 
 /**
  * Returns the most repeated piece of a text that the rule accepts as a chant, otherwise undefined.

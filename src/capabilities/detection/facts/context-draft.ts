@@ -9,7 +9,7 @@ import {
   wasteOfSteps,
 } from './finding-parts.ts'
 
-export type ContextType =
+type ContextType =
   | 'lost_context'
   | 'contradicted_fact'
   | 'repeated_question'
@@ -18,7 +18,7 @@ export type ContextType =
   | 'conversation_reset'
 
 /** The facts of a context finding. */
-export type ContextFacts = {
+type ContextFacts = {
   type: ContextType
   /** Severity before it is lowered for a recovery. */
   severity: Severity

@@ -5,7 +5,7 @@ import { findLanguageCode } from './statements/language.ts'
 import { readStatements } from './statements/read-statements.ts'
 
 /** Origin of the entries read from a message. */
-export type Origin = { task_id: string; place: Place }
+type Origin = { task_id: string; place: Place }
 
 /**
  * Returns the valid statements after a message: the earlier ones without those it lifts or

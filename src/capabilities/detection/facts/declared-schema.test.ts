@@ -29,12 +29,12 @@ describe('hostile schemas are rejected at once', () => {
   }
   test.each<[string, Record<string, unknown>]>([
     ['references that double sixty times', { ...level(0), $defs: doubling }],
-    ['a definition that is itself', { ...self, $defs: { self: { anyOf: [self, self] } } }],
+    ['a self-referencing definition', { ...self, $defs: { self: { anyOf: [self, self] } } }],
     ['a reference to the root', { properties: { a: { anyOf: [{ $ref: '#' }, { $ref: '#' }] } } }],
     ['a reference to elsewhere', { $ref: 'http://127.0.0.1:9/schema.json' }],
     ['a thousand levels', deep(1_000)],
     ['an asynchronous one', { $async: true, $id: 'x', type: 'object' }],
-    ['types that are none', { type: ['object', 7], required: 'a', enum: 3, items: 5 }],
+    ['invalid types', { type: ['object', 7], required: 'a', enum: 3, items: 5 }],
     ['names of the machinery', JSON.parse('{"properties":{"__proto__":{"type":"string"}}}')],
   ])('%s', (_what, schema) => {
     let value: unknown = 'a'.repeat(40)

@@ -55,7 +55,7 @@ function toViolation({ instancePath, message = '', params }: ErrorObject): Viola
 }
 
 /** A schema that is safe to validate with: bounded, and limited to keywords of predictable cost. */
-export type CheckableSchema = Record<string, unknown>
+type CheckableSchema = Record<string, unknown>
 
 const nodes_max = 1_000
 const depth_max = 32
@@ -67,7 +67,7 @@ const refs_max = 24
  * references if some are circular or there are too many (exponential). Dropped keywords are not
  * checked. Returns undefined for a schema beyond the limits.
  */
-export function checkableSchema(schema: Record<string, unknown>): CheckableSchema | undefined {
+function checkableSchema(schema: Record<string, unknown>): CheckableSchema | undefined {
   const copied = copy(schema)
   if (copied === undefined) return undefined
   const { root, refs } = copied

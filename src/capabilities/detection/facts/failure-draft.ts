@@ -34,7 +34,7 @@ export const failureTypes = [
 export type FailureType = (typeof failureTypes)[number]
 
 /** The facts of a failure finding. */
-export type Failure = {
+type Failure = {
   type: FailureType
   /** Severity before it is lowered for a recovery. */
   severity: Severity
@@ -76,6 +76,7 @@ export function toFailureDraft(failure: Failure): FindingDraft {
   }
 }
 
+/** The waste of a finding that wasted nothing. */
 export const noWaste: Waste = { wasted_tokens: 0, wasted_nano_dollars: 0n }
 
 /** Returns the cost of these calls. */

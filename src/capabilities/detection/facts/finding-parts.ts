@@ -36,6 +36,7 @@ function keepEnds(steps: readonly number[]): readonly number[] {
   return [...steps.slice(0, half), ...steps.slice(steps.length - half)]
 }
 
+/** Wasted tokens, input and output, and their cost in billionths of a dollar. */
 export type Waste = { wasted_tokens: number; wasted_nano_dollars: bigint }
 
 /**

@@ -12,7 +12,7 @@ import type { StepFacts } from './steps.ts'
 import { isRecovered } from './tool-troubles.ts'
 
 /** The facts of a loop finding. */
-export type LoopFacts = {
+type LoopFacts = {
   type: string
   severity: Severity
   summary: string
@@ -79,7 +79,7 @@ export function listToolNames(uses: readonly ToolUse[]): string {
   return names.length > names_max ? `${shown} and ${names.length - names_max} more` : shown
 }
 
-export type Repetition = {
+type Repetition = {
   repeats: number
   /** Minimum repeats for a finding. */
   threshold: number

@@ -165,11 +165,11 @@ const repetition =
 
 /** Tells whether the user's last message before a step asks for repetition. */
 export function asksForRepetition(run: TaskRun, facts: StepFacts | undefined): boolean {
-  const asked = facts && lastOrder(run, facts)
+  const asked = facts && findLastOrder(run, facts)
   return asked !== undefined && repetition.test(asked.text.slice(0, order_chars_max))
 }
 
-function lastOrder({ messages }: TaskRun, { step }: StepFacts): Message | undefined {
+function findLastOrder({ messages }: TaskRun, { step }: StepFacts): Message | undefined {
   return messages.findLast(
     ({ role, thread, call }) => role === 'user' && thread === step.thread && call <= step.call,
   )

@@ -1,5 +1,5 @@
 /** Maximum characters read of a message or an answer. */
-export const prose_chars_max = 16_384
+const prose_chars_max = 16_384
 const sentences_max = 400
 const sentence_chars_max = 400
 

@@ -23,7 +23,7 @@ export const readQuestions: (message: Message) => readonly Question[] = remember
     .filter((sentence) => isQuestion(sentence) || isRequest(sentence))
     .slice(0, questions_max)
     .flatMap((sentence) => {
-      const words = tellingWords(sentence).join(' ')
+      const words = selectSignificantWords(sentence).join(' ')
       if (words === '') return []
       const keys = other.test(sentence) ? [] : keysOf(sentence)
       return [
@@ -58,7 +58,7 @@ const polite = new Set(
   ),
 )
 
-function tellingWords(sentence: string): string[] {
+function selectSignificantWords(sentence: string): string[] {
   const telling = wordsOf(sentence).filter((word) => !polite.has(word.replace(/['’].*$/, '')))
   return telling.slice(0, words_max)
 }

@@ -74,7 +74,7 @@ function faultOf(uses: readonly ToolUse[]): ToolFault | null {
  * state of the world. A compacted or cut history counts as a change too: the agent lost what it
  * knew and may ask again.
  */
-export type WorldClock = {
+type WorldClock = {
   /** Call it once per step, after analysing the step's own calls. */
   pass(facts: StepFacts): void
   /** Equal at two moments with no change between them. */

@@ -18,19 +18,19 @@ export function createCourse(
   run: TaskRun,
   isGood: (call: ModelCall) => boolean = wentWell,
 ): RunCourse {
-  const lastGood = run.threads.map((thread) => lastGoodCall(run, thread, isGood))
+  const lastGood = run.threads.map((thread) => findLastGoodCall(run, thread, isGood))
   const branches = branchesOf(run)
   const uses = Map.groupBy(run.tools, ({ thread }) => thread)
   return {
     goesOnAfter(call) {
-      const family = [...ancestors(run, call.thread), ...(branches.get(call.thread) ?? [])]
+      const family = [...listAncestors(run, call.thread), ...(branches.get(call.thread) ?? [])]
       return family.some((thread) => (lastGood[thread] ?? -1) > call.index)
     },
     usesOf: ({ index }) => uses.get(index) ?? [],
   }
 }
 
-function lastGoodCall(
+function findLastGoodCall(
   run: TaskRun,
   { calls }: Thread,
   isGood: (call: ModelCall) => boolean,
@@ -53,7 +53,7 @@ function branchesOf(run: TaskRun): Map<number, number[]> {
 
 const ancestors_max = 64
 
-function ancestors(run: TaskRun, thread: number): number[] {
+function listAncestors(run: TaskRun, thread: number): number[] {
   const line: number[] = []
   let at: number | null = thread
   while (at !== null && line.length < ancestors_max) {

@@ -3,7 +3,7 @@ import { remember } from './remember.ts'
 import { argumentsOf, commandOf, isReadOnlyShell, toWordSet, wordsOfTool } from './tool-words.ts'
 
 /** Effect of a call on the outside world. */
-export type ToolEffect = 'reads' | 'changes'
+type ToolEffect = 'reads' | 'changes'
 
 /**
  * Reads the effect of a call: from its shell command, query statement or request method, otherwise
@@ -92,7 +92,7 @@ const changingVerbs = toWordSet(
  * Nature of a tool as far as its name tells: `isEffect` changes something outside, `isOnce` does so
  * again with each run (a second mail, a second booking), `isEnd` delivers the task's result.
  */
-export type ToolNature = { isEffect: boolean; isOnce: boolean; isShell: boolean; isEnd: boolean }
+type ToolNature = { isEffect: boolean; isOnce: boolean; isShell: boolean; isEnd: boolean }
 
 /**
  * Reads the nature from a tool's name, such as `get_order`, `sendEmail` or `github.create_issue`.

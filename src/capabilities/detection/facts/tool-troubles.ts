@@ -101,7 +101,7 @@ function toTrouble(seen: ToolStreak): ToolTrouble {
 }
 
 /**
- * Tells whether any later use succeeded; without arguments new calls cannot be told from repeats.
+ * Tells whether any later use succeeded; without arguments new calls cannot be distinguished from repeats.
  */
 function isLaterUseGood({ faulted, all }: ToolStreak): boolean {
   const last = faulted.at(-1)?.index ?? -1
@@ -118,8 +118,8 @@ export function isRecovered(run: TaskRun, end_step: number, troubled: readonly n
   const last = run.steps[end_step]
   const thread = last && run.threads[last.thread]
   if (thread === undefined) return false
-  const known = sigsUntil(run, thread.steps, end_step)
-  const own = ownResults(run, troubled)
+  const known = collectSigs(run, thread.steps, end_step)
+  const own = collectOwnResults(run, troubled)
   return thread.steps.some(
     (step) => step > end_step && toolsOf(run, step).some((use) => isProgress(use, known, own)),
   )
@@ -136,7 +136,10 @@ function isProgress(
   return before !== undefined && use.out !== null && !before.has(use.out)
 }
 
-function ownResults(run: TaskRun, troubled: readonly number[]): Map<string, Set<string | null>> {
+function collectOwnResults(
+  run: TaskRun,
+  troubled: readonly number[],
+): Map<string, Set<string | null>> {
   const results = new Map<string, Set<string | null>>()
   for (const index of troubled) {
     const use = run.tools[index]
@@ -147,7 +150,7 @@ function ownResults(run: TaskRun, troubled: readonly number[]): Map<string, Set<
   return results
 }
 
-function sigsUntil(run: TaskRun, steps: readonly number[], end_step: number): Set<string> {
+function collectSigs(run: TaskRun, steps: readonly number[], end_step: number): Set<string> {
   const sigs = new Set<string>()
   for (const step of steps) {
     if (step > end_step) break

@@ -53,10 +53,10 @@ export function commandOf(use: ToolUse): string | undefined {
 }
 
 /** Maximum characters read of a command. */
-export const command_chars_max = 2_000
+const command_chars_max = 2_000
 
 /** A command of a line: its words, and whether it reads from a pipe. */
-export type ShellCommand = { words: readonly string[]; is_piped: boolean }
+type ShellCommand = { words: readonly string[]; is_piped: boolean }
 
 /** Splits a shell text into commands. Quotes are not parsed, which rarely changes the outcome. */
 export function splitShellCommands(text: string): ShellCommand[] {

@@ -3,7 +3,7 @@ import type { Finding, FindingChanges } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
 
 /** Stored and new findings to compare. */
-export type FindingsToCompare = {
+type FindingsToCompare = {
   stored: readonly Finding[]
   found: readonly NewFinding[]
   /** False for detectors that could not analyse the run: their stored findings stay. */
@@ -13,7 +13,7 @@ export type FindingsToCompare = {
 }
 
 /** The findings to write, and the resulting changes. */
-export type Comparison = {
+type Comparison = {
   changes: FindingChanges
   /** New and changed findings. */
   put: NewFinding[]

@@ -35,7 +35,7 @@ export async function ensureDetection(db: Db, key: TaskKey): Promise<void> {
 }
 
 /**
- * Locks the detection of a task whose row is locked. Returns undefined if somebody else wrote a
+ * Locks the detection of a task whose row is locked. Returns undefined if another process wrote a
  * result or erased content since it was read. The claim is not checked: if two workers analyse the
  * same task, the first to finish wins.
  */
@@ -55,7 +55,7 @@ export async function lockDetection(
 }
 
 /** Columns that an analysis writes. */
-export type DetectionColumns = {
+type DetectionColumns = {
   /** ISO 8601. */
   detected_at: string
   settings_version: number
@@ -107,7 +107,7 @@ export async function markJudging(
 }
 
 /** Makes a task due for the judge after a rest; null: there is nothing to ask. */
-export async function markJudgeDue(
+async function markJudgeDue(
   trx: DetectionDb,
   { project_id, task_id }: TaskKey,
   rest_ms: number | null,

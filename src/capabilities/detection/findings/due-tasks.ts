@@ -12,7 +12,7 @@ export type TaskKey = { project_id: string; task_id: string }
 
 /** State of a task's detection as read, to detect changes before writing. */
 export type TaskSnapshot = TaskKey & {
-  /** Null for an unclaimed task, which is written if nobody else wrote in the meantime. */
+  /** Null for an unclaimed task, which is written unless another process wrote in the meantime. */
   claim: string | null
   epoch: string
   /** Digits. */

@@ -22,6 +22,7 @@ export type FindingChanges = {
   unchanged: readonly string[]
 }
 
+/** States of a finding. */
 export const findingStates = ['open', 'recovered', 'withdrawn'] as const
 
 const step = z.int().nonnegative().nullable()
@@ -63,6 +64,7 @@ export const findingSchema = z
     updated_at: z.iso.datetime().describe('Time of its last change.'),
   })
   .meta({ id: 'Finding' })
+/** A finding in a reply. */
 export type ShownFinding = z.input<typeof findingSchema>
 
 /** Detectors that could not analyse a task completely. */

@@ -52,10 +52,10 @@ const detectorOfType = new Map(
 export type NewFinding = Omit<Finding, 'first_detected_at' | 'updated_at'>
 
 /** Returns the detector of a finding type; its version is stored with the finding. */
-export type DetectorOfType = (type: string) => { name: string; version: number } | undefined
+type DetectorOfType = (type: string) => { name: string; version: number } | undefined
 
 /** Maximum findings of one task; the worst are kept. */
-export const taskFindings_max = 500
+const taskFindings_max = 500
 
 /**
  * Converts drafts to findings to store. Of drafts with the same type and anchor the first is kept;
@@ -77,7 +77,7 @@ export function toNewFindings(
 }
 
 /** Returns the id of a finding, the same for each analysis and process. */
-export function getFindingId(
+function getFindingId(
   { project_id, task_id }: { project_id: string; task_id: string },
   { type, anchor }: Pick<FindingDraft, 'type' | 'anchor'>,
 ): string {

@@ -40,7 +40,7 @@ export function toVerdictColumns(
   }))
   const waste = sumWaste(facts, run)
   const cause = findRootCause(facts, run)
-  const of = facts.find(({ evidence }) => evidence === cause?.evidence)
+  const causing = facts.find(({ evidence }) => evidence === cause?.evidence)
   return {
     worst_severity,
     wasted_tokens: waste.tokens,
@@ -49,10 +49,10 @@ export function toVerdictColumns(
       findings: counts,
       recovered: findings.filter(({ recovered }) => recovered).length,
       root_cause:
-        cause === null || of === undefined
+        cause === null || causing === undefined
           ? null
           : {
-              finding_id: of.finding_id,
+              finding_id: causing.finding_id,
               type: cause.type,
               step: cause.step,
               evidence: cause.evidence,
@@ -69,7 +69,7 @@ export function severityNumber(severity: Severity): number {
 }
 
 /** The first finding from which a task never recovered. */
-export type RootCause = {
+type RootCause = {
   kind: FindingKind
   type: string
   severity: Severity
@@ -82,7 +82,7 @@ export type RootCause = {
 
 /**
  * Returns the earliest unrecovered finding of at least medium severity. Without one, the earliest
- * unrecovered failure above info severity; null if there is none.
+ * unrecovered failure above info severity; null without one.
  */
 export function findRootCause(findings: readonly FindingFacts[], run: TaskRun): RootCause | null {
   const open = sortByBeginning(
@@ -105,7 +105,7 @@ export function findRootCause(findings: readonly FindingFacts[], run: TaskRun): 
 }
 
 /** State in the task's record. */
-export type TaskState = 'running' | 'completed' | 'failed'
+type TaskState = 'running' | 'completed' | 'failed'
 
 const verdict_chars_max = 400
 
@@ -116,14 +116,15 @@ export function writeVerdictSentence(
   state: TaskState,
 ): string {
   const cause = findRootCause(findings, run)
-  const outcome = cause === null ? withoutCause(findings, run, state) : withCause(cause, state)
+  const outcome =
+    cause === null ? describeWithoutCause(findings, run, state) : describeCause(cause, state)
   const sentence = [outcome, ...listOthers(findings, cause), ...describeWaste(findings, run)].join(
     '; ',
   )
   return `${cutAt(sentence, verdict_chars_max)}.`
 }
 
-function withCause(cause: RootCause, state: TaskState): string {
+function describeCause(cause: RootCause, state: TaskState): string {
   const step = cause.step === null ? 'before a step was reached' : `at step ${cause.step + 1}`
   const opening = {
     running: `The task runs and went wrong ${step}`,
@@ -133,7 +134,11 @@ function withCause(cause: RootCause, state: TaskState): string {
   return `${opening}: ${toClause(cause.summary)}`
 }
 
-function withoutCause(findings: readonly FindingFacts[], run: TaskRun, state: TaskState): string {
+function describeWithoutCause(
+  findings: readonly FindingFacts[],
+  run: TaskRun,
+  state: TaskState,
+): string {
   const opening = {
     running: 'The task runs',
     completed: 'The task was completed',
@@ -197,7 +202,7 @@ function cutAt(text: string, chars: number): string {
 }
 
 /** The parts of a finding, stored or new, that root causes and verdicts read. */
-export type FindingFacts = Pick<
+type FindingFacts = Pick<
   FindingDraft,
   | 'kind'
   | 'type'
@@ -215,7 +220,7 @@ export type FindingFacts = Pick<
  * Sorts findings by the start of their observations; at the same call failures come first, then
  * higher severities. Findings without an observation in the run come last.
  */
-export function sortByBeginning<F extends FindingFacts>(findings: readonly F[], run: TaskRun): F[] {
+function sortByBeginning<F extends FindingFacts>(findings: readonly F[], run: TaskRun): F[] {
   const callAt = new Map(run.calls.map((call) => [placeKey(call), call.index]))
   for (const { asked_by, step } of run.tools) {
     const key = placeKey(asked_by)
@@ -230,7 +235,7 @@ export function sortByBeginning<F extends FindingFacts>(findings: readonly F[], 
   }
   return findings
     .map((finding) => ({ finding, position: positionOf(finding) }))
-    .sort((a, b) => order(a.position, b.position) || worseFirst(a.finding, b.finding))
+    .sort((a, b) => order(a.position, b.position) || compareSeverity(a.finding, b.finding))
     .map(({ finding }) => finding)
 }
 
@@ -238,7 +243,7 @@ function order(a: number, b: number): number {
   return a === b ? 0 : a - b
 }
 
-function worseFirst(a: FindingFacts, b: FindingFacts): number {
+function compareSeverity(a: FindingFacts, b: FindingFacts): number {
   const byKind = Number(b.kind === 'failure') - Number(a.kind === 'failure')
   return byKind || severityRank(b.severity) - severityRank(a.severity) || (a.type < b.type ? -1 : 1)
 }

@@ -20,7 +20,7 @@ import { findLaterTasks, lockTask, type TaskFacts } from './tasks-store.ts'
 import { toVerdictColumns } from './verdict.ts'
 
 /** An analysed task with the result to write. */
-export type TaskResult = {
+type TaskResult = {
   snapshot: TaskSnapshot
   facts: TaskFacts
   run: TaskRun
@@ -40,9 +40,9 @@ export type TaskResult = {
   judging?: JudgingPlan | undefined
 }
 
-export type WriteOutcome =
+type WriteOutcome =
   | { outcome: 'written'; changes: FindingChanges; changed: Finding[] }
-  /** Somebody else wrote a result or erased content since the task was read. */
+  /** Another process wrote a result or erased content since the task was read. */
   | { outcome: 'stale' }
   | { outcome: 'gone' }
 
@@ -56,7 +56,7 @@ const laterTasks_max = 100
 export async function writeResult(db: DetectionDb, result: TaskResult): Promise<WriteOutcome> {
   return db.transaction().execute(async (trx) => {
     const { snapshot, facts, detected_at } = result
-    // In this order, because whoever marks a task as due already holds its row.
+    // In this order, because a transaction that marks a task as due already holds its row.
     if (!(await lockTask(trx, snapshot))) return { outcome: 'gone' }
     const before = await lockDetection(trx, snapshot)
     if (before === undefined) return { outcome: 'stale' }

@@ -39,7 +39,7 @@ export type JudgeSpend = {
 }
 
 /** A question about a run, with its cancellation. */
-export type JudgeRequest = {
+type JudgeRequest = {
   run: TaskRun
   question: JudgeQuestion
   now_ms: number

@@ -22,7 +22,7 @@ export type JudgePorts = DetectionPorts & {
 }
 
 /** Outcome; `nothing`: no new answers to ask about, or the task was deleted. */
-export type JudgedTask = {
+type JudgedTask = {
   outcome: Judgement['outcome'] | 'nothing'
   changes: FindingChanges | undefined
 }

@@ -36,7 +36,7 @@ export async function claimJudgeDue(
   return rows
 }
 
-/** Claims one task, due or not; undefined while it is claimed by somebody else. */
+/** Claims one task, due or not; undefined while another process has claimed it. */
 export async function claimJudgement(
   db: DetectionDb,
   { project_id, task_id }: TaskKey,
@@ -67,7 +67,7 @@ export async function releaseJudgement(
 const isFree = sql.raw('(judge_claimed_until is null or judge_claimed_until < now())')
 
 /** A question to the judge with its judgement. */
-export type JudgeResult = {
+type JudgeResult = {
   claim: JudgeClaim
   run: TaskRun
   /** Undefined if nothing was left to ask. */

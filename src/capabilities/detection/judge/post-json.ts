@@ -8,7 +8,7 @@ export class JudgeUnavailable extends Error {
   override readonly name = 'JudgeUnavailable'
 }
 
-export type PostOptions = {
+type PostOptions = {
   url: string
   headers: Readonly<Record<string, string>>
   body: unknown

@@ -6,7 +6,7 @@ import { isJudgeOff } from '../settings/detector-settings.ts'
 import type { TaskRead } from '../worker/analyse-tasks.ts'
 
 /** An answer in a question to the judge. */
-export type AskedAnswer = {
+type AskedAnswer = {
   answer: Answer
   /** Indexes in `JudgeQuestion.statements` of the statements valid for the answer. */
   holds: readonly number[]
@@ -31,7 +31,7 @@ export function getJudgeableDigests(run: TaskRun, prior: ContextMemory | undefin
   return findJudgeable(run, prior).map(digestOfAnswer)
 }
 
-/** Builds the question about answers not judged yet; undefined if there are none. */
+/** Builds the question about answers not judged yet; undefined if all were judged. */
 export function buildQuestion(
   run: TaskRun,
   prior: ContextMemory | undefined,

@@ -12,6 +12,7 @@ export function spanKey({ trace_id, observation_id }: Place): string {
   return `${trace_id} ${observation_id}`
 }
 
+/** Remembers a span, to find the agents of the observations below it. */
 export function rememberSpan(state: RunState, row: Observation): void {
   if (row.source === 'proxy' || state.spans.size >= spans_max) return
   state.spans.set(spanKey(row), {
@@ -22,8 +23,9 @@ export function rememberSpan(state: RunState, row: Observation): void {
 }
 
 /** Keys of the agent of an observation (its span, otherwise its name) and of the agent above it. */
-export type AgentKeys = { key: string; parent: string }
+type AgentKeys = { key: string; parent: string }
 
+/** Returns the keys of the agent of an observation, from the spans above it. */
 export function findAgent(state: RunState, row: Observation): AgentKeys {
   const above: string[] = []
   let id = row.parent_observation_id
@@ -58,6 +60,7 @@ export function findLaneThread(state: RunState, row: Observation): number {
   return thread.index
 }
 
+/** Assigns an agent to a thread. */
 export function setLane(state: RunState, key: string, thread: number): void {
   if (state.lanes.size < spans_max) state.lanes.set(key, thread)
 }

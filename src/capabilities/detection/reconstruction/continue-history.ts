@@ -18,6 +18,7 @@ export type FollowedHistory = {
   is_first: boolean
 }
 
+/** The history of a call as sent. */
 export type SentHistory = {
   row: Observation
   raw: string | undefined
@@ -25,6 +26,7 @@ export type SentHistory = {
   call: number
 }
 
+/** Places a call without a history in the thread of its agent. */
 export function followLane(state: RunState, row: Observation): FollowedHistory {
   const thread = findLaneThread(state, row)
   return { thread, head: undefined, fresh: [], known: undefined, is_first: false }

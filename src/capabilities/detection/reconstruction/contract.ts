@@ -44,7 +44,7 @@ export type ModelCall = Place & {
   retry_of: number | null
 }
 
-export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const
+const messageRoles = ['system', 'user', 'assistant', 'tool'] as const
 
 /** A message, listed once: at the call whose history first contained it, or as a model's answer. */
 export type Message = {
@@ -67,7 +67,7 @@ export type ToolFault = 'outage' | 'error'
 export type ToolUse = {
   /** Index in `TaskRun.tools`, in the order asked. */
   index: number
-  /** Id given by the model or the client; '' if there is none. */
+  /** Id given by the model or the client; '' if neither gave one. */
   tool_call_id: string
   name: string
   thread: number

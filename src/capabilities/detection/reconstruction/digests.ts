@@ -15,7 +15,7 @@ export function sigOf(name: string, canonicalArguments: string): string {
 }
 
 /** Arguments in canonical form, equal for every spelling of the same JSON. */
-export type ReadArguments = { canonical: string; is_json: boolean }
+type ReadArguments = { canonical: string; is_json: boolean }
 
 /**
  * Reads the arguments of a call. Text that is not JSON is kept as it is; an empty text reads as
@@ -72,6 +72,7 @@ export function maskVolatile(text: string): string {
   return head + text.slice(masked_chars_max)
 }
 
+/** Maximum masked characters of a text. */
 export const masked_chars_max = 65_536
 
 /**

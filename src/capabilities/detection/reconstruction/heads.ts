@@ -21,15 +21,16 @@ export type Head = {
 }
 
 /** The model's answer, which the next history is expected to contain after the messages sent. */
-export type HeadAnswer = { message: number; reported: HistoryMessage }
+type HeadAnswer = { message: number; reported: HistoryMessage }
 
 /** Maximum remembered histories; the least recently used is dropped first. */
-export const heads_max = 64
+const heads_max = 64
 /** Maximum remembered histories that one thread left. */
-export const leftHeads_max = 4
+const leftHeads_max = 4
 /** Maximum characters of JSON text kept by all heads together. */
-export const rawChars_max = 1_000_000
+const rawChars_max = 1_000_000
 
+/** Creates the head of an empty history. */
 export function newHead(thread: number, call: number): Head {
   return {
     thread,

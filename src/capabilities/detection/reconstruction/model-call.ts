@@ -5,7 +5,7 @@ import type { Observation } from '../../../model/observation.ts'
 import type { ContentState, DeclaredTool, ModelCall } from './contract.ts'
 
 /** Facts of a call read from its row, without its position in the run. */
-export type CallFacts = Omit<ModelCall, 'index' | 'thread' | 'step' | 'retry_of'>
+type CallFacts = Omit<ModelCall, 'index' | 'thread' | 'step' | 'retry_of'>
 
 /** Reads the facts of a row; `memo` caches declared tools. */
 export function readCallFacts(
@@ -75,7 +75,7 @@ export function createDeclaredMemo(): DeclaredMemo {
 /**
  * Returns the tools that a request declared; undefined if it did not list them or its text was cut.
  */
-export function readDeclaredTools(
+function readDeclaredTools(
   row: Observation,
   memo: DeclaredMemo,
 ): readonly DeclaredTool[] | undefined {

@@ -145,14 +145,14 @@ function partsOf(message: JsonObject): readonly unknown[] {
   if (isResultPart(message) || isCallPart(message)) return [message]
   const content = message['parts'] ?? message['content'] ?? message['contents'] ?? message['text']
   if (Array.isArray(content)) return content
-  if (typeof content === 'string') return partsInText(content)
+  if (typeof content === 'string') return parseParts(content)
   return content === undefined || content === null ? [] : [content]
 }
 
 const partsOpening = /^\[\s*\{\s*"/
 
 /** Parses the list of parts that some instrumentations put into a text. */
-function partsInText(text: string): readonly unknown[] {
+function parseParts(text: string): readonly unknown[] {
   if (text === '') return []
   if (!partsOpening.test(text)) return [text]
   const items = itemsOf(parsedJson(text))

@@ -14,10 +14,10 @@ import type { Head } from './heads.ts'
 import { createDeclaredMemo, type DeclaredMemo } from './model-call.ts'
 
 /** A thread that can still grow. */
-export type GrowingThread = Omit<Thread, 'steps' | 'calls'> & { steps: number[]; calls: number[] }
+type GrowingThread = Omit<Thread, 'steps' | 'calls'> & { steps: number[]; calls: number[] }
 
 /** State needed to continue a thread. */
-export type Line = {
+type Line = {
   /** True if the user sent a message since the thread's last step. */
   after_user: boolean
   /** Tool uses without a result, oldest first. */
@@ -25,7 +25,7 @@ export type Line = {
 }
 
 /** Fields of a span that are needed to find its agent. */
-export type KnownSpan = { parent: string; type: Observation['type']; name: string }
+type KnownSpan = { parent: string; type: Observation['type']; name: string }
 
 /** Fields of a tool's own run that are needed to recognise its children. */
 export type KnownRun = { id: string; name: string }
@@ -83,6 +83,7 @@ export const bounds = {
   lateText_chars_max: 512,
 } as const
 
+/** Creates the state of an empty run. */
 export function createState(task: TaskIdentity): RunState {
   return {
     task,
@@ -123,6 +124,7 @@ export function holdText(state: RunState, text: string): string {
   return held
 }
 
+/** Adds an empty thread. */
 export function newThread(
   state: RunState,
   origin: Pick<Thread, 'kind' | 'parent' | 'agent_name'>,
@@ -206,7 +208,7 @@ export function countBytes(state: RunState): number {
  * Returns the first `chars` characters without splitting a surrogate pair. The start of a long text
  * is copied, because a slice would keep the whole text in memory.
  */
-export function copyStart(text: string, chars: number): string {
+function copyStart(text: string, chars: number): string {
   if (text.length <= chars) return text
   const last = text.charCodeAt(chars - 1)
   const isHalf = last >= 0xd800 && last <= 0xdbff

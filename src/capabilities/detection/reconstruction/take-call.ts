@@ -64,7 +64,7 @@ const recent_max = 16
  * it: one is the other's parent, or another source reports the same model, answer and tokens at the
  * same time.
  */
-export function findDuplicate(state: RunState, row: Observation): number | undefined {
+function findDuplicate(state: RunState, row: Observation): number | undefined {
   const { trace_id, parent_observation_id } = row
   const parent = state.callsBySpan.get(spanKey({ trace_id, observation_id: parent_observation_id }))
   if (parent !== undefined) return parent
@@ -91,7 +91,7 @@ function isDuplicate(state: RunState, call: ModelCall, row: Observation): boolea
 const slack_ns = 50_000_000n
 
 /** Fills in the fields that only the second report has. */
-export function mergeDuplicate(state: RunState, row: Observation, index: number): void {
+function mergeDuplicate(state: RunState, row: Observation, index: number): void {
   const call = state.calls[index]
   if (call === undefined) return
   const content = getContentState(row, row.input !== '')

@@ -93,7 +93,7 @@ function getCallIndex(state: RunState, row: Observation): number {
  * and a call adds as many new ones as it exceeds every earlier call. Where tool calls with an id
  * still wait, the last results with that id answer them.
  */
-export function takeResults(state: RunState, thread: number, row: Observation): void {
+function takeResults(state: RunState, thread: number, row: Observation): void {
   const results = row.tool_results
   if (results.length === 0) return
   const fresh = selectNew(state, results)

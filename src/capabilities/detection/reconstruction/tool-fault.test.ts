@@ -69,7 +69,7 @@ describe('outages', () => {
 describe('results that only mention errors', () => {
   test.each([
     ['a log', 'read_file', '10:00 INFO start\n10:01 ERROR: could not connect\n10:02 INFO retried'],
-    ['a log that begins with one', 'get_logs', 'ERROR: x failed\nINFO ok\nINFO ok\nINFO ok'],
+    ['a log that starts with an error', 'get_logs', 'ERROR: x failed\nINFO ok\nINFO ok\nINFO ok'],
     ['a source file', 'read_file', 'class AppError extends Error {}\nthrow new AppError("x")'],
     ['a grep hit', 'grep', 'src/a.ts:12: throw new Error("no")'],
     ['a failed job as data', 'get_job', '{"id":7,"state":"failed","error":"out of memory"}'],

@@ -8,7 +8,7 @@ import { findFault } from './tool-fault.ts'
 import type { HistoryCall } from './tool-parts.ts'
 
 /** The origin of tool calls: a step, or a history that contains an unobserved answer. */
-export type AskingAnswer = {
+type AskingAnswer = {
   thread: number
   step: number | null
   row: Observation
@@ -96,6 +96,7 @@ function toUse(state: RunState, call: HistoryCall, asking: AskingAnswer): Omit<T
   }
 }
 
+/** Fields of a tool use without a result. */
 export const noResult = {
   result: null,
   is_answered: false,
@@ -108,6 +109,7 @@ export const noResult = {
   orphan: null,
 } as const
 
+/** Returns the ids of an observation. */
 export function placeOf({ trace_id, observation_id }: Observation): Place {
   return { trace_id, observation_id }
 }
@@ -121,7 +123,7 @@ export type BroughtResult = Pick<
   is_hidden?: boolean
 }
 
-/** The call that contained a result; `is_quiet`: its orphans are not reported. */
+/** The call that contained a result; `is_quiet`: it can be a repetition, so it is no orphan. */
 type ResultOrigin = { thread: number; row: Observation; is_quiet: boolean }
 
 /**
@@ -264,6 +266,7 @@ export function holdResultText(
   return { result, masked: holdText(state, masked.slice(0, masked_chars_max)), out }
 }
 
+/** Returns the milliseconds from one time to a later one; 0 if it is not later. */
 export function msBetween(from: bigint, to: bigint): number {
   return to > from ? Number(to - from) / 1e6 : 0
 }

@@ -5,7 +5,7 @@ import type { DetectionDb } from '../ports.ts'
 import { findSettings, type SettingsChoice } from './stored-settings.ts'
 
 /** A project's settings of one detector: whether it is enabled, and its thresholds. */
-export type DetectorSettings = { enabled: boolean; [threshold: string]: unknown }
+type DetectorSettings = { enabled: boolean; [threshold: string]: unknown }
 
 /** Settings by name of the detector. */
 export type DetectionSettings = { [detector: string]: DetectorSettings }
@@ -29,7 +29,7 @@ export function createSettingsSchema(of: readonly Detector[]): z.ZodType<Detecti
 }
 
 /** Returns the settings schema of one detector: `enabled` and its thresholds. */
-export function detectorSettingsSchema(detector: Detector): z.ZodType {
+function detectorSettingsSchema(detector: Detector): z.ZodType {
   return settingsObject(detector).prefault({})
 }
 

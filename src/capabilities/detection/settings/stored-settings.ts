@@ -25,7 +25,7 @@ export function findSettings(db: Db, project_id: string): Promise<StoredSettings
 }
 
 /** A change of settings, with author and time. */
-export type SettingsChange = {
+type SettingsChange = {
   project_id: string
   detectors: SettingsChoice
   updated_at: Date

@@ -9,7 +9,7 @@ import { readHistories } from './read-histories.ts'
 import type { TaskHistory } from './task-history.ts'
 
 /** A task to analyse. */
-export type TaskToAnalyse = {
+type TaskToAnalyse = {
   facts: TaskFacts
   /** Epoch of the task's detection. */
   epoch: string

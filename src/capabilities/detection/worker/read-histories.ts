@@ -9,7 +9,7 @@ import { spanKey, type TaskIdentity, type TaskRun } from '../reconstruction/inde
 import { TaskHistory } from './task-history.ts'
 
 /** A task whose history is to be updated. */
-export type HistoryRequest = {
+type HistoryRequest = {
   project_id: string
   task_id: string
   conversation_id: string
@@ -188,7 +188,7 @@ export const startSlack_ms = 60 * 60 * 1000
 /**
  * Reads and reconstructs a whole task, as detection does. `started_at` is the start of its first
  * call, ISO 8601. Rejects with `store_unavailable`, also if the task changed during each attempt.
- * After the signal aborts it reads no more content and rejects with the signal's reason.
+ * After the signal aborts it stops reading content and rejects with the signal's reason.
  */
 export async function readTaskRun(
   store: RunStore,

@@ -99,7 +99,7 @@ function watchDue(db: DetectionDb, metrics: Metrics, cache: HistoryCache): void 
 }
 
 /** Ports for analysing claimed tasks. */
-export type WorkPorts = DetectionPorts & {
+type WorkPorts = DetectionPorts & {
   cache: HistoryCache
   meters: DetectionMeters
   logger: Logger
@@ -112,7 +112,7 @@ export type WorkPorts = DetectionPorts & {
  * Analyses claimed tasks of one project and writes the results. A failing task is postponed and
  * does not affect the others. Rejects when a store is unavailable; the claims then expire.
  */
-export async function analyseClaimed(
+async function analyseClaimed(
   ports: WorkPorts,
   project_id: string,
   claimed: readonly ClaimedTask[],

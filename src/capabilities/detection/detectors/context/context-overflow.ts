@@ -195,13 +195,13 @@ const knownWindows: Readonly<Record<string, number>> = {
 const modelNames = Object.keys(knownWindows).sort((one, other) => other.length - one.length)
 
 /** Returns the window of a model in tokens; undefined if it is unknown. */
-export type WindowOf = (model: string) => number | undefined
+type WindowOf = (model: string) => number | undefined
 
 /**
  * Creates the lookup of windows by prefix of a model's name: the project's settings first, then the
  * table. A vendor prefix ("openai/gpt-4o") is ignored.
  */
-export function createWindowLookup(own: Readonly<Record<string, number>>): WindowOf {
+function createWindowLookup(own: Readonly<Record<string, number>>): WindowOf {
   const set = Object.keys(own).sort((one, other) => other.length - one.length)
   const known = new Map<string, number | undefined>()
   return (model) => {

@@ -139,10 +139,10 @@ function toFindings(run: TaskRun, { wrong, isRight }: FactCourse): FindingDraft[
 }
 
 /** A value in an answer or a call that contradicts a stated one. */
-export type Contradiction = { fact: MemoryEntry; claimed: FactValue; sentence: string }
+type Contradiction = { fact: MemoryEntry; claimed: FactValue; sentence: string }
 
 /** Returns the values in an answer's own voice that contradict known facts. */
-export function findContradictions(voice: string, facts: readonly MemoryEntry[]): Contradiction[] {
+function findContradictions(voice: string, facts: readonly MemoryEntry[]): Contradiction[] {
   const found: Contradiction[] = []
   for (const sentence of sentencesOf(voice)) {
     if (sentence.endsWith('?')) continue
@@ -214,7 +214,7 @@ function contradicts(fact: MemoryEntry, claimed: FactValue, sentence: string): b
  * Returns the arguments of a tool call that contradict facts; reads only the top level of the
  * object.
  */
-export function findArgumentContradictions(
+function findArgumentContradictions(
   written: string,
   facts: readonly MemoryEntry[],
 ): Contradiction[] {

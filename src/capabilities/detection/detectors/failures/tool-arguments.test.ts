@@ -22,11 +22,11 @@ const booked = (args: unknown, result = 'Error: not booked') =>
     .assistant('It did not work.')
 
 test.each([
-  ['a field that is missing', {}, 'guests'],
+  ['a missing field', {}, 'guests'],
   ['a word for a number', { guests: 'four' }, 'integer'],
-  ['a value that is none of the list', { guests: 2, area: 'roof' }, 'terrace'],
-  ['a field that nobody declared', { guests: 2, why: 'x' }, 'why'],
-])('%s violates the schema', (_what, args, told) => {
+  ['a value outside the list', { guests: 2, area: 'roof' }, 'terrace'],
+  ['an undeclared field', { guests: 2, why: 'x' }, 'why'],
+])('%s violates the schema', (_what, args, expected) => {
   const [finding] = findingsOf(toolArguments, booked(args))
   expect(finding).toMatchObject({
     type: 'arguments_invalid',
@@ -34,7 +34,7 @@ test.each([
     start_step: 0,
     recovered: false,
   })
-  expect(JSON.stringify(finding?.evidence['violation'])).toContain(told)
+  expect(JSON.stringify(finding?.evidence['violation'])).toContain(expected)
 })
 
 test.each(['{"guests":', "{'guests': 2}", 'Sure! {"guests": 2}'])('%s is not JSON', (args) => {

@@ -47,7 +47,7 @@ export const toolArguments: Detector<typeof settings> = {
         const fault = faultOf(run, use, { check_schemas, budget })
         if (fault !== undefined) faults.set(use, fault)
       }
-      return [...byName(uses)].flatMap((own) =>
+      return [...groupByName(uses)].flatMap((own) =>
         streaksOf(own, (use) => faults.get(use)?.type ?? null).flatMap(({ items }) =>
           toFindings(run, { uses: items, faults, own }),
         ),
@@ -61,7 +61,7 @@ type Fault = {
   violation: Violation | undefined
 }
 
-function byName(uses: readonly ToolUse[]): Iterable<ToolUse[]> {
+function groupByName(uses: readonly ToolUse[]): Iterable<ToolUse[]> {
   return Map.groupBy(uses, ({ name }) => name).values()
 }
 

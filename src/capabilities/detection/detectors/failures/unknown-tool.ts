@@ -27,7 +27,7 @@ export const unknownTool: Detector<typeof settings> = {
   detect(run, _settings, budget) {
     const course = createCourse(run)
     return run.threads.flatMap((thread) => {
-      const declared = declaredIn(run, thread, (units) => budget.spend(units))
+      const declared = collectDeclared(run, thread, (units) => budget.spend(units))
       if (declared.size === 0) return []
       const uses = course.usesOf(thread)
       budget.spend(uses.length)
@@ -38,7 +38,11 @@ export const unknownTool: Detector<typeof settings> = {
 }
 
 /** Returns the names declared by any request of the thread, because requests can differ. */
-function declaredIn(run: TaskRun, thread: Thread, spend: (units: number) => void): Set<string> {
+function collectDeclared(
+  run: TaskRun,
+  thread: Thread,
+  spend: (units: number) => void,
+): Set<string> {
   const names = new Set<string>()
   let known: unknown
   for (const index of thread.calls) {

@@ -73,7 +73,7 @@ function cyclesOf(
   const taken = new Set<number>()
   const cycles: Cycle[] = []
   for (let period = 2; period <= Math.min(period_max, stretch.length / 2); period++) {
-    for (const { start, end } of repeatingSpans(keys, period)) {
+    for (const { start, end } of findRepeatingSpans(keys, period)) {
       const isLong = end - start >= period * Math.min(failing_laps, laps)
       if (!isLong || taken.has(start) || taken.has(end - 1)) continue
       if (!isPattern(keys.slice(start, start + period))) continue
@@ -88,7 +88,7 @@ function cyclesOf(
  * Returns the spans in which each key equals the key `period` positions earlier, including the
  * first period.
  */
-function repeatingSpans(keys: readonly (string | null)[], period: number) {
+function findRepeatingSpans(keys: readonly (string | null)[], period: number) {
   const spans: { start: number; end: number }[] = []
   let start: number | undefined
   for (let at = period; at <= keys.length; at++) {

@@ -66,7 +66,7 @@ function streaksOf(stretch: readonly StepFacts[]): StepFacts[][] {
 function toFindings(run: TaskRun, streak: readonly StepFacts[], set: Settings): FindingDraft[] {
   if (resultsOf(streak) >= set.errors)
     return [toFinding(run, streak, { threshold: set.errors, set })]
-  return equalRows(streak)
+  return groupEqualErrors(streak)
     .filter((row) => row.length >= set.equal_errors)
     .map((row) => toFinding(run, row, { threshold: set.equal_errors, set }))
 }
@@ -77,7 +77,7 @@ function resultsOf(steps: readonly StepFacts[]): number {
 }
 
 /** Returns rows of equal error texts, from tools other than shells. */
-function equalRows(streak: readonly StepFacts[]): StepFacts[][] {
+function groupEqualErrors(streak: readonly StepFacts[]): StepFacts[][] {
   const rows: StepFacts[][] = []
   for (const facts of streak) {
     const said = errorOf(facts)

@@ -43,7 +43,10 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
     (run) => run.times(5, (agent) => agent.assistant(text).tool({ name: 'touch' }, 'ok')),
   ],
   ['nothing is said', (run) => run.times(5, (agent) => agent.assistant(''))],
-  ['it goes on', (run) => run.times(5, (agent, at) => agent.assistant(`Chapter ${'abcde'[at]}`))],
+  [
+    'the text continues',
+    (run) => run.times(5, (agent, at) => agent.assistant(`Chapter ${'abcde'[at]}`)),
+  ],
   [
     'agents side by side say the same',
     (run) => {

@@ -62,7 +62,7 @@ test('five are high; a later successful new call lowers the severity', () => {
 })
 
 test.each<[string, (run: AgentRun) => AgentRun]>([
-  ['two are none', (run) => run.times(2, (agent) => read(agent))],
+  ['two are no loop', (run) => run.times(2, (agent) => read(agent))],
   ['other results are news', (run) => run.times(4, (agent, at) => read(agent, `retries: ${at}`))],
   [
     'other arguments are another call',
@@ -73,7 +73,7 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
     (run) => run.times(4, (agent) => read(agent).assistant('It is 3.').user('Look again.')),
   ],
   [
-    'an edit stands between',
+    'an edit in between',
     (run) =>
       run.times(4, (agent, at) =>
         read(agent).tool({ name: 'edit_file', args: { at } }, 'edited a.yaml'),
@@ -84,7 +84,7 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
     (run) => run.times(4, (agent) => read(agent, 'Error: 503 Service Unavailable')),
   ],
   [
-    'calls side by side are one step',
+    'parallel calls are one step',
     (run) =>
       run
         .assistant({ calls: [1, 2, 3, 4].map(() => ({ name: 'read_file', args: { path: 'a' } })) })
@@ -95,18 +95,15 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
 })
 
 test.each<[string, (run: AgentRun, at: number) => AgentRun]>([
-  ['a name that polls', (run) => run.tool({ name: 'get_job_status', args: {} }, 'seen')],
-  [
-    'a result that says so',
-    (run) => run.tool({ name: 'get_export', args: {} }, '{"state":"queued"}'),
-  ],
+  ['a polling tool name', (run) => run.tool({ name: 'get_job_status', args: {} }, 'seen')],
+  ['a pending result', (run) => run.tool({ name: 'get_export', args: {} }, '{"state":"queued"}')],
   ['a client that waits', (run) => read(run.wait(10_000))],
   ['a client that waits longer each time', (run, at) => read(run.wait(1_000 * 2 ** at))],
   [
     'a shell that sleeps',
     (run) => run.tool({ name: 'bash', args: { command: 'sleep 5; cat out' } }, ''),
   ],
-  ['a key that is pressed', (run) => run.tool({ name: 'press_key', args: { key: 'Down' } }, 'ok')],
+  ['a pressed key', (run) => run.tool({ name: 'press_key', args: { key: 'Down' } }, 'ok')],
 ])('polling is reported late and as low: %s', (name, write) => {
   const times = (count: number) =>
     foundBy(repeatCall, asked(`${name} ${count}`).times(count, write).assistant('Done.'))

@@ -33,7 +33,7 @@ test('five are high; a later success lowers the severity', () => {
 })
 
 test.each<[string, (run: AgentRun) => AgentRun]>([
-  ['a retry that goes well', (run) => fail(fail(run)).tool({ name: 'book_flight' }, 'booked')],
+  ['a successful retry', (run) => fail(fail(run)).tool({ name: 'book_flight' }, 'booked')],
   [
     'outages',
     (run) => run.times(5, (agent) => fail(agent, 'Error: connect ETIMEDOUT 10.0.0.1:5432')),

@@ -44,7 +44,7 @@ test.each<[string, (run: AgentRun, at: number) => AgentRun]>([
   ],
   ['time passes', (run) => run.tool({ name: 'bash', args: { cmd: 'sleep 3' } }, '')],
   [
-    'an unknown tool tells of a change',
+    'an unknown tool reports a change',
     (run, at) => run.tool({ name: 'konto', args: { at } }, '{"ok":true}'),
   ],
   [

@@ -78,7 +78,7 @@ function seriesOf(run: TaskRun, { thread, steps }: ThreadSteps, set: Settings): 
   const open = new Map<string, Series>()
   const found: Series[] = []
   for (const [at, facts] of steps.entries()) {
-    for (const use of distinctUses(facts)) {
+    for (const use of selectDistinct(facts)) {
       const key = `${use.sig} ${use.out}`
       const moment = clock.moment()
       const known = open.get(key)
@@ -124,7 +124,7 @@ function thresholdOf(use: ToolUse, set: Settings): number {
 }
 
 /** Returns the eligible calls of a step, each once. */
-function distinctUses({ uses }: StepFacts): readonly ToolUse[] {
+function selectDistinct({ uses }: StepFacts): readonly ToolUse[] {
   const fit = uses.filter(isFit)
   if (fit.length < 2) return fit
   return [...new Map(fit.map((use) => [use.sig, use])).values()]

@@ -172,7 +172,7 @@ function toFinding(
 }
 
 /** The words of a call's arguments: all of them, and by top-level key. */
-export type ArgumentWords = {
+type ArgumentWords = {
   all: ReadonlySet<string>
   values: ReadonlyMap<string, ReadonlySet<string>>
 }
@@ -180,7 +180,7 @@ export type ArgumentWords = {
 const keys_max = 32
 
 /** Returns the words of a call's arguments, computed once per call. */
-export const argumentWordsOf = remember((use: ToolUse): ArgumentWords => {
+const argumentWordsOf = remember((use: ToolUse): ArgumentWords => {
   const values = new Map<string, ReadonlySet<string>>()
   for (const [key, value] of Object.entries(argumentsOf(use)).slice(0, keys_max)) {
     values.set(key, toTokenSet(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')))
@@ -189,7 +189,7 @@ export const argumentWordsOf = remember((use: ToolUse): ArgumentWords => {
 })
 
 /** Similarity of two calls' arguments; `loosely`: one value differs much. */
-export type Likeness = 'closely' | 'loosely' | 'not'
+type Likeness = 'closely' | 'loosely' | 'not'
 
 /**
  * Minimum similarity of values with the same key; below it the calls may ask for different things.
@@ -200,11 +200,7 @@ const valueJaccard_min = 0.5
  * Compares two calls: similar if their words are equal or nearly so. Calls that differ only in
  * numbers are not similar.
  */
-export function compareArguments(
-  one: ArgumentWords,
-  other: ArgumentWords,
-  jaccard_min: number,
-): Likeness {
+function compareArguments(one: ArgumentWords, other: ArgumentWords, jaccard_min: number): Likeness {
   const alike = getJaccard(one.all, other.all)
   if (alike === 1) return 'closely'
   if (alike < jaccard_min || differInNumbersOnly(one.all, other.all)) return 'not'

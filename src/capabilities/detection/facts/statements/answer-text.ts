@@ -36,15 +36,15 @@ export const answerTextOf: (message: Message) => AnswerText = remember(({ text }
     paragraphs: prose.split(/\n\s*\n/).filter((part) => part.trim() !== '').length,
     bullets: lines.filter((line) => bullet.test(line)).length,
     language: identifyLanguage(text),
-    is_json: isJson(unfenced(text)),
-    has_json: fencedParts(text).some(isJson),
+    is_json: isJson(removeFence(text)),
+    has_json: readFencedParts(text).some(isJson),
   }
 })
 
 const bullet = /^\s*(?:[-*•–]|\d{1,2}[.)])\s+\S/
 
 /** Returns the content of a fence that encloses the whole text. */
-function unfenced(text: string): string {
+function removeFence(text: string): string {
   const bare = text.trim()
   if (!bare.startsWith('```') || !bare.endsWith('```') || bare.length < 7) return bare
   const inside = bare.slice(3, -3)
@@ -52,7 +52,7 @@ function unfenced(text: string): string {
   return line === -1 ? inside : inside.slice(line + 1)
 }
 
-function fencedParts(text: string): string[] {
+function readFencedParts(text: string): string[] {
   return text
     .split('```')
     .filter((_part, at) => at % 2 === 1)

@@ -125,39 +125,41 @@ const short_words_max = 8
 
 const checks: Record<string, (answer: AnswerText) => Breach | undefined> = {
   json: ({ is_json, has_json }) =>
-    is_json || has_json ? undefined : breach('The answer is not JSON.', 0.95),
+    is_json || has_json ? undefined : toBreach('The answer is not JSON.', 0.95),
   json_only: ({ is_json, has_json }) => {
     if (is_json) return undefined
     return has_json
-      ? breach('The answer has text besides its JSON.', 0.75)
-      : breach('The answer is not JSON.', 0.95)
+      ? toBreach('The answer has text besides its JSON.', 0.75)
+      : toBreach('The answer is not JSON.', 0.95)
   },
   plain: ({ text, bullets }) => {
     const mark = markdown.find(({ pattern }) => pattern.test(text))?.name
-    if (mark !== undefined) return breach(`The answer has ${mark} of Markdown.`, 0.9)
+    if (mark !== undefined) return toBreach(`The answer has ${mark} in Markdown.`, 0.9)
     return bullets >= 3 && /^\s*[-*] /m.test(text)
-      ? breach('The answer has a Markdown list.', 0.7)
+      ? toBreach('The answer has a Markdown list.', 0.7)
       : undefined
   },
   bullets: ({ bullets, words }) =>
-    bullets > 0 || words <= short_words_max ? undefined : breach('The answer has no list.', 0.85),
+    bullets > 0 || words <= short_words_max ? undefined : toBreach('The answer has no list.', 0.85),
   table: ({ text, words }) =>
     words <= short_words_max || /^\s*\|.*\|\s*$/m.test(text) || /<t[rd]\b/i.test(text)
       ? undefined
-      : breach('The answer has no table.', 0.85),
+      : toBreach('The answer has no table.', 0.85),
   no_bullets: ({ bullets }) =>
-    bullets >= 2 ? breach(`The answer has a list of ${bullets} points.`, 0.9) : undefined,
+    bullets >= 2 ? toBreach(`The answer has a list of ${bullets} points.`, 0.9) : undefined,
   yes_no: ({ text }) =>
     /^\W{0,3}(?:yes|no)\W{0,3}$/i.test(text.trim())
       ? undefined
-      : breach('The answer is more than "yes" or "no".', 0.85),
+      : toBreach('The answer is more than "yes" or "no".', 0.85),
   iso: ({ voice }) => {
     const found = otherDate.exec(voice)?.[0]
-    return found === undefined ? undefined : breach(`The answer writes the date "${found}".`, 0.85)
+    return found === undefined
+      ? undefined
+      : toBreach(`The answer writes the date "${found}".`, 0.85)
   },
   metric: ({ voice }) => {
     const found = imperial.exec(voice)?.[0]
-    return found === undefined ? undefined : breach(`The answer gives "${found}".`, 0.8)
+    return found === undefined ? undefined : toBreach(`The answer gives "${found}".`, 0.8)
   },
 }
 
@@ -167,11 +169,11 @@ function checkLetters(
 ): Breach | undefined {
   if (slot === 'emoji') {
     const emoji = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F/u.exec(prose)?.[0]
-    return emoji === undefined ? undefined : breach(`The answer has the emoji ${emoji}.`, 0.95)
+    return emoji === undefined ? undefined : toBreach(`The answer has the emoji ${emoji}.`, 0.95)
   }
   if (slot === 'exclamation') {
     return /[\p{L}\d]!(?:\s|$|")/u.test(voice)
-      ? breach('The answer has an exclamation mark.', 0.9)
+      ? toBreach('The answer has an exclamation mark.', 0.9)
       : undefined
   }
   if (slot !== 'case') return undefined
@@ -179,7 +181,7 @@ function checkLetters(
   const lower = voice.match(/\p{Ll}/gu)?.length ?? 0
   const wrong = value === 'lower' ? upper : lower
   return wrong >= 3 && wrong / Math.max(1, upper + lower) > 0.02
-    ? breach(`The answer has ${wrong} letters that are not ${value} case.`, 0.9)
+    ? toBreach(`The answer has ${wrong} letters that are not ${value} case.`, 0.9)
     : undefined
 }
 
@@ -195,6 +197,6 @@ const otherDate =
 const imperial =
   /\b\d[\d,.]{0,12} ?(?:miles?|feet|foot|inch(?:es)?|pounds?|lbs?|yards?|ounces?|gallons?|°F|degrees Fahrenheit)\b/i
 
-function breach(violation: string, confidence: number): Breach {
+function toBreach(violation: string, confidence: number): Breach {
   return { violation, confidence }
 }

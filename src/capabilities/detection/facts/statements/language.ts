@@ -34,6 +34,7 @@ const languagePatterns: readonly RegExp[] = [
   /^(?:responde|responda|contesta|escribe|habla)(?: \p{L}+){0,3} en (\p{L}+)/iu,
 ]
 
+/** Checks the language of an answer; an unknown language keeps the rule. */
 export function checkLanguage(
   { value }: Statement,
   { language }: { language: string | undefined },

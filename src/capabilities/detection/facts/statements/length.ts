@@ -108,10 +108,11 @@ function unitOf(text: string): string | undefined {
 /** Tolerance above a limit, because people and models count words differently. */
 const slack: Record<string, number> = { words: 0.1, characters: 0.05 }
 
+/** Checks the length of an answer, with a tolerance. */
 export function checkLength({ slot, value }: Statement, answer: AnswerText): Breach | undefined {
   const unit = slot.slice('length:'.length)
   const limit = Number(value)
-  const length = lengthIn(unit, answer)
+  const length = measureLength(unit, answer)
   if (length === undefined || length <= limit + Math.floor(limit * (slack[unit] ?? 0))) {
     return undefined
   }
@@ -122,7 +123,7 @@ export function checkLength({ slot, value }: Statement, answer: AnswerText): Bre
   }
 }
 
-function lengthIn(unit: string, answer: AnswerText): number | undefined {
+function measureLength(unit: string, answer: AnswerText): number | undefined {
   switch (unit) {
     case 'words':
       return answer.words

@@ -11,7 +11,7 @@ import { readFacts } from './values.ts'
 import { readForbidden, readRequired, readTools } from './words.ts'
 
 /** Checkable statements of a system or user message. */
-export type MessageStatements = {
+type MessageStatements = {
   statements: readonly Statement[]
   /** Sentences that lift earlier rules: "you can use emojis again". */
   releases: readonly string[]

@@ -1,7 +1,7 @@
 import type { MemoryEntry, Statement } from '../../contract.ts'
 
 /** A stated fact: its key, in the words of questions and answers, and its value. */
-export type Fact = { key: string; kind: string; value: string }
+type Fact = { key: string; kind: string; value: string }
 
 /** Reads named values of a sentence: "my order number is 4711", "the deadline is March 3". */
 export function readFacts(sentence: string): Statement[] {
@@ -118,7 +118,7 @@ export function factKey(words: string): string | undefined {
 }
 
 /** Kind of a fact's value: only values of one kind can contradict each other. */
-export type FactKind = 'email' | 'phone' | 'code' | 'number' | 'date' | 'weekday' | 'time' | 'name'
+type FactKind = 'email' | 'phone' | 'code' | 'number' | 'date' | 'weekday' | 'time' | 'name'
 
 /** A value as written, and normalised for comparison. */
 export type FactValue = { kind: FactKind; text: string; normal: string }
@@ -175,7 +175,7 @@ const kinds: readonly { kind: FactKind; pattern: RegExp; normal: (text: string) 
   },
 ]
 
-/** Reads the value at the start of a text; undefined if there is none. */
+/** Reads the value at the start of a text; undefined if it starts with no value. */
 export function readValue(text: string): FactValue | undefined {
   const bare = text.replace(/^[\s"'“‘*_`]{1,4}/, '')
   for (const { kind, pattern, normal } of kinds) {

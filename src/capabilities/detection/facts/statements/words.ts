@@ -11,7 +11,7 @@ export function readForbidden({ sentence, body, is_lasting }: Instruction): Stat
   const opened = ban.exec(body)
   if (opened === null) return []
   const rest = body.slice(opened[0].length)
-  return bannedIn(rest, opened[0]).map((value) => ({
+  return readBanned(rest, opened[0]).map((value) => ({
     kind: 'forbidden' as const,
     slot: `forbidden:${value.toLowerCase()}`,
     value,
@@ -23,8 +23,8 @@ export function readForbidden({ sentence, body, is_lasting }: Instruction): Stat
 const ban =
   /^(?:you )?(?:(?:do not|don't|must not|mustn't|may not|should not|shouldn't|cannot|can not|can't|shall not|are not allowed to|are never to|never|refrain from|avoid)(?: (?:ever|at any time|under any circumstances))?,? (?:say|saying|use|using|mention|mentioning|utter|write|writing|include|including|refer to|referring to|name|naming|call (?:it|them|us|anything)|speak of|talk about|talking about|bring up)|(?:verwende|benutze|benutz|sag|sage|schreib|schreibe|nutze|erwähne)(?:n sie)? (?:bitte )?(?:niemals|nie|nicht)|ban(?:ned)? (?:words?|phrases?|terms?)(?: are| is)?:?|forbidden (?:words?|phrases?|terms?)(?: are| is)?:?)(?: (?:of|anywhere|in (?:your|any|an) (?:answers?|repl(?:y|ies)|responses?))){0,2}/i
 
-function bannedIn(rest: string, opened: string): string[] {
-  const quoted = quotedIn(rest)
+function readBanned(rest: string, opened: string): string[] {
+  const quoted = readQuoted(rest)
   if (quoted.length > 0) {
     // "Use" can refer to things; only "say" always refers to words.
     const isWord = namesWord.test(rest) || !usesOnly.test(opened)
@@ -34,8 +34,8 @@ function bannedIn(rest: string, opened: string): string[] {
     /^:? ?(?:the|any of the)? ?(?:words?|terms?|phrases?|names?|brands?|(?:das )?wort|(?:den )?namen)(?: of)?:? (.{1,120})/i.exec(
       rest,
     )
-  if (word !== null) return listed(word[1] ?? '')
-  if (/forbidden|banned/i.test(opened)) return listed(rest)
+  if (word !== null) return readList(word[1] ?? '')
+  if (/forbidden|banned/i.test(opened)) return readList(rest)
   if (!/mention|refer|name|talk|bring up|speak/i.test(opened)) return []
   const named =
     /^ (?:(?:our|the|any|a) )?(?:(?:competitors?|rivals?|company|product|project|brand|customer)s?,? )?(\p{Lu}[\p{L}\p{N}-]{2,30}(?: \p{Lu}[\p{L}\p{N}-]{2,30}){0,2})(?=[\s.,;!?]|$)/u.exec(
@@ -58,7 +58,7 @@ function isCodeLike(rest: string): boolean {
 /**
  * Returns the words of an unquoted list: "cheap, free or discount"; empty for a list of sentences.
  */
-function listed(text: string): string[] {
+function readList(text: string): string[] {
   const parts = text
     .replace(/[.!?;].*$/s, '')
     .split(/,| or | and |\//i)
@@ -89,7 +89,7 @@ export function readRequired({ sentence, body, is_lasting }: Instruction): State
   const verb = (asked ?? passive)?.[1]?.toLowerCase()
   if (verb === undefined || !aboutAnswers.test(voice)) return []
   const phrase =
-    quotedIn(body)[0] ??
+    readQuoted(body)[0] ??
     /\b(?:with|phrase|words?|line|sentence|text|tag|signature|disclaimer)(?: the)?(?: (?:phrase|words?|line|sentence|text|tag))?: ?(.{2,120}?)[.]?$/i.exec(
       body,
     )?.[1]
@@ -121,7 +121,7 @@ function placeOfVerb(verb: string, body: string): 'start' | 'end' | 'anywhere' {
 }
 
 /** Returns the quoted phrases in order. An apostrophe inside a word is not a quote. */
-export function quotedIn(text: string): string[] {
+function readQuoted(text: string): string[] {
   const found: string[] = []
   const pattern =
     /„([^“”\n]{1,120})[“”]|"([^"\n]{1,120})"|“([^”\n]{1,120})”|`([^`\n]{1,120})`|«([^»\n]{1,120})»|(?<![\p{L}\p{N}])['‘]([^'’\n]{1,120})['’](?![\p{L}\p{N}])/gu
