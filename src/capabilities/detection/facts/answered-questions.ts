@@ -99,12 +99,13 @@ function findAnswered(
  * repetition shows that the reply was insufficient, and a new request can need a new reply.
  */
 function isLater({ dialogue }: DialogueReading, { said_at }: KnownAnswer, { at }: Answer): boolean {
-  const { heard } = dialogue
+  const { messages } = dialogue
   let said = 0
   for (let next = said_at + 1; next < at; next++) {
-    if (heard[next]?.role !== 'user') continue
+    if (messages[next]?.role !== 'user') continue
     said++
-    if (heard[next - 1]?.role === 'assistant' && !heard[next - 1]?.text.includes('?')) return false
+    if (messages[next - 1]?.role === 'assistant' && !messages[next - 1]?.text.includes('?'))
+      return false
   }
   return said > 0
 }
@@ -125,7 +126,7 @@ function findAskedFact(
     quote: fact.quote,
     value: factValueOf(fact).normal,
     place: fact.place,
-    said_at: dialogue.heard.findIndex(
+    said_at: dialogue.messages.findIndex(
       ({ role, text }) => role === 'user' && text.includes(fact.quote),
     ),
     task_id: fact.task_id,
@@ -134,7 +135,7 @@ function findAskedFact(
 
 /** Returns the user's next message if it is a reply: short, not a question, not evasive. */
 function findReply({ run, dialogue }: DialogueReading, { at }: Answer): KnownAnswer | undefined {
-  const next = dialogue.heard[at + 1]
+  const next = dialogue.messages[at + 1]
   const call = next && run.calls[next.call]
   if (next?.role !== 'user' || call === undefined || next.text.includes('?')) return undefined
   const words = wordsOf(next.text.slice(0, reply_chars_max))
@@ -165,8 +166,8 @@ function isReopened(
   known: KnownAnswer,
   answer: Answer,
 ): boolean {
-  const { heard, thread } = dialogue
-  const between = heard.slice(Math.max(0, known.said_at + 1), answer.at)
+  const { messages, thread } = dialogue
+  const between = messages.slice(Math.max(0, known.said_at + 1), answer.at)
   budget.spend(between.length + run.tools.length)
   return (
     between.some(isReopening) ||

@@ -11,16 +11,16 @@ export type Answer = {
   /** Valid statements, newest last. */
   active: readonly MemoryEntry[]
   /** The user's message that it answers; undefined if none was observed. */
-  asked: Message | undefined
-  /** Index in `Dialogue.heard`. */
+  question: Message | undefined
+  /** Index in `Dialogue.messages`. */
   at: number
 }
 
 /** The messages of a thread in order, including those that a branch inherited. */
-export type Dialogue = { thread: Thread; heard: readonly Message[]; answers: readonly Answer[] }
+export type Dialogue = { thread: Thread; messages: readonly Message[]; answers: readonly Answer[] }
 
 /** All dialogues of a run, and the statements valid at the end of its root threads. */
-export type Dialogues = { dialogues: readonly Dialogue[]; ledger: ContextMemory }
+export type Dialogues = { dialogues: readonly Dialogue[]; memory: ContextMemory }
 
 /** Reads a run's dialogues, once per run and earlier memory. */
 export function readDialogues(run: TaskRun, prior?: ContextMemory): Dialogues {
@@ -41,13 +41,13 @@ const dialoguesByRun = new WeakMap<
  * earlier tasks.
  */
 export function readContextMemory(run: TaskRun, prior?: ContextMemory): ContextMemory {
-  return readDialogues(run, prior).ledger
+  return readDialogues(run, prior).memory
 }
 
 function buildDialogues(run: TaskRun, prior: ContextMemory | undefined): Dialogues {
   const own = groupByThread(run)
   const withdrawn = findWithdrawn(run)
-  const heard = new Map<number, readonly Message[]>()
+  const messages = new Map<number, readonly Message[]>()
   const dialogues: Dialogue[] = []
   // The user's statements in earlier tasks stay known in the conversation; system rules end with
   // their task.
@@ -57,15 +57,15 @@ function buildDialogues(run: TaskRun, prior: ContextMemory | undefined): Dialogu
   )
   let entries: readonly MemoryEntry[] = earlier
   for (const thread of run.threads) {
-    const before = inheritMessages(run, thread, { own, heard })
+    const before = inheritMessages(run, thread, { own, messages })
     const all = [...before, ...(own.get(thread.index) ?? [])]
-    heard.set(thread.index, all)
+    messages.set(thread.index, all)
     const started = thread.kind === 'sub_agent' ? [] : earlier
     const read = readAnswers(run, all, { withdrawn, entries: started })
-    dialogues.push({ thread, heard: all, answers: read.answers })
+    dialogues.push({ thread, messages: all, answers: read.answers })
     if (thread.kind !== 'sub_agent') entries = mergeEntries(entries, read.entries)
   }
-  return { dialogues, ledger: { version: 1, entries } }
+  return { dialogues, memory: { version: 1, entries } }
 }
 
 function groupByThread(run: TaskRun): Map<number, Message[]> {
@@ -82,12 +82,12 @@ function groupByThread(run: TaskRun): Map<number, Message[]> {
 function inheritMessages(
   run: TaskRun,
   { index, kind, parent }: Thread,
-  { own, heard }: { own: Map<number, Message[]>; heard: Map<number, readonly Message[]> },
+  { own, messages }: { own: Map<number, Message[]>; messages: Map<number, readonly Message[]> },
 ): readonly Message[] {
   const first = own.get(index)?.[0]
   if (kind !== 'branch' || parent === null || first === undefined) return []
   const lost = new Set(run.breaks.filter(({ thread }) => thread === index).flatMap((b) => b.lost))
-  return (heard.get(parent) ?? []).filter(
+  return (messages.get(parent) ?? []).filter(
     (said) => said.index < first.index && !lost.has(said.index),
   )
 }
@@ -96,26 +96,26 @@ type Withdrawn = ReadonlyMap<number, readonly Message[]>
 
 function readAnswers(
   run: TaskRun,
-  heard: readonly Message[],
+  messages: readonly Message[],
   { withdrawn, ...start }: { withdrawn: Withdrawn; entries: readonly MemoryEntry[] },
 ) {
   const answers: Answer[] = []
   let entries = start.entries
-  let asked: Message | undefined
+  let question: Message | undefined
   let call = -1
-  for (const [at, message] of heard.entries()) {
+  for (const [at, message] of messages.entries()) {
     if (message.call !== call) {
       call = message.call
       entries = removeWithdrawn(run, entries, withdrawn.get(call))
     }
-    if (message.role === 'user') asked = message
-    const brought = run.calls[message.call]
-    if (brought === undefined) continue
+    if (message.role === 'user') question = message
+    const source = run.calls[message.call]
+    if (source === undefined) continue
     const step = message.step === null ? undefined : run.steps[message.step]
     if (step !== undefined) {
-      answers.push({ message, step, call: brought, active: entries, asked, at })
+      answers.push({ message, step, call: source, active: entries, question, at })
     } else {
-      entries = addStatements(entries, message, { task_id: run.task_id, place: placeOf(brought) })
+      entries = addStatements(entries, message, { task_id: run.task_id, place: placeOf(source) })
     }
   }
   return { answers, entries }

@@ -12,12 +12,12 @@ export const findResets: (run: TaskRun) => ReadonlySet<HistoryBreak> = remember(
     const course = getCourse(threads, message.thread)
     course.messages.push(message)
   }
-  const brought = findBringingCalls(run)
+  const resultCalls = findBringingCalls(run)
   for (const broken of run.breaks) {
     const course = getCourse(threads, broken.thread)
     for (const index of broken.lost) course.gone.add(index)
     const isAllGone =
-      broken.kind === 'truncated' && !brought.has(broken.call) && isGone(course, broken)
+      broken.kind === 'truncated' && !resultCalls.has(broken.call) && isGone(course, broken)
     if (broken.kind === 'reset' || isAllGone) found.add(broken)
   }
   return found

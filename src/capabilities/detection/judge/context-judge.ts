@@ -146,12 +146,12 @@ function toFindings(
   { statements, answers }: JudgeQuestion,
   { breaches, model }: { breaches: readonly Breach[]; model: string },
 ): FindingDraft[] {
-  return breaches.flatMap(({ statement: said, answer: given, why }) => {
-    const statement = statements[said]
-    const asked = answers[given]
+  return breaches.flatMap(({ statement: statementIndex, answer: answerIndex, why }) => {
+    const statement = statements[statementIndex]
+    const judged = answers[answerIndex]
     // Ignores breaches of statements that the question did not contain.
-    if (statement === undefined || asked?.holds.includes(said) !== true) return []
-    const { answer } = asked
+    if (statement === undefined || judged?.holds.includes(statementIndex) !== true) return []
+    const { answer } = judged
     return [
       toContextDraft(run, {
         type: 'lost_context',

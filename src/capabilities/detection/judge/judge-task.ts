@@ -49,7 +49,7 @@ export async function judgeTask(ports: JudgePorts, claim: JudgeClaim): Promise<J
   }
   const changes = await writeJudgement(db, {
     ...{ claim, run, failures_max: work.failures_max, retry_ms: work.retry_ms },
-    asked: question && judgement && { question, judgement },
+    exchange: question && judgement && { question, judgement },
     answers: getJudgeableDigests(run, prior),
     at: new Date(clock.now_ms()).toISOString(),
   })

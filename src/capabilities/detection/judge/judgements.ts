@@ -71,7 +71,7 @@ type JudgeResult = {
   claim: JudgeClaim
   run: TaskRun
   /** Undefined if nothing was left to ask. */
-  asked: { question: JudgeQuestion; judgement: Judgement } | undefined
+  exchange: { question: JudgeQuestion; judgement: Judgement } | undefined
   /** Digests of the answers that count as judged afterwards. */
   answers: readonly string[]
   /** ISO 8601. */
@@ -110,10 +110,10 @@ export async function writeJudgement(
 }
 
 /** Compares with the judge's earlier findings on the same answers. */
-function compareWithStored({ run, asked }: JudgeResult, stored: readonly Finding[]) {
-  const isAnswered = asked?.judgement.outcome === 'answered'
-  const drafts = asked?.judgement.outcome === 'answered' ? asked.judgement.findings : []
-  const places = new Set(asked?.question.answers.map(({ answer }) => placeKey(answer.call)))
+function compareWithStored({ run, exchange }: JudgeResult, stored: readonly Finding[]) {
+  const isAnswered = exchange?.judgement.outcome === 'answered'
+  const drafts = exchange?.judgement.outcome === 'answered' ? exchange.judgement.findings : []
+  const places = new Set(exchange?.question.answers.map(({ answer }) => placeKey(answer.call)))
   const judged = stored.filter(
     (finding) =>
       isAnswered &&
@@ -143,10 +143,10 @@ type JudgeState = { not_checked: readonly NotChecked[]; judge_due_at: string | n
 
 async function writeState(
   trx: DetectionDb,
-  { claim, asked, answers, failures_max, retry_ms }: JudgeResult,
+  { claim, exchange, answers, failures_max, retry_ms }: JudgeResult,
   before: JudgeState,
 ): Promise<void> {
-  const judgement = asked?.judgement
+  const judgement = exchange?.judgement
   const failures = judgement?.outcome === 'failed' ? (claim.judged?.failures ?? 0) + 1 : 0
   const isRetried = failures > 0 && failures < failures_max
   const isOver = !isRetried && judgement?.outcome !== 'over_budget'

@@ -35,10 +35,10 @@ export function getJudgeableDigests(run: TaskRun, prior: ContextMemory | undefin
 export function buildQuestion(
   run: TaskRun,
   prior: ContextMemory | undefined,
-  asked: readonly string[] = [],
+  judged: readonly string[] = [],
 ): JudgeQuestion | undefined {
   const fresh = findJudgeable(run, prior).filter(
-    (answer) => !asked.includes(digestOfAnswer(answer)),
+    (answer) => !judged.includes(digestOfAnswer(answer)),
   )
   if (fresh.length === 0) return undefined
   const known = collectStatements(fresh)

@@ -54,7 +54,7 @@ export type RunState = {
   /**
    * Highest number of times that one call without a history contained a result, by id and content.
    */
-  brought: Map<string, number>
+  resultCounts: Map<string, number>
   /** Tools that ran in their own observation, by trace and id. */
   toolRuns: Map<string, KnownRun>
   /** Steps whose answer lists its tool calls. */
@@ -77,7 +77,7 @@ export const bounds = {
   messages_max: 100_000,
   tools_max: 50_000,
   /** Results in calls without a history, including results that no call asked for. */
-  brought_max: 100_000,
+  resultCounts_max: 100_000,
   /** Approximate characters of all texts; later texts are cut to `lateText_chars_max`. */
   text_chars_sum_max: 16_000_000,
   lateText_chars_max: 512,
@@ -100,7 +100,7 @@ export function createState(task: TaskIdentity): RunState {
     usesById: new Map(),
     answeredByMessage: new Set(),
     ranWithoutId: new Map(),
-    brought: new Map(),
+    resultCounts: new Map(),
     toolRuns: new Map(),
     listedSteps: new Set(),
     spans: new Map(),
@@ -196,7 +196,7 @@ export function countBytes(state: RunState): number {
   bytes += state.threads.length * objectBytes.thread
   bytes += (state.spans.size + state.lanes.size) * objectBytes.span
   bytes += (state.callsBySpan.size + state.callsByParent.size) * objectBytes.span
-  bytes += (state.toolRuns.size + state.brought.size) * objectBytes.span
+  bytes += (state.toolRuns.size + state.resultCounts.size) * objectBytes.span
   for (const text of state.declared.keys()) bytes += declared_factor * text.length
   for (const { raw, ids } of state.heads) {
     bytes += 2 * (raw?.length ?? 0) + ids.length * objectBytes.ofHead

@@ -8,7 +8,7 @@ import { addMessage, bounds, holdText, type RunState } from './run-state.ts'
 import {
   addAskedUses,
   addOrphan,
-  type BroughtResult,
+  type CallResult,
   dropWaitingUses,
   isAskedWith,
   joinResult,
@@ -25,22 +25,20 @@ export function takeMessages(state: RunState, followed: FollowedHistory, row: Ob
     return
   }
   const from = followed.is_first ? fresh.findLastIndex(({ role }) => role === 'assistant') : 0
-  const bringing = { followed, row, call: getCallIndex(state, row) }
+  const source = { followed, row, call: getCallIndex(state, row) }
   const before = head.answer
-  let isBack = false
+  let isAnswerResent = false
   for (const [at, reported] of fresh.entries()) {
     const answer = matchAnswer(head, reported)
     const first = answer ?? known?.[at] ?? -1
-    if (answer !== undefined) isBack = true
+    if (answer !== undefined) isAnswerResent = true
     const id =
-      first === -1
-        ? addHistoryMessage(state, reported, { ...bringing, is_seen: at >= from })
-        : first
+      first === -1 ? addHistoryMessage(state, reported, { ...source, is_seen: at >= from }) : first
     head.digests.push(reported.digest)
     head.ids.push(id)
     if (reported.role === 'system' && head.systems === head.ids.length - 1) head.systems += 1
   }
-  if (isBack) markOrphans(state, followed.thread)
+  if (isAnswerResent) markOrphans(state, followed.thread)
   else if (before !== undefined && fresh.length > 0)
     dropWaitingUses(state, followed.thread, before.message)
 }
@@ -52,29 +50,29 @@ export function takeMessages(state: RunState, followed: FollowedHistory, row: Ob
 function matchAnswer(head: Head, reported: HistoryMessage): number | undefined {
   const { answer } = head
   if (answer === undefined) return undefined
-  const isIt = isAnswer(answer, reported)
-  const isWhole = isIt && reported.calls.length >= answer.reported.calls.length
+  const isMatch = isAnswer(answer, reported)
+  const isWhole = isMatch && reported.calls.length >= answer.reported.calls.length
   if (isWhole || reported.role !== 'assistant') head.answer = undefined
-  return isIt ? answer.message : undefined
+  return isMatch ? answer.message : undefined
 }
 
-type BringingCall = { followed: FollowedHistory; row: Observation; call: number; is_seen: boolean }
+type MessageSource = { followed: FollowedHistory; row: Observation; call: number; is_seen: boolean }
 
 /** Adds a new message, with its tool calls or results. */
 function addHistoryMessage(
   state: RunState,
   reported: HistoryMessage,
-  bringing: BringingCall,
+  source: MessageSource,
 ): number {
-  const { row, call } = bringing
-  const { thread } = bringing.followed
+  const { row, call } = source
+  const { thread } = source.followed
   const line = state.lines[thread]
   if (reported.role === 'user' && line !== undefined) line.after_user = true
-  if (reported.role === 'assistant' && bringing.is_seen) {
+  if (reported.role === 'assistant' && source.is_seen) {
     addAskedUses(state, reported.calls, { thread, step: null, row, is_cut: false })
   }
-  if (reported.role === 'tool' && bringing.is_seen) {
-    const is_quiet = bringing.followed.known !== undefined
+  if (reported.role === 'tool' && source.is_seen) {
+    const is_quiet = source.followed.known !== undefined
     const isAsked = joinResult(state, reported, { thread, row, is_quiet })
     if (!isAsked && !is_quiet) addOrphan(state, reported, { thread, row })
   }
@@ -104,7 +102,7 @@ function takeResults(state: RunState, thread: number, row: Observation): void {
   for (const [at, { tool_call_id, content: text }] of results.entries()) {
     if (!fresh.has(at)) continue
     const tool_name = findToolName(state, thread, tool_call_id)
-    const reported: BroughtResult = {
+    const reported: CallResult = {
       tool_call_id,
       tool_name,
       text,
@@ -118,20 +116,20 @@ function takeResults(state: RunState, thread: number, row: Observation): void {
 
 /** Returns the indexes of results that occur more often than in any earlier call. */
 function selectNew(state: RunState, results: readonly ToolResult[]): Set<number> {
-  const { brought, left_out } = state
+  const { resultCounts, left_out } = state
   const here = new Map<string, number>()
   const fresh = new Set<number>()
   for (const [index, result] of results.entries()) {
     const key = resultKey(result)
     const times = (here.get(key) ?? 0) + 1
     here.set(key, times)
-    const known = brought.get(key)
+    const known = resultCounts.get(key)
     if (times <= (known ?? 0)) continue
-    if (known === undefined && brought.size >= bounds.brought_max) {
-      left_out.add(`results of calls without a history beyond ${bounds.brought_max}`)
+    if (known === undefined && resultCounts.size >= bounds.resultCounts_max) {
+      left_out.add(`results of calls without a history beyond ${bounds.resultCounts_max}`)
       continue
     }
-    brought.set(key, times)
+    resultCounts.set(key, times)
     fresh.add(index)
   }
   return fresh

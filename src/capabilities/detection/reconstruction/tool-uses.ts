@@ -115,7 +115,7 @@ export function placeOf({ trace_id, observation_id }: Observation): Place {
 }
 
 /** A result found in a call. */
-export type BroughtResult = Pick<
+export type CallResult = Pick<
   HistoryMessage,
   'text' | 'tool_call_id' | 'tool_name' | 'is_error'
 > & {
@@ -129,11 +129,7 @@ type ResultOrigin = { thread: number; row: Observation; is_quiet: boolean }
 /**
  * Joins a result with the tool call it answers. Returns false if no call of the task asked for it.
  */
-export function joinResult(
-  state: RunState,
-  reported: BroughtResult,
-  origin: ResultOrigin,
-): boolean {
+export function joinResult(state: RunState, reported: CallResult, origin: ResultOrigin): boolean {
   const { thread, row } = origin
   const open = state.lines[thread]?.open ?? []
   const at = findOpen(state, open, reported)
@@ -160,7 +156,7 @@ export function joinResult(
  * Returns the position among the waiting uses: the first of the latest answer that used the id,
  * otherwise the first use without an id.
  */
-function findOpen(state: RunState, open: readonly number[], reported: BroughtResult): number {
+function findOpen(state: RunState, open: readonly number[], reported: CallResult): number {
   const { tool_call_id: id, tool_name } = reported
   if (id !== '') {
     const latest =
@@ -189,7 +185,7 @@ export function isAskedWith(state: RunState, index: number, other: ToolUse): boo
  */
 function completeUse(
   state: RunState,
-  reported: BroughtResult,
+  reported: CallResult,
   { row, is_quiet: isQuiet }: ResultOrigin,
 ): boolean {
   const index =
@@ -209,7 +205,7 @@ function completeUse(
 }
 
 /** Takes the oldest run of this name whose result has not arrived in a message. */
-function takeRunWithoutId(state: RunState, reported: BroughtResult): number | undefined {
+function takeRunWithoutId(state: RunState, reported: CallResult): number | undefined {
   const name = reported.tool_name || reported.tool_call_id
   if (reported.tool_call_id !== '' && reported.tool_call_id !== name) return undefined
   return state.ranWithoutId.get(name)?.shift()
@@ -218,7 +214,7 @@ function takeRunWithoutId(state: RunState, reported: BroughtResult): number | un
 /** Adds a result that no call of the task asked for. */
 export function addOrphan(
   state: RunState,
-  reported: BroughtResult,
+  reported: CallResult,
   { thread, row }: { thread: number; row: Observation },
 ): void {
   const use = {
@@ -243,7 +239,7 @@ export function addOrphan(
 
 function holdResult(
   state: RunState,
-  reported: Pick<BroughtResult, 'text' | 'is_error' | 'is_hidden'>,
+  reported: Pick<CallResult, 'text' | 'is_error' | 'is_hidden'>,
   { name, arguments: args }: Pick<ToolUse, 'name' | 'arguments'>,
 ): Pick<ToolUse, 'result' | 'masked' | 'out' | 'fault'> {
   if (reported.is_hidden === true) return { result: null, masked: null, out: null, fault: null }

@@ -95,12 +95,12 @@ const statements_max = 5
 /** Returns the lost statements that were still valid and never repeated. */
 function findLostStatements(
   run: TaskRun,
-  { answers, heard }: Dialogue,
+  { answers, messages }: Dialogue,
   lost: readonly Message[],
 ): MemoryEntry[] {
   const active = answers.at(-1)?.active ?? []
   const gone = new Set(lost)
-  const kept = heard
+  const kept = messages
     .filter((message) => !gone.has(message))
     .flatMap((message) => readStatements(message).statements)
   const keptSlots = new Set(kept.map(({ slot, value }) => `${slot}=${value}`))

@@ -82,13 +82,13 @@ function claimsOf(run: TaskRun, { message, step }: Answer, facts: readonly Memor
 /** Tells whether the claimed value has its own source: a tool's result, or another message. */
 function isSourced(
   run: TaskRun,
-  { heard, thread }: Dialogue,
+  { messages, thread }: Dialogue,
   { answer, claim }: { answer: Answer; claim: Contradiction },
   budget: WorkBudget,
 ): boolean {
   const value = claim.claimed.text.toLowerCase()
   budget.spend(answer.at + run.tools.length)
-  const isSaid = heard
+  const isSaid = messages
     .slice(0, answer.at)
     .some(({ role, text, step }) => step === null && role !== 'assistant' && mentions(text, value))
   return (

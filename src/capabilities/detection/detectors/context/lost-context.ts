@@ -54,8 +54,8 @@ export const lostContext: Detector<typeof settings> = {
         toFindings(run, course, confidence_min),
       ),
     )
-    const asked = findAnsweredQuestions(run, budget, prior).filter(({ was_asked }) => !was_asked)
-    return [...broken, ...asked.map((again) => toQuestionDraft(run, 'lost_context', again))]
+    const repeated = findAnsweredQuestions(run, budget, prior).filter(({ was_asked }) => !was_asked)
+    return [...broken, ...repeated.map((again) => toQuestionDraft(run, 'lost_context', again))]
   },
 }
 
@@ -95,13 +95,13 @@ function coursesOf(
 function isCheckable(
   run: TaskRun,
   rule: MemoryEntry,
-  { step, call, message, asked }: Answer,
+  { step, call, message, question }: Answer,
 ): boolean {
   if (step.tools.length > 0 || step.is_partial || step.refusal !== undefined) return false
   if (call.status !== 'ok' || cutShort.has(call.finish_reason)) return false
   if (message.text.trim() === '' || message.text.length >= text_chars_max) return false
-  if (asked === undefined || isOwn(run, rule, asked.text, asked.call)) return true
-  return !isAbout(rule, asked.text)
+  if (question === undefined || isOwn(run, rule, question.text, question.call)) return true
+  return !isAbout(rule, question.text)
 }
 
 const cutShort = new Set(['length', 'content_filter', 'max_tokens'])
