@@ -20,7 +20,7 @@ export const faultOfCall = remember((call: ModelCall): CallFault | null => {
 })
 
 /** Tells whether the call was answered without failure. */
-export function wentWell(call: ModelCall): boolean {
+export function hasSucceeded(call: ModelCall): boolean {
   return call.status === 'ok' && faultOfCall(call) === null
 }
 

@@ -1,7 +1,7 @@
 /** The front door of the facts: everything that detectors and later rooms read of a run. */
 export { findAnnouncement, findRefusal, findSuccessClaims } from './answer-claims.ts'
 export { findAnsweredQuestions, toQuestionDraft } from './answered-questions.ts'
-export { type CallFault, faultOfCall, isQuota, wentWell } from './call-fault.ts'
+export { type CallFault, faultOfCall, hasSucceeded, isQuota } from './call-fault.ts'
 export { type Chant, findChant, splitProse } from './chants.ts'
 export { toContextDraft } from './context-draft.ts'
 export { isAbout, selectEffective } from './context-memory.ts'

@@ -1,10 +1,10 @@
 import type { ModelCall, Step, TaskRun, Thread, ToolUse } from '../reconstruction/index.ts'
-import { wentWell } from './call-fault.ts'
+import { hasSucceeded } from './call-fault.ts'
 
 /** Looks ahead in a run; each query takes constant time after one pass over the threads. */
 export type RunCourse = {
   /** Tells whether a later call succeeded in the call's own history or in one that continues it. */
-  goesOnAfter(call: ModelCall): boolean
+  recoversAfter(call: ModelCall): boolean
   /** Returns the tool uses of a thread in the order asked, including those without a known step. */
   usesOf(thread: Thread): readonly ToolUse[]
 }
@@ -16,13 +16,13 @@ export type RunCourse = {
  */
 export function createCourse(
   run: TaskRun,
-  isGood: (call: ModelCall) => boolean = wentWell,
+  isGood: (call: ModelCall) => boolean = hasSucceeded,
 ): RunCourse {
   const lastGood = run.threads.map((thread) => findLastGoodCall(run, thread, isGood))
   const branches = branchesOf(run)
   const uses = Map.groupBy(run.tools, ({ thread }) => thread)
   return {
-    goesOnAfter(call) {
+    recoversAfter(call) {
       const family = [...listAncestors(run, call.thread), ...(branches.get(call.thread) ?? [])]
       return family.some((thread) => (lastGood[thread] ?? -1) > call.index)
     },

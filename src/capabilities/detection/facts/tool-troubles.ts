@@ -1,5 +1,5 @@
 import type { TaskRun, Thread, ToolFault, ToolUse } from '../reconstruction/index.ts'
-import { wentWell } from './call-fault.ts'
+import { hasSucceeded } from './call-fault.ts'
 import { createCourse } from './thread-course.ts'
 import { natureOfTool } from './tool-effect.ts'
 
@@ -11,8 +11,8 @@ export type ToolTrouble = {
   start_step: number | null
   end_step: number | null
   /** True if a later use of the tool succeeded. */
-  isMended: boolean
-  /** True if `isMended`, or if the thread succeeded by other means. */
+  isFixed: boolean
+  /** True if `isFixed`, or if the thread succeeded by other means. */
   isOver: boolean
   /** True if no further attempt is expected: the thread gave its last answer, or the task ended. */
   isAtRest: boolean
@@ -48,14 +48,14 @@ export function findTroubles(
  */
 function isThreadAtRest(run: TaskRun, thread: Thread): boolean {
   const call = run.calls[thread.calls.at(-1) ?? -1]
-  if (call !== undefined && !wentWell(call)) return false
+  if (call !== undefined && !hasSucceeded(call)) return false
   if (run.state === 'failed') return true
   const last = run.steps[thread.steps.at(-1) ?? -1]
   if (last === undefined) return false
   return last.tools.every((at) => natureOfTool(run.tools[at]?.name ?? '').isEnd)
 }
 
-type Streak = { fault: ToolFault; faulted: ToolUse[]; isMended: boolean }
+type Streak = { fault: ToolFault; faulted: ToolUse[]; isFixed: boolean }
 
 function streaksOfTool(uses: readonly ToolUse[]): Streak[] {
   const streaks: Streak[] = []
@@ -68,11 +68,11 @@ function streaksOfTool(uses: readonly ToolUse[]): Streak[] {
       open = undefined
     } else if (open?.fault === use.fault) open.faulted.push(use)
     else {
-      open = { fault: use.fault, faulted: [use], isMended: false }
+      open = { fault: use.fault, faulted: [use], isFixed: false }
       streaks.push(open)
     }
   }
-  return streaks.map((streak, at) => ({ ...streak, isMended: at < mended }))
+  return streaks.map((streak, at) => ({ ...streak, isFixed: at < mended }))
 }
 
 type ToolStreak = Streak & {
@@ -83,19 +83,19 @@ type ToolStreak = Streak & {
 }
 
 function toTrouble(seen: ToolStreak): ToolTrouble {
-  const { run, tool, fault, faulted, isMended, isAtRest } = seen
+  const { run, tool, fault, faulted, isFixed, isAtRest } = seen
   const steps = faulted.flatMap(({ step }) => step ?? [])
   const end_step = steps.at(-1) ?? null
   const indexes = faulted.map(({ index }) => index)
-  const byOtherMeans = !isMended && end_step !== null && isRecovered(run, end_step, indexes)
+  const byOtherMeans = !isFixed && end_step !== null && isRecovered(run, end_step, indexes)
   return {
     tool,
     fault,
     uses: faulted,
     start_step: steps[0] ?? null,
     end_step,
-    isMended,
-    isOver: isMended || byOtherMeans || isLaterUseGood(seen),
+    isFixed,
+    isOver: isFixed || byOtherMeans || isLaterUseGood(seen),
     isAtRest,
   }
 }

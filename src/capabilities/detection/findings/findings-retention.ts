@@ -118,7 +118,7 @@ async function expire(
   `.execute(trx)
 }
 
-const expiredSummary = 'The evidence was deleted by retention.'
+const expiredSummary = 'The evidence is no longer stored.'
 
 /**
  * Deletes the findings of tasks the user took part in, and of tasks whose memory contains

@@ -7,10 +7,9 @@ import {
   type Evidence,
   type FindingDraft,
   findingPlaces_max,
-  type Severity,
-  severities,
 } from '../contract.ts'
 import { detectors } from '../detectors/index.ts'
+import { severityRank } from '../facts/index.ts'
 import { spanKey, type TaskRun } from '../reconstruction/index.ts'
 import { type DetectionSettings, isJudgeOff, judgeDetector } from '../settings/detector-settings.ts'
 import type { Finding, NotChecked } from './finding.ts'
@@ -86,11 +85,7 @@ function getFindingId(
 
 function sortWorstFirst(drafts: readonly FindingDraft[]): readonly FindingDraft[] {
   if (drafts.length <= taskFindings_max) return drafts
-  return drafts.toSorted((a, b) => rank(b.severity) - rank(a.severity))
-}
-
-function rank(severity: Severity): number {
-  return severities.indexOf(severity)
+  return drafts.toSorted((a, b) => severityRank(b.severity) - severityRank(a.severity))
 }
 
 function toNewFinding(

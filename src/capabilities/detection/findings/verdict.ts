@@ -1,12 +1,6 @@
 import { dollarsFrom, nanoDollarsFrom } from '../../../kernel/dollars.ts'
 import type { TaskVerdict } from '../../../platform/relational/index.ts'
-import {
-  type Evidence,
-  type FindingDraft,
-  type FindingKind,
-  type Severity,
-  severities,
-} from '../contract.ts'
+import type { Evidence, FindingDraft, FindingKind, Severity } from '../contract.ts'
 import { placeKey, severityRank, wasteOfCalls } from '../facts/index.ts'
 import type { Place, TaskRun } from '../reconstruction/index.ts'
 import type { Finding } from './finding.ts'
@@ -65,7 +59,7 @@ export function toVerdictColumns(
 
 /** Returns 1 for `info` up to 5 for `critical`. */
 export function severityNumber(severity: Severity): number {
-  return severities.indexOf(severity) + 1
+  return severityRank(severity) + 1
 }
 
 /** The first finding from which a task never recovered. */

@@ -64,8 +64,8 @@ export async function writeResult(db: DetectionDb, result: TaskResult): Promise<
     const { changes, put, withdrawn, kept } = compareFindings({ ...toComparison(result), stored })
     await putFindings(trx, put, detected_at)
     await withdrawFindings(trx, snapshot, { ids: withdrawn, at: detected_at })
-    const standing = [...selectFindings(result), ...kept]
-    await writeVerdict(trx, snapshot, toVerdictColumns(result.run, standing, detected_at))
+    const valid = [...selectFindings(result), ...kept]
+    await writeVerdict(trx, snapshot, toVerdictColumns(result.run, valid, detected_at))
     await writeDetection(trx, snapshot, toColumns(result, before), result)
     if (result.judging !== undefined) await markJudging(trx, snapshot, result.judging, before)
     if (hasChanged(before.ledger, result.ledger)) {

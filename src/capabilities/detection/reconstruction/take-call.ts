@@ -14,10 +14,10 @@ import { addAskedUses } from './tool-uses.ts'
  * known call only fills in missing fields.
  */
 export function takeCall(state: RunState, row: Observation): void {
-  const twin = findDuplicate(state, row)
-  if (twin !== undefined) {
-    rememberCall(state, row, twin)
-    mergeDuplicate(state, row, twin)
+  const duplicate = findDuplicate(state, row)
+  if (duplicate !== undefined) {
+    rememberCall(state, row, duplicate)
+    mergeDuplicate(state, row, duplicate)
     return
   }
   const index = state.calls.length

@@ -152,17 +152,13 @@ function addRun(
     ...noResult,
     ...toRanUse(state, run, row),
     asked_at: call?.end_time ?? row.start_time,
-    asked_by: call === undefined ? placeOf(row) : { ...placeOf(row), ...placeOfCall(call) },
+    asked_by: call === undefined ? placeOf(row) : { ...placeOf(row), ...placeOf(call) },
     asked_from: call?.start_time ?? row.start_time,
   })
   if (index !== undefined && run.id === '') rememberRun(state, run, index)
   if (index === undefined || !isUntold) return
   state.steps[last.index] = { ...last, tools: [...last.tools, index] }
   updateStepSig(state, last.index)
-}
-
-function placeOfCall({ trace_id, observation_id }: { trace_id: string; observation_id: string }) {
-  return { trace_id, observation_id }
 }
 
 /** Updates a step's digest after the arguments of its tools became known. */

@@ -110,7 +110,7 @@ export const noResult = {
 } as const
 
 /** Returns the ids of an observation. */
-export function placeOf({ trace_id, observation_id }: Observation): Place {
+export function placeOf({ trace_id, observation_id }: Place): Place {
   return { trace_id, observation_id }
 }
 

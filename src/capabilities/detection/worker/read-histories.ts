@@ -49,8 +49,8 @@ export async function readHistories(
 ): Promise<Map<HistoryRequest, TaskHistory>> {
   const known = requests.filter(({ history }) => history !== undefined)
   const fresh = await extendHistories(store, project_id, known)
-  const anew = requests.filter((one) => !fresh.has(one))
-  for (const one of anew) {
+  const rebuilt = requests.filter((one) => !fresh.has(one))
+  for (const one of rebuilt) {
     const made = await extendHistories(store, project_id, [{ ...one, history: undefined }])
     for (const history of made.values()) {
       history.calls_missing = Math.max(0, one.calls - history.calls)
@@ -107,11 +107,11 @@ function addRows(chunk: readonly WantedVersion[], rows: readonly Observation[]):
     if (known === undefined) byTask.set(one, { history, rows: [row] })
     else known.rows.push(row)
   }
-  const anew: HistoryRequest[] = []
+  const rebuilt: HistoryRequest[] = []
   for (const [one, { history, rows: own }] of byTask) {
-    if (history.add(own) === 'rebuild') anew.push(one)
+    if (history.add(own) === 'rebuild') rebuilt.push(one)
   }
-  return anew
+  return rebuilt
 }
 
 /** Tells whether the roll-up counts calls that are newly missing from this history. */

@@ -123,17 +123,17 @@ async function analyseClaimed(
     findEffectiveSettings(ports.db, project_id),
   ])
   const factsOf = new Map(facts.map((one) => [one.task_id, one]))
-  const there = claimed.flatMap((task) => {
+  const existing = claimed.flatMap((task) => {
     const known = factsOf.get(task.task_id)
     return known === undefined ? [] : [{ task, facts: known }]
   })
   try {
-    await analyseTogether(ports, there, settings)
+    await analyseTogether(ports, existing, settings)
   } catch (error) {
     if (isOutage(error)) throw error
-    if (there.length === 1) return postponeFailed(ports, there[0]?.task, error)
+    if (existing.length === 1) return postponeFailed(ports, existing[0]?.task, error)
     // One task is at fault: analyse each on its own, so that the others succeed.
-    for (const one of there) {
+    for (const one of existing) {
       await analyseTogether(ports, [one], settings).catch((cause: unknown) => {
         if (isOutage(cause)) throw cause
         return postponeFailed(ports, one.task, cause)

@@ -36,8 +36,8 @@ export const duplicateSideEffect: Detector<typeof settings> = {
         const uses = usesOfSteps(run, turn)
         budget.spend(uses.length)
         const done = uses.filter(isDone)
-        const deeds = [...Map.groupBy(done, ({ sig }) => sig).values()]
-        const twice = deeds.filter((same) => same.length > 1)
+        const effects = [...Map.groupBy(done, ({ sig }) => sig).values()]
+        const twice = effects.filter((same) => same.length > 1)
         if (twice.length === 0) return []
         const isWanted = wantsSeveral(run, turn)
         return twice

@@ -4,12 +4,12 @@ import {
   callOf,
   countTimes,
   createCourse,
+  hasSucceeded,
   natureOfTool,
   placesOfSteps,
   streaksOf,
   toFailureDraft,
   wasteOfSteps,
-  wentWell,
 } from '../../facts/index.ts'
 import type { Step, TaskRun, Thread } from '../../reconstruction/index.ts'
 
@@ -29,7 +29,7 @@ export const emptyCompletion: Detector<typeof settings> = {
   detect(run, _settings, budget) {
     const course = createCourse(run, (call) => {
       const step = run.steps[call.step ?? -1]
-      return wentWell(call) && step !== undefined && !isEmpty(run, step)
+      return hasSucceeded(call) && step !== undefined && !isEmpty(run, step)
     })
     return run.threads.flatMap((thread) => {
       budget.spend(thread.steps.length)
@@ -40,7 +40,7 @@ export const emptyCompletion: Detector<typeof settings> = {
         if (first === undefined || last === undefined || followsTheEnd(run, thread, first))
           return []
         const call = callOf(run, last)
-        return [toFinding(run, items, call !== undefined && course.goesOnAfter(call))]
+        return [toFinding(run, items, call !== undefined && course.recoversAfter(call))]
       })
     })
   },
@@ -54,7 +54,7 @@ const cutReasons = new Set(['length', 'max_tokens', 'content_filter', 'refusal',
 
 function isEmpty(run: TaskRun, step: Step): boolean {
   const call = callOf(run, step)
-  if (call === undefined || step.tools.length > 0 || step.is_partial || !wentWell(call))
+  if (call === undefined || step.tools.length > 0 || step.is_partial || !hasSucceeded(call))
     return false
   if (cutReasons.has(call.finish_reason.toLowerCase()) || step.refusal) return false
   if (step.text !== null) return step.text.trim() === '' && call.finish_reason !== 'tool_calls'

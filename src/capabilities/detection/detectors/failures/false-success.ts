@@ -115,7 +115,7 @@ function toFindings(
   const claim = claims.find(isAboutTests) ?? claims[0]
   if (claim === undefined) return []
   const [said] = placesOfSteps(run, [step.index])
-  const recovered = isMendedLater(run, step, failed)
+  const recovered = isFixedLater(run, step, failed)
   const faults = uses.filter((use) => use.name === failed.name && !isGood(use))
   const finding = toFailureDraft({
     type: 'false_success',
@@ -163,7 +163,7 @@ function isAbout(claim: string, words: readonly string[]): boolean {
 }
 
 /** Tells whether a later use of the tool succeeded and made the claim true. */
-function isMendedLater(run: TaskRun, step: Step, failed: ToolUse): boolean {
+function isFixedLater(run: TaskRun, step: Step, failed: ToolUse): boolean {
   return (run.threads[step.thread]?.steps ?? []).some(
     (index) =>
       index > step.index &&

@@ -5,12 +5,12 @@ import {
   countTimes,
   createCourse,
   faultOfCall,
+  hasSucceeded,
   placeOf,
   type RunCourse,
   streaksOf,
   toFailureDraft,
   wasteOf,
-  wentWell,
 } from '../../facts/index.ts'
 import type { ModelCall, TaskRun } from '../../reconstruction/index.ts'
 
@@ -37,7 +37,7 @@ export const finishReason: Detector<typeof settings> = {
   needs: [],
   settings,
   detect(run, { short_output_tokens }, budget) {
-    const course = createCourse(run, (call) => wentWell(call) && endingOf(call) === null)
+    const course = createCourse(run, (call) => hasSucceeded(call) && endingOf(call) === null)
     return run.threads.flatMap((thread) => {
       budget.spend(thread.calls.length)
       return streaksOf(callsOf(run, thread), endingOf).flatMap(({ key, items }) =>
@@ -79,7 +79,7 @@ function toTruncatedFindings(context: StreakContext, calls: readonly ModelCall[]
   return toFindings(context, calls, {
     type: 'output_truncated',
     severity: isEmpty ? 'high' : isShort ? 'low' : 'medium',
-    deed: `An answer was cut ${what} ${countTimes(calls.length)}`,
+    event: `An answer was cut ${what} ${countTimes(calls.length)}`,
   })
 }
 
@@ -87,28 +87,28 @@ function toFilteredFindings(context: StreakContext, calls: readonly ModelCall[])
   return toFindings(context, calls, {
     type: 'content_filter',
     severity: 'medium',
-    deed: `The provider's filter ended an answer ${countTimes(calls.length)}`,
+    event: `The provider's filter ended an answer ${countTimes(calls.length)}`,
   })
 }
 
-type CutAnswer = { type: Ending; severity: Severity; deed: string }
+type CutAnswer = { type: Ending; severity: Severity; event: string }
 
 function toFindings(
   { run, course }: StreakContext,
   calls: readonly ModelCall[],
-  { type, severity, deed }: CutAnswer,
+  { type, severity, event }: CutAnswer,
 ): FindingDraft[] {
   const [first] = calls
   const last = calls.at(-1)
   if (first === undefined || last === undefined) return []
-  const recovered = course.goesOnAfter(last)
+  const recovered = course.recoversAfter(last)
   const end = recovered ? 'and a later answer was complete' : 'and no later answer was complete'
   const finding = toFailureDraft({
     type,
     severity,
     recovered,
     began: first,
-    summary: `${deed}, ${end}.`,
+    summary: `${event}, ${end}.`,
     start_step: first.step,
     end_step: last.step,
     places: calls.map(placeOf),

@@ -4,13 +4,13 @@ import {
   callOf,
   cutText,
   findAnnouncement,
+  hasSucceeded,
   natureOfTool,
   noWaste,
   placesOfSteps,
   remember,
   toFailureDraft,
   turnsOf,
-  wentWell,
 } from '../../facts/index.ts'
 import type { Step, TaskRun, Thread } from '../../reconstruction/index.ts'
 
@@ -77,7 +77,7 @@ function findOpenStop(run: TaskRun, thread: Thread): FindingDraft[] {
   const step = run.steps[thread.steps.at(-1) ?? -1]
   const call = step && callOf(run, step)
   if (step === undefined || call === undefined || step.tools.length === 0) return []
-  if (thread.calls.at(-1) !== call.index || !wentWell(call)) return []
+  if (thread.calls.at(-1) !== call.index || !hasSucceeded(call)) return []
   const tools = step.tools.flatMap((at) => run.tools[at] ?? [])
   if (tools.some(({ name }) => natureOfTool(name).isEnd)) return []
   const finding = toFinding(run, step, {

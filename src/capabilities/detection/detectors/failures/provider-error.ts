@@ -77,7 +77,7 @@ function toFinding(
   const [first] = calls
   const last = calls.at(-1)
   if (first === undefined || last === undefined) throw new RangeError('expected at least one call')
-  const recovered = context.course.goesOnAfter(last)
+  const recovered = context.course.recoversAfter(last)
   const isOutOfQuota = type === 'provider_rate_limit' && isQuota(last)
   const isLasting = isOutOfQuota || lastingFaults.has(type) || calls.length >= context.streak_high
   const severity: Severity = isLasting ? 'high' : 'medium'

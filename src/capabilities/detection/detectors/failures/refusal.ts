@@ -5,13 +5,13 @@ import {
   createCourse,
   cutText,
   findRefusal,
+  hasSucceeded,
   placesOfSteps,
   type RunCourse,
   remember,
   toFailureDraft,
   turnsOf,
   wasteOfSteps,
-  wentWell,
 } from '../../facts/index.ts'
 import type { Step, TaskRun } from '../../reconstruction/index.ts'
 
@@ -41,7 +41,9 @@ export const refusal: Detector<typeof settings> = {
   detect(run, { text_chars_max }, budget) {
     const course = createCourse(run, (call) => {
       const step = run.steps[call.step ?? -1]
-      return wentWell(call) && step !== undefined && refusalOf(step, text_chars_max) === undefined
+      return (
+        hasSucceeded(call) && step !== undefined && refusalOf(step, text_chars_max) === undefined
+      )
     })
     return run.threads.flatMap((thread) =>
       turnsOf(run, thread).flatMap((turn) => {
@@ -72,7 +74,7 @@ function toFinding(
   { text, isMarked }: Refused,
 ): FindingDraft {
   const call = callOf(run, step)
-  const recovered = call !== undefined && course.goesOnAfter(call)
+  const recovered = call !== undefined && course.recoversAfter(call)
   const [place] = placesOfSteps(run, [step.index])
   return toFailureDraft({
     type: 'refusal',

@@ -100,10 +100,10 @@ function findDeclared(call: ModelCall | undefined, name: string): DeclaredTool |
  * instrumentations write arguments in Python syntax, and those calls succeeded.
  */
 function isMeantAsJson(use: ToolUse, text: string, tool: DeclaredTool | undefined): boolean {
-  const wentWell = use.is_answered && use.fault === null
-  if (text.startsWith("{'")) return !wentWell
+  const hasSucceeded = use.is_answered && use.fault === null
+  if (text.startsWith("{'")) return !hasSucceeded
   if (text.startsWith('{') || text.startsWith('[') || tool?.schema !== undefined) return true
-  return !wentWell && text.includes('{')
+  return !hasSucceeded && text.includes('{')
 }
 
 /** Checked violations by use: neither the use nor its call's tools change. */
@@ -145,7 +145,7 @@ function toFindings(run: TaskRun, { uses, faults, own }: FaultyUses): FindingDra
   if (first === undefined || last === undefined || fault === undefined) return []
   const steps = uses.flatMap(({ step }) => step ?? [])
   const end_step = steps.at(-1) ?? null
-  const isServed = uses.every((use) => use.is_answered && use.fault === null)
+  const isAccepted = uses.every((use) => use.is_answered && use.fault === null)
   const places = placesOfUses(uses)
   const { violation } = fault
   const what =
@@ -154,8 +154,8 @@ function toFindings(run: TaskRun, { uses, faults, own }: FaultyUses): FindingDra
       : `that its schema forbids (${violation.at} ${violation.expected})`
   const finding = toFailureDraft({
     type: fault.type,
-    severity: isServed ? 'info' : 'medium',
-    recovered: !isServed && isRecoveredLater(run, { uses, faults, own }, end_step),
+    severity: isAccepted ? 'info' : 'medium',
+    recovered: !isAccepted && isRecoveredLater(run, { uses, faults, own }, end_step),
     began: places[0] ?? { trace_id: '', observation_id: '' },
     topic: first.name,
     summary: `The model called “${first.name}” ${countTimes(uses.length)} with arguments ${what}.`,
@@ -163,12 +163,12 @@ function toFindings(run: TaskRun, { uses, faults, own }: FaultyUses): FindingDra
     end_step,
     places,
     repeats: uses.length,
-    waste: wasteOfSteps(run, isServed ? [] : steps),
+    waste: wasteOfSteps(run, isAccepted ? [] : steps),
     evidence: {
       tool: first.name,
       arguments: cutText(first.arguments ?? ''),
       result: cutText(last.result ?? ''),
-      taken_anyway: isServed,
+      taken_anyway: isAccepted,
       ...(violation === undefined ? {} : { violation }),
     },
   })
@@ -185,10 +185,10 @@ function isRecoveredLater(
   end_step: number | null,
 ): boolean {
   const last = uses.at(-1)?.index ?? -1
-  const isMended = own.some(
+  const isFixed = own.some(
     (use) => use.index > last && !faults.has(use) && use.is_answered && use.fault === null,
   )
-  if (isMended || end_step === null) return isMended
+  if (isFixed || end_step === null) return isFixed
   return isRecovered(
     run,
     end_step,

@@ -69,11 +69,11 @@ type FailureFacts = { isEffect: boolean; isStreak: boolean }
 /** Weighs a failure that the task got past; a change that was never made stays open. */
 function weightOfPassed(
   run: TaskRun,
-  { isMended, isAtRest }: ToolTrouble,
+  { isFixed, isAtRest }: ToolTrouble,
   { isEffect, isStreak }: FailureFacts,
 ): Weight | null {
   if (isStreak) return { severity: 'medium', recovered: true }
-  if (!isEffect || isMended || !isAtRest) return null
+  if (!isEffect || isFixed || !isAtRest) return null
   return { severity: run.state === 'failed' ? 'medium' : 'low', recovered: false }
 }
 

@@ -69,13 +69,13 @@ function toFinding(run: TaskRun, { name, uses, declared }: Unknown): FindingDraf
   const steps = uses.flatMap(({ step }) => step ?? [])
   const end_step = steps.at(-1) ?? null
   const last = uses.at(-1)
-  const isServed = last?.is_answered === true && last.fault === null
+  const isAccepted = last?.is_answered === true && last.fault === null
   const indexes = uses.map(({ index }) => index)
-  const recovered = !isServed && end_step !== null && isRecovered(run, end_step, indexes)
+  const recovered = !isAccepted && end_step !== null && isRecovered(run, end_step, indexes)
   const places = placesOfUses(uses)
   return toFailureDraft({
     type: 'unknown_tool',
-    severity: isServed ? 'info' : 'medium',
+    severity: isAccepted ? 'info' : 'medium',
     recovered,
     began: places[0] ?? { trace_id: '', observation_id: '' },
     topic: name,
@@ -84,11 +84,11 @@ function toFinding(run: TaskRun, { name, uses, declared }: Unknown): FindingDraf
     end_step,
     places,
     repeats: uses.length,
-    waste: wasteOfSteps(run, isServed ? [] : steps),
+    waste: wasteOfSteps(run, isAccepted ? [] : steps),
     evidence: {
       tool: name,
       declared: [...declared].slice(0, namesShown_max),
-      answered_well: isServed,
+      answered_well: isAccepted,
     },
   })
 }
