@@ -1,6 +1,6 @@
-import { detectAll } from '../../src/capabilities/detection/detect.ts'
+import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import { createReconstruction } from '../../src/capabilities/detection/reconstruction/index.ts'
-import { defaultDetectionSettings } from '../../src/capabilities/detection/registry.ts'
+import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import type { DetectionFacts, DetectionRow } from './facts.ts'
 import { type HistoryName, histories, longRun } from './long-runs.ts'
@@ -36,7 +36,7 @@ function measureRun(history: HistoryName, steps: number): DetectionRow {
   for (const row of observations.slice(-calls)) {
     parse.push(cpuUs(() => JSON.parse(row.input)))
     take.push(cpuUs(() => reconstruction.add([row])))
-    detect.push(cpuUs(() => detectAll(reconstruction.run(), settings)))
+    detect.push(cpuUs(() => runDetectors(reconstruction.run(), settings)))
   }
   const sums = take.map((us, at) => us + (detect[at] ?? 0))
   return {

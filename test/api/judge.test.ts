@@ -5,7 +5,7 @@ import {
   openFindingsRetention,
   openJudge,
 } from '../../src/capabilities/detection/index.ts'
-import { openJudgeSpend } from '../../src/capabilities/detection/judge/judge-spend.ts'
+import { openJudgeSpend } from '../../src/capabilities/detection/judge/open-judge.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { createLogger, createMetrics, type Logger } from '../../src/platform/telemetry/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
@@ -191,7 +191,7 @@ test('above the budget it is not asked, and the task reports it', async () => {
   expect(all.filter(({ findings }) => findings.length === 1)).toHaveLength(1)
   const refused = all.filter(({ findings }) => findings.length === 0)
   for (const { not_checked } of refused) {
-    const reason = 'the budget of the day is spent'
+    const reason = 'the daily budget is spent'
     expect(not_checked).toEqual([{ detector: 'judge', reason }])
   }
 })

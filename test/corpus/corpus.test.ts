@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
+import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import type { FindingDraft } from '../../src/capabilities/detection/contract.ts'
-import { detectAll } from '../../src/capabilities/detection/detect.ts'
 import {
   createReconstruction,
   type Reconstruction,
 } from '../../src/capabilities/detection/reconstruction/index.ts'
-import { defaultDetectionSettings } from '../../src/capabilities/detection/registry.ts'
+import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { corpus } from './corpus.ts'
 import { isMedium, measure, scores, type Verdict } from './measure.ts'
@@ -118,7 +118,7 @@ function findingsInBatches(
     }
     from += size
   }
-  return detectAll(reconstruction.run(), settings).findings
+  return runDetectors(reconstruction.run(), settings).findings
 }
 
 function newReconstruction([first]: readonly Observation[]): Reconstruction {

@@ -1,11 +1,11 @@
+import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import {
   type FindingDraft,
   type FindingKind,
   severities,
 } from '../../src/capabilities/detection/contract.ts'
-import { detectAll } from '../../src/capabilities/detection/detect.ts'
 import { reconstruct } from '../../src/capabilities/detection/reconstruction/index.ts'
-import { defaultDetectionSettings } from '../../src/capabilities/detection/registry.ts'
+import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
 import type { Label, LabelledRun } from './labelled-run.ts'
 
 /** The findings of one labelled run, compared with its labels. */
@@ -42,7 +42,7 @@ const steps_beside_max = 2
 export function measure(runs: readonly LabelledRun[]): Verdict[] {
   const settings = defaultDetectionSettings()
   return runs.map((run) => {
-    const { findings } = detectAll(reconstruct(run.observations()), settings)
+    const { findings } = runDetectors(reconstruct(run.observations()), settings)
     const isTold = (finding: FindingDraft) => run.labels.some((label) => fits(finding, label))
     const others = findings.filter((finding) => !isTold(finding) && !run.may.includes(finding.type))
     return {

@@ -43,7 +43,7 @@ test('its test is green', async () => {
 })
 
 test('its thresholds are settings of every project', async () => {
-  const program = `import { defaultDetectionSettings } from './src/capabilities/detection/registry.ts'
+  const program = `import { defaultDetectionSettings } from './src/capabilities/detection/settings/detector-settings.ts'
     console.log(JSON.stringify(defaultDetectionSettings().apologies))`
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], {
     cwd: copy,

@@ -1,5 +1,5 @@
+import { createWorkBudget } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import type { Detector, FindingDraft } from '../../src/capabilities/detection/contract.ts'
-import { createWorkBudget } from '../../src/capabilities/detection/evidence/work-budget.ts'
 import { reconstruct, type TaskRun } from '../../src/capabilities/detection/reconstruction/index.ts'
 import type { Observation } from '../../src/model/observation.ts'
 

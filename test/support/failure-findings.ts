@@ -1,5 +1,5 @@
+import { createWorkBudget } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import type { Detector, FindingDraft } from '../../src/capabilities/detection/contract.ts'
-import { createWorkBudget } from '../../src/capabilities/detection/evidence/work-budget.ts'
 import type { TaskRun } from '../../src/capabilities/detection/reconstruction/contract.ts'
 import { reconstruct } from '../../src/capabilities/detection/reconstruction/index.ts'
 import type { AgentRun } from '../corpus/agent-run.ts'
