@@ -42,6 +42,42 @@ const oneHome = Object.entries(homes).map(([name, path]) => ({
   to: { path: `node_modules/${name}/` },
 }))
 
+const detection = '^src/capabilities/detection/'
+
+/** The rooms of detection, from left to right: each imports only rooms to its left. */
+const detectionRooms = [
+  'reconstruction',
+  'facts',
+  'detectors',
+  'analyse',
+  'findings',
+  'worker',
+  'judge',
+]
+
+/** All rooms may import `contract`, `ports` and `settings`. */
+const detectionOrder = detectionRooms.map((room, at) => ({
+  name: `detection-${room}-points-left`,
+  severity: 'error',
+  comment: 'A room of detection must not know the rooms to its right, nor the files above.',
+  from: { path: `${detection}${room}/`, pathNot: '\\.test\\.ts$' },
+  to: {
+    path: [
+      `${detection}(?!contract\\.ts|ports\\.ts)[^/]+\\.ts$`,
+      ...detectionRooms.slice(at + 1).map((right) => `${detection}${right}/`),
+    ],
+  },
+}))
+
+/** Rooms of more than ten files have a front door; unit tests may open the file they test. */
+const detectionDoors = ['reconstruction', 'facts', 'detectors'].map((room) => ({
+  name: `detection-${room}-front-door`,
+  severity: 'error',
+  comment: 'This room of detection is entered by its index.ts.',
+  from: { path: '^src/', pathNot: [`${detection}${room}/`, '\\.test\\.ts$'] },
+  to: { path: `${detection}${room}/`, pathNot: `${detection}${room}/index\\.ts$` },
+}))
+
 export default {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -118,6 +154,39 @@ export default {
       from: { path: '^src/', pathNot: '\\.test\\.ts$' },
       to: { path: ['^(test|bench|scripts)/', '\\.test\\.ts$'] },
     },
+    {
+      name: 'detection-settings-below-the-worker',
+      severity: 'error',
+      from: { path: `${detection}settings/` },
+      to: {
+        path: [
+          `${detection}(analyse|findings|worker|judge)/`,
+          `${detection}(?!contract\\.ts|ports\\.ts)[^/]+\\.ts$`,
+        ],
+      },
+    },
+    {
+      name: 'detectors-apart',
+      severity: 'error',
+      comment: 'Detectors never see each other; what they share is in facts.',
+      from: {
+        path: `${detection}detectors/[^/]+/(?!index\\.)([^/]+)\\.ts$`,
+        pathNot: '\\.test\\.ts$',
+      },
+      to: { path: `${detection}detectors/` },
+    },
+    {
+      name: 'detection-is-pure-up-to-its-findings',
+      severity: 'error',
+      comment: 'Reconstruction, facts, detectors and their run know no store and no platform.',
+      from: {
+        path: `${detection}(reconstruction|facts|detectors|analyse)/`,
+        pathNot: '\\.test\\.ts$',
+      },
+      to: { path: ['^src/platform/', '^src/capabilities/(?!detection/)'] },
+    },
+    ...detectionOrder,
+    ...detectionDoors,
     ...oneHome,
   ],
   options: {

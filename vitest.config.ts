@@ -1,16 +1,19 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { compileCache } from './test/support/child-env.ts'
+import { LongestFirst } from './test/support/longest-first.ts'
 import { closingLine, slowestFiles } from './test/support/reporters.ts'
 
 /**
- * Tests that wait for other processes: a third worker fills the time. They run after the others;
- * meanwhile `test/support/build-tools.ts` builds the tools that they need.
+ * Tests that need tools in Go and Python, which `test/support/build-tools.ts` builds while the
+ * others run.
  */
 const afterwards = {
   globalSetup: ['test/support/build-tools.ts'],
-  maxWorkers: 3,
   sequence: { groupOrder: 1 },
 }
+
+/** Most tests wait for servers and processes, so three workers keep two cores busy. */
+const maxWorkers = 3
 
 /**
  * Files of projects without isolation share a worker, its
@@ -24,6 +27,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     // Processes that tests start find compiled modules there.
     env: { NODE_COMPILE_CACHE: compileCache },
+    sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 300_000,
     reporters: ['default', slowestFiles, closingLine],
@@ -39,5 +43,5 @@ export default defineConfig({
 })
 
 function project(name: string, include: string[], more: TestProjectInlineConfiguration['test']) {
-  return { extends: true as const, test: { name, include, maxWorkers: 2, ...more } }
+  return { extends: true as const, test: { name, include, maxWorkers, ...more } }
 }

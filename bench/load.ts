@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 
-/** A request as bytes, and how one knows that its answer is whole. */
+/** A request as bytes, and a check that its answer is complete. */
 export type Question = { bytes: Buffer; streamed: boolean }
 
-/** What targets that look no key up are sent. */
+/** The key for targets that do not look keys up. */
 const benchKey = 'lt_benchkey_0123456789abcdefghijABCDEFGHIJ'
 
 /** A chat completion whose body has `body_bytes` bytes. */
@@ -42,7 +42,7 @@ export function question(
   return { bytes: Buffer.from(head), streamed }
 }
 
-/** One connection that asks and reads, one request at a time. */
+/** One connection that sends one request at a time. */
 export class Connection {
   readonly #socket: Socket
   #done: ((first_ms: number) => void) | undefined
@@ -59,7 +59,7 @@ export class Connection {
     this.#socket.on('close', () => this.#failed?.(new Error('the connection closed')))
   }
 
-  /** Asks once; resolves with the time of the first content, by `performance.now()`. */
+  /** Sends once; resolves with the time of the first content, by `performance.now()`. */
   ask({ bytes, streamed }: Question): Promise<number> {
     this.#received = 0
     this.#expected = -1
@@ -95,7 +95,7 @@ export class Connection {
   }
 }
 
-/** Keeps `connections` busy for `duration_ms`; resolves with how many answers came. */
+/** Keeps `connections` busy for `duration_ms`; resolves with the number of answers. */
 export async function closedLoop(
   connections: readonly Connection[],
   asked: Question,
@@ -114,7 +114,7 @@ export async function closedLoop(
   return answers
 }
 
-/** Asks `per_second` times a second, whatever the answers do; resolves with all latencies. */
+/** Sends `per_second` requests a second, whatever the answers; resolves with all latencies. */
 export async function openLoop(
   connections: Connection[],
   asked: Question,

@@ -10,12 +10,12 @@ import { unequalAnswers } from './store/facts.ts'
 import { measureStore } from './store/part.ts'
 
 /**
- * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer] [operator]`: measures the parts that are
- * named, or all, and writes the page. ROUNDS=3 gives a quick look, whose result is not kept; MINUTES=10 holds the
- * steady load of the ingest part for longer. ROWS=1000000 fills the store with fewer observations
- * than 10 M (10 GB of disk under TMPDIR), PARTITION_BY compares another partition key; neither is kept,
- * nor is a look at the operator with as many POLICIES.
- * Ends with status 1 when two ways of asking the store gave different answers.
+ * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer] [operator]`: measures the
+ * named parts, or all, and writes the page. ROUNDS=3 gives a quick result that is not kept;
+ * MINUTES=10 extends the steady load of the ingest part. ROWS=1000000 fills the store with fewer
+ * observations than 10 M (10 GB of disk under TMPDIR), PARTITION_BY compares another partition key,
+ * and POLICIES sets the operator's number of policies; their results are not kept either. Ends with
+ * status 1 if two ways of querying the store gave different answers.
  */
 const kept_rounds = 9
 const rounds = Number(process.env['ROUNDS'] ?? kept_rounds)
@@ -52,7 +52,7 @@ if (as_kept) {
     await writeFile(fileOf(part), `${JSON.stringify(result, null, 2)}\n`)
   }
 }
-const known = { ...(await kept()), ...results }
+const known = { ...(await readKeptResults()), ...results }
 if (as_kept) await writeFile('docs/reference/performance.md', performancePage(known))
 console.log(performancePage(known))
 const unequal = results.store === undefined ? [] : unequalAnswers(results.store.facts)
@@ -75,8 +75,8 @@ function measured<Facts>(facts: Facts): Measured<Facts> {
   }
 }
 
-/** What earlier runs found. */
-async function kept(): Promise<Results> {
+/** Results of earlier runs. */
+async function readKeptResults(): Promise<Results> {
   const found: [string, unknown][] = []
   for (const part of partNames) {
     const text = await readFile(fileOf(part), 'utf8').catch(() => undefined)

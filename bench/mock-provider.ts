@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 
 /**
- * A provider that costs next to nothing: prepared bytes over bare sockets. A body with
- * `"stream":true` is answered by 200 chunks, one each tick; any other by one JSON answer.
+ * A provider with minimal cost: prepared bytes over bare sockets. A body with `"stream":true` is
+ * answered by 200 chunks, one per tick; any other by one JSON answer.
  */
 export type MockProvider = { url: string; close(): void }
 
@@ -47,7 +47,7 @@ export async function startMockProvider(tick_ms: number): Promise<MockProvider> 
   }
 }
 
-/** Calls back with the body of each request that has come whole over a connection. */
+/** Calls back with the body of each complete request on a connection. */
 function onRequests(socket: Socket, take: (body: Buffer) => void): void {
   let parts: Buffer[] = []
   let bytes = 0

@@ -10,10 +10,10 @@ import { type ProxyFacts, proxySection } from './proxy-section.ts'
 import type { StoreFacts } from './store/facts.ts'
 import { storeSection } from './store/section.ts'
 
-/** What was measured, where and when. */
+/** Machine, date and commit of the measurements. */
 export type Measured<Facts> = { machine: string; date: string; node: string; facts: Facts }
 
-/** What is known of each part; a part that was never measured is absent. */
+/** Facts of each part; a part that was never measured is absent. */
 export type Results = {
   proxy?: Measured<ProxyFacts>
   ingest?: Measured<IngestFacts>
@@ -23,7 +23,7 @@ export type Results = {
   operator?: Measured<OperatorFacts>
 }
 
-/** `docs/reference/performance.md`. Each part has the machine and the day of its own. */
+/** `docs/reference/performance.md`. Each part names its machine and day. */
 export function performancePage(results: Results): string {
   const { proxy, ingest, store, detection, explorer, operator } = results
   const sections = [
@@ -47,7 +47,7 @@ export function performancePage(results: Results): string {
       : []),
   ]
   const how =
-    'Made by `make bench` from the JSON beside it. The machine is shared: read ratios, not times.'
+    'Written by `make bench` from the JSON files beside it. The machine is shared: trust ratios, not times.'
   return `# Performance\n\n${how}\n\n${sections.join('\n')}`
 }
 

@@ -7,16 +7,16 @@ export type ProcessUsage = { cpu_ms: number; resident_bytes: number }
 const tick_ms = 10
 const page_bytes = 4096
 
-/** Reads /proc of a process that runs. */
+/** Reads /proc of a running process. */
 export async function usageOf(pid: number): Promise<ProcessUsage> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1')
-  // The name in parentheses may hold spaces; fields are counted behind it.
+  // The name in parentheses may contain spaces; fields are counted after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [user = 0, system = 0, resident = 0] = [fields[11], fields[12], fields[21]].map(Number)
   return { cpu_ms: (user + system) * tick_ms, resident_bytes: resident * page_bytes }
 }
 
-/** Time that one processor was busy since the machine started, whoever used it. */
+/** Time that one processor was busy since the machine started, with any process. */
 export async function busyTimeOf(cpu: number): Promise<number> {
   const stat = await readFile('/proc/stat', 'latin1')
   const line = stat.split('\n').find((text) => text.startsWith(`cpu${cpu} `)) ?? ''
@@ -27,7 +27,7 @@ export async function busyTimeOf(cpu: number): Promise<number> {
   return (user + nice + system + interrupts + soft) * tick_ms
 }
 
-/** What all memory of these processes adds up to, shared pages counted once (PSS). */
+/** Total memory of these processes, with shared pages counted once (PSS). */
 export async function proportionalMemory(pids: readonly number[]): Promise<number> {
   let bytes = 0
   for (const pid of pids) {

@@ -25,7 +25,7 @@ const scenarios = {
   },
 } satisfies Record<string, Scenario>
 
-/** The `proxy` role against the floor, its memory over streams, and how role `all` starts. */
+/** The `proxy` role relative to the floor, its memory over streams, and the start of role `all`. */
 export async function measureProxy(rounds: number): Promise<ProxyFacts> {
   await pin(process.pid, 1)
   const mock = await startMockProvider(tick_ms)
@@ -103,7 +103,7 @@ async function memoryOverStreams({ pid, port, question: ask }: Target): Promise<
   return resident
 }
 
-/** How role `all` starts in an empty folder, and in the same one again. */
+/** The start of role `all` in an empty folder, and again in the same one. */
 async function startUps(): Promise<{ clean: StartUp; again: StartUp }> {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-bench-'))
   const clean = await measureStart(join(directory, 'data'), startPort)

@@ -23,10 +23,10 @@ export type ProxyFacts = {
 /** The part of the page about the proxy and role `all`. */
 export function proxySection({ rounds, cpu, latency, memory, start }: ProxyFacts): string {
   return `The **floor** is a bare \`node:http\` server that streams through undici's \`Pool.stream\`. The **proxy** is
-the \`proxy\` role with everything on: a key looked up, both bodies kept, usage asked for and filtered
+the \`proxy\` role with everything on: a key looked up, both bodies recorded, usage requested and filtered
 out, every call framed and published to a real nats-server with JetStream. Each runs alone on
 processor 0; load, provider and NATS are on processor 1. Seconds of both alternate; a round's ratio
-compares neighbours, and rounds in which others took over 10 % of processor 0 are dropped.
+compares adjacent seconds, and rounds in which other processes used over 10 % of processor 0 are dropped.
 
 ### Processor time per request
 
@@ -34,7 +34,7 @@ compares neighbours, and rounds in which others took over 10 % of processor 0 ar
 |---|---|---|---|---|---|
 ${cpu.map((row, i) => `| ${cpuRow(row)} | ≤ ${goals[i]} × |`).join('\n')}
 
-What a request costs beyond the floor, and why goals are missed: \`docs/internals/proxy-cost.md\`.
+The cost of a request beyond the floor, and why goals are missed: \`docs/internals/proxy-cost.md\`.
 
 ### Time to the first content byte
 
@@ -43,7 +43,7 @@ What a request costs beyond the floor, and why goals are missed: \`docs/internal
 ${latency.map(latencyRow).join('\n')}
 
 Goals: at 200 requests a second the proxy adds at most 1.3 × what the floor adds; a stream's first
-byte comes at most 0.3 ms after the floor's.
+byte arrives at most 0.3 ms after the floor's.
 
 ### Memory
 
@@ -51,7 +51,7 @@ Resident memory of the proxy over 10,000 streams, after each tenth: ${memory.map
 
 ### Role \`all\`
 
-| | to the first accepted completion | all processes, idle (PSS) |
+| | time to the first accepted completion | all processes, idle (PSS) |
 |---|---|---|
 | first start, empty folder | ${seconds(start.clean.first_answer_ms)} | ${mb(start.clean.idle_bytes)} |
 | second start | ${seconds(start.again.first_answer_ms)} | ${mb(start.again.idle_bytes)} |

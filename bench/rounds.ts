@@ -12,17 +12,19 @@ export type Scenario = {
   connections: number
 }
 
-/** Processor time per request of each target and round, and the rounds that others disturbed. */
+/**
+ * Processor time per request of each target and round, and the rounds disturbed by other processes.
+ */
 export type Measured = { name: string; cpu_us: number[]; ratios: number[]; dropped: number }
 
 const slice_ms = 1_000
 const warmUp_ms = 2_000
-/** A round in which others took more of the processor is dropped. */
+/** A round is dropped if other processes used more of the processor. */
 const foreignShareMax = 0.1
 
 /**
  * Loads each target for a second in turn, in rotating order, with the first one as the floor: a
- * round's ratio compares seconds that lie side by side, so a drifting machine does not bend it.
+ * round's ratio compares adjacent seconds, so that drift of the machine does not affect it.
  */
 export async function cpuPerRequest(
   targets: readonly Target[],
@@ -86,7 +88,7 @@ export async function firstByteLatency(
   return medians
 }
 
-/** The middle value; NaN of nothing. */
+/** The median; NaN for an empty list. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }

@@ -9,7 +9,7 @@ const run = promisify(execFile)
 /**
  * The product's own `proxy` role with everything on: keys from PostgreSQL, capture, frames
  * published to a real nats-server. It runs on processor 0, its servers on processor 1; worker and
- * api are stopped, so that nobody drinks from the queue meanwhile.
+ * api are stopped, so that nothing consumes the queue meanwhile.
  */
 export async function startProxyRole(
   upstream: string,

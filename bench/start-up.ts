@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { proportionalMemory } from './process-usage.ts'
 
-/** How role `all` starts and what it takes when nobody calls. */
+/** The start of role `all`, and its cost without calls. */
 export type StartUp = { first_answer_ms: number; idle_bytes: number }
 
 const settle_ms = 15_000
@@ -12,9 +12,9 @@ const attempts_max = 3_000
 const attemptEvery_ms = 20
 
 /**
- * Starts role `all` in a folder and measures the time to the first completion that it takes (the
- * provider is one that refuses connections, so the answer is the proxy's own), and the memory of
- * all its processes after a while of nothing.
+ * Starts role `all` in a folder and measures the time to the first completion that it accepts (the
+ * provider refuses connections, so the answer is the proxy's own), and the memory of all its
+ * processes after an idle time.
  */
 export async function measureStart(directory: string, port: number): Promise<StartUp> {
   const started_ms = performance.now()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { TargetUsage } from './target-side.ts'
 
-/** A target in a process of its own, on a processor of its own. */
+/** A target in a separate process, on a separate processor. */
 export type TargetProcess = {
   name: string
   pid: number

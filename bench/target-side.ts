@@ -1,10 +1,10 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What the harness tells a target when it starts it. */
+/** The harness's message to a target at its start. */
 export type TargetOptions = { upstream: string }
 
-/** What a target answers to `cpu`: its own processor time since it started, and its memory. */
+/** A target's answer to `cpu`: its own processor time since its start, and its memory. */
 export type TargetUsage = { cpu_us: number; resident_bytes: number }
 
 /** Runs a target: a server that the harness starts as a process and asks for its usage. */

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * Holds the lock file whole. npm leaves out optional packages of other platforms that its mirror
- * does not carry, and then `npm ci` refuses on every machine. `--fix` adds what is missing, with
- * the platform that the package's name tells.
+ * Checks that the lock file is complete. npm omits optional packages of other platforms that its
+ * mirror does not carry, and then `npm ci` refuses on every machine. `--fix` adds missing ones,
+ * with the platform in the package's name.
  */
 type Locked = {
   version?: string

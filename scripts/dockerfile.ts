@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 
-/** An instruction: `RUN`, `COPY`, …, and what stands behind it. */
+/** An instruction (`RUN`, `COPY`, …) and its arguments. */
 export type Step = { word: string; rest: string }
 export type Stage = { base: string; steps: Step[] }
 
-/** The stages of a Dockerfile by their names. No heredocs, no line ends that go on, no variables. */
+/** The stages of a Dockerfile by name. No heredocs, line continuations or variables. */
 export function stagesOf(path: string): Map<string, Stage> {
   const stages = new Map<string, Stage>()
   let stage: Stage | undefined
@@ -19,7 +19,7 @@ export function stagesOf(path: string): Map<string, Stage> {
   return stages
 }
 
-/** What an image says about the processes that are made of it. */
+/** The image's configuration of its processes. */
 export function imageOf(path: string, stage: string): { user: string; entrypoint: string[] } {
   const steps = stagesOf(path).get(stage)?.steps ?? []
   const last = (word: string) => steps.findLast((step) => step.word === word)?.rest ?? ''

@@ -4,8 +4,8 @@ import { registryOf } from './kind-folders.ts'
 const root = new URL('..', import.meta.url)
 
 /**
- * Writes everything that is generated; `test/tidy.test.ts` holds that it is fresh. The registry of
- * kinds comes first: what else is made may import it, and a kind's folder may be new, or gone.
+ * Writes all generated files; `test/tidy.test.ts` checks that they are fresh. The registry of kinds
+ * comes first, because other generators import it and a kind's folder may be new or deleted.
  */
 await write(await registryOf(root.pathname))
 const { generatedFiles } = await import('./generated-files.ts')

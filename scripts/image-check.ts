@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path'
 import { imageOf, type Stage, type Step, stagesOf } from './dockerfile.ts'
 
 /**
- * Runs the steps of the Dockerfile in a temporary folder, where no container engine is at hand:
- * measures what they leave and starts the entry point from there, as another user and with nothing
- * to write to but its data. `image-check.ts [cluster|embedded] [--keep]`. Base images are not
- * fetched: their size is what their publishers say.
+ * Runs the steps of the Dockerfile in a temporary folder, without a container engine: measures the
+ * result and starts the entry point from there, as another user who can write only to its data.
+ * `image-check.ts [cluster|embedded] [--keep]`. Base images are not fetched: their size is that of
+ * their publishers.
  */
 const target = process.argv.slice(2).find((word) => !word.startsWith('-')) ?? 'cluster'
 /** Base images: gcr.io/distroless/cc-debian12 and debian:12-slim, unpacked. */
@@ -25,7 +25,7 @@ const repository = resolve(import.meta.dirname, '..')
 const startTimeout_ms = 120_000
 const place = mkdtempSync(join(tmpdir(), 'looptrace-image-'))
 
-/** Builds the target's stage and those it copies from; answers its root. */
+/** Builds the target's stage and those it copies from; returns its root. */
 function build(): string {
   const stages = stagesOf(join(repository, 'Dockerfile'))
   const built = new Map<string, string>()
@@ -45,7 +45,7 @@ function build(): string {
 function perform(stage: Stage, root: string, need: (stage: string) => string): void {
   mkdirSync(join(root, 'usr/local/bin'), { recursive: true })
   mkdirSync(join(root, 'etc'))
-  // The image of Node brings Node; here it is the package's.
+  // In the image Node comes with the base image; here it is the npm package's.
   if (stage.base.includes('node')) cpSync(process.execPath, join(root, 'usr/local/bin/node'))
   let workdir = '/'
   for (const step of stage.steps) {
@@ -82,7 +82,7 @@ function copy(
   }
 }
 
-/** Commands see the stage's own root as theirs only in relative paths and in /etc/passwd. */
+/** Commands can refer to the stage's own root only by relative paths and in /etc/passwd. */
 function runIn(cwd: string, root: string, command: string): void {
   console.log(`  ${command}`)
   const here = command.replaceAll('/etc/passwd', join(root, 'etc/passwd'))
@@ -112,7 +112,9 @@ function bytesOf(path: string): number {
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
 }
 
-/** The entry point prints its help; a role starts, says that it is ready, and ends when asked to. */
+/**
+ * The entry point prints its help; a role starts, reports that it is ready, and ends on request.
+ */
 async function start(root: string): Promise<void> {
   const { user, entrypoint } = imageOf(join(repository, 'Dockerfile'), target)
   const [uid = '', gid = ''] = user.split(':')
@@ -166,8 +168,8 @@ async function start(root: string): Promise<void> {
 }
 
 /**
- * A prefix that runs a command as the image's user, who has the name that the image's /etc/passwd
- * gives: seen by this command alone, in a mount namespace of its own.
+ * A prefix that runs a command as the image's user, with the name from the image's /etc/passwd,
+ * visible only to this command, in a separate mount namespace.
  */
 function underUser(root: string, uid: string, gid: string): string[] {
   const setpriv = ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--']
@@ -177,7 +179,7 @@ function underUser(root: string, uid: string, gid: string): string[] {
   return ['unshare', '--mount', 'sh', '-c', mount, passwd, ...setpriv]
 }
 
-/** Stores out of reach are no reason for the proxy not to start; role `all` brings its own. */
+/** The proxy starts also while stores are unavailable; role `all` brings its own. */
 function envOf(data: string): Record<string, string> {
   const ports = ['LOOPTRACE_HTTP_PORT', 'LOOPTRACE_MANAGEMENT_PORT', 'LOOPTRACE_OTLP_GRPC_PORT']
   return {

@@ -9,7 +9,7 @@ import {
 } from '../src/operator/index.ts'
 import { kindsPage } from './kinds-page.ts'
 
-/** Generates the CRDs of the kinds, copies for the chart, schemas for editors, and the page. */
+/** Files generated from the kinds: CRDs, a copy for the chart, schemas for editors, the page. */
 export function kindFiles(kinds: readonly Kind[]): { path: string; content: string }[] {
   return [
     ...kinds.flatMap((kind) => {
@@ -32,7 +32,7 @@ export function kindFiles(kinds: readonly Kind[]): { path: string; content: stri
   ]
 }
 
-/** Returns a JSON Schema for editors, which reports unknown fields too. */
+/** A JSON Schema for completion and checks in editors; unknown fields are reported too. */
 function editorSchemaOf(kind: Kind): object {
   const { properties = {}, ...rest } = resourceSchemaOf(kind)
   const { status: _, ...written } = properties

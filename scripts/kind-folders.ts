@@ -5,7 +5,7 @@ import type { Kind } from '../src/operator/index.ts'
 
 const folder = 'src/operator/kinds'
 
-/** Loads the kinds of a checkout from its folders, because the registry is generated from them. */
+/** The kinds of a checkout, from its folders: the source of the registry. */
 export async function kindsOf(root: string): Promise<Kind[]> {
   const kinds = (await namesOf(root)).map(async (name) => {
     const url = pathToFileURL(join(root, folder, name, 'index.ts')).href
@@ -19,7 +19,7 @@ export async function kindsOf(root: string): Promise<Kind[]> {
   return Promise.all(kinds)
 }
 
-/** Generates the registry, which imports all folders. */
+/** The registry, which imports the existing folders. */
 export async function registryOf(root: string): Promise<{ path: string; content: string }> {
   const names = await namesOf(root)
   const content = [
@@ -46,7 +46,7 @@ function exportOf(name: string): string {
   return `${name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())}Kind`
 }
 
-/** Formats the list as Biome does: on one line if it fits. */
+/** In Biome's format, on one line if it fits. */
 function listOf(names: readonly string[]): string[] {
   const line = `export const kinds: readonly Kind[] = [${names.join(', ')}]`
   if (line.length <= 100) return [line]

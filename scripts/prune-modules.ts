@@ -1,21 +1,35 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Only at the top of a package: deeper down, `doc` may be code. */
+/** Only at the top of a package: deeper, `doc` may be code. */
 const needlessFolders = new Set([
   ...['test', 'tests', '__tests__', 'docs', 'doc', 'example', 'examples', 'benchmark'],
   ...['benchmarks', 'coverage', '.github', '.vscode', 'man', 'fuzz'],
 ])
 
 /**
- * Takes out of a node_modules folder what no process reads: types, source maps, readmes, and the
- * tests, docs and examples of packages. Licences stay. `node prune-modules.ts <node_modules>`
+ * Packages that no process loads. The SDK of OpenTelemetry loads all its exporters at its start, so
+ * they stay; its gRPC client loads a reader of .proto files only for channelz and ORCA, which we do
+ * not use. The bare-* packages are for the runtime Bare.
+ */
+const needlessPackages = [
+  ...['bare-buffer', 'bare-fs', 'bare-path', 'bare-stream', 'bare-url'],
+  ...['@grpc/proto-loader', 'protobufjs', '@protobufjs', 'long', 'lodash.camelcase'],
+  ...['yargs', 'yargs-parser', 'y18n', 'cliui', 'escalade', 'get-caller-file'],
+  ...['require-directory', 'string-width', 'emoji-regex', 'is-fullwidth-code-point'],
+  ...['strip-ansi', 'ansi-regex', 'wrap-ansi', 'ansi-styles', 'color-convert', 'color-name'],
+]
+
+/**
+ * Removes unused files from a node_modules folder: types, source maps, readmes, and the tests, docs
+ * and examples of packages. Licences stay. `node prune-modules.ts <node_modules>`
  */
 const folder = process.argv[2]
 if (folder === undefined) throw new TypeError('which node_modules folder?')
+for (const name of needlessPackages) await rm(join(folder, name), { recursive: true, force: true })
 let removed = 0
 for (const one of await packagesIn(folder)) removed += await prune(one)
-console.log(`${folder}: removed ${removed} files and folders`)
+console.log(`${folder}: removed ${needlessPackages.length} packages, ${removed} files and folders`)
 
 /** Files for people, compilers and debuggers; Node runs no TypeScript of a package. */
 function isNeedless(name: string): boolean {

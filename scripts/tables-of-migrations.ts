@@ -1,19 +1,19 @@
 import type { Migration } from '../src/platform/migrations/index.ts'
 
-/** A table as the migrations leave it. `notes` are the comments above its first statement. */
+/** A table after the migrations. `notes` are the comments above its first statement. */
 export type TableAbout = {
   name: string
   notes: string
   columns: { name: string; type: string; rules: string }[]
-  /** Keys, indexes, engine: whatever else the statements say of the table. */
+  /** Keys, indexes, engine: everything else in the table's statements. */
   keys: string[]
-  /** Of the indexes that have a name of their own, which of `keys` they are. */
+  /** Which of `keys` are named indexes. */
   indexes: Map<string, string>
 }
 
 /**
- * The tables that migrations make, sorted by name. It reads the statements that our migrations are
- * made of and throws for any other, so that a page made of it never leaves something out in silence.
+ * The tables that migrations create, sorted by name. It parses the statements that our migrations
+ * use and throws for any other, so that the page is never incomplete without notice.
  */
 export function tablesOf(migrations: readonly Migration[]): TableAbout[] {
   const tables = new Map<string, TableAbout>()
@@ -76,7 +76,7 @@ function readTable(tables: Map<string, TableAbout>, text: string): void {
 function readAlteration(tables: Map<string, TableAbout>, text: string): void {
   const sql = withoutComments(text)
   const [, ours, plain] = alterTable.exec(sql) ?? []
-  const table = known(tables, ours ?? plain ?? '')
+  const table = tableNamed(tables, ours ?? plain ?? '')
   const [, setting] = modifySetting.exec(sql) ?? []
   if (setting !== undefined) {
     table.keys.push(`setting ${setting}`)
@@ -92,7 +92,7 @@ function readAlteration(tables: Map<string, TableAbout>, text: string): void {
 function readIndex(tables: Map<string, TableAbout>, text: string): void {
   const [, unique = '', index = '', table = '', rest = ''] =
     createIndex.exec(withoutComments(text)) ?? []
-  const { keys, indexes } = known(tables, table)
+  const { keys, indexes } = tableNamed(tables, table)
   const key = `${unique}index ${oneLine(rest)}`
   keys.push(key)
   indexes.set(index, key)
@@ -110,13 +110,13 @@ function readDroppedIndex(tables: Map<string, TableAbout>, text: string): void {
   throw new Error(`no migration makes the index ${JSON.stringify(index)}`)
 }
 
-function known(tables: ReadonlyMap<string, TableAbout>, name: string): TableAbout {
+function tableNamed(tables: ReadonlyMap<string, TableAbout>, name: string): TableAbout {
   const table = tables.get(name)
   if (table === undefined) throw new Error(`no migration makes the table ${JSON.stringify(name)}`)
   return table
 }
 
-/** Where a column's type ends and what is asked of it begins. */
+/** Where a column's type ends and its constraints begin. */
 const rulesBegin = / (?=(?:not null|null|primary key|references|default|unique|check|codec)\b)/
 
 function columnOf(part: string): TableAbout['columns'][number] {
@@ -125,7 +125,7 @@ function columnOf(part: string): TableAbout['columns'][number] {
   return { name: part.slice(0, space), type, rules: rules.join(' ') }
 }
 
-/** `{{engine:X}}` is X, replicated where there is a cluster. */
+/** `{{engine:X}}` is X, replicated in a cluster. */
 function plainEngine(line: string): string {
   return line.replace(/\{\{engine:(.*)\}\}/, '$1')
 }
@@ -143,7 +143,7 @@ function withoutComments(text: string): string {
   return text.replace(/^\s*--.*\n?/gm, '').trim()
 }
 
-/** What lies between commas that stand in no parentheses. */
+/** The parts between commas outside parentheses. */
 function partsOf(list: string): string[] {
   const parts = ['']
   let depth = 0

@@ -32,7 +32,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect(validator.version).toBe('3.1')
 })
 
-test('every component is a JSON Schema, and every reference leads somewhere', () => {
+test('every component is a JSON Schema, and every reference resolves', () => {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
   formats.default(ajv)
   ajv.addVocabulary(['discriminator', 'example', 'components'])
@@ -105,7 +105,7 @@ test('a filter refers to itself', () => {
   })
 })
 
-test('unions of records say what tells them apart', () => {
+test('unions of records have a discriminator', () => {
   expect(schemas['TimelineEntry']?.['discriminator']).toMatchObject({ propertyName: 'role' })
   expect(schemas['TokenRequest']?.['discriminator']).toMatchObject({ propertyName: 'grant_type' })
 })
@@ -130,7 +130,7 @@ function withoutNotes({ description: _text, default: _default, ...schema }: Json
   return schema
 }
 
-/** Every schema in the document that is no component and no reference, with where it is. */
+/** Every inline schema in the document (neither a component nor a reference), with its position. */
 function inlineSchemas(): { place: string; schema: Json }[] {
   const found: { place: string; schema: Json }[] = []
   const visit = (value: unknown, place: string): void => {

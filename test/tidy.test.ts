@@ -12,7 +12,7 @@ const routes = routeCatalogue()
 const named = routes.map((route) => [`${route.method} ${route.url}`, route] as const)
 
 describe.each(named)('%s', (_name, route) => {
-  test('declares auth and a scope that fit each other', () => {
+  test('declares auth and a scope that match', () => {
     expect(['public', 'key', 'jwt', 'jwt_or_key']).toContain(route.auth)
     expect(route.scope.level === 'public').toBe(route.auth === 'public')
     const takesKeys = route.auth === 'key' || route.auth === 'jwt_or_key'
@@ -22,7 +22,7 @@ describe.each(named)('%s', (_name, route) => {
     for (const key of keys) expect(keyScopes).toContain(key)
   })
 
-  test('has an id of its own, a summary, and errors from the catalogue', () => {
+  test('has a unique id, a summary, and errors from the catalogue', () => {
     expect(route.id).toMatch(/^[a-z][A-Za-z]+$/)
     expect(routes.filter(({ id }) => id === route.id)).toHaveLength(1)
     expect(route.summary.length).toBeGreaterThan(5)
@@ -41,7 +41,7 @@ test('every error of the catalogue has a code of lower-case letters', () => {
   for (const code of Object.keys(problemCatalogue)) expect(code).toMatch(/^[a-z_]+$/)
 })
 
-test('every route stands in a file that holds its whole URL', async () => {
+test('every route is in a file that contains its whole URL', async () => {
   const files = (await readdir('src/capabilities', { recursive: true })).filter((name) =>
     name.endsWith('.ts'),
   )
@@ -64,7 +64,7 @@ test.each(generated.map(({ path, content }) => [path, content]))(
   },
 )
 
-test('every metric that the code names is in the catalogue, with words of its own', async () => {
+test('every metric in the code is in the catalogue, with a help text', async () => {
   const catalogue = await metricCatalogue()
   const files = (await readdir('src', { recursive: true })).filter((name) => name.endsWith('.ts'))
   const sources = await Promise.all(files.map((name) => readFile(`src/${name}`, 'utf8')))
@@ -78,7 +78,7 @@ test('every metric that the code names is in the catalogue, with words of its ow
   for (const { help } of catalogue) expect(help).toMatch(/^[A-Z].{9,}\.$/)
 })
 
-test('what is said of each detector is what was measured', async () => {
+test('the measured figures of each detector are those in its documentation', async () => {
   const measured = rowsByType(await readFile('docs/reference/verdicts.md', 'utf8'))
   const said = rowsByType(await readFile('docs/internals/detection.md', 'utf8'))
   expect(measured.size).toBeGreaterThan(30)
@@ -88,7 +88,7 @@ test('what is said of each detector is what was measured', async () => {
   }
 })
 
-/** Cells of the rows whose first one is a type, of tables that measure something. */
+/** Cells of the rows whose first cell is a type, of tables with measurements. */
 function rowsByType(page: string): Map<string, string[]> {
   const rows = page.split('\n').flatMap((line) => {
     const [, type, ...cells] = line.split('|').map((cell) => cell.trim())
@@ -99,7 +99,7 @@ function rowsByType(page: string): Map<string, string[]> {
   return new Map(rows)
 }
 
-test('no file of the product is longer than 300 lines, and none is a grab bag', async () => {
+test('no file of the product is longer than 300 lines, and none has a catch-all name', async () => {
   const names = (await readdir('src', { recursive: true })).filter((name) => name.endsWith('.ts'))
   for (const name of names) {
     expect(name).toMatch(/^[a-z0-9-/.]+$/)
@@ -110,7 +110,7 @@ test('no file of the product is longer than 300 lines, and none is a grab bag', 
 })
 
 test.each(['src/platform/relational/migrations', 'src/platform/columnar/migrations'])(
-  '%s is numbered without holes',
+  '%s is numbered without gaps',
   async (folder) => {
     const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
     expect(names.length).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** What a new call of a task costs the worker, in microseconds of processor time. */
+/** The worker's cost of a new call of a task, in microseconds of processor time. */
 export type DetectionRow = {
   /** How the client sends its history. */
   history: string
@@ -9,11 +9,11 @@ export type DetectionRow = {
   parse_us: number
   take_us: number
   detect_us: number
-  /** The most that one of these calls took, taking and detecting together. */
+  /** The maximum of these calls, reconstruction and detection together. */
   worst_us: number
-  /** Taking and detecting against JSON.parse of the same input. */
+  /** Reconstruction and detection, relative to JSON.parse of the same input. */
   ratio: number
-  /** What the reconstruction says it holds. */
+  /** The reconstruction's own estimate of its memory. */
   told_bytes: number
 }
 

@@ -11,8 +11,8 @@ export const histories = {
 export type HistoryName = keyof typeof histories
 
 /**
- * A task of so many steps that looks, writes and tests; its last history has about `chars`
- * characters. Every step differs, as those of an agent that gets on do.
+ * A task of `steps` steps that reads, writes and tests; its last history has about `chars`
+ * characters. Every step differs, as in an agent that makes progress.
  */
 export function longRun(history: HistoryName, steps: number, chars: number): Observation[] {
   const result_chars = Math.max(40, Math.floor(chars / steps) - 260)
@@ -51,7 +51,7 @@ const vocabulary = 'the build reads parts and writes a list of what changed sinc
   ' ',
 )
 
-/** Text of words and numbers, another for each seed. */
+/** Text of words and numbers that depends on the seed. */
 function words(seed: number, chars: number): string {
   const parts: string[] = []
   let state = seed * 2_654_435_761 + 1

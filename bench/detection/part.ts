@@ -1,21 +1,21 @@
-import { detectAll } from '../../src/capabilities/detection/detect.ts'
+import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import { createReconstruction } from '../../src/capabilities/detection/reconstruction/index.ts'
-import { defaultDetectionSettings } from '../../src/capabilities/detection/registry.ts'
+import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import type { DetectionFacts, DetectionRow } from './facts.ts'
 import { type HistoryName, histories, longRun } from './long-runs.ts'
 
-/** Calls at the end of a task that are measured. */
+/** Measured calls at the end of a task. */
 const calls = 30
 const history_chars = 200_000
 const settings = defaultDetectionSettings()
 
-/** What a new call costs at the end of long tasks: taking it into the run, and all detectors. */
+/** Measures a new call at the end of long tasks: its reconstruction, and all detectors. */
 export function measureDetection(): DetectionFacts {
   const rows: DetectionRow[] = []
   for (const history of ['grows', 'clock', 'reminder'] as const) {
     for (const steps of [100, 500]) {
-      // The first time is for the engine to compile what it runs.
+      // The first run lets the engine compile the code.
       measureRun(history, steps)
       const row = measureRun(history, steps)
       rows.push(row)
@@ -36,7 +36,7 @@ function measureRun(history: HistoryName, steps: number): DetectionRow {
   for (const row of observations.slice(-calls)) {
     parse.push(cpuUs(() => JSON.parse(row.input)))
     take.push(cpuUs(() => reconstruction.add([row])))
-    detect.push(cpuUs(() => detectAll(reconstruction.run(), settings)))
+    detect.push(cpuUs(() => runDetectors(reconstruction.run(), settings)))
   }
   const sums = take.map((us, at) => us + (detect[at] ?? 0))
   return {
@@ -52,7 +52,7 @@ function measureRun(history: HistoryName, steps: number): DetectionRow {
   }
 }
 
-/** Texts of their own, as they come from the store. */
+/** Copies of the texts, as a store returns them. */
 function asRead(row: Observation): Observation {
   return {
     ...row,

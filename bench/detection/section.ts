@@ -2,11 +2,11 @@ import { type DetectionFacts, type DetectionRow, goals_us } from './facts.ts'
 
 /** The part of the page about detection. */
 export function detectionSection({ calls, rows }: DetectionFacts): string {
-  return `What a new call of a long task costs the worker: taking it into the run of the task, and all detectors
-on that run. Microseconds of processor time, medians of the last ${calls} calls; the ratio is against
-JSON.parse of the same input. Held is what a reconstruction says that it holds: at most, and about.
+  return `The worker's cost of a new call of a long task: adding it to the reconstruction, and all detectors
+on the run. Microseconds of processor time, medians of the last ${calls} calls; the ratio is relative to
+JSON.parse of the same input. Held is the reconstruction's own estimate of its memory, an upper bound.
 
-| history | steps | KB | JSON.parse | take | detect | together, of the worst call | goal | | ratio | held, KB |
+| history | steps | KB | JSON.parse | reconstruct | detect | together, worst call | goal | | ratio | held, KB |
 |---|---|---|---|---|---|---|---|---|---|---|
 ${rows.map(lineOf).join('\n')}
 `

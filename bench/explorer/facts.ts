@@ -1,21 +1,21 @@
-/** What a trace of a size costs; times are medians in ms. */
+/** Costs of a trace of one size; times are medians in ms. */
 export type ExplorerRow = {
-  /** How its observations stand. */
+  /** The shape of the tree. */
   shape: string
   observations: number
-  /** Building the tree of rows that were read, and the critical path of the tree. */
+  /** Building the tree from rows, and its critical path. */
   tree_ms: number
   path_ms: number
 }
 
-/** What a page costs, from the question to its JSON, and reading the same rows by hand. */
+/** A page, from the request to its JSON, and reading the same rows by hand. */
 export type PageRow = {
   observations: number
   explorer_ms: number
   critical_path_ms: number
-  /** The statement of a reader who writes SQL, with its rows parsed: the floor. */
+  /** The floor: a handwritten SQL statement, with its rows parsed. */
   hand_ms: number
-  /** The explorer's page against it. */
+  /** The explorer's page relative to the floor. */
   ratio: number
 }
 

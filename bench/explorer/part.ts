@@ -24,11 +24,13 @@ import type { ExplorerFacts, ExplorerRow, PageRow } from './facts.ts'
 import { type Shape, shapes, traceOf } from './trace-shapes.ts'
 
 const sizes = [10_000, 100_000]
-/** Rounds that come first and don't count. */
+/** Warm-up rounds that do not count. */
 const warmUps = 2
 const insert_rows = 10_000
 
-/** What trees, critical paths and their pages cost, of traces with 10,000 and 100,000 observations. */
+/**
+ * Measures trees, critical paths and their pages for traces with 10,000 and 100,000 observations.
+ */
 export async function measureExplorer(rounds: number): Promise<ExplorerFacts> {
   const rows = shapes.flatMap((shape) => sizes.map((size) => measurePure(shape, size, rounds)))
   const engine = await startBenchEngine()
@@ -59,7 +61,9 @@ function measurePure(shape: Shape, observations: number, rounds: number): Explor
   return { shape, observations, tree_ms: counted(tree_ms), path_ms: counted(path_ms) }
 }
 
-/** Each way in turn, in alternating order, so that a drifting machine does not bend the ratio. */
+/**
+ * Both ways in turn, in alternating order, so that drift of the machine does not affect the ratio.
+ */
 async function measurePages(
   engine: BenchEngine,
   observations: number,
@@ -138,7 +142,7 @@ function routesOf(
   }
 }
 
-/** The same columns by a statement without anything of ours around it. */
+/** The same columns by a bare statement. */
 async function byHand(
   { columnar }: BenchEngine,
   { project_id, trace_id }: { project_id: string; trace_id: string },

@@ -14,13 +14,13 @@ export function explorerSection({ rows, pages }: ExplorerFacts): string {
     return `| ${observations.toLocaleString('en-US')} | ${times.join(' | ')} | ${ratio.toFixed(2)} | ${goal} |`
   })
   return [
-    'Building the tree of rows that are in memory, and its critical path with slack; ms, medians.',
+    'Building the tree from rows in memory, and its critical path with slack; ms, medians.',
     '',
     '| shape | observations | tree | path |',
     '|---|---|---|---|',
     ...pure,
     '',
-    `From the question to the JSON of the answer; ms, medians. Goals at ${goalSize.toLocaleString('en-US')}: first page ${goals_ms.explorer} ms, critical path ${goals_ms.critical_path} ms. By hand: the same rows by a statement of one's own.`,
+    `From the request to the JSON of the answer; ms, medians. Goals at ${goalSize.toLocaleString('en-US')}: first page ${goals_ms.explorer} ms, critical path ${goals_ms.critical_path} ms. By hand: the same rows by a handwritten statement.`,
     '',
     '| observations | explorer | critical path | by hand | explorer / by hand | goals |',
     '|---|---|---|---|---|---|',

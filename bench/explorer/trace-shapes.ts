@@ -8,8 +8,8 @@ const start_ns = 1_790_000_000_000_000_000n
 const ms = 1_000_000n
 
 /**
- * A trace of so many observations. `agents`: an agent with steps of a call and two tools side by
- * side; `siblings`: all below one root; `chain`: each below the one before.
+ * A trace of `count` observations. `agents`: an agent with steps of a call and two parallel tools;
+ * `siblings`: all below one root; `chain`: each below the one before.
  */
 export function traceOf(
   shape: Shape,

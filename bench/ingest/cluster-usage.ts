@@ -2,18 +2,18 @@ import { readFile } from 'node:fs/promises'
 import type { Cluster } from '../../test/support/cluster.ts'
 import { proportionalMemory, usageOf } from '../process-usage.ts'
 
-/** Processes of a cluster that are counted apart. */
+/** Processes of a cluster that are measured separately. */
 export const parties = ['proxy', 'worker', 'clickhouse', 'postgres', 'nats'] as const
 export type Party = (typeof parties)[number]
 
 /**
- * Of each party: processor time since it started, and resident memory, in which pages that several
- * processes share count once (PSS). Stopped roles are 0.
+ * For each process: processor time since its start, and resident memory, with shared pages counted
+ * once (PSS). Stopped roles are 0.
  */
 export type ClusterUsage = Record<Party, Usage>
 type Usage = { cpu_ms: number; resident_bytes: number }
 
-/** Reads /proc of every process of the cluster; a server's children count with it. */
+/** Reads /proc of every process of the cluster; a server includes its children. */
 export async function clusterUsage(cluster: Cluster): Promise<ClusterUsage> {
   const roots: Record<Party, number> = {
     proxy: cluster.proxy.pid,
@@ -26,7 +26,7 @@ export async function clusterUsage(cluster: Cluster): Promise<ClusterUsage> {
   return Object.fromEntries(await Promise.all(entries)) as ClusterUsage
 }
 
-/** Processor time of each party between two readings. */
+/** Processor time of each process between two readings. */
 export function cpuBetween(before: ClusterUsage, after: ClusterUsage): Record<Party, number> {
   const spent = parties.map((party) => [party, after[party].cpu_ms - before[party].cpu_ms])
   return Object.fromEntries(spent) as Record<Party, number>

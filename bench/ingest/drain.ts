@@ -9,15 +9,15 @@ import { liveRequests } from './live-requests.ts'
 import { httpSender } from './sender.ts'
 import { traceSpans } from './spans.ts'
 
-/** What it takes to bring observations from the queue into the stores. */
+/** The cost of moving observations from the queue into the stores. */
 export type DrainFacts = {
   observations: number
-  /** Rows of every kind for each observation: traces and correlations come with them. */
+  /** Rows of every kind per observation, including traces and correlations. */
   rows_per_observation: number
   /** Processor time per observation by process, in µs; medians. */
   cpu_us: Record<Exclude<Party, 'proxy'>, number>
   worker_spread: readonly [number, number]
-  /** Observations a second while the queue was drained, whoever was the bottleneck. */
+  /** Observations a second while the queue was drained, overall. */
   per_s: number
 }
 
@@ -27,9 +27,9 @@ const poll_ms = 100
 const polls_max = 1_200
 
 /**
- * Fills the queue with traces of six observations while the worker stands still (SIGSTOP), then
- * lets it drain: the worker alone on processor 0, the servers on processor 1. The first round warms
- * up and is not counted.
+ * Fills the queue with traces of six observations while the worker is stopped (SIGSTOP), then lets
+ * it drain: the worker alone on processor 0, the servers on processor 1. The first round warms up
+ * and is not counted.
  */
 export async function measureDrain(rounds: number): Promise<DrainFacts> {
   await using cluster = await startEdge()
@@ -57,7 +57,7 @@ export async function measureDrain(rounds: number): Promise<DrainFacts> {
 
 type Round = { cpu_us: Record<Party, number>; rows: number; per_s: number }
 
-/** Bodies are never alike in all rounds: a row that is there already would cost less. */
+/** Bodies differ in all rounds: an existing row would cost less. */
 const nextBody = liveRequests('agent_traces', requestSpans)
 
 async function drain(cluster: Cluster): Promise<Round> {
@@ -90,7 +90,7 @@ async function untilStored(cluster: Cluster, observations: number): Promise<numb
   throw new Error(`the worker stored too little:\n${cluster.output().slice(-2_000)}`)
 }
 
-/** Rows that the worker has written, by its own count. */
+/** Rows that the worker has written, by its own counter. */
 async function storedRows(cluster: Cluster): Promise<{ observations: number; all: number }> {
   const value = await scrape(cluster.worker.management_url)
   const name = 'looptrace_ingest_rows_stored_total'

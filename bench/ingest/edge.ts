@@ -7,13 +7,13 @@ import { httpSender } from './sender.ts'
 import type { SpanShape } from './spans.ts'
 import { bodiesOf, requestSpans } from './stages.ts'
 
-/** Processor time per span of the whole `proxy` role, by way in; all threads. */
+/** Processor time per span of the whole `proxy` role, by ingest path; all threads. */
 export type EdgeRow = {
   shape: SpanShape
   way: Way
   cpu_us: number
   spread: readonly [number, number]
-  /** Share of the processor that others took meanwhile; the median too. */
+  /** Share of the processor that other processes used meanwhile; also a median. */
   foreign_share: number
 }
 
@@ -27,7 +27,7 @@ const grpcMethod = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 
 /**
  * Loads the real `proxy` role (PostgreSQL, capture policies, nats-server with JetStream, answers
- * after the durable publish) with each way in by turns. The role is alone on processor 0.
+ * after the durable publish) with each ingest path in turn. The role is alone on processor 0.
  */
 export async function measureEdge(
   shapes: Readonly<Partial<Record<SpanShape, readonly Way[]>>>,
@@ -70,7 +70,7 @@ type Side = {
   foreign: number[]
 }
 
-/** The role alone on processor 0; everything else stays on that of this process. */
+/** The role is alone on processor 0; everything else shares this process's processor. */
 export async function startEdge(env: Record<string, string> = {}): Promise<Cluster> {
   await pin(process.pid, 1)
   const cluster = await startCluster({ env })
@@ -112,7 +112,7 @@ function grpcSender(address: string, key: string, next: () => Buffer): NextSende
   }
 }
 
-/** Loads for a while; the queue is emptied afterwards, so that it is never full. */
+/** Sends load for a while, then empties the queue, so that it is never full. */
 async function slice(
   cluster: Cluster,
   { senders }: Side,

@@ -3,16 +3,18 @@ import type { EdgeRow } from './edge.ts'
 import type { SpanShape } from './spans.ts'
 import type { SteadyFacts } from './steady.ts'
 
-/** One step of the edge, in µs of processor time per span: medians, and the least disturbed slice. */
+/**
+ * One step of the edge, in µs of processor time per span: medians, and the least disturbed slice.
+ */
 export type StageRow = {
   name: string
   cpu_us: number
-  /** To `JSON.parse` of the same spans. */
+  /** Relative to `JSON.parse` of the same spans. */
   ratio: number
   lowest: number
 }
 
-/** What the ingest part measures. */
+/** Results of the ingest part. */
 export type IngestFacts = {
   rounds: number
   stages: { shape: SpanShape; rows: StageRow[] }[]

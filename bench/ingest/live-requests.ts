@@ -1,18 +1,18 @@
 import { tracesProtobuf } from '../../test/support/otlp-messages.ts'
 import { exportRequest, type SpanShape } from './spans.ts'
 
-/** Makes the body of the next request: ids that were never used, spans that end at `end_ns`. */
+/** Returns the body of the next request: new ids, spans that end at `end_ns`. */
 export type LiveRequests = (end_ns: bigint) => Buffer
 
 const templates = 8
-/** What stands for the seed and the times of a template, in bytes that no text of it has. */
+/** Placeholders for the seed and the times of a template: bytes that its texts do not contain. */
 const seedMark = 0x7a5e_9d00
 const start_mark = 0x71a2_b3c4_d5e6_f700n
 const duration_ns = 840_123_456n
 
 /**
- * Requests with traces as they happen, in protobuf: a few are encoded once, then ids and times are
- * put into their bytes, because encoding costs more than what is measured.
+ * Requests with current traces, in protobuf: a few are encoded once, then ids and times are written
+ * into their bytes, because encoding costs more than the measured work.
  */
 export function liveRequests(shape: SpanShape, spans: number): LiveRequests {
   const made = Array.from({ length: templates }, (_, at) => template(shape, spans, at))

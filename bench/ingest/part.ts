@@ -13,7 +13,7 @@ const stageShapes: readonly SpanShape[] = ['gen_ai', 'openinference', 'plain']
 const drainRounds_max = 3
 const slicesPerRound = 4
 
-/** The ingest plane: its edge, its worker, and both under a steady load for so many minutes. */
+/** The ingest plane: its edge, its worker, and both under a steady load for some minutes. */
 export async function measureIngest(rounds: number, minutes: number): Promise<IngestFacts> {
   await pin(process.pid, 1)
   const stages: IngestFacts['stages'] = []
@@ -37,7 +37,7 @@ export async function measureIngest(rounds: number, minutes: number): Promise<In
   return { rounds, stages, edge, drain, steady }
 }
 
-/** Runs the stages of a shape in a process of its own, alone on processor 0. */
+/** Runs the stages of a shape in a separate process, alone on processor 0. */
 async function stageRows(shape: SpanShape, slices: number): Promise<StageRow[]> {
   const file = fileURLToPath(new URL('../targets/ingest-stages.ts', import.meta.url))
   const child = spawn('taskset', ['-c', '0', process.execPath, file, shape, String(slices)], {

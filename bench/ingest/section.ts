@@ -7,26 +7,26 @@ import type { SteadyFacts } from './steady.ts'
 
 /** The part of the page about the ingest plane. */
 export function ingestSection({ rounds, stages, edge, drain, steady }: IngestFacts): string {
-  return `Spans as an agent in Python emits them: \`gen_ai\` has 2.9 KB with content, \`openinference\` the same
+  return `Spans as a Python agent emits them: \`gen_ai\` has 2.9 KB with content, \`openinference\` the same
 with indexed keys, \`plain\` is an HTTP call of 0.4 KB, \`agent_traces\` are traces of six observations.
-Requests hold 512 spans, 510 where the worker drains, 120 under the steady load. Figures are processor
+Requests hold 512 spans, 510 for the worker's drain, 120 for the steady load. Figures are processor
 time of whole processes (all threads), medians of ${rounds} alternating rounds.
 
 ### The edge, step by step
 
-In one process alone of ours on processor 0; frames go nowhere. \`JSON.parse\` of the same spans and protobufjs
-decoding the same bytes run between the steps; ratios are to \`JSON.parse\`. The lowest slice is the one that
-others on the machine disturbed least.
+In one process, the only one of ours on processor 0; frames are discarded. \`JSON.parse\` of the same spans and
+protobufjs decoding the same bytes run between the steps; ratios are relative to \`JSON.parse\`. The lowest slice is
+the one that other processes disturbed least.
 
 ${stages.map(({ shape, rows }) => stageTable(shape, rows)).join('\n\n')}
 
 ### The edge as it runs
 
 The \`proxy\` role with everything on (PostgreSQL, keys, capture policies, a real nats-server with
-JetStream; a request is answered after its last frame is durable), alone of ours on processor 0; load and
+JetStream; a request is answered after its last frame is durable), the only process of ours on processor 0; load and
 servers on processor 1.
 
-| spans | way | µs a span | spread | spans a second and core | others on its processor | goal |
+| spans | path | µs a span | spread | spans a second and core | other processes on its processor | goal |
 |---|---|---|---|---|---|---|
 ${edge.map(edgeLine).join('\n')}
 
@@ -34,7 +34,7 @@ ${edge.map(edgeLine).join('\n')}
 
 ${drainText(drain)}
 
-### The whole way at 70 % of its load
+### The whole path at 70 % of its capacity
 
 ${steadyText(steady)}
 
@@ -70,8 +70,8 @@ function drainText(drain: DrainFacts): string {
   const [low, high] = worker_spread
   const line = (party: keyof typeof cpu_us) => `| ${party} | ${cpu_us[party].toFixed(1)} |`
   return `${thousands(observations)} observations (${rows_per_observation.toFixed(2)} rows each, with their traces and correlations)
-wait in nats-server; the warm \`worker\` role, alone of ours on processor 0, drains them into the embedded
-ClickHouse and PostgreSQL on processor 1: ${thousands(per_s)} observations a second, whoever was the bottleneck.
+wait in nats-server; the warm \`worker\` role, the only process of ours on processor 0, drains them into the embedded
+ClickHouse and PostgreSQL on processor 1: ${thousands(per_s)} observations a second overall.
 
 | process | µs an observation |
 |---|---|
@@ -80,7 +80,7 @@ ${line('clickhouse')}
 ${line('postgres')}
 ${line('nats')}
 
-Our own side: **${thousands(1e6 / cpu_us.worker)}** observations a second and core (rounds from
+The worker alone: **${thousands(1e6 / cpu_us.worker)}** observations a second and core (rounds from
 ${low.toFixed(1)} to ${high.toFixed(1)} µs); goal ≥ 30,000.`
 }
 
@@ -96,8 +96,8 @@ function steadyText({
     const memory = resident_bytes.map((reading) => Math.round(reading[party] / 1e6))
     return `| ${party} | ${cpu_us[party].toFixed(1)} | ${memory.join(', ')} |`
   }
-  return `Both roles on processor 0, servers and load on processor 1. Flooded, all of it together stores
-${thousands(sustained_per_s)} spans a second; then ${thousands(sent_per_s)} a second are sent for ${minutes} min.
+  return `Both roles on processor 0, servers and load on processor 1. At full load they store
+${thousands(sustained_per_s)} spans a second together; then ${thousands(sent_per_s)} a second are sent for ${minutes} min.
 
 From the end of a span to its row being stored: p50 **${lag_s.p50.toFixed(2)} s**, p99 **${lag_s.p99.toFixed(2)} s**
 (from the worker's histogram, interpolated within its buckets); goal p99 ≤ 2 s.
@@ -106,7 +106,7 @@ From the end of a span to its row being stored: p50 **${lag_s.p50.toFixed(2)} s*
 |---|---|---|
 ${parties.map(line).join('\n')}
 
-PostgreSQL counts all its processes. Goal: flat.`
+PostgreSQL includes all its processes. Goal: flat.`
 }
 
 function thousands(value: number): string {

@@ -5,12 +5,12 @@ import type {
   PlainValue,
 } from '../../test/support/otlp-messages.ts'
 
-/** What kind of spans a request holds. */
+/** The kind of spans in a request. */
 export type SpanShape = 'gen_ai' | 'openinference' | 'plain' | 'agent_traces'
 
 type Given = Record<string, string | number | boolean | PlainValue>
 
-/** Each made trace has so many spans: an agent, three calls of a model, two of tools. */
+/** Spans per generated trace: an agent, three calls of a model, two of tools. */
 export const traceSpans = 6
 
 const content_bytes = 2_050
@@ -18,7 +18,7 @@ const start_ns = 1_790_000_000_000_000_000n
 
 /**
  * A request with `spans` spans as one exporter sends them. Ids and texts differ from span to span
- * and, by `seed`, from request to request; `start_ns_from` and `step_ns` place them in time.
+ * and, by `seed`, from request to request; `start_ns_from` and `step_ns` set their times.
  */
 export function exportRequest(
   shape: SpanShape,
@@ -57,7 +57,7 @@ const makers: Record<SpanShape, (place: Place) => PlainSpan> = {
   agent_traces: agentTrace,
 }
 
-/** The frame of a span: ids, name and times. */
+/** The common fields of a span: ids, name and times. */
 function call(place: Place): PlainSpan {
   const { seed, index, start_ns_from, step_ns } = place
   const trace = Math.floor(index / traceSpans)
@@ -181,7 +181,7 @@ function messages(role: string, content: string): string {
 const words =
   'Where is the parcel that was sent to Zürich on Monday, and who signed for it? The order holds "two" lamps.\nIt left the depot at nine, crossed the border, and waits at the counter until the shop has closed. '
 
-/** Text that differs from place to place: plain prose with a few quotes and umlauts. */
+/** Text that depends on the position: plain prose with a few quotes and umlauts. */
 function text(seed: number, index: number, chars: number): string {
   const from = (seed * 31 + index * 17) % words.length
   const rest = words.slice(from) + words.repeat(Math.ceil(chars / words.length))

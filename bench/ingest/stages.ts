@@ -14,10 +14,10 @@ import { createLogger, createMetrics } from '../../src/platform/telemetry/index.
 import { otlpJson, otlpMessage, tracesProtobuf } from '../../test/support/otlp-messages.ts'
 import { exportRequest, type SpanShape } from './spans.ts'
 
-/** Work on spans that is measured: one call takes `spans` spans. */
+/** A measured step: one call processes `spans` spans. */
 export type Stage = { name: string; spans: number; run: () => unknown }
 
-/** Spans of one request: what the batch processors of the SDKs send at most, unless told. */
+/** Spans of one request: the default maximum of the SDKs' batch processors. */
 export const requestSpans = 512
 const requests = 8
 const project_id = '0198c0de-0000-7000-8000-00000000000a'
@@ -32,8 +32,8 @@ export function bodiesOf(shape: SpanShape): { protobuf: Buffer[]; json: Buffer[]
 }
 
 /**
- * What the edge does to the spans of one shape, step by step, in this process; the first one is the
- * floor: `JSON.parse` of the same spans.
+ * The steps of the edge for spans of one shape, in this process; the first one is the floor:
+ * `JSON.parse` of the same spans.
  */
 export function stagesOf(shape: SpanShape): Stage[] {
   const { protobuf, json, gzip } = bodiesOf(shape)
@@ -77,7 +77,7 @@ function mapping(): (decoded: Decoded) => Records {
     mapper.traces(decoded, { ...about, received_at_ms: systemClock.now_ms() }).records
 }
 
-/** Frames go nowhere. */
+/** Discards frames. */
 function framing(): Enqueuer {
   return createEnqueuer({
     publish: async () => undefined,

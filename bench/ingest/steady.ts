@@ -8,13 +8,13 @@ import { liveRequests } from './live-requests.ts'
 import { httpSender, type Sender } from './sender.ts'
 import { traceSpans } from './spans.ts'
 
-/** How the whole way, from exporter to stored row, behaves at 70 % of what it can take. */
+/** The whole path, from exporter to stored row, at 70 % of its capacity. */
 export type SteadyFacts = {
   minutes: number
-  /** Spans a second that were taken and stored when as many were sent as were taken. */
+  /** Spans a second that were accepted and stored at full speed. */
   sustained_per_s: number
   sent_per_s: number
-  /** From the end of a span to its row being stored, of this share of the rows. */
+  /** From the end of a span to its row being stored, for this share of the rows. */
   lag_s: { p50: number; p99: number }
   /** Processor time per span by process, in µs. */
   cpu_us: Record<Party, number>
@@ -31,8 +31,8 @@ const poll_ms = 100
 const polls_max = 3_000
 
 /**
- * Floods the whole way for a while and sees how long it takes to be stored; then sends 70 % of that
- * at a steady pace. Both roles are on processor 0; servers and load on processor 1.
+ * Floods the whole path for a while and measures how long storing takes; then sends 70 % of that
+ * rate steadily. Both roles are on processor 0; servers and load on processor 1.
  */
 export async function measureSteady(minutes: number): Promise<SteadyFacts> {
   await using cluster = await startEdge()
@@ -69,7 +69,10 @@ function bodyNow(): Buffer {
   return nextBody(BigInt(Date.now()) * 1_000_000n)
 }
 
-/** Sends as fast as requests are answered, then waits; the rate at which it all was stored. */
+/**
+ * Sends as fast as requests are answered, then waits; returns the rate at which all spans were
+ * stored.
+ */
 async function flood(cluster: Cluster, senders: readonly Sender[], duration_ms: number) {
   const before = await storedBy(cluster)
   const start_ms = performance.now()
@@ -87,8 +90,9 @@ async function flood(cluster: Cluster, senders: readonly Sender[], duration_ms: 
 }
 
 /**
- * Sends so many spans a second, whatever the answers do; resolves with how many were sent. The
- * senders take turns: one that rests longer than the server keeps connections would be closed.
+ * Sends this many spans a second, whatever the answers; resolves with the number of sent spans. The
+ * senders alternate: a sender that pauses longer than the server's keep-alive would be
+ * disconnected.
  */
 async function pace(senders: readonly Sender[], per_s: number, duration_ms: number) {
   const free = [...senders]
@@ -118,7 +122,7 @@ async function pace(senders: readonly Sender[], per_s: number, duration_ms: numb
   return requests * requestSpans
 }
 
-/** The rows with a lag of at most so many seconds, by bound. */
+/** The rows with a lag of at most this many seconds, by bound. */
 type Lag = { bound_s: number; rows: number }[]
 
 const bounds = ['0.1', '0.25', '0.5', '1', '2', '5', '10', '30', '60', '300', '1800', '7200']
@@ -130,7 +134,7 @@ async function progressOf(cluster: Cluster) {
   return { lag, stored: await storedBy(cluster), usage: await clusterUsage(cluster) }
 }
 
-/** Within its bucket a quantile is where it would be if the rows were spread evenly. */
+/** Within its bucket a quantile is interpolated as if rows were spread evenly. */
 function quantile(before: Lag, after: Lag, share: number): number {
   const rows = after.map((bucket, at) => bucket.rows - (before[at]?.rows ?? 0))
   const wanted = (rows.at(-1) ?? 0) * share
@@ -149,7 +153,7 @@ async function untilStored(cluster: Cluster, observations: number): Promise<void
   throw new Error(`the worker stored too little:\n${cluster.output().slice(-2_000)}`)
 }
 
-/** Observations that the worker has written, by its own count. */
+/** Observations that the worker has written, by its own counter. */
 async function storedBy(cluster: Cluster): Promise<number> {
   const value = await scrape(cluster.worker.management_url)
   return value('looptrace_ingest_rows_stored_total', { kind: 'observations' })

@@ -14,17 +14,17 @@ import { installKinds } from '../../test/support/kube/resources.ts'
 import { type Service, startService } from '../../test/support/service.ts'
 import { startSingleMachine } from '../../test/support/single-machine.ts'
 
-/** An API server and the service as processes, with gates before them that count what is asked. */
+/** An API server and the service as processes, with gates in front of them that count requests. */
 export type BenchCluster = AsyncDisposable & {
   server: ApiServer
   kube: HttpGate
   service: HttpGate
   namespace: string
-  /** So many projects more; their ids. */
+  /** Creates this many projects; returns their ids. */
   addProjects(count: number): Promise<string[]>
-  /** Days that the service keeps traces of a project; read where the service has them. */
+  /** Days that the service keeps traces of a project, read from the service's store. */
   daysOf(project_id: string): Promise<number | null | undefined>
-  /** Role `operator` as a process, once it says that it is ready. */
+  /** Starts role `operator` as a process, and waits until it is ready. */
   startOperator(): Promise<Service>
 }
 
@@ -37,7 +37,7 @@ export async function startBenchCluster(): Promise<BenchCluster> {
   const service = parts.use(await httpGate(machine.service.base_url))
   const key = await readFile(join(machine.directory, 'operator-key'), 'utf8')
   const namespace = await server.namespace()
-  // As one who may everything: this API server reads roles anew for each request, a real one does not.
+  // With all permissions: this API server reads roles again for each request, a real one does not.
   const kubeconfig = await server.kubeconfig(admin, kube.url)
   const relational = openRelational<AccessTables & RetentionTables>({
     url: await machine.postgresUrl(),
@@ -76,7 +76,7 @@ export async function startBenchCluster(): Promise<BenchCluster> {
         LOOPTRACE_SERVICE_URL: service.url,
         LOOPTRACE_OPERATOR_KEY: key.trim(),
         LOOPTRACE_OPERATOR_NAMESPACE: namespace,
-        // As the chart has it.
+        // As in the chart.
         NODE_OPTIONS: '--max-semi-space-size=1 --v8-pool-size=1',
       }),
     [Symbol.asyncDispose]: () => all.disposeAsync(),

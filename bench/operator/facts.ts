@@ -1,12 +1,14 @@
-/** What an operator costs with so many policies in sync, and how quickly it follows them. */
+/** The cost of an operator with this many policies in sync, and its delay in following changes. */
 export type OperatorRow = {
   policies: number
-  /** From the start of the process until all of them are Ready, none having been seen before. */
+  /** From the start of the process until all policies are Ready, with all of them new. */
   first_sync_ms: number
-  /** Requests to the API server, and to the service, that this took. */
+  /** Requests to the API server, and to the service, in that time. */
   first_kube_requests: number
   first_service_requests: number
-  /** From the start of another process until it looked at all of them: nothing is to be written. */
+  /**
+   * From the start of another process until it has reconciled all of them, with nothing to write.
+   */
   again_sync_ms: number
   again_kube_requests: number
   /** While nothing changes. */
@@ -18,7 +20,7 @@ export type OperatorRow = {
     cpu_millicores: number
     resident_bytes: number
   }
-  /** The most that it held, the first sync included. */
+  /** Maximum memory, including the first sync. */
   peak_bytes: number
   /** From an apply until the service has it; ms. */
   apply_p50_ms: number

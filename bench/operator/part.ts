@@ -8,13 +8,15 @@ import { type BenchCluster, startBenchCluster } from './bench-cluster.ts'
 import type { OperatorFacts, OperatorRow } from './facts.ts'
 
 const applies = 100
-/** Many renewals of the Lease, some bookmarks, and a fifth of all policies compared. */
+/**
+ * Contains many renewals of the Lease, some bookmarks, and comparisons of a fifth of all policies.
+ */
 const steady_s = 120
 const sync_ms_max = 1_800_000
-/** Makers of policies at a time. */
+/** Concurrent creators of policies. */
 const makers = 8
 
-/** What operators of so many policies cost, and how quickly they follow them. */
+/** Measures operators with this many policies, and their delay in following changes. */
 export async function measureOperator(sizes: readonly number[]): Promise<OperatorFacts> {
   const rows: OperatorRow[] = []
   for (const size of sizes) {
@@ -88,8 +90,8 @@ async function synced(cluster: BenchCluster, isSynced: () => Promise<boolean>) {
 }
 
 /**
- * Asked past the gate, in one list; not before each status was written, as a list of all takes the
- * API server a while.
+ * Reads past the gate, in one list; not too often, because listing all takes the API server a
+ * while.
  */
 async function areReady(cluster: BenchCluster, policies: number): Promise<boolean> {
   const { kube, server, namespace } = cluster
@@ -101,14 +103,14 @@ async function areReady(cluster: BenchCluster, policies: number): Promise<boolea
   return ready === policies
 }
 
-/** Each project's policy was read. */
+/** Every project's policy was read. */
 async function wereCompared({ service }: BenchCluster, policies: number): Promise<boolean> {
   const isRead = ({ path }: { path: string }) => path.includes('retention-policy')
   return service.requests.filter(isRead).length >= policies
 }
 
 async function measureSteady({ kube, service }: BenchCluster, pid: number) {
-  // Whatever follows a start is over then.
+  // By then everything that follows a start is done.
   await sleep(10_000)
   kube.requests.length = 0
   service.requests.length = 0
@@ -126,7 +128,7 @@ async function measureSteady({ kube, service }: BenchCluster, pid: number) {
   }
 }
 
-/** From the moment that an apply is sent until it stands in the service's store. */
+/** From sending an apply until the change is in the service's store. */
 async function measureApplies(cluster: BenchCluster, projects: readonly string[]) {
   const resources = resourcesOf(cluster.server, retentionPolicyKind, cluster.namespace)
   const times: number[] = []
@@ -141,7 +143,7 @@ async function measureApplies(cluster: BenchCluster, projects: readonly string[]
   return times.sort((a, b) => a - b)
 }
 
-/** The most that the kernel saw it hold. */
+/** Maximum resident memory as seen by the kernel. */
 async function peakOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'latin1')
   return Number(/^VmHWM:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024

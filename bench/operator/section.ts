@@ -4,7 +4,7 @@ import { goals, type OperatorFacts, type OperatorRow } from './facts.ts'
 export function operatorSection({ rows }: OperatorFacts): string {
   const heads = rows.map(({ policies }) => policies.toLocaleString('en-US'))
   return [
-    'RetentionPolicies, one for each project, of a service and an API server on the same machine. The first sync begins with policies that nobody has followed yet, and ends when all are Ready; another process then begins with policies that are in sync. Steady: nothing changes, every policy is compared every ten minutes, the Lease is renewed.',
+    'RetentionPolicies, one for each project, of a service and an API server on the same machine. The first sync begins with new policies and ends when all are Ready; another process then begins with policies that are in sync. Steady: nothing changes, every policy is compared every ten minutes, the Lease is renewed.',
     '',
     `| policies | ${heads.join(' | ')} | goal at 1,000 |`,
     `|---|${rows.map(() => '---|').join('')}---|`,
@@ -42,7 +42,7 @@ const figures: readonly [string, (row: OperatorRow) => string, string?][] = [
     ({ steady }) => memory(steady.resident_bytes),
     `≤ ${memory(goals.resident_bytes)}`,
   ],
-  ['most memory', (row) => memory(row.peak_bytes)],
+  ['peak memory', (row) => memory(row.peak_bytes)],
   ['apply → service, p50', (row) => `${row.apply_p50_ms.toFixed(0)} ms`],
   [
     'apply → service, p95',

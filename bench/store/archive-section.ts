@@ -1,13 +1,13 @@
 import type { ArchiveFacts } from './archives.ts'
 import { thousands, verdict } from './figures.ts'
 
-/** How fast a day goes into an archive and comes back. */
+/** The speed of archiving and restoring a day. */
 export function archiveSection({ rows, bytes, rounds }: ArchiveFacts): string {
   return `### Archive and restore
 
-A day of the largest project, ${thousands(rows)} observations: into Parquet files in a folder (${Math.round(bytes / 1e6)} MB) that are
-read back and compared, and from there into a slice that is compared with the manifest. The wait before
-an archive (30 s, for rows on their way) is left out. The goal is held by the second round.
+A day of the largest project, ${thousands(rows)} observations: archived to Parquet files in a folder (${Math.round(bytes / 1e6)} MB) that are
+read back and compared, and restored into a slice that is compared with the manifest. The wait before
+an archive (30 s, for inserts in progress) is excluded. The goal applies to the second round.
 
 | | first round, rows a second | second round | goal | |
 |---|---|---|---|---|

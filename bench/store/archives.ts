@@ -17,7 +17,7 @@ import type { BenchEngine } from './engine.ts'
 import { projectOf, span } from './generated-rows.ts'
 import type { BenchServices } from './services.ts'
 
-/** A day of the largest project into files of a folder, and from there back: each twice. */
+/** Archives a day of the largest project to files in a folder, and restores it: each twice. */
 export type ArchiveFacts = {
   rows: number
   bytes: number
@@ -26,10 +26,12 @@ export type ArchiveFacts = {
 
 const rounds = 2
 const day_ms = 86_400_000
-/** Neither of the days that retention takes out. */
+/** A day other than the two that the retention part deletes. */
 const day = 10
 
-/** By the handlers of the jobs, with the worker's settings; the wait before an archive is left out. */
+/**
+ * Uses the handlers of the jobs, with the worker's settings, without the wait before an archive.
+ */
 export async function measureArchives(
   engine: BenchEngine,
   services: BenchServices,
@@ -67,7 +69,7 @@ function openBench({ columnar }: BenchEngine, { relational: { db }, directory }:
   const restore = restoreHandler({ ...about, restored, erasedUsers })
   return {
     archive: archiveHandler({ ...about, store: openArchiveStore({ columnar }) }),
-    /** Into a slice of its own, which goes again. */
+    /** Into a separate slice, which is then deleted. */
     restoreOf: async (archive: Job, { manifest, manifest_sha256 }: JobValue) => {
       const slice_id = newId()
       const asked = { archive_run_id: archive.id, slice_id, manifest, manifest_sha256 }
@@ -93,7 +95,7 @@ async function runJob({ run }: JobHandler, job: Job) {
   return { result, took_ms: performance.now() - start_ms }
 }
 
-/** A job as a worker has it that has just begun with it. */
+/** A job as a worker gets it at its start. */
 function jobOf(kind: string, params: JobValue): Job {
   const now = new Date().toISOString()
   return {

@@ -1,11 +1,11 @@
 import { glob, readFile } from 'node:fs/promises'
 
-/** Text that rows are cut from, in bytes: larger than what ClickHouse compresses in one go. */
+/** Text that rows are cut from, in bytes: larger than ClickHouse's compression block. */
 const corpus_bytes_max = 8_000_000
 
 /**
- * Prose, tables and code as people write them: the documentation of the installed packages. Cuts
- * of it compress as prompts and answers do, which random words don't.
+ * Natural prose, tables and code: the documentation of the installed packages. Cuts of it compress
+ * like prompts and answers; random words do not.
  */
 export async function readCorpus(): Promise<string> {
   const files: string[] = []
@@ -14,7 +14,7 @@ export async function readCorpus(): Promise<string> {
   for (const file of files.sort()) {
     if (corpus.length >= corpus_bytes_max) break
     const text = await readFile(file, 'utf8').catch(() => '')
-    // One byte a character, so that a cut never splits one.
+    // One byte per character, so that a cut never splits a character.
     corpus += text.replaceAll(/[^\n\x20-\x7e]/g, '')
   }
   return corpus.slice(0, corpus_bytes_max)

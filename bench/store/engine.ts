@@ -16,17 +16,17 @@ import { usageOf } from '../process-usage.ts'
 
 const run = promisify(execFile)
 
-/** A ClickHouse in a process and a folder of its own, migrated. */
+/** A ClickHouse in a separate process and folder, migrated. */
 export type BenchEngine = {
   readonly columnar: Columnar
   readonly directory: string
-  /** The settings by which a role finds it; others after `forget`. */
+  /** The settings of a role that uses it; they change after `forget`. */
   settings(): Record<string, string>
-  /** Processor time of its process so far, in ms; counts on through restarts. */
+  /** Processor time of its process so far, in ms; continues over restarts. */
   cpu_ms(): Promise<number>
-  /** Runs a statement and answers how many rows ClickHouse read for it. */
+  /** Runs a statement and returns how many rows ClickHouse read for it. */
   rowsRead(sql: string, params: QueryParams): Promise<number>
-  /** Starts the process anew and lets the system forget its files. */
+  /** Restarts the process and drops its files from the system's cache. */
   forget(): Promise<void>
   stop(): Promise<void>
 }
@@ -56,7 +56,7 @@ export async function startBenchEngine(): Promise<BenchEngine> {
       await forgetFiles(directory)
       server = await startEmbeddedClickHouse({ directory, logger })
       columnar = open(server)
-      // The load left the last minutes unmerged; a start merges.
+      // The load left the last minutes unmerged; a start merges them.
       await columnar.command('SYSTEM STOP MERGES observations')
     },
     stop: async () => {
@@ -91,7 +91,7 @@ function settingsFor({ url, username, password }: EmbeddedClickHouse): Record<st
   }
 }
 
-/** The library says how many rows a statement answered; the engine counts what all of them read. */
+/** The library reports the rows of the answer; the engine counts all rows that were read. */
 async function rowsRead(columnar: Columnar, sql: string, params: QueryParams): Promise<number> {
   const before = await selectedRows(columnar)
   await columnar.query(sql, params)
@@ -105,7 +105,7 @@ async function selectedRows(columnar: Columnar): Promise<number> {
   return Number(row?.value ?? 0)
 }
 
-/** `dd` with `nocache` and nothing to copy tells the system to drop a file from its cache. */
+/** `dd` with `nocache` and nothing to copy makes the system drop a file from its cache. */
 async function forgetFiles(directory: string): Promise<void> {
   const drop = 'for file; do dd if="$file" iflag=nocache count=0 status=none; done'
   await run('find', [directory, '-type', 'f', '-exec', 'sh', '-c', drop, 'sh', '{}', '+'])

@@ -5,10 +5,10 @@ import type { QuestionFacts } from './measure.ts'
 import type { RetentionFacts } from './retention.ts'
 import type { RouteFacts } from './routes.ts'
 
-/** What the store part measures, of one size. */
+/** Results of the store part, for one size. */
 export type StoreFacts = {
   rounds: number
-  /** All of it, the load included. */
+  /** The whole part, including the load. */
   took_s: number
   load: LoadFacts
   questions: QuestionFacts[]
@@ -18,7 +18,7 @@ export type StoreFacts = {
   retention: RetentionFacts
 }
 
-/** The names of questions to which two ways gave different answers; there should be none. */
+/** Questions to which two ways gave different answers; there should be none. */
 export function unequalAnswers({ questions, routes, hot }: StoreFacts): string[] {
   return [...questions, ...routes, ...hot.questions]
     .filter(({ equal }) => !equal)

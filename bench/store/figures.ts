@@ -8,7 +8,7 @@ export function within(value_ms: number, goal_ms: number): string {
   return verdict(value_ms <= goal_ms)
 }
 
-/** What stands in a column that says whether a goal was met. */
+/** The text of a column that reports whether a goal was met. */
 export function verdict(isMet: boolean): string {
   return isMet ? 'met' : '**missed**'
 }
@@ -18,7 +18,7 @@ export function sameness(equal: boolean): string {
   return equal ? 'yes' : '**no**'
 }
 
-/** The lowest and the highest of some times. */
+/** The minimum and maximum of some times. */
 export function spreadOf([low, high]: readonly [number, number]): string {
   return low < 10 ? `${low.toFixed(1)}–${high.toFixed(1)}` : `${low.toFixed(0)}–${high.toFixed(0)}`
 }

@@ -1,4 +1,4 @@
-/** When the generated month begins and ends; it lies in two calendar months. */
+/** Start and end of the generated month; it spans two calendar months. */
 export const span = {
   from_ms: Date.UTC(2026, 8, 16),
   to_ms: Date.UTC(2026, 9, 16),
@@ -8,7 +8,7 @@ export const span = {
 /** Observations of each trace: an agent, three calls and two tools. */
 export const traceRows = 6
 
-/** Each has its share by Zipf's law. */
+/** Each project has its share by Zipf's law. */
 export const projects = 20
 
 /** The n-th largest project, from 0. */
@@ -16,10 +16,10 @@ export function projectOf(n: number): string {
   return `0198c0de-0000-7000-8000-${String(n + 1).padStart(12, '0')}`
 }
 
-/** The trace of a row, as ClickHouse makes it. */
+/** The trace of a row, as ClickHouse generates it. */
 const traceIdSql = (trace: string) => `reinterpretAsUUID(sipHash128(${trace}, 'trace'))`
 
-/** Which project a trace belongs to, as text in SQL. */
+/** The project of a trace, as SQL text. */
 const projectSql = (trace: string) =>
   `[${zipf(projects, 1000).join(',')}][1 + cityHash64(${trace}, 'project') % 1000]`
 
@@ -55,7 +55,7 @@ const cut = (salt: string, length: string) =>
   `substring(corpus, 1 + ${hash(salt)} % corpus_bytes, toUInt64(${length}))`
 const onCalls = (sql: string, other = 'NULL') => `if(is_call, ${sql}, ${other})`
 
-/** Common parts, then each column. Half of the rows are calls of models, of 3.5 KB each. */
+/** Common parts, then each column. Half of the rows are model calls of 3.5 KB each. */
 const parts: Readonly<Record<string, string>> = {
   corpus: '(SELECT text FROM corpus)',
   corpus_bytes: 'length(corpus) - 20000',
@@ -139,9 +139,9 @@ const columns: Readonly<Record<string, string>> = {
 }
 
 /**
- * Makes the rows `from` to `from + count` of so many and inserts them into `observations`: parameters
- * are `from`, `count`, `from_ns`, `step_ns` (between traces) and `message`. Row n is always the
- * same, but for its message, so that any can be sent again.
+ * Generates the rows `from` to `from + count` and inserts them into `observations`: parameters are
+ * `from`, `count`, `from_ns`, `step_ns` (between traces) and `message`. Row n is always the same,
+ * except for its message, so any row can be sent again.
  */
 export function insertGenerated(condition = '1'): string {
   const given = Object.entries(parts).map(([name, sql]) => `${sql} AS ${name}`)
@@ -151,7 +151,7 @@ SELECT ${Object.values(columns).join(',\n')}
 FROM numbers({from:UInt64}, {count:UInt64}) WHERE ${condition}`
 }
 
-/** So many places, given to ranks so that each has as many as its share by Zipf's law. */
+/** Distributes this many places to ranks, each with its share by Zipf's law. */
 function zipf(ranks: number, places: number): number[] {
   const weights = Array.from({ length: ranks }, (_, rank) => 1 / (rank + 1))
   const whole = weights.reduce((sum, weight) => sum + weight, 0)

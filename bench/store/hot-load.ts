@@ -8,25 +8,25 @@ import { projectOf, projects, span } from './generated-rows.ts'
 import { hotWindow } from './questions.ts'
 import type { BenchServices } from './services.ts'
 
-/** How the latest hours went into PostgreSQL. */
+/** How the latest hours were copied into PostgreSQL. */
 export type HotLoadFacts = {
   /** Observations of all projects in these hours, in ClickHouse. */
   rows_there: number
-  /** Those that were written: of as many projects as have room, each whole. */
+  /** Observations that were written: of as many complete projects as fit. */
   rows: number
   projects: number
   took_s: number
 }
 
-/** More are not loaded: what has no room is left out, project by project. */
+/** Maximum to load: projects that do not fit are skipped. */
 const rows_max = 300_000
-/** Parts of the window that are copied at one time. */
+/** Concurrently copied parts of the window. */
 const lanes = 4
 const slice_ms = 6 * 3_600_000
 
 /**
- * Copies the latest hours by the product's own reader and writer, the largest project first, and
- * brings the planner's statistics up to date, which autovacuum does later.
+ * Copies the latest hours with the product's own reader and writer, the largest project first, and
+ * updates the planner's statistics, which autovacuum does later.
  */
 export async function loadHotWindow(
   engine: BenchEngine,

@@ -17,7 +17,7 @@ import { momentsOf, type Row, statementOf, warmUps } from './measure.ts'
 import { hotQuestions, type Moment, type Question } from './questions.ts'
 import type { BenchServices } from './services.ts'
 
-/** What one store takes, in ms: from the question to rows in JSON. */
+/** Times of one store in ms: from the question to rows in JSON. */
 export type StoreTimes = { ms: number; spread_ms: readonly [number, number] }
 
 /** The same question to both stores. */
@@ -34,7 +34,7 @@ export type HotQuestionFacts = {
 
 export type HotFacts = { load: HotLoadFacts; questions: HotQuestionFacts[] }
 
-/** Fills the hot window, then asks both stores the same in turn, as the product's runners do. */
+/** Fills the hot window, then asks both stores in turn, as the product's runners do. */
 export async function measureHotWindow(
   engine: BenchEngine,
   services: BenchServices,
@@ -54,7 +54,7 @@ export async function measureHotWindow(
   return { load, questions: facts }
 }
 
-/** Windows begin together and end so far apart, all within the hot window. */
+/** Windows have the same start and different ends, all within the hot window. */
 const betweenWindows_ms = 10 * 60_000
 
 const limits: QueryLimits = {
@@ -76,7 +76,7 @@ async function measureBoth(
   let rows = 0
   for (const [at, moment] of moments.entries()) {
     const answers: Row[][] = []
-    // Who comes first has the colder processor: they take turns.
+    // The first one has the colder processor: they alternate.
     for (const runner of at % 2 === 0 ? runners : runners.toReversed()) {
       const answer = await askStore(runner, question, moment)
       times[runner.store].push(answer.took_ms)
@@ -84,7 +84,7 @@ async function measureBoth(
     }
     const [one = [], other = []] = answers
     rows = one.length
-    equal &&= rows > 0 && alike(one, other)
+    equal &&= rows > 0 && sameAnswer(one, other)
   }
   const { name, goal_ms } = question
   const { clickhouse: columns, postgres: records } = times
@@ -104,13 +104,13 @@ async function askStore(
   return { took_ms: performance.now() - start_ms, rows }
 }
 
-function alike(one: readonly Row[], other: readonly Row[]): boolean {
+function sameAnswer(one: readonly Row[], other: readonly Row[]): boolean {
   const same = (row: Row, second: Row) =>
     Object.entries(row).every(([name, value]) => isSame(value, second[name]))
   return one.length === other.length && one.every((row, at) => same(row, other[at] ?? {}))
 }
 
-/** Of floats stores may round the last bits otherwise. */
+/** Stores may round the last bits of floats differently. */
 function isSame(one: unknown, other: unknown): boolean {
   if (typeof one !== 'number' || typeof other !== 'number') return isDeepStrictEqual(one, other)
   return Math.abs(one - other) <= 1e-12 * Math.max(Math.abs(one), Math.abs(other))

@@ -4,13 +4,13 @@ import { readCorpus } from './corpus.ts'
 import type { BenchEngine } from './engine.ts'
 import { insertGenerated, span, traceRows } from './generated-rows.ts'
 
-/** How it went to fill the table, and what lies there then. */
+/** The course of filling the table, and its final contents. */
 export type LoadFacts = {
   rows: number
   /** Rows that were stored a second time. */
   sent_again: number
   took_s: number
-  /** Processor time of ClickHouse for a row, making it up and merging included. */
+  /** Processor time of ClickHouse per row, including generating and merging. */
   cpu_us: number
   bytes_per_row: number
   raw_bytes_per_row: number
@@ -18,16 +18,16 @@ export type LoadFacts = {
   partitions: number
 }
 
-/** Rows of the last minutes, which come in inserts as small as the worker's. */
+/** Rows of the last minutes, in inserts as small as the worker's. */
 const recentInserts = 5
 const recentInsert_rows = 10_000
 const mergePoll_ms = 500
 const mergeWait_ms_max = 900_000
 
 /**
- * Fills `observations` with a month in the order of time. One row in a hundred is sent again the
- * same day. Days are left as two hours without an insert leave them; of the last minutes nothing is
- * merged, and those inserts repeat rows of the last days.
+ * Fills `observations` with a month in time order. One row in a hundred is sent again on the same
+ * day. Days are left as two hours without an insert leave them; the last minutes are unmerged, and
+ * those inserts repeat rows of the last days.
  */
 export async function load(engine: BenchEngine, rows: number): Promise<LoadFacts> {
   const { columnar } = engine
@@ -100,7 +100,7 @@ async function mergesAreDone(columnar: Columnar): Promise<void> {
   }
 }
 
-/** The engine's own merge of a day that is over (migration 7), without the wait for it. */
+/** The engine's own merge of a finished day (migration 7), without waiting for it. */
 async function mergeDays(columnar: Columnar): Promise<void> {
   const wait = (s: number) =>
     columnar.command(
@@ -120,7 +120,7 @@ async function mergeDays(columnar: Columnar): Promise<void> {
   await wait(forceMerge_s)
 }
 
-/** As migration 7 has it. */
+/** As in migration 7. */
 const forceMerge_s = 7_200
 
 async function stored(columnar: Columnar, rows: number) {

@@ -13,12 +13,12 @@ import type { BenchEngine } from './engine.ts'
 import { span } from './generated-rows.ts'
 import type { Moment, Question } from './questions.ts'
 
-/** What one way of asking costs; times are medians in ms, from the question to rows in JSON. */
+/** Costs of one way of asking; times are medians in ms, from the question to rows in JSON. */
 export type Cost = {
   warm_ms: number
   spread_ms: readonly [number, number]
   cold_ms: number
-  /** Processor time of ClickHouse, of an average round. */
+  /** Processor time of ClickHouse in an average round. */
   cpu_ms: number
   rows_read: number
 }
@@ -28,11 +28,11 @@ export type QuestionFacts = {
   goal_ms: number
   compiled: Cost
   hand: Cost
-  /** The compiled one less the other, of the same round; medians. */
+  /** The compiled statement minus the other, in the same round; medians. */
   overhead_ms: number
-  /** Reading the body and writing the statement. */
+  /** Parsing the body and compiling the statement. */
   compile_ms: number
-  /** The store's own plan and estimate, as the explain route asks for them. */
+  /** The store's own plan and estimate, as the explain route requests them. */
   explain_ms: number
   rows: number
   /** Whether both answered the same in every round. */
@@ -41,11 +41,11 @@ export type QuestionFacts = {
 
 type Asked = { sql: string; params: QueryParams; shown: (row: Row) => Row; compile_ms: number }
 type Compiled = Asked & { statement: Statement }
-/** A row of an answer, by the names of its columns. */
+/** A row of an answer, by column name. */
 export type Row = Record<string, unknown>
 type Run = { took_ms: number; cpu_ms: number; compile_ms: number; rows: Row[] }
 
-/** Asks it in both ways in turn, so many times, after two rounds that don't count; then cold. */
+/** Asks in both ways in turn, after two rounds that do not count; then cold. */
 export async function measureQuestion(
   engine: BenchEngine,
   question: Question,
@@ -84,10 +84,10 @@ export async function measureQuestion(
   }
 }
 
-/** An api has compiled many questions; its functions are machine code by then. */
+/** An api has compiled many questions: its functions are machine code by then. */
 const compileWarmUps = 50
 
-/** Rounds that come first and don't count. */
+/** Warm-up rounds that do not count. */
 export const warmUps = 2
 
 async function explainTime(
@@ -160,7 +160,7 @@ export function statementOf(
     : compileAggregate(aggregateSchema.parse(body(at)), about)
 }
 
-/** Asks by the statement that was written by hand. */
+/** Asks with the handwritten statement. */
 export function askByHand(engine: BenchEngine, question: Question, at: Moment): Promise<Run> {
   return ask(engine, () => handQuestion(question, at))
 }
@@ -169,7 +169,7 @@ function handQuestion({ hand, project_id: _ }: Question, at: Moment): Asked {
   return { ...hand(at), shown: (row) => row, compile_ms: 0 }
 }
 
-/** Pages are held by their observations, sums by the last number of each row. */
+/** Pages are compared by their observations, sums by the last number of each row. */
 export function sameRows(one: readonly Row[], other: readonly Row[]): boolean {
   const seen = (row: Row) => row['observation_id'] ?? Number(Object.values(row).at(-1)).toFixed(3)
   return one.length === other.length && one.every((row, at) => seen(row) === seen(other[at] ?? {}))

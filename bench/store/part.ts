@@ -14,13 +14,13 @@ export type StoreOptions = {
   rounds: number
   /** Observations to generate; 1 M take 0.7 GB of disk and a minute. */
   rows: number
-  /** Another partition key than the schema's, to compare. */
+  /** A partition key other than the schema's, to compare. */
   partition_by?: string
 }
 
 /**
- * The stores under a month of observations: what questions cost by themselves, through the API and in
- * both stores, archives, and taking a day out.
+ * The stores with a month of observations: the cost of queries alone, through the API and in both
+ * stores, of archives, and of deleting a day.
  */
 export async function measureStore(options: StoreOptions): Promise<StoreFacts> {
   const { rounds, rows, partition_by } = options
@@ -47,7 +47,9 @@ export async function measureStore(options: StoreOptions): Promise<StoreFacts> {
 
 type BesideServices = { routes: RouteFacts[]; hot: HotFacts; archive: ArchiveFacts }
 
-/** What takes PostgreSQL and the api too; nothing else runs them, so as not to disturb. */
+/**
+ * The measurements that need PostgreSQL and the api, which run only for them, to avoid disturbance.
+ */
 async function besideServices(engine: BenchEngine, rounds: number): Promise<BesideServices> {
   await using services = await startServices(engine)
   const routes = await measureRoutes(engine, services, rounds)

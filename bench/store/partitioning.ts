@@ -1,6 +1,6 @@
 import type { Columnar } from '../../src/platform/columnar/index.ts'
 
-/** Makes the empty table of observations anew, partitioned by another expression. */
+/** Recreates the empty table of observations, partitioned by another expression. */
 export async function partitionBy(columnar: Columnar, expression: string): Promise<void> {
   const [row] = await columnar.query<{ statement: string }>('SHOW CREATE TABLE observations')
   const text = row?.statement ?? ''

@@ -1,20 +1,20 @@
 import { projectOf, span } from './generated-rows.ts'
 
-/** A query in two ways: as its body in the query language, and as SQL written by hand. */
+/** A query in two ways: as its body in the query language, and as handwritten SQL. */
 export type Question = {
   name: string
   goal_ms: number
   project_id: string
   kind: 'page' | 'aggregate'
-  /** Rounds ask the same of other hours or traces, so that no cache of answers helps. */
+  /** Rounds ask the same for other hours or traces, so that no cache of answers helps. */
   body(at: Moment): Record<string, unknown>
   hand(at: Moment): { sql: string; params: Readonly<Record<string, string | number | bigint>> }
 }
 
-/** What differs between rounds: the end of the window and a trace that began in it. */
+/** Differences between rounds: the end of the window and a trace that began in it. */
 export type Moment = { to_ms: number; trace_id: string; trace_ms: number }
 
-/** Every question of the largest project, and those that read much of a middle one as well. */
+/** Every question for the largest project, and those that read much for a middle one as well. */
 export function questions(): Question[] {
   const largest = projectOf(0)
   const middle = projectOf(4)
@@ -31,10 +31,10 @@ export function questions(): Question[] {
   ]
 }
 
-/** The latest hours, which lie in PostgreSQL too. */
+/** The latest hours, which are in PostgreSQL too. */
 export const hotWindow = { from_ms: span.to_ms - 72 * 3_600_000, hours: 72 } as const
 
-/** What both stores are asked about the hot window: windows that all begin with it. */
+/** Questions to both stores about the hot window: windows that all begin with it. */
 export function hotQuestions(): Question[] {
   const largest = projectOf(0)
   const hot = ({ to_ms }: Moment) => ({

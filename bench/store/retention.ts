@@ -4,15 +4,15 @@ import { projectOf, projects, span } from './generated-rows.ts'
 import { compiledQuestion, momentsOf } from './measure.ts'
 import { questions } from './questions.ts'
 
-/** One way to take a day of thirty out, while a client asks one question after the other. */
+/** One way to delete a day of thirty, while a client asks one question after another. */
 export type RetentionRow = {
   way: string
   took_ms: number
   rows: number
-  /** Rows of the day that are still there for a reader. */
+  /** Rows of the day that a reader still sees. */
   left: number
   freed_bytes: number
-  /** The slowest question that was asked meanwhile. */
+  /** The slowest question meanwhile. */
   slowest_ms: number
 }
 
@@ -21,11 +21,12 @@ export type RetentionFacts = RetentionRow[]
 const day_ms = 86_400_000
 
 /**
- * By the port that retention uses: a day of the largest project, the day after it of all as the runs
- * of a worker let it go, and the day after that as it is when their runs never meet.
+ * Uses retention's port: a day of the largest project; the next day of all projects in shared
+ * statements, as the runs of a worker delete it; and the day after that as if their runs never
+ * meet.
  */
 export async function measureRetention(engine: BenchEngine): Promise<RetentionFacts> {
-  // What deletes rows waits for merges.
+  // Statements that delete rows wait for merges.
   await engine.columnar.command('SYSTEM START MERGES observations')
   return [
     await takeOut(engine, 'a day of the largest project', 0, { owners: [projectOf(0)] }),
@@ -85,7 +86,7 @@ async function dayState({ columnar }: BenchEngine, day: number) {
   return { rows: Number(found?.rows), bytes: Number(table?.bytes) }
 }
 
-/** Asks until told to stop; answers what the slowest took. */
+/** Asks until stopped; returns the slowest time. */
 async function askOn(engine: BenchEngine, signal: AbortSignal): Promise<number> {
   const [question] = questions()
   if (question === undefined) throw new RangeError('no questions')

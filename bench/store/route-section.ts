@@ -1,14 +1,14 @@
 import { sameness, spreadOf, within } from './figures.ts'
 import type { RouteFacts } from './routes.ts'
 
-/** What a question costs through the API. */
+/** The cost of a question through the API. */
 export function routeSection(routes: readonly RouteFacts[]): string {
   return `### Through the API
 
 The same questions by \`POST /api/v2/observability/query\` and \`…/aggregate\` of an \`api\` process: sign-in token
-checked, body read, store chosen, statement written and run within its limits, answer checked and sent.
-Wall time in ms at a client on the same machine, which has the answer in JSON then; each round asks the
-SQL written by hand beside it. \`explain\` is \`…/query/explain\` of the same body.
+checked, body parsed, store chosen, statement compiled and run within its limits, answer checked and sent.
+Wall time in ms at a client on the same machine, until it has parsed the JSON; each round also runs the
+handwritten SQL. \`explain\` is \`…/query/explain\` of the same body.
 
 | question | ms | spread | goal | | by hand | route − by hand | explain | goal | | same answer |
 |---|---|---|---|---|---|---|---|---|---|---|

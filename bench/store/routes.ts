@@ -12,14 +12,14 @@ export type RouteFacts = {
   route_ms: number
   spread_ms: readonly [number, number]
   hand_ms: number
-  /** The route less the statement by hand on ClickHouse, of the same round. */
+  /** The route minus the handwritten statement on ClickHouse, in the same round. */
   overhead_ms: number
   explain_ms: number
   /** Whether both answered the same in every round. */
   equal: boolean
 }
 
-/** Asks every question of the api and by hand in turn, and has the api explain it. */
+/** Asks every question of the api and by hand in turn, and explains it with the api. */
 export async function measureRoutes(
   engine: BenchEngine,
   services: BenchServices,
@@ -61,7 +61,7 @@ async function oneRound(
     route_ms: route.took_ms,
     hand_ms: hand.took_ms,
     explain_ms: explain.took_ms,
-    // By hand one row more is read than is shown, which tells that there is a next page.
+    // The handwritten statement reads one row more than it shows, to detect a next page.
     equal: sameRows(shown, hand.rows.slice(0, limit)),
   }
 }

@@ -9,24 +9,24 @@ import { routeSection } from './route-section.ts'
 /** The part of the page about the stores of observations. */
 export function storeSection(facts: StoreFacts): string {
   const { rounds, load, questions, routes, hot, archive, retention } = facts
-  return `A month of ${thousands(load.rows)} observations of 20 projects in the embedded ClickHouse, in a process of its
-own: the largest project has 28 % of them, the middle one that is asked 6 %. One in a hundred was sent
-again. Days that are over are one part each, as the engine makes them two hours after their last insert;
-of the last minutes nothing is merged yet, and they repeat rows of the last two days. Texts are cuts of
+  return `A month of ${thousands(load.rows)} observations of 20 projects in the embedded ClickHouse, in a separate
+process: the largest project has 28 % of them, the middle one in the questions 6 %. One in a hundred was sent
+again. Finished days are one part each, as the engine merges them two hours after their last insert;
+the last minutes are unmerged, and repeat rows of the last two days. Texts are cuts of
 documentation.
 
 | load | | goal | |
 |---|---|---|---|
-| bytes a row, as they are | ${Math.round(load.raw_bytes_per_row)} | | |
+| bytes a row, uncompressed | ${Math.round(load.raw_bytes_per_row)} | | |
 | bytes a row on disk | **${Math.round(load.bytes_per_row)}** | ≤ ${rowGoal_bytes} | ${verdict(load.bytes_per_row <= rowGoal_bytes)} |
 | partitions, parts | ${load.partitions}, ${load.parts} | | |
-| µs of ClickHouse's processor time a row, making it up and merging included | ${load.cpu_us.toFixed(1)} | | |
+| µs of ClickHouse's processor time a row, including generating and merging | ${load.cpu_us.toFixed(1)} | | |
 
 ### Questions
 
-Times are wall time in ms from the question to its rows in JSON, medians of ${rounds} rounds that ask the query
-language and the SQL written by hand in turn, each round of other hours or another trace. Cold: after a
-fresh start, files out of the system's cache. What a statement costs that does nothing is in all of them.
+Times are wall time in ms from the question to its rows in JSON, medians of ${rounds} rounds that run the query
+language and the handwritten SQL in turn, each round with other hours or another trace. Cold: after a
+restart, with files dropped from the system's cache. All include the cost of an empty statement.
 Goals are for the question (warm), for compiling (≤ ${compileGoal_ms} ms) and for explaining (≤ ${explainGoal_ms} ms).
 
 | question | ms | spread | goal | | by hand | ours − by hand | compile | | explain | | cold | CPU ms | by hand | rows read | by hand | same answer |
@@ -36,11 +36,11 @@ ${questions.map(questionLine).join('\n')}
 ${routeSection(routes)}
 ${hotSection(hot)}
 ${archiveSection(archive)}
-### Taking out a day of thirty
+### Deleting a day of thirty
 
-While a client asks for the hourly p95 again and again. The runs of a worker are worked on together, and
-what they let go of one day is one statement; where nobody keeps a row of it, the day is dropped. One
-project after the other is how long it takes where their runs never meet.
+A client asks for the hourly p95 repeatedly meanwhile. A worker processes its runs together, and deletes the
+rows of one day with one statement; if no row of the day is kept, the day is dropped. One
+project after the other shows the time if their runs never meet.
 
 | way | ms | goal | | rows | rows left | MB freed at once | slowest question meanwhile, ms |
 |---|---|---|---|---|---|---|---|

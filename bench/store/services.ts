@@ -16,20 +16,20 @@ import { runRole, startService } from '../../test/support/service.ts'
 import type { BenchEngine } from './engine.ts'
 import { projectOf, projects } from './generated-rows.ts'
 
-/** What stands beside the engine: PostgreSQL, nats-server and the `api` role, each a process. */
+/** The services beside the engine: PostgreSQL, nats-server and the `api` role, each a process. */
 export type BenchServices = AsyncDisposable & {
   /** For files; removed at the end. */
   directory: string
   relational: Relational<ArchiveTables & HotTables & JobTables & RetentionTables>
-  /** Asks a route of the api about a project; answers the JSON of a 200. */
+  /** Sends a request about a project to the api; returns the JSON of a 200. */
   post(path: string, project_id: string, body: object): Promise<Record<string, unknown>>
 }
 
-/** Starts them on free ports of loopback; the engine must not `forget` until they are stopped. */
+/** Starts them on free loopback ports; the engine must not `forget` until they are stopped. */
 export async function startServices(engine: BenchEngine): Promise<BenchServices> {
   await using parts = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-bench-services-'))
-  // Under root PostgreSQL runs as another user, who has to pass this folder.
+  // Under root, PostgreSQL runs as another user, who needs access to this folder.
   await chmod(directory, 0o711)
   parts.defer(() => rm(directory, { recursive: true, force: true }))
   const logger = createLogger({ role: 'bench', level: 'error' })
@@ -80,7 +80,7 @@ function firstLoginIn({ status, output }: { status: number | null; output: strin
   return JSON.parse(line).first_login
 }
 
-/** The projects whose observations were generated, for the first login's organization. */
+/** Creates the projects of the generated observations, in the first login's organization. */
 async function makeProjects({ pool }: Pick<BenchServices['relational'], 'pool'>, owner: string) {
   const ids = Array.from({ length: projects }, (_, at) => projectOf(at))
   await pool.query(

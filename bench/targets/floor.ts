@@ -3,8 +3,8 @@ import { Pool } from 'undici'
 import { serveTarget } from '../target-side.ts'
 
 /**
- * The floor: what node:http and undici cost by themselves. A bare server that streams each request
- * and each answer through `Pool.stream`; it checks, keeps and counts nothing.
+ * The floor: the cost of node:http and undici alone. A bare server that streams each request and
+ * answer through `Pool.stream`; it checks, keeps and counts nothing.
  */
 serveTarget(({ upstream }) => {
   const pool = new Pool(upstream, { connections: 1024 })
@@ -28,7 +28,7 @@ serveTarget(({ upstream }) => {
   })
 })
 
-/** The least that a proxy must take out, so that both hops are valid HTTP. */
+/** Headers that a proxy must remove to keep both hops valid HTTP. */
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { host, connection, 'keep-alive': _, 'transfer-encoding': __, ...rest } = headers
   return rest

@@ -3,9 +3,9 @@ import type { SpanShape } from '../ingest/spans.ts'
 import { stagesOf } from '../ingest/stages.ts'
 
 /**
- * Measures the stages of one shape in a process of its own, whose processor time (all threads) is
- * theirs alone. Slices alternate in rotating order; the parent gets µs per span by stage and slice.
- * They are short, so that some of them are hardly disturbed on a machine that others use too.
+ * Measures the stages of one shape in a separate process, whose processor time (all threads)
+ * belongs only to them. Slices alternate in rotating order; the parent gets µs per span by stage
+ * and slice. They are short, so that some of them are hardly disturbed on a shared machine.
  */
 const [shape = 'gen_ai', slices = '90', slice_ms = '30'] = process.argv.slice(2)
 const warmUp_slices = 10

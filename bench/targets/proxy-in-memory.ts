@@ -10,8 +10,8 @@ import { createLogger, createMetrics } from '../../src/platform/telemetry/index.
 import { serveTarget } from '../target-side.ts'
 
 /**
- * The proxy with everything on but the queue: keys, capture, framing; frames are thrown away. The
- * difference to the target on a queue is what publishing costs.
+ * The proxy with everything on but the queue: keys, capture, framing; frames are discarded. The
+ * difference from the target with a queue is the cost of publishing.
  */
 serveTarget(({ upstream }) => {
   const logger = createLogger({ role: 'bench', level: 'warn' })

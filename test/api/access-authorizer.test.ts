@@ -49,11 +49,11 @@ describe('credentials', () => {
     ['/probe/organization'],
     ['/probe/user'],
     ['/api/v2/access/organizations'],
-  ])('%s takes some', async (url) => {
+  ])('%s are accepted', async (url) => {
     expect(await codeOf(url)).toEqual([401, 'credentials_missing'])
   })
 
-  test('a key is good where keys are taken, and only there', async () => {
+  test('a key is accepted only where keys are', async () => {
     const key = app.first.project_key
     const { body } = await get('/probe/key', { key })
     expect(body).toMatchObject({ kind: 'key', project_id: app.first.project_id })
@@ -61,7 +61,7 @@ describe('credentials', () => {
     expect(await codeOf('/probe/user', { key })).toEqual([401, 'credentials_unsupported'])
   })
 
-  test('a key where a token is wanted is told so, whether the key is valid or not', async () => {
+  test('a key where a token is required gets a specific error, whether the key is valid or not', async () => {
     const answers = await Promise.all(
       [app.first.project_key, 'lt_00000000_wrong', 'nonsense'].map((key) =>
         get('/probe/jwt', { key }),
@@ -80,7 +80,7 @@ describe('credentials', () => {
     for (const other of others) expect(other).toEqual(first)
   })
 
-  test('a token is good where tokens are taken, and only there', async () => {
+  test('a token is accepted only where tokens are', async () => {
     expect((await get('/probe/jwt', { token: viewer.token })).status).toBe(200)
     expect((await get('/probe/either', { token: viewer.token })).status).toBe(200)
     expect(await codeOf('/probe/key', { token: viewer.token })).toEqual([
@@ -89,7 +89,7 @@ describe('credentials', () => {
     ])
   })
 
-  test('both at once are refused, good or bad', async () => {
+  test('both at once are refused, valid or not', async () => {
     const key = app.first.project_key
     for (const more of [
       { key, token: viewer.token },
@@ -102,7 +102,7 @@ describe('credentials', () => {
     }
   })
 
-  test('a key as a bearer token is refused and told where it belongs', async () => {
+  test('a key as a bearer token is refused with a hint', async () => {
     const reply = await get('/probe/either', { token: app.first.project_key })
     expect([reply.status, reply.body.code]).toEqual([401, 'credentials_invalid'])
     expect(reply.body.detail).toContain('X-API-Key')
@@ -112,7 +112,7 @@ describe('credentials', () => {
   test.each([
     ['no key', 'lt_nonsense'],
     ['an empty key', ''],
-    ['a key nobody has', `lt_abcdefgh_${'x'.repeat(32)}`],
+    ['an unknown key', `lt_abcdefgh_${'x'.repeat(32)}`],
     ['a long text', 'x'.repeat(5_000)],
   ])('%s is refused', async (_name, key) => {
     expect(await codeOf('/probe/key', { key })).toEqual([401, 'credentials_invalid'])
@@ -130,14 +130,14 @@ describe('credentials', () => {
     ])
   })
 
-  test('a wrong secret behind a right prefix is refused', async () => {
+  test('a wrong secret with a valid prefix is refused', async () => {
     const key = app.first.project_key.slice(0, -32) + 'x'.repeat(32)
     expect(await codeOf('/probe/key', { key })).toEqual([401, 'credentials_invalid'])
   })
 })
 
 describe('the project', () => {
-  test("a person's only one is taken; another can be named in header or query", async () => {
+  test("a person's only one is used; another can be named in header or query", async () => {
     const { project_id } = app.first
     const { token } = viewer
     for (const [url, headers] of [
@@ -149,7 +149,7 @@ describe('the project', () => {
     }
   })
 
-  test('of several one must be named, and of none too', async () => {
+  test('of several one must be named, and without any too', async () => {
     expect(await codeOf('/probe/jwt', { token: owner })).toEqual([400, 'project_required'])
     expect(await codeOf('/probe/jwt', { token: outsider.token })).toEqual([400, 'project_required'])
   })
@@ -173,14 +173,14 @@ describe('the project', () => {
     ])
   })
 
-  test('the path counts before header and query', async () => {
+  test('the path takes precedence over header and query', async () => {
     const { project_id } = app.first
     const url = `/api/v2/access/projects/${project_id}?project_id=${foreign.project_id}`
     const reply = await get(url, { token: viewer.token })
     expect([reply.status, reply.body.id]).toEqual([200, project_id])
   })
 
-  test('an archived one is gone, for people and for keys', async () => {
+  test('an archived one is not found, for people and for keys', async () => {
     const { organization_id } = app.first
     const made = await app.call(
       'POST',
@@ -211,8 +211,8 @@ describe('the project', () => {
   })
 })
 
-describe('what one may do', () => {
-  test('a viewer is no editor, a key has its scopes only', async () => {
+describe('permissions', () => {
+  test('a viewer is not an editor, a key has only its scopes', async () => {
     const denied = [403, 'permission_denied']
     expect(await codeOf('/probe/editor', { token: viewer.token })).toEqual(denied)
     expect(await codeOf('/probe/editor', { key: app.first.project_key })).toEqual(denied)
@@ -225,7 +225,7 @@ describe('what one may do', () => {
     expect((await get('/probe/editor', { token: owner, headers })).status).toBe(200)
   })
 
-  test('a role that is taken away ends at once here, and within 30 s elsewhere', async () => {
+  test('a revoked role ends at once here, and within 30 s elsewhere', async () => {
     const elsewhere = await startAccessApp({
       database_url: app.relational.pool.options.connectionString ?? '',
     })
@@ -254,7 +254,7 @@ describe('what one may do', () => {
     })
   })
 
-  test('an organization one does not belong to is not found, whether it is there or not', async () => {
+  test('an organization without membership is not found, whether it exists or not', async () => {
     for (const id of [foreign.organization_id, stranger, 'nonsense']) {
       const url = `/api/v2/access/organizations/${id}/members`
       expect(await codeOf(url, { token: viewer.token })).toEqual([404, 'organization_not_found'])

@@ -23,7 +23,7 @@ function open(url: string) {
 
 const common = { clock: systemClock, passwords: quickPasswords }
 
-test('the first start makes an owner, a project and a key, and shows the secrets once', async () => {
+test('the first start creates an owner, a project and a key, and shows the secrets once', async () => {
   const { db, close } = open(await testPostgres())
   const delivered: BootstrapSecrets[] = []
   const deliver = async (secrets: BootstrapSecrets) => {
@@ -41,7 +41,7 @@ test('the first start makes an owner, a project and a key, and shows the secrets
   await close()
 })
 
-test('what it shows is good for sign-in and for calls', async () => {
+test('the secrets that it shows work for sign-in and for calls', async () => {
   const app = await startAccessApp()
   const { admin_email, admin_password, project_key, project_id, organization_id } = app.first
   const token = await app.signIn(admin_email, admin_password)
@@ -60,7 +60,7 @@ test('what it shows is good for sign-in and for calls', async () => {
   await app.close()
 })
 
-test('given login and names are taken', async () => {
+test('a given login and given names are used', async () => {
   const { db, close } = open(await testPostgres())
   const first = await bootstrap({
     ...common,
@@ -79,7 +79,7 @@ test('given login and names are taken', async () => {
   await close()
 })
 
-test('of many processes that start at once one makes everything', async () => {
+test('of many concurrent starts one creates everything', async () => {
   const url = await testPostgres()
   const processes = Array.from({ length: 6 }, () => open(url))
   const made = await Promise.all(processes.map(({ db }) => bootstrap({ ...common, db })))
@@ -90,7 +90,7 @@ test('of many processes that start at once one makes everything', async () => {
   await Promise.all(processes.map(({ close }) => close()))
 })
 
-test('when the secrets can not be delivered nothing is made, and the next start tries again', async () => {
+test('if the secrets cannot be delivered nothing is created, and the next start tries again', async () => {
   const { db, close } = open(await testPostgres())
   const deliver = () => Promise.reject(new Error('disk full'))
   await expect(bootstrap({ ...common, db, deliver })).rejects.toThrow('disk full')
@@ -99,7 +99,7 @@ test('when the secrets can not be delivered nothing is made, and the next start 
   await close()
 })
 
-test('neither password nor key is in a row as it is', async () => {
+test('neither password nor key is stored in plain text', async () => {
   const { db, close } = open(await testPostgres())
   const { operator_key } = mintGivenSecrets()
   const first = await bootstrap({ ...common, db, operator_key })
@@ -114,7 +114,7 @@ test('neither password nor key is in a row as it is', async () => {
   await close()
 })
 
-test('what is given counts: for the first start, and for one with an organization there', async () => {
+test('given values apply to the first start, and to one with an existing organization', async () => {
   const { db, close } = open(await testPostgres())
   const given = mintGivenSecrets()
   const { project_id, project_key, admin_password } = given
@@ -133,7 +133,7 @@ test('what is given counts: for the first start, and for one with an organizatio
   await close()
 })
 
-test('of many processes that are given the same, one makes each thing', async () => {
+test('of many processes with the same given values, one creates each object', async () => {
   const url = await testPostgres()
   const given = mintGivenSecrets()
   const processes = Array.from({ length: 6 }, () => open(url))
@@ -145,7 +145,7 @@ test('of many processes that are given the same, one makes each thing', async ()
   await Promise.all(processes.map(({ close }) => close()))
 })
 
-test('a person who is there keeps the password, and what was revoked stays revoked', async () => {
+test('an existing person keeps the password, and revoked keys stay revoked', async () => {
   const { db, close } = open(await testPostgres())
   const given = mintGivenSecrets()
   await bootstrap({ ...common, db, ...given })
@@ -162,7 +162,7 @@ test('a person who is there keeps the password, and what was revoked stays revok
   await close()
 })
 
-test('a given value of another form is refused without being quoted', async () => {
+test('a given value with a wrong format is refused without being quoted', async () => {
   const { db, close } = open(await testPostgres())
   for (const given of [
     { operator_key: 'lt_op_short' },
@@ -179,7 +179,7 @@ test('a given value of another form is refused without being quoted', async () =
   await close()
 })
 
-test('a prefix that another key has is refused, and so is a ninth operator', async () => {
+test('a prefix that another key has is refused, and so is a ninth operator key', async () => {
   const { db, close } = open(await testPostgres())
   const given = mintGivenSecrets()
   await bootstrap({ ...common, db, ...given })

@@ -53,12 +53,12 @@ afterAll(async () => {
 
 const who = (token: string) => app.call('GET', '/probe/user', { token })
 
-test("another issuer's token stands for the person with the e-mail it has verified", async () => {
+test("another issuer's token is accepted as the person with its verified e-mail", async () => {
   const reply = await who(await issuer.tokenWith({}))
   expect([reply.status, reply.body]).toEqual([200, { kind: 'user', id: user_id, project_id: '' }])
 })
 
-test('our own tokens go on being taken', async () => {
+test('our own tokens are still accepted', async () => {
   const token = await app.signIn('person@example.com', 'correct horse battery')
   expect((await who(token)).status).toBe(200)
 })
@@ -68,7 +68,7 @@ describe('a token is refused', () => {
     ['with an e-mail that is not verified', { email_verified: false }],
     ['with an e-mail that is said to be verified as text', { email_verified: 'true' }],
     ['without an e-mail', { email: undefined }],
-    ['for somebody we do not know', { email: 'nobody@example.com' }],
+    ['for an unknown person', { email: 'nobody@example.com' }],
     ['for another audience', { aud: 'elsewhere' }],
     ['from another issuer', { iss: 'http://127.0.0.1:1' }],
     ['that has expired', { exp: Date.now() / 1000 - 60 }],
@@ -91,7 +91,7 @@ describe('a token is refused', () => {
   })
 })
 
-test('where no external issuer is set up its tokens are worth nothing', async () => {
+test('without an external issuer its tokens are invalid', async () => {
   const plain = await startAccessApp()
   const token = await issuer.tokenWith({})
   expect((await plain.call('GET', '/probe/user', { token })).status).toBe(401)
@@ -101,7 +101,7 @@ test('where no external issuer is set up its tokens are worth nothing', async ()
 test.each([
   ['does not answer', 'http://127.0.0.1:1', 200],
   ['has no key set', undefined, 500],
-])('an issuer that %s is no fault of the token', async (_name, url, status) => {
+])('an issuer that %s does not make the token invalid', async (_name, url, status) => {
   issuer.world.keySetStatus = status
   const oidc_issuer = url ?? issuer.world.url
   const cut = await startAccessApp({ oidc_issuer, oidc_audience: 'looptrace' })

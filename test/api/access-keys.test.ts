@@ -56,7 +56,7 @@ describe('project keys', () => {
     expect(listed.text).not.toContain(key.slice(-32))
   })
 
-  test('one may stand for an environment, and so may the one in its place', async () => {
+  test('one may have an environment, and its replacement keeps it', async () => {
     const { id, key, environment } = await newKey({ environment: 'staging' })
     expect(environment).toBe('staging')
     expect(await app.access.keys.authenticate(key)).toMatchObject({ environment: 'staging' })
@@ -67,7 +67,7 @@ describe('project keys', () => {
     expect(await app.access.keys.authenticate(other.key)).not.toHaveProperty('environment')
   })
 
-  test('a repeated call shows no secret again', async () => {
+  test('a repeated call does not show the secret again', async () => {
     const headers = { 'idempotency-key': 'one-key' }
     const first = await post(keys, { name: 'once' }, { headers })
     const again = await post(keys, { name: 'once' }, { headers })
@@ -117,7 +117,7 @@ describe('project keys', () => {
     expect(outcome(late)).toEqual([409, 'api_key_revoked'])
   })
 
-  test('rotated, a new one takes its place', async () => {
+  test('a rotation replaces it', async () => {
     const old = await newKey({ scopes: ['ingest:write'] })
     const rotated = await post(`${keys}/${old.id}/rotate`)
     expect(rotated.status).toBe(201)
@@ -141,7 +141,7 @@ describe('project keys', () => {
     await later.close()
   })
 
-  test('an overlap makes no key live longer', async () => {
+  test('an overlap extends no key', async () => {
     const expires_at = new Date(Date.now() + 60_000).toISOString()
     const old = await newKey({ expires_at })
     const rotated = await post(`${keys}/${old.id}/rotate`, { overlap_seconds: 3600 })
@@ -151,13 +151,13 @@ describe('project keys', () => {
     expect((await post(`${keys}/${id}/rotate`, { expires_at: null })).body.expires_at).toBeNull()
   })
 
-  test('of two rotations at once one succeeds', async () => {
+  test('of two concurrent rotations one succeeds', async () => {
     const { id } = await newKey()
     const both = await Promise.all([1, 2].map(() => post(`${keys}/${id}/rotate`)))
     expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409])
   })
 
-  test('when it was last used is written down later', async () => {
+  test('the time of its last use is written later', async () => {
     const { id, key } = await newKey()
     const { key_id } = (await app.access.keys.authenticate(key)) ?? {}
     expect(key_id).toBe(id)
@@ -193,7 +193,7 @@ describe('tenants', () => {
     }
   })
 
-  test('a foreign project is not found, whatever is asked of it', async () => {
+  test('any request for a foreign project is not found', async () => {
     const { token } = await app.person('insider@example.com', 'admin')
     const base = `${root}/projects/${foreign.project_id}`
     const selected = `?project_id=${foreign.project_id}`
@@ -225,14 +225,14 @@ describe('tenants', () => {
     ['viewer', 403],
     ['editor', 403],
     ['admin', 201],
-  ])('a %s making a key gets %i', async (role, status) => {
+  ])('a %s creating a key gets %i', async (role, status) => {
     const { user_id, token } = await app.person(`${role}-of-keys@example.com`, 'member')
     const url = `${root}/projects/${app.first.project_id}/members/${user_id}`
     await app.call('PUT', url, { token: owner, body: { role } })
     expect((await post(keys, { name: 'a' }, { token })).status).toBe(status)
   })
 
-  test('no key manages keys, whatever its scopes', async () => {
+  test('no key manages keys, with any scopes', async () => {
     const { key } = await newKey({ scopes: ['access:read', 'ingest:write'] })
     const reply = await app.call('GET', keys, { key })
     expect(outcome(reply)).toEqual([401, 'credentials_unsupported'])

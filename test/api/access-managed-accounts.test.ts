@@ -63,12 +63,12 @@ test('a resource declares one account, however often it asks', async () => {
   expect(none.body.service_accounts).toEqual([])
 })
 
-test('its name is taken when another account has it', async () => {
+test('its name is refused if another account has it', async () => {
   await person('POST', '/service-accounts', { name: 'taken', scopes })
   expect(outcome(await declare('taken'))).toEqual([409, 'name_taken'])
 })
 
-test('nobody but the resource changes it or its keys', async () => {
+test('only the resource changes it or its keys', async () => {
   const { account, minted, keys } = await declared('own')
   const at = `/service-accounts/${account.id}`
   const wish = { name: 'mine', scopes }
@@ -97,7 +97,7 @@ test('nobody but the resource changes it or its keys', async () => {
   expect((await probe(minted.key)).status).toBe(200)
 })
 
-test('an operator says for whom it speaks, and nobody else does', async () => {
+test('only an operator names a resource', async () => {
   const { account, keys } = await declared('said')
   const at = `/service-accounts/${account.id}`
   const managed_by = resource('said')
@@ -123,7 +123,7 @@ test('an operator says for whom it speaks, and nobody else does', async () => {
   }
 })
 
-test('an operator leaves what no resource declares', async () => {
+test('an operator leaves accounts without a resource unchanged', async () => {
   const { body: account } = await person('POST', '/service-accounts', { name: 'free', scopes })
   const at = `/service-accounts/${account.id}`
   const { body: key } = await person('POST', `${at}/keys`, {})
@@ -142,7 +142,7 @@ test('an operator leaves what no resource declares', async () => {
   expect(outcome(await person('DELETE', at))).toEqual([409, 'managed_by_kubernetes'])
 })
 
-test('another resource takes it over when it says so, and declares no second one', async () => {
+test('another resource takes it over on request, and declares no second one', async () => {
   const { account } = await declared('before')
   const at = `/service-accounts/${account.id}`
   const body = { name: 'after', scopes, managed_by: resource('after') }
@@ -158,7 +158,7 @@ test('another resource takes it over when it says so, and declares no second one
   expect(outcome(twice)).toEqual([409, 'name_taken'])
 })
 
-test('what it loses its keys lose at once, and what it gains they are given', async () => {
+test('its keys lose the scopes that it loses at once, and are given the scopes that it gains', async () => {
   const { account, minted, keys } = await declared('scoped')
   const managed_by = resource('scoped')
   const at = `/service-accounts/${account.id}`
@@ -202,7 +202,7 @@ test('disabled, its keys and tokens are refused until it is enabled', async () =
   expect(outcome(taken)).toEqual([409, 'name_taken'])
 })
 
-test('its keys are listed, those that are live too, and known by their fingerprint', async () => {
+test('its keys are listed, optionally only valid ones, with their fingerprint', async () => {
   const { account, minted, keys } = await declared('listed')
   const managed_by = resource('listed')
   const list = (live: boolean) =>
@@ -229,7 +229,7 @@ test('its keys are listed, those that are live too, and known by their fingerpri
   expect((await operator('POST', `${keys}/revoke`, past)).body.revoked_at).not.toBeNull()
 })
 
-test('deleted by its resource it is gone; retained it is anybody’s', async () => {
+test('deleted by its resource it is gone; retained it can be changed by anyone', async () => {
   const gone = await declared('gone')
   const done = await operator('DELETE', `/service-accounts/${gone.account.id}?${query('gone')}`)
   expect(done.status).toBe(204)
@@ -244,7 +244,7 @@ test('deleted by its resource it is gone; retained it is anybody’s', async () 
   expect((await person('DELETE', at)).status).toBe(204)
 })
 
-test('of another project it is none', async () => {
+test('an account of another project is not found', async () => {
   const { account } = await declared('here')
   const { body: organization } = await person('POST', '/organizations', { name: 'elsewhere' })
   const made = await person('POST', `/organizations/${organization.id}/projects`, { name: 'x' })

@@ -30,7 +30,7 @@ const asOperator = (url: string, project?: string, key = app.operator_key) =>
     ...(project !== undefined && { headers: { 'x-project-id': project } }),
   })
 
-test('works in whatever project it names, on routes that let it in', async () => {
+test('works in any project that it names, on routes that accept it', async () => {
   for (const project_id of [app.first.project_id, other]) {
     const { status, body } = await asOperator('/probe/operator', project_id)
     expect(status).toBe(200)
@@ -40,7 +40,7 @@ test('works in whatever project it names, on routes that let it in', async () =>
   expect(upper.body.project_id).toBe(other)
 })
 
-test('is let in nowhere else', async () => {
+test('is refused everywhere else', async () => {
   for (const probe of ['key', 'either', 'editor', 'jwt', 'people', 'organization', 'user']) {
     const { status } = await asOperator(`/probe/${probe}`, app.first.project_id)
     expect(status, probe).toBe(401)
@@ -51,7 +51,7 @@ test('is let in nowhere else', async () => {
   expect(outcome(grant)).toEqual([401, 'credentials_invalid'])
 })
 
-test('names a project that there is', async () => {
+test('must name an existing project', async () => {
   expect(outcome(await asOperator('/probe/operator'))).toEqual([400, 'project_required'])
   for (const project of [stranger, 'default']) {
     expect(outcome(await asOperator('/probe/operator', project))).toEqual([
@@ -61,7 +61,7 @@ test('names a project that there is', async () => {
   }
 })
 
-test('a project that was not there is seen as soon as it is', async () => {
+test('a new project is accepted at once', async () => {
   const id = '01890000-0000-7000-8000-000000000001'
   expect((await asOperator('/probe/operator', id)).status).toBe(404)
   const { organization_id } = app.first
@@ -70,7 +70,7 @@ test('a project that was not there is seen as soon as it is', async () => {
   expect((await asOperator('/probe/operator', id)).status).toBe(200)
 })
 
-test('with a key that is not one of its own it is refused', async () => {
+test('with an unknown key it is refused', async () => {
   const wrong = app.operator_key.replace(/.$/, (end) => (end === 'x' ? 'y' : 'x'))
   const { operator_key: unknown } = mintGivenSecrets()
   for (const key of [wrong, unknown, `${app.operator_key}x`]) {
@@ -80,7 +80,7 @@ test('with a key that is not one of its own it is refused', async () => {
   expect(outcome(both)).toEqual([401, 'credentials_invalid'])
 })
 
-test('lists all projects, and those of a name', async () => {
+test('lists all projects, and those with a name', async () => {
   const all = await asOperator(`${root}/projects`)
   expect(all.body.projects.map(({ id }: { id: string }) => id)).toContain(other)
   expect(all.body.projects[0].role).toBeNull()
@@ -104,7 +104,7 @@ test('a person who lists projects by name sees only their own', async () => {
   expect(mine.body.projects).toMatchObject([{ id: app.first.project_id, role: 'admin' }])
 })
 
-test('an owner of the first organization lists its keys and revokes one, for good', async () => {
+test('an owner of the first organization lists its keys and revokes one, permanently', async () => {
   const listed = await app.call('GET', `${root}/operator-keys`, { token: owner })
   expect(listed.body).toMatchObject({
     operator_keys: [{ prefix: app.operator_key.slice(0, 14), revoked_at: null }],
@@ -132,7 +132,7 @@ test('an owner of the first organization lists its keys and revokes one, for goo
   expect(again.body).toEqual(revoked.body)
 })
 
-/** Somebody who owns the second organization, and is only a member of the first. */
+/** An owner of the second organization who is only a member of the first. */
 async function tokenOfOtherOwner(): Promise<string> {
   const { user_id, token } = await app.person('tenant@example.com', 'member')
   const { body } = await app.call('GET', `${root}/organizations`, { token: owner })
@@ -142,7 +142,7 @@ async function tokenOfOtherOwner(): Promise<string> {
   return token
 }
 
-test('its key stands in no log', () => {
+test('its key is in no log', () => {
   expect(app.logged()).not.toContain(app.operator_key.slice(-32))
   expect(app.logged()).not.toBe('')
 })

@@ -15,7 +15,7 @@ const refresh = (refresh_token: string) => trade({ grant_type: 'refresh_token', 
 const change = (token: string, current_password: string, new_password = 'a better password') =>
   app.call('PUT', '/api/v1/auth/password', { token, body: { current_password, new_password } })
 
-test('a new password takes the place of the old one and ends other sign-ins', async () => {
+test('a new password replaces the old one and ends other sign-ins', async () => {
   const { token } = await app.person('changing@example.com', 'member')
   const before = await password('changing@example.com', 'correct horse battery')
   expect((await change(token, 'correct horse battery')).status).toBe(204)
@@ -24,7 +24,7 @@ test('a new password takes the place of the old one and ends other sign-ins', as
   expect((await password('changing@example.com', 'a better password')).status).toBe(200)
 })
 
-test('a new password takes the current one: a token is not enough, and guesses have to wait', async () => {
+test('a change needs the current password: a token is not enough, and guesses are rate limited', async () => {
   const { token } = await app.person('stolen@example.com', 'member')
   const guesses = Array.from({ length: 10 }, () => change(token, 'a guess'))
   for (const reply of await Promise.all(guesses)) {
@@ -33,11 +33,11 @@ test('a new password takes the current one: a token is not enough, and guesses h
   expect((await change(token, 'correct horse battery')).status).toBe(429)
 })
 
-test('of two changes at once one counts', async () => {
+test('of two concurrent changes one wins', async () => {
   const { token, user_id } = await app.person('twice@example.com', 'member')
   const wished = ['the first password', 'the second password']
   const { db } = app.relational
-  // Both have found the current password right before either can write.
+  // Both have verified the current password before either can write.
   const user = (trx: typeof db) =>
     trx.selectFrom('users').select('id').where('id', '=', user_id).forUpdate().execute()
   const changing = await whileLocked(db, user, async () => {
@@ -51,7 +51,7 @@ test('of two changes at once one counts', async () => {
   expect((await password('twice@example.com', won[0] ?? '')).status).toBe(200)
 })
 
-test('a new password is not too short', async () => {
+test('a new password has a minimum length', async () => {
   const { token } = await app.person('short@example.com', 'member')
   const reply = await change(token, 'correct horse battery', 'hunter2')
   expect([reply.status, reply.body.code]).toEqual([400, 'invalid_request'])

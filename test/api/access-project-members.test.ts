@@ -29,7 +29,7 @@ const outcome = ({ status, body }: { status: number; body: { code?: string } }) 
   body?.code,
 ]
 
-test('the list has its own and those who run the organization', async () => {
+test("the list has its members and the organization's administrators", async () => {
   const { body: project } = await post(projects, { name: 'team' })
   const { user_id } = await app.person('worker@example.com', 'member')
   const url = `${root}/projects/${project.id}/members`
@@ -54,7 +54,7 @@ test('the list has its own and those who run the organization', async () => {
   expect(outcome(await remove(`${url}/${user_id}`))).toEqual([404, 'member_not_found'])
 })
 
-test('only people of the organization can be in it', async () => {
+test('only members of the organization can be added', async () => {
   const other = await post(`${root}/organizations`, { name: 'other people' })
   const outsider = await app.person('foreigner@example.com', 'member', other.body.id)
   const url = `${root}/projects/${app.first.project_id}/members`
@@ -64,11 +64,11 @@ test('only people of the organization can be in it', async () => {
   }
 })
 
-test('one who is removed while being put into it does not stay in it', async () => {
+test('a person who is removed from the organization while being added does not stay in it', async () => {
   const { user_id } = await app.person('racer@example.com', 'member')
   const { db } = app.relational
   const { project_id } = app.first
-  // To put somebody into a project takes its row: it has read who is a member, and waits to write.
+  // Adding a person locks their row: the request has read the membership, and waits to write.
   const project = (trx: typeof db) =>
     trx.selectFrom('projects').select('id').where('id', '=', project_id).forUpdate().execute()
   const racing = await whileLocked(db, project, async () => {

@@ -40,7 +40,7 @@ const newAccount = async (name: string, scopes = ['tasks:read', 'access:read']) 
   (await post(accounts, { name, scopes })).body
 const accountKey = (id: string, body: object = {}) => post(accountUrl(id, '/keys'), body)
 
-test('its key is good as X-API-Key and for a token', async () => {
+test('its key works as X-API-Key and for a token', async () => {
   const account = await newAccount('robot')
   expect((await get(accounts)).body.service_accounts).toContainEqual(account)
   const made = await accountKey(account.id)
@@ -85,7 +85,7 @@ test('a key has no scope that its account lacks', async () => {
   expect(outcome(widened)).toEqual([400, 'invalid_request'])
 })
 
-test('no token for a project key, a wrong account or a made-up key', async () => {
+test('no token for a project key, a wrong account or an invented key', async () => {
   const { key } = (await accountKey((await newAccount('strict')).id)).body
   for (const reply of [
     await grant(app.first.project_key),
@@ -97,7 +97,7 @@ test('no token for a project key, a wrong account or a made-up key', async () =>
   }
 })
 
-test('a token ends with the key it was got with', async () => {
+test('a token ends with the key that it was issued for', async () => {
   const { body } = await accountKey((await newAccount('brief')).id)
   const token = (await grant(body.key)).body.access_token
   expect((await get('/probe/either', { token })).status).toBe(200)
@@ -105,7 +105,7 @@ test('a token ends with the key it was got with', async () => {
   expect(outcome(await get('/probe/either', { token }))).toEqual([401, 'credentials_invalid'])
 })
 
-test('deleted, it takes its keys and tokens along, and its name is free', async () => {
+test('deleting it deletes its keys and tokens, and frees its name', async () => {
   const account = await newAccount('gone')
   const { key } = (await accountKey(account.id)).body
   const token = (await grant(key)).body.access_token
@@ -117,7 +117,7 @@ test('deleted, it takes its keys and tokens along, and its name is free', async 
   expect((await newAccount('gone')).id).not.toBe(account.id)
 })
 
-test('its name is taken once in a project', async () => {
+test('its name is unique in a project', async () => {
   await newAccount('same')
   const again = await post(accounts, { name: 'same', scopes: [] })
   expect(outcome(again)).toEqual([409, 'name_taken'])
@@ -127,7 +127,7 @@ test('of several projects one must be named', async () => {
   expect(outcome(await get(`${root}/service-accounts`))).toEqual([400, 'project_required'])
 })
 
-test('what its account loses, its keys lose, and a disabled account has no valid key', async () => {
+test('its keys lose the scopes that it loses, and a disabled account has no valid key', async () => {
   const account = await newAccount('shrinking')
   const { id, key } = (await accountKey(account.id)).body
   const { prefix } = (await get(keys)).body.api_keys.find((row: { id: string }) => row.id === id)

@@ -38,12 +38,12 @@ describe('by password', () => {
     })
   })
 
-  test('the e-mail counts in any case', async () => {
+  test('the e-mail is case-insensitive', async () => {
     const reply = await password(app.first.admin_email.toUpperCase(), app.first.admin_password)
     expect(reply.status).toBe(200)
   })
 
-  test('a refusal is the same whatever was wrong', async () => {
+  test('all refusals are the same, whatever was wrong', async () => {
     const { organization_id } = app.first
     const disabled = await app.person('disabled@example.com', 'member')
     await app.relational.db
@@ -68,7 +68,7 @@ describe('by password', () => {
     }
   })
 
-  test('guesses at one account have to wait; others and, after a while, its owner do not', async () => {
+  test('guesses at one account are rate limited; others and, after a while, its owner are not', async () => {
     await app.person('guessed@example.com', 'member')
     for (let guess = 0; guess < 10; guess += 1) await password('guessed@example.com', 'a guess')
     const refused = await password('guessed@example.com', 'correct horse battery')
@@ -81,7 +81,7 @@ describe('by password', () => {
 })
 
 describe('by refresh token', () => {
-  test('each one is good for one new pair', async () => {
+  test('each one can be exchanged once', async () => {
     const first = (await signIn()).body.refresh_token
     const second = await refresh(first)
     expect(second.status).toBe(200)
@@ -90,7 +90,7 @@ describe('by refresh token', () => {
     expect((await refresh(second.body.refresh_token)).status).toBe(200)
   })
 
-  test('one that is used again ends the whole sign-in, and no other', async () => {
+  test('using one again ends the whole sign-in, and no other', async () => {
     const other = (await signIn()).body.refresh_token
     const first = (await signIn()).body.refresh_token
     const second = (await refresh(first)).body.refresh_token
@@ -99,7 +99,7 @@ describe('by refresh token', () => {
     expect((await refresh(other)).status).toBe(200)
   })
 
-  test('of two uses at once one at most succeeds', async () => {
+  test('of two concurrent uses at most one succeeds', async () => {
     const token = (await signIn()).body.refresh_token
     const replies = await Promise.all([refresh(token), refresh(token), refresh(token)])
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -120,7 +120,7 @@ describe('by refresh token', () => {
     await elsewhere.close()
   })
 
-  test('somebody who was disabled gets no new one', async () => {
+  test('a disabled person gets no new one', async () => {
     const { user_id } = await app.person('leaving@example.com', 'member')
     const { body } = await password('leaving@example.com', 'correct horse battery')
     const disabled_at = new Date()
@@ -146,7 +146,7 @@ test.each([
   ['a missing field', { grant_type: 'password', username: 'a@b.c' }],
   ['a field too many', { grant_type: 'refresh_token', refresh_token: 'x', password: 'hunter2' }],
   ['a number', 7],
-])('%s is a bad request and nothing of it comes back', async (_name, body) => {
+])('%s is a bad request that quotes nothing', async (_name, body) => {
   const reply = await trade(body)
   expect([reply.status, reply.body.code]).toEqual([400, 'invalid_request'])
   expect(reply.text).not.toContain('hunter2')
@@ -163,7 +163,7 @@ test('signing out ends the sign-in and no other; an unknown token is no error', 
   expect((await refresh(other.body.refresh_token)).status).toBe(200)
 })
 
-test('the key set is public, may be cached, and is enough to check a token', async () => {
+test('the key set is public, may be cached, and is enough to verify a token', async () => {
   const { access_token } = (await signIn()).body
   const keySet = await app.call('GET', '/.well-known/jwks.json')
   expect(keySet.headers['cache-control']).toBe('public, max-age=300')

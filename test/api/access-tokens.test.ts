@@ -24,7 +24,7 @@ const parts = (given: string) =>
     .slice(0, 2)
     .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()))
 
-/** A token with our own key and the given differences: what a faulty issuer would make. */
+/** A token of a faulty issuer: signed with our own key, with the given differences. */
 async function tokenWith(differences: Record<string, unknown>, header = {}): Promise<string> {
   const { kid, private_key } = await app.access.signing_keys.current()
   const [, claims] = parts(token)
@@ -34,7 +34,7 @@ async function tokenWith(differences: Record<string, unknown>, header = {}): Pro
 }
 
 describe('a token is refused', () => {
-  test('without a signature, whatever it says its algorithm is', async () => {
+  test('without a signature, for any declared algorithm', async () => {
     const [header, claims] = parts(token)
     for (const alg of ['none', 'None', 'EdDSA', undefined]) {
       const forged = `${encoded({ ...header, alg })}.${encoded(claims)}.`
@@ -86,7 +86,7 @@ describe('a token is refused', () => {
     expect((await probe(`${header}.${claims}.${'A'.repeat(86)}`)).status).toBe(401)
   })
 
-  test('after its hour, and it is told so', async () => {
+  test('after an hour, with a specific error', async () => {
     const later = await startAccessApp({ database_url })
     later.clock.ahead_ms = hour + 10_000
     const reply = await later.call('GET', '/probe/jwt', { token })
@@ -96,7 +96,7 @@ describe('a token is refused', () => {
 })
 
 describe('signing keys', () => {
-  test('two processes that start at once make one', async () => {
+  test('two concurrent starts create one', async () => {
     const shared = { database_url: await testPostgres() }
     const [one, two] = await Promise.all([startAccessApp(shared), startAccessApp(shared)])
     const kids = await Promise.all([one, two].map(({ access }) => access.signing_keys.current()))
@@ -106,7 +106,7 @@ describe('signing keys', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  test('an old one hands over: published first, then signing, then gone', async () => {
+  test('an old one is replaced: published first, then signing, then removed', async () => {
     const own = await startAccessApp()
     const { admin_email, admin_password } = own.first
     const kidOf = (given: string) => parts(given)[0].kid
@@ -130,7 +130,7 @@ describe('signing keys', () => {
     await own.close()
   })
 
-  test("a process finds another's new key at once, and looks only now and then for unknown ones", async () => {
+  test("a process finds another's new key at once, and polls only occasionally for unknown ones", async () => {
     const shared = { database_url: await testPostgres() }
     const one = await startAccessApp(shared)
     const two = await startAccessApp(shared)
@@ -141,7 +141,7 @@ describe('signing keys', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  test('the private part is in no row as it is', async () => {
+  test('the private part is not stored in plain text', async () => {
     const rows = await app.relational.db.selectFrom('signing_keys').selectAll().execute()
     const { private_key } = await app.access.signing_keys.current()
     expect(private_key.extractable).toBe(false)
@@ -151,7 +151,7 @@ describe('signing keys', () => {
     }
   })
 
-  test('another secret key is no dead end: it gets a key of its own', async () => {
+  test('another secret key still works: it gets its own signing key', async () => {
     const other = await startAccessApp({ database_url, secret_key: 'x'.repeat(32) })
     const theirs = await other.signIn(app.first.admin_email, app.first.admin_password)
     expect((await other.call('GET', '/probe/jwt', { token: theirs })).status).toBe(200)
@@ -160,7 +160,7 @@ describe('signing keys', () => {
   })
 })
 
-test('with the store out of reach a token is neither good nor bad', async () => {
+test('while the store is unavailable a token is neither valid nor invalid', async () => {
   const cut = await startAccessApp({ database_url })
   await cut.relational.close()
   const reply = await cut.call('GET', '/probe/jwt', { token })

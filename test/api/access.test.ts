@@ -30,7 +30,7 @@ const outcome = ({ status, body }: { status: number; body: { code?: string } }) 
 ]
 
 describe('organizations', () => {
-  test('who makes one owns it', async () => {
+  test('their creator owns them', async () => {
     const made = await post(`${root}/organizations`, { name: '  Acme  ' })
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({ name: 'Acme', role: 'owner' })
@@ -38,19 +38,19 @@ describe('organizations', () => {
     expect(listed.body.organizations).toContainEqual(made.body)
   })
 
-  test('its name is taken once', async () => {
+  test('their name is unique', async () => {
     await post(`${root}/organizations`, { name: 'taken' })
     const again = await post(`${root}/organizations`, { name: 'taken' })
     expect(outcome(again)).toEqual([409, 'name_taken'])
   })
 
-  test('a mere member can not make one', async () => {
+  test('a plain member cannot create one', async () => {
     const { token } = await app.person('mere@example.com', 'member')
     const reply = await post(`${root}/organizations`, { name: 'mine' }, { token })
     expect(outcome(reply)).toEqual([403, 'permission_denied'])
   })
 
-  test('one sees only those one belongs to', async () => {
+  test('people see only their own', async () => {
     const other = await post(`${root}/organizations`, { name: 'secret' })
     const { token } = await app.person('looker@example.com', 'admin')
     const { body } = await get(`${root}/organizations`, { token })
@@ -71,7 +71,7 @@ describe('organizations', () => {
 })
 
 describe('members of an organization', () => {
-  test('one without an account gets one, with one the role is changed', async () => {
+  test('a person without an account gets one, a member gets another role', async () => {
     const body = { email: 'New@Example.com', role: 'member', initial_password: 'a long password' }
     const added = await post(members, body)
     expect(added.status).toBe(201)
@@ -103,7 +103,7 @@ describe('members of an organization', () => {
     await expect(app.signIn('kept@example.com', 'the password of an attacker')).rejects.toThrow()
   })
 
-  test('an admin makes members and admins but no owners, and does not touch owners', async () => {
+  test('an admin adds members and admins but no owners, and does not change owners', async () => {
     const { token } = await app.person('admin@example.com', 'admin')
     const as = (email: string, role: string) => post(members, { email, role }, { token })
     expect((await as('one@example.com', 'admin')).status).toBe(201)
@@ -127,7 +127,7 @@ describe('members of an organization', () => {
     const emails = ['b@example.com', 'c@example.com', 'd@example.com', 'e@example.com']
     const others = await Promise.all(emails.map((email) => own.person(email, 'owner')))
     const { db } = own.relational
-    // Nobody can write a member's row until all of them are under way.
+    // No member's row can be written until all requests have started.
     const rows = (trx: typeof db) =>
       trx.selectFrom('organization_members').select('user_id').forUpdate().execute()
     const leaving = await whileLocked(db, rows, async () => {
@@ -147,7 +147,7 @@ describe('members of an organization', () => {
     await own.close()
   })
 
-  test('one who is removed is out of the projects too', async () => {
+  test('a removed person is out of the projects too', async () => {
     const { user_id, token } = await app.person('leaver@example.com', 'member')
     const project = `${root}/projects/${app.first.project_id}`
     await put(`${project}/members/${user_id}`, { role: 'editor' })
@@ -170,7 +170,7 @@ describe('members of an organization', () => {
     expect(reply.text).not.toContain('hunter2')
   })
 
-  test('a list comes in pages', async () => {
+  test('a list is paged', async () => {
     const all = await get(members)
     const seen: string[] = []
     let url: string | undefined = `${members}?limit=2`
@@ -201,7 +201,7 @@ describe('members of an organization', () => {
 })
 
 describe('projects', () => {
-  test('one is made by an admin of the organization and seen by who has a role', async () => {
+  test('one is created by an admin of the organization and seen by people with a role', async () => {
     const made = await post(projects, { name: 'agents' })
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({
@@ -221,7 +221,7 @@ describe('projects', () => {
     ])
   })
 
-  test('its name is taken once in an organization', async () => {
+  test('its name is unique in an organization', async () => {
     await post(projects, { name: 'twice' })
     expect(outcome(await post(projects, { name: 'twice' }))).toEqual([409, 'name_taken'])
     const other = await post(`${root}/organizations`, { name: 'another' })
@@ -229,7 +229,7 @@ describe('projects', () => {
     expect((await post(url, { name: 'twice' })).status).toBe(201)
   })
 
-  test('an idempotency key makes one, whatever is retried', async () => {
+  test('an idempotency key creates one, for any number of retries', async () => {
     const headers = { 'idempotency-key': 'make-it-once' }
     const first = await post(projects, { name: 'once' }, { headers })
     const again = await post(projects, { name: 'once' }, { headers })

@@ -113,7 +113,7 @@ const otherProject = async () => {
 }
 
 describe('archive runs', () => {
-  test('a run is a record that tells what was asked, how far it is and what it came to', async () => {
+  test("a run's record has the request, its progress and its result", async () => {
     const window = daysFrom(2)
     const reply = await post('/archive/run', { window, reason: 'the end of a quarter' })
     expect(reply).toMatchObject({
@@ -130,7 +130,7 @@ describe('archive runs', () => {
     expect((await get('/archive/runs')).body.runs[0].job_id).toBe(run.job_id)
   })
 
-  test('only rows that the filter lets through are archived', async () => {
+  test('only rows that match the filter are archived', async () => {
     const run = await archived({
       window: daysFrom(2),
       kinds: ['observations', 'traces'],
@@ -151,7 +151,7 @@ describe('archive runs', () => {
     expect(maps).toMatchObject({ state: 'succeeded', result: { rows: 1 } })
   })
 
-  test('what is answered is what the OpenAPI document says, with a filter and without', async () => {
+  test('answers match the OpenAPI document, with a filter and without', async () => {
     const where = { field: 'source', op: 'eq', value: 'otlp' }
     for (const body of [{ window: daysFrom(1) }, { window: daysFrom(1), where }]) {
       const asked = await post('/archive/run', body)
@@ -162,7 +162,7 @@ describe('archive runs', () => {
     expect((await get('/archive/runs')).status).toBe(200)
   })
 
-  test('the same Idempotency-Key makes one run', async () => {
+  test('the same Idempotency-Key creates one run', async () => {
     const headers = { 'idempotency-key': newId() }
     const [first, second] = [
       await post('/archive/run', { window: daysFrom(1) }, { headers }),
@@ -198,15 +198,15 @@ describe('archive runs', () => {
       { window: daysFrom(1), where: { field: 'source', op: 'like', value: 'x' } },
       '/where/op',
     ],
-    ['a filter that is none', { window: daysFrom(1), where: 'all' }, '/where'],
+    ['an invalid filter', { window: daysFrom(1), where: 'all' }, '/where'],
     ['a reason beyond measure', { window: daysFrom(1), reason: 'x'.repeat(1_001) }, '/reason'],
-  ])('%s is refused, and the answer says where', async (_, body, pointer) => {
+  ])('%s is refused, with its position', async (_, body, pointer) => {
     const reply = await post('/archive/run', body)
     expect(reply).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
     expect(reply.body.errors.map((fault: { pointer: string }) => fault.pointer)).toContain(pointer)
   })
 
-  test('without a place for archives nothing is begun', async () => {
+  test('without a location for archives nothing is started', async () => {
     const run = await post('/archive/run', { window: daysFrom(1) }, { at: unconfigured })
     expect(run).toMatchObject({ status: 409, body: { code: 'archive_not_configured' } })
     const body = { archive_run_id: newId(), slice: 'a' }
@@ -216,7 +216,7 @@ describe('archive runs', () => {
 })
 
 describe('restore', () => {
-  test('a slice is there when its run has ended, is listed, and goes when it is deleted', async () => {
+  test('a slice exists when its run has ended, is listed, and can be deleted', async () => {
     const archive = await archived()
     const body = { archive_run_id: archive.job_id, slice: 'incident-42', expires_in_days: 3 }
     const run = await restored(body)
@@ -243,7 +243,7 @@ describe('restore', () => {
     expect((await post('/restore', body)).status).toBe(202)
   })
 
-  test('a slice that has expired is seen by no query, and its rows are dropped', async () => {
+  test('an expired slice is seen by no query, and its rows are dropped', async () => {
     const archive = await archived()
     const run = await restored({
       archive_run_id: archive.job_id,
@@ -272,16 +272,16 @@ describe('restore', () => {
   test.each([
     ['no archive', { slice: 'a' }, '/archive_run_id'],
     ['no name', { archive_run_id: newId() }, '/slice'],
-    ['a name that is none', { archive_run_id: newId(), slice: '../a' }, '/slice'],
+    ['an invalid name', { archive_run_id: newId(), slice: '../a' }, '/slice'],
     ['no end', { archive_run_id: newId(), slice: 'a', expires_in_days: 0 }, '/expires_in_days'],
     ['an unknown field', { archive_run_id: newId(), slice: 'a', into: 'live' }, '/into'],
-  ])('%s is refused, and the answer says where', async (_, body, pointer) => {
+  ])('%s is refused, with its position', async (_, body, pointer) => {
     const reply = await post('/restore', body)
     expect(reply).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
     expect(reply.body.errors.map((fault: { pointer: string }) => fault.pointer)).toContain(pointer)
   })
 
-  test('only an archive that is whole can be restored, and only days that it has', async () => {
+  test('only a complete archive can be restored, and only days that it has', async () => {
     const archive = await archived()
     const beside = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }
     const outside = { archive_run_id: archive.job_id, slice: 'outside', window: beside }
@@ -302,8 +302,8 @@ describe('restore', () => {
   })
 })
 
-describe('who may do what', () => {
-  test("another project's runs and slices are not there", async () => {
+describe('permissions', () => {
+  test("another project's runs and slices are not found", async () => {
     const archive = await archived()
     const run = await restored({ archive_run_id: archive.job_id, slice: 'mine' })
     const project = await otherProject()
@@ -324,7 +324,7 @@ describe('who may do what', () => {
     expect(foreign).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
   })
 
-  test('reading takes a viewer, all else an admin, and no key will do', async () => {
+  test('reading needs a viewer, everything else an admin, and keys are refused', async () => {
     const { token, user_id } = await app.person('viewer@example.org', 'member')
     const members = `/api/v2/access/projects/${project_id}/members/${user_id}`
     await app.call('PUT', members, { token: owner, body: { role: 'editor' } })

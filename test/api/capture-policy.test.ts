@@ -84,7 +84,7 @@ async function newProject(name: string): Promise<string> {
   return String(body.id)
 }
 
-test('a project keeps everything until somebody says otherwise', async () => {
+test('a project keeps everything by default', async () => {
   expect(await get()).toEqual({
     status: 200,
     etag: '"0"',
@@ -100,7 +100,7 @@ test('a project keeps everything until somebody says otherwise', async () => {
   })
 })
 
-test('what is set is read again, and by no other project', async () => {
+test('a stored policy is read back, and by no other project', async () => {
   const project_id = await newProject('masked')
   const masks = [
     { name: 'mail', pattern: '\\S+@\\S+' },
@@ -121,7 +121,7 @@ test('what is set is read again, and by no other project', async () => {
 })
 
 describe('If-Match', () => {
-  test('only the policy that was read is replaced', async () => {
+  test('only the version that was read is replaced', async () => {
     const project_id = await newProject('etags')
     const match = (etag: string) => ({ project_id, headers: { 'if-match': etag } })
     expect((await put({ content: 'off' }, match('"0"'))).etag).toBe('"1"')
@@ -136,7 +136,7 @@ describe('If-Match', () => {
     expect((await put({}, { project_id })).etag).toBe('"4"')
   })
 
-  test('of many at once one wins', async () => {
+  test('of many concurrent changes one wins', async () => {
     const project_id = await newProject('race')
     for (const etag of ['"0"', '"1"']) {
       const wish = { project_id, headers: { 'if-match': etag } }
@@ -147,8 +147,8 @@ describe('If-Match', () => {
   })
 })
 
-describe('who may', () => {
-  test('a viewer reads, an admin sets, nobody else anything', async () => {
+describe('permissions', () => {
+  test('a viewer reads, an admin sets, others get nothing', async () => {
     const project_id = await newProject('people')
     const roleOf = async (role: string) => {
       const person = await app.person(`${role}@example.com`, 'member')
@@ -205,7 +205,7 @@ test.each([
   [{ masks: [{ name: 'a', pattern: 'x'.repeat(1001) }] }, '/masks/0/pattern', /1001 characters/],
   [{ masks: [{ name: 'a', keys: ['\u0000'] }] }, '/masks/0/keys/0', /without U\+0000/],
   [{ unknown: 1 }, '/unknown', /is not a field here/],
-])('%j is refused with its place', async (body, pointer, detail) => {
+])('%j is refused with its position', async (body, pointer, detail) => {
   const reply = await put(body)
   expect([reply.status, reply.body.code]).toEqual([400, 'invalid_request'])
   expect(reply.body.errors[0]).toEqual({ pointer, detail: expect.stringMatching(detail) })
@@ -220,7 +220,7 @@ describe('an edge', () => {
     return { policies, metrics, close: () => edge.close() }
   }
 
-  test('learns a policy at its first call, and a change when it is old', async () => {
+  test('learns a policy at its first call, and a change when its copy is old', async () => {
     const project_id = await newProject('edge')
     const edge = reader()
     const first = edge.policies.policyOf(project_id)
@@ -237,7 +237,7 @@ describe('an edge', () => {
     await edge.close()
   })
 
-  test('without the store goes on with what it knows, and leaves content out of what it does not', async () => {
+  test('without the store keeps using known policies, and drops content of unknown projects', async () => {
     const project_id = await newProject('outage')
     const edge = reader()
     await edge.policies.policyOf(project_id)

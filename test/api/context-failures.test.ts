@@ -15,7 +15,7 @@ afterAll(() => api?.[Symbol.asyncDispose]())
 const start_time = 1_790_000_000_000_000_000n
 const hour_ns = 3_600_000_000_000n
 
-/** A conversation of two tasks: what the first one is told, the second one forgets. */
+/** A conversation of two tasks: the second one forgets an instruction of the first. */
 async function forgetful(conversation_id: string): Promise<void> {
   const about = { project_id: project, conversation_id }
   const first = agentRun(`${conversation_id} first`, {
@@ -42,7 +42,7 @@ async function forgetful(conversation_id: string): Promise<void> {
   await api.bench.bring(second.observations())
 }
 
-/** The same, and nothing is forgotten. */
+/** The same without a context failure. */
 async function attentive(conversation_id: string): Promise<void> {
   const about = { project_id: project, conversation_id }
   const run = agentRun(`${conversation_id} only`, { ...about, task_id: `${conversation_id}/1` })
@@ -58,7 +58,7 @@ const path = (conversation_id: string, what = 'context-failures') =>
   `/conversations/${conversation_id}/${what}`
 
 describe('GET /api/v1/conversations/{conversation_id}/context-failures', () => {
-  test('looks at each task and has exactly the fields of the contract', async () => {
+  test('analyses each task and has exactly the fields of the contract', async () => {
     const conversation_id = newId()
     await forgetful(conversation_id)
     const { status, body } = await api.get(project, path(conversation_id))
@@ -93,14 +93,14 @@ describe('GET /api/v1/conversations/{conversation_id}/context-failures', () => {
     expect(number?.original_trace_id).not.toBe(number?.trace_id)
   })
 
-  test('asked again, it answers the same', async () => {
+  test('a repeated request gets the same answer', async () => {
     const conversation_id = newId()
     await forgetful(conversation_id)
     const once = await api.get(project, path(conversation_id))
     expect(await api.get(project, path(conversation_id))).toEqual(once)
   })
 
-  test('a conversation that forgets nothing has none', async () => {
+  test('a conversation without context failures has an empty list', async () => {
     const conversation_id = newId()
     await attentive(conversation_id)
     const { status, body } = await api.get(project, path(conversation_id))
@@ -110,7 +110,7 @@ describe('GET /api/v1/conversations/{conversation_id}/context-failures', () => {
 })
 
 describe('GET /api/v1/conversations/{conversation_id}/context-health', () => {
-  test('a score with the parts that made it, and one for each task', async () => {
+  test('a score with its parts, and one for each task', async () => {
     const conversation_id = newId()
     await forgetful(conversation_id)
     const { status, body } = await api.get(project, path(conversation_id, 'context-health'))
@@ -126,14 +126,14 @@ describe('GET /api/v1/conversations/{conversation_id}/context-health', () => {
     ])
   })
 
-  test('1 for a conversation that forgets nothing', async () => {
+  test('1 for a conversation without context failures', async () => {
     const conversation_id = newId()
     await attentive(conversation_id)
     const { body } = await api.get(project, path(conversation_id, 'context-health'))
     expect(body).toMatchObject({ score: 1, parts: [], turns: 2 })
   })
 
-  test('null under two turns', async () => {
+  test('null with fewer than two turns', async () => {
     const conversation_id = newId()
     const run = agentRun(conversation_id, { project_id: project, conversation_id })
     await api.bench.bring(run.user('Hello').assistant('Hello!').observations())
@@ -142,7 +142,7 @@ describe('GET /api/v1/conversations/{conversation_id}/context-health', () => {
   })
 })
 
-describe.each(['context-failures', 'context-health'])('who may read %s', (what) => {
+describe.each(['context-failures', 'context-health'])('permissions for %s', (what) => {
   test('another project does not see it', async () => {
     const conversation_id = newId()
     await attentive(conversation_id)
@@ -152,7 +152,7 @@ describe.each(['context-failures', 'context-health'])('who may read %s', (what) 
   })
 
   test.each([
-    ['nobody', {}, 401, 'credentials_missing'],
+    ['no credentials', {}, 401, 'credentials_missing'],
     ['a key without the scope', { scopes: 'ingest:write' }, 403, 'permission_denied'],
   ] as const)('%s is refused', async (_who, { scopes }: { scopes?: string }, status, code) => {
     const headers = scopes === undefined ? {} : keyOf(project, scopes)

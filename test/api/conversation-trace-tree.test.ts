@@ -57,7 +57,7 @@ describe('the tree of a conversation', () => {
     const first = await api.store([
       { id: 'root', at: 0, took: 20, type: 'agent', input_uncached_tokens: 20, ...of(one) },
       { id: 'a', parent: 'root', at: 1, took: 3, ...call, ...of(one) },
-      // A span that does not name its conversation is of the trace all the same.
+      // A span that does not name its conversation still belongs to the trace.
       { id: 'plain', parent: 'root', at: 5, took: 3, task_id: '' },
     ])
     const second = await api.store([
@@ -99,7 +99,7 @@ describe('the tree of a conversation', () => {
     expect(explored.status).toBe(200)
   })
 
-  test('a parent that comes late has its children', async () => {
+  test('a parent that arrives late gets its children', async () => {
     const conversation_id = await conversation()
     const child: GivenRow = { id: 'b', parent: 'a', at: 1, took: 1, conversation_id }
     const trace_id = await api.store([child])
@@ -113,7 +113,7 @@ describe('the tree of a conversation', () => {
     ])
   })
 
-  test('is walked page by page, and bounded', async () => {
+  test('is read page by page, and bounded', async () => {
     const conversation_id = await conversation()
     const ids: string[] = []
     for (let at = 0; at < 3; at += 1) {
@@ -144,7 +144,7 @@ describe('the tree of a conversation', () => {
 })
 
 describe('refuses', () => {
-  test('conversations of others, and those that are not there', async () => {
+  test('conversations of others, and missing ones', async () => {
     const conversation_id = await conversation()
     expect((await get(conversation_id, '', keyOf(newId()))).status).toBe(404)
     expect((await get(newId())).body.code).toBe('conversation_not_found')
@@ -160,7 +160,7 @@ describe('refuses', () => {
     },
   )
 
-  test('nothing, when a conversation has no traces', async () => {
+  test('is empty when a conversation has no traces', async () => {
     const { status, body } = await get(await conversation())
     expect(status).toBe(200)
     expect(body).toMatchObject({ tasks: [], total: 0, next_cursor: null })

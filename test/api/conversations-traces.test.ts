@@ -95,34 +95,39 @@ describe('GET /api/v1/conversations/{conversation_id}/traces', () => {
     })
   })
 
-  test.each(['asc', 'desc'])('pages %s hold each trace once, while others come', async (order) => {
-    const external_id = `thread ${order}`
-    const { conversation_id } = conversationIdFrom(api.project_id, external_id)
-    await api.seedConversation({ conversation_id, external_id })
-    const traces = Array.from({ length: 9 }, () => newId())
-    const rows = traces.map((trace_id, n) => call(conversation_id, Math.floor(n / 3), { trace_id }))
-    await stores.store.insert(rows, { token: randomUUID() })
-    const seen: string[] = []
-    let cursor: unknown = ''
-    for (let page = 0; cursor !== null && page < 20; page++) {
-      const from = cursor === '' ? '' : `&cursor=${cursor}`
-      const reply = await api.get(path(external_id, `order=${order}&limit=2${from}`))
-      seen.push(...idsOf(reply))
-      cursor = reply.body['next_cursor']
-      if (page > 2) continue
-      const added = [-10, 10].map((at) => call(conversation_id, at, { trace_id: newId() }))
-      await stores.store.insert(added, { token: randomUUID() })
-    }
-    expect(new Set(seen).size).toBe(seen.length)
-    const places = seen.filter((id) => traces.includes(id)).map((id) => traces.indexOf(id))
-    const starts = places.map((place) => Math.floor(place / 3))
-    const expected = [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    expect(starts).toEqual(order === 'asc' ? expected : expected.toReversed())
-    const total = await api.get(path(external_id))
-    expect(total.body['total']).toBe(15)
-  })
+  test.each(['asc', 'desc'])(
+    'pages %s hold each trace once, while others arrive',
+    async (order) => {
+      const external_id = `thread ${order}`
+      const { conversation_id } = conversationIdFrom(api.project_id, external_id)
+      await api.seedConversation({ conversation_id, external_id })
+      const traces = Array.from({ length: 9 }, () => newId())
+      const rows = traces.map((trace_id, n) =>
+        call(conversation_id, Math.floor(n / 3), { trace_id }),
+      )
+      await stores.store.insert(rows, { token: randomUUID() })
+      const seen: string[] = []
+      let cursor: unknown = ''
+      for (let page = 0; cursor !== null && page < 20; page++) {
+        const from = cursor === '' ? '' : `&cursor=${cursor}`
+        const reply = await api.get(path(external_id, `order=${order}&limit=2${from}`))
+        seen.push(...idsOf(reply))
+        cursor = reply.body['next_cursor']
+        if (page > 2) continue
+        const added = [-10, 10].map((at) => call(conversation_id, at, { trace_id: newId() }))
+        await stores.store.insert(added, { token: randomUUID() })
+      }
+      expect(new Set(seen).size).toBe(seen.length)
+      const places = seen.filter((id) => traces.includes(id)).map((id) => traces.indexOf(id))
+      const starts = places.map((place) => Math.floor(place / 3))
+      const expected = [0, 0, 0, 1, 1, 1, 2, 2, 2]
+      expect(starts).toEqual(order === 'asc' ? expected : expected.toReversed())
+      const total = await api.get(path(external_id))
+      expect(total.body['total']).toBe(15)
+    },
+  )
 
-  test('a window takes the traces that started in it', async () => {
+  test('a window selects the traces that started in it', async () => {
     const conversation_id = await api.seedConversation()
     const rows = [0, 10, 20].map((at) => call(conversation_id, at, { trace_id: newId() }))
     await stores.store.insert(rows, { token: randomUUID() })
@@ -139,7 +144,7 @@ describe('GET /api/v1/conversations/{conversation_id}/traces', () => {
     expect((await api.get(path(conversation_id))).body['traces']).toEqual([])
   })
 
-  test('faulty queries and cursors are refused', async () => {
+  test('invalid queries and cursors are refused', async () => {
     const conversation_id = await api.seedConversation()
     const rows = [0, 1].map((at) => call(conversation_id, at, { trace_id: newId() }))
     await stores.store.insert(rows, { token: randomUUID() })
@@ -161,7 +166,7 @@ describe('GET /api/v1/conversations/{conversation_id}/traces', () => {
     expect(reply.body['code']).toBe('invalid_cursor')
   })
 
-  test('unknown, foreign and without rights', async () => {
+  test('unknown, foreign and without permission', async () => {
     const conversation_id = await api.seedConversation()
     const statuses = [
       [keyOf(randomUUID()), 404],
@@ -175,7 +180,7 @@ describe('GET /api/v1/conversations/{conversation_id}/traces', () => {
     expect((await api.get(path(randomUUID()))).body['code']).toBe('conversation_not_found')
   })
 
-  test('a store out of reach is 503 and named', async () => {
+  test('an unavailable store is 503 and named', async () => {
     await using withoutClickHouse = await openTaskApi({ url, store: stores.unreachable })
     const id = await withoutClickHouse.seedConversation()
     const reply = await withoutClickHouse.get(path(id))

@@ -159,7 +159,7 @@ describe('sorting and pages of conversations', () => {
     },
   )
 
-  test('a cursor of another order, or with an id that is none, is refused', async () => {
+  test('a cursor of another order, or with an invalid id, is refused', async () => {
     const { body } = await sorted.get('/api/v1/conversations?limit=1')
     const forged = JSON.stringify(['conversations by last_activity_at desc', instant(0), 'x'])
     for (const query of [
@@ -173,7 +173,7 @@ describe('sorting and pages of conversations', () => {
 })
 
 describe('GET /api/v1/conversations/{conversation_id}', () => {
-  test('shows its first tasks and where all of them stand, by UUID and by the client’s id', async () => {
+  test('shows its first tasks and the counts of all states, by UUID and by the client’s id', async () => {
     const external_id = 'thread/7 ü'
     const { conversation_id } = conversationIdFrom(api.project_id, external_id)
     await api.seedConversation({ conversation_id, external_id, tasks: 53 })
@@ -203,7 +203,7 @@ describe('GET /api/v1/conversations/{conversation_id}', () => {
     expect((await api.get(String(tasks_url))).body['total']).toBe(53)
   })
 
-  test('unknown, foreign and without rights', async () => {
+  test('unknown, foreign and without permission', async () => {
     const id = await api.seedConversation()
     const path = `/api/v1/conversations/${id}`
     for (const headers of [keyOf(randomUUID()), tokenOf('viewer', randomUUID())]) {
@@ -216,7 +216,7 @@ describe('GET /api/v1/conversations/{conversation_id}', () => {
     expect(none.body['detail']).toContain('"none"')
   })
 
-  test('a database out of reach is 503', async () => {
+  test('an unavailable database is 503', async () => {
     await using dead = await openTaskApi({ url: 'postgres://nobody@127.0.0.1:1/none' })
     for (const path of ['', '/x', '/x/traces']) {
       const reply = await dead.get(`/api/v1/conversations${path}`)

@@ -35,7 +35,7 @@ const valuesOf = (body: Record<string, unknown>) =>
   (body['correlations'] as { correlation_value: string }[]).map((row) => row.correlation_value)
 
 describe('adding', () => {
-  test('only what the capture policy lets be kept is enqueued and answered', async () => {
+  test('only what the capture policy allows is enqueued and returned', async () => {
     api.policy = compilePolicy({ content: 'metadata_only', sample_rate: 1, masks: [] })
     const baggage = { ...one(), correlation_type: 'w3c_baggage' }
     const kept = one()
@@ -46,7 +46,7 @@ describe('adding', () => {
     expect(api.enqueued.at(-1)?.records.correlations).toHaveLength(1)
   })
 
-  test('a list is taken, enqueued with its receipt, and read by its trace', async () => {
+  test('a list is accepted, enqueued with its receipt, and read by its trace', async () => {
     const trace_id = newId()
     const correlations = [
       {
@@ -114,7 +114,7 @@ describe('adding', () => {
     expect((await api.post(`${url}?wait=true`, one())).body['stored']).toBe(true)
   })
 
-  test('wait=true tells of what the worker refused', async () => {
+  test('wait=true reports what the worker refused', async () => {
     api.onEnqueue = async ({ ingest_request_id }) => {
       const refused = { side: 'settled', items: 1, stored: 0, rejected: { bad: 1 } } as const
       const entry = entryOf({ project_id: api.project_id, ingest_request_id, ...refused })
@@ -148,7 +148,7 @@ describe('adding', () => {
     expect(api.enqueued).toEqual([])
   })
 
-  test('2,048 characters are taken, and page on', async () => {
+  test('2,048 characters are accepted, and pages continue', async () => {
     const trace_id = newId()
     const correlations = ['a', 'b', 'c'].map((end) => ({
       ...one(),
@@ -168,7 +168,7 @@ describe('adding', () => {
     }
   })
 
-  test('no room in the queue is told', async () => {
+  test('a full queue is reported', async () => {
     api.onEnqueue = async () => {
       throw problem('overloaded', { retry_after_s: 2 })
     }
@@ -226,7 +226,7 @@ describe('search', () => {
     expect(body['total']).toBe(expected.length)
   })
 
-  test('says the window it searched, and pages in it', async () => {
+  test('returns the window that it searched, and pages in it', async () => {
     const first = await api.get(`${search}?type=${type}&limit=2`)
     expect(first.body['window']).toEqual({
       from: new Date(recordsNow_ms + 60_000 - 7 * 86_400_000).toISOString(),
@@ -252,7 +252,7 @@ describe('search', () => {
     expect(body['errors']).toMatchObject([{ pointer }])
   })
 
-  test('another project finds nothing, a key without the scope neither', async () => {
+  test('another project finds nothing, nor does a key without the scope', async () => {
     const stranger = await api.get(`${search}?type=${type}`, keyOf(newId(), 'traces:read'))
     expect(stranger.body).toMatchObject({ correlations: [], total: 0 })
     const key = keyOf(api.project_id, 'ingest:write')

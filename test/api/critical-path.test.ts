@@ -12,7 +12,7 @@ afterAll(() => api[Symbol.asyncDispose]())
 
 const path = (trace_id: string, query = '') => `traces/${trace_id}/critical-path?${query}`
 
-/** An agent that waits for a plan, then for the slower of two searches side by side. */
+/** An agent that waits for a plan, then for the slower of two parallel searches. */
 const rows = (slower_ms: number, task_name: string): GivenRow[] => [
   { id: 'agent', at: 0, took: 100 + slower_ms, type: 'agent', name: 'agent', task_name },
   {
@@ -27,7 +27,7 @@ const rows = (slower_ms: number, task_name: string): GivenRow[] => [
 ]
 
 describe('the path of a trace', () => {
-  test('in time, in tokens and money, with slack', async () => {
+  test('in time, tokens and money, with slack', async () => {
     const trace_id = await api.store(rows(60, 'one'))
     const { status, body } = await api.get(path(trace_id))
     expect(status).toBe(200)
@@ -72,7 +72,7 @@ describe('the path of a trace', () => {
     expect(body.what_if).toMatchObject(expected)
   })
 
-  test('is walked page by page, until the trace changes', async () => {
+  test('is read page by page, until the trace changes', async () => {
     const trace_id = await api.store(rows(60, 'one'))
     const first = await api.get(path(trace_id, 'limit=3'))
     const next = `limit=3&cursor=${first.body.next_cursor}`
@@ -83,7 +83,7 @@ describe('the path of a trace', () => {
     expect((await api.get(path(trace_id, next))).body.code).toBe('invalid_cursor')
   })
 
-  test('of a root that is asked for', async () => {
+  test('starts at a given root', async () => {
     const trace_id = await api.store([
       { id: 'short', at: 0, took: 5 },
       { id: 'long', at: 0, took: 9 },

@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** Grants what a token's role allows; keys are refused, as the routes take none. */
+/** Grants the permissions of a token's role; keys are refused, because the routes accept none. */
 const authorize: Authorize = async ({ auth, scope }, { authorization, project }) => {
   if (auth !== 'jwt' || scope.level !== 'project') throw new Error('expected jwt and a project')
   if (authorization === undefined) throw problem('credentials_missing')
@@ -74,7 +74,7 @@ async function call(
   return { status: reply.statusCode, body: reply.json() }
 }
 
-/** Publishes messages of a project and buries each of them. */
+/** Publishes messages of a project and dead-letters each of them. */
 async function buried(
   project_id: string,
   ids: readonly string[],
@@ -85,12 +85,12 @@ async function buried(
   })
   for (const id of ids) {
     await into.publish(message(id, 'twelve bytes', `ingest.${project_id}`))
-    await eventually('it is buried', async () => (await into.stats()).pending === 0)
+    await eventually('it is dead-lettered', async () => (await into.stats()).pending === 0)
   }
   await consumer.stop()
 }
 
-test('are listed for their project alone, page by page', async () => {
+test('are listed for their project only, page by page', async () => {
   const [project_id, other] = [randomUUID(), randomUUID()]
   const ids = ['a', 'b', 'c'].map((id) => `${id}-${project_id}`)
   await buried(project_id, ids)
@@ -134,7 +134,7 @@ test.each(['x', Buffer.from('["dead-letters","1; drop"]').toString('base64url')]
   },
 )
 
-test('an admin puts one back; nobody else, and none of another project', async () => {
+test('an admin replays one; others cannot, and not one of another project', async () => {
   const project_id = randomUUID()
   const id = `r-${project_id}`
   await buried(project_id, [id])
@@ -152,7 +152,7 @@ test('an admin puts one back; nobody else, and none of another project', async (
   expect(await call('POST', url, { project_id })).toMatchObject({ status: 404 })
 })
 
-test('a queue that is away answers 503', async () => {
+test('an unavailable queue answers 503', async () => {
   const closed = await openSqliteQueue({ path: join(directory, 'c'), bytes_max: 1e8, logger })
   await closed.close()
   const on = await serve(closed)

@@ -32,7 +32,7 @@ async function detected(project: string, ...tasks: string[]) {
   }
 }
 
-async function told(project: string, task: string) {
+async function readTask(project: string, task: string) {
   const [found, record] = await Promise.all([
     api.get(project, `/tasks/${task}/findings?state=any`),
     api.get(project, `/tasks/${task}`),
@@ -45,34 +45,34 @@ const sliceOf = (project_id: string, day: bigint, held_trace_ids: string[] = [])
   ...{ from: start + day * day_ns, to: start + (day + 1n) * day_ns },
 })
 
-test('when content expires nothing quotes it any more, and what was found stays', async () => {
+test('when content expires its quotes are removed, and findings stay', async () => {
   const project = await api.bench.newProject()
   await api.bench.bring([...looping(project, 'old'), ...looping(project, 'new', { day: 2n })])
   await detected(project, 'old', 'new')
-  expect((await told(project, 'old')).all).toContain(secret)
+  expect((await readTask(project, 'old')).all).toContain(secret)
   await openFindingsRetention(api.bench).maskContent(sliceOf(project, 0n))
-  const old = await told(project, 'old')
+  const old = await readTask(project, 'old')
   expect(old.all).not.toContain(secret)
   expect(old.findings).toMatchObject([{ type: 'repeat_call', evidence: { expired: true } }])
-  expect((await told(project, 'new')).all).toContain(secret)
+  expect((await readTask(project, 'new')).all).toContain(secret)
   const stranger = await api.bench.newProject()
   await openFindingsRetention(api.bench).maskContent(sliceOf(stranger, 2n))
-  expect((await told(project, 'new')).all).toContain(secret)
+  expect((await readTask(project, 'new')).all).toContain(secret)
 })
 
-test('observations that are deleted take along what was found in them, but not what is held', async () => {
+test('deleted observations take their findings along, but not held ones', async () => {
   const project = await api.bench.newProject()
   const [old, held] = [looping(project, 'old'), looping(project, 'held')]
   await api.bench.bring([...old, ...held, ...looping(project, 'new', { day: 2n })])
   await detected(project, 'old', 'held', 'new')
   const traces = [...new Set(held.map(({ trace_id }) => trace_id))]
   await openFindingsRetention(api.bench).deleteRows(sliceOf(project, 0n, traces))
-  expect((await told(project, 'old')).findings).toEqual([])
-  expect((await told(project, 'held')).findings).toHaveLength(1)
-  expect((await told(project, 'new')).findings).toHaveLength(1)
+  expect((await readTask(project, 'old')).findings).toEqual([])
+  expect((await readTask(project, 'held')).findings).toHaveLength(1)
+  expect((await readTask(project, 'new')).findings).toHaveLength(1)
 })
 
-test('an erasure deletes what was found where the user had a part, and what others know of it', async () => {
+test("an erasure deletes findings that involve the user, and others' context memory of them", async () => {
   const project = await api.bench.newProject()
   const talk = '0198c0de-0000-7000-8000-0000000000aa'
   const hers = looping(project, 'hers', { talk }).map((row) => ({ ...row, user_id: 'ada' }))
@@ -105,13 +105,13 @@ test('an erasure deletes what was found where the user had a part, and what othe
     ...{ project_id: project, user_id: 'ada', held_trace_ids: [], trace_ids: [] },
   })
   for (const task of ['later', 'shared']) {
-    expect([task, (await told(project, task)).findings]).toEqual([task, []])
+    expect([task, (await readTask(project, task)).findings]).toEqual([task, []])
     expect(await ledgerOf(task)).toMatchObject({ ledger: null, due_at: expect.any(String) })
   }
-  expect((await told(project, 'his')).findings).toHaveLength(1)
+  expect((await readTask(project, 'his')).findings).toHaveLength(1)
 })
 
-test('a detection that is under way while content is taken out writes nothing of it', async () => {
+test('a running analysis writes nothing of content that is removed meanwhile', async () => {
   const project = await api.bench.newProject()
   await api.bench.bring(looping(project, 'racing'))
   await detected(project, 'racing')
@@ -150,7 +150,7 @@ test('a detection that is under way while content is taken out writes nothing of
     .where('project_id', '=', project)
     .executeTakeFirstOrThrow()
   expect(after.epoch).not.toBe(before.epoch)
-  expect((await told(project, 'racing')).all).not.toContain(secret)
+  expect((await readTask(project, 'racing')).all).not.toContain(secret)
 })
 
 function expired<Row extends object>(row: Row): Row {

@@ -25,7 +25,7 @@ const put = (project: string, detectors: object, headers: Record<string, string>
     body: { detectors },
   })
 
-test('a project has the defaults until it sets something, and the version names what was read', async () => {
+test('a project has the defaults until it sets something, and the version identifies the settings', async () => {
   const project = await api.bench.newProject()
   const first = await api.get(project, path)
   expect(first).toMatchObject({
@@ -51,7 +51,7 @@ test('a project has the defaults until it sets something, and the version names 
   expect(other.body).toMatchObject({ version: 0, detectors: { repeat_call: { repeats: 3 } } })
 })
 
-test('what is no setting is refused with the place', async () => {
+test('an unknown setting is refused with its position', async () => {
   const project = await api.bench.newProject()
   const refused = [
     [{ psychic: {} }, '/detectors'],
@@ -67,7 +67,7 @@ test('what is no setting is refused with the place', async () => {
   }
 })
 
-test('only an admin of the project sets them, and whoever reads tasks reads them', async () => {
+test('only an admin of the project sets them, and readers of tasks read them', async () => {
   const project = await api.bench.newProject()
   const as = async (method: 'GET' | 'PUT', headers: Record<string, string>) =>
     (
@@ -84,7 +84,7 @@ test('only an admin of the project sets them, and whoever reads tasks reads them
   expect(await as('GET', tokenOf('viewer', project))).toBe(200)
 })
 
-test('thresholds hold for the next look, and one that is off finds nothing any more', async () => {
+test('thresholds apply to the next analysis, and a disabled detector finds nothing', async () => {
   const project = await api.bench.newProject()
   await api.bench.bring(looping(project, 'four', 4))
   const first = await api.post(project, '/tasks/four/detect')
@@ -97,7 +97,7 @@ test('thresholds hold for the next look, and one that is off finds nothing any m
   expect(off.body['withdrawn']).toHaveLength(1)
 })
 
-test('a preview tells what other thresholds would find, and writes nothing', async () => {
+test('a preview reports what other thresholds would find, and writes nothing', async () => {
   const project = await api.bench.newProject()
   await api.bench.bring([...looping(project, 'three', 3), ...looping(project, 'six', 6)])
   for (const task of ['three', 'six']) await api.post(project, `/tasks/${task}/detect`)

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => api?.[Symbol.asyncDispose]())
 
-/** A task that asks the same of a tool again and again. */
+/** A task that repeats the same tool call. */
 function looping(project_id: string, task_id: string, times = 3) {
   return agentRun(`${project_id} ${task_id}`, { project_id, task_id, tools: ['look'] })
     .user('Where is the order?')
@@ -68,7 +68,7 @@ describe('the worker', () => {
     expect(well['verdict']).toMatchObject({ worst_severity: null, root_cause: null })
   })
 
-  test('a finding is updated while the task grows, and recovered when it gets over it', async () => {
+  test('a finding is updated while the task grows, and recovered when the task recovers', async () => {
     const project = await bench.newProject()
     const run = looping(project, 'grows')
     await bench.bring(run.observations())
@@ -92,7 +92,7 @@ describe('the worker', () => {
     expect(over).toMatchObject([{ finding_id: young?.finding_id, state: 'recovered' }])
   })
 
-  test('what a call that is told anew makes untrue is withdrawn, and may come again', async () => {
+  test('a finding that a re-sent call disproves is withdrawn, and may come back', async () => {
     const project = await bench.newProject()
     const rows = looping(project, 'late').observations()
     const other = agentRun(`${project} late`, { project_id: project, task_id: 'late' })
@@ -117,7 +117,7 @@ describe('the worker', () => {
     expect(await findings(project, 'late')).toMatchObject([{ finding_id, state: 'open' }])
   })
 
-  test('what is sent twice changes nothing', async () => {
+  test('repeated records change nothing', async () => {
     const project = await bench.newProject()
     const rows = looping(project, 'twice').observations()
     await bench.bring(rows)
@@ -129,7 +129,7 @@ describe('the worker', () => {
     expect(after.body['findings']).toEqual(before.body['findings'])
   })
 
-  test('the same findings come of any batches, in any order', async () => {
+  test('any batches, in any order, give the same findings', async () => {
     const project = await bench.newProject()
     const parts = async (task_id: string, cut: (rows: Observation[]) => Observation[][]) => {
       const rows = looping(project, 'cut', 4)
@@ -151,7 +151,7 @@ describe('the worker', () => {
     expect(await parts('backwards', back)).toEqual(whole)
   })
 
-  test('without content it says what it could not check, and quotes nothing', async () => {
+  test('without content it lists what it could not check, and quotes nothing', async () => {
     const project = await bench.newProject()
     const rows = looping(project, 'silent', 6).observations()
     const silent = rows.map((row) => ({
@@ -187,7 +187,7 @@ describe('the worker', () => {
 })
 
 describe('POST detect', () => {
-  test('answers what it changed, then that nothing came since', async () => {
+  test('returns what it changed, and nothing when repeated', async () => {
     await using quiet = await openDetectionApi()
     const project = await quiet.bench.newProject()
     await quiet.bench.bring(looping(project, 'asked').observations())
@@ -203,7 +203,7 @@ describe('POST detect', () => {
     await quiet.bench.untilDetected(1_000)
   })
 
-  test('with detectors it changes what those find alone', async () => {
+  test('with detectors it changes only their findings', async () => {
     await using quiet = await openDetectionApi()
     const project = await quiet.bench.newProject()
     await quiet.bench.bring(looping(project, 'some').observations())
@@ -218,7 +218,7 @@ describe('POST detect', () => {
     })
   })
 
-  test('takes editors and keys with tasks:write', async () => {
+  test('accepts editors and keys with tasks:write', async () => {
     const project = await bench.newProject()
     await bench.bring(healthy(project, 'guarded').observations())
     const path = '/tasks/guarded/detect'
@@ -233,7 +233,7 @@ describe('POST detect', () => {
 })
 
 describe('lists of tasks', () => {
-  test('are filtered and sorted by what was found', async () => {
+  test('are filtered and sorted by findings', async () => {
     const project = await bench.newProject()
     await bench.bring([
       ...looping(project, 'thrice').observations(),
@@ -260,7 +260,7 @@ describe('lists of tasks', () => {
   })
 })
 
-test('a task that is deleted takes its findings along', async () => {
+test('a deleted task takes its findings along', async () => {
   const project = await bench.newProject()
   await bench.bring(looping(project, 'gone').observations())
   await api.post(project, '/tasks/gone/detect')

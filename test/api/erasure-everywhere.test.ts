@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Job } from '../../src/capabilities/jobs/index.ts'
 import { readySlices } from '../../src/capabilities/lifecycle/archive/index.ts'
 import {
   type ErasureTarget,
@@ -68,7 +67,7 @@ afterAll(async () => {
 
 type Place = ErasureTarget & { name: string }
 
-/** The places that a worker erases, besides ClickHouse's own tables. */
+/** Everything that a worker erases, besides ClickHouse's own tables. */
 function places(): Place[] {
   return [
     { name: 'hot window', ...openPostgresRetention(hot) },
@@ -102,7 +101,7 @@ const at = (day: number, seconds = 0) =>
   firstDay + BigInt(day) * day_ns + BigInt(seconds) * 1_000_000_000n
 
 /**
- * A trace of the user over two days, of which only the root has the user; and a trace of another
+ * A trace of the user over two days, of which only the root names the user; and a trace of another
  * user.
  */
 function recordsOf(project_id: string) {
@@ -143,7 +142,7 @@ function recordsOf(project_id: string) {
   }
 }
 
-/** A project whose rows lie in ClickHouse and, the last day of them, in the hot window. */
+/** A project whose rows are in ClickHouse and, the last day of them, in the hot window. */
 async function projectWithRecords() {
   const project = await api.newProject()
   const { hers, his, observations, others } = recordsOf(project)
@@ -182,7 +181,7 @@ async function visible(project: string, trace_id: string) {
   return found
 }
 
-/** Rows of a trace that lie on the disk, marked as deleted or not, in tables of both sorts. */
+/** Rows of a trace on disk, marked as deleted or not, in both kinds of tables. */
 async function stored(project: string, trace_id: string) {
   const found: Record<string, number> = {}
   for (const table of kinds.flatMap((kind) => [kind, `restored_${kind}`])) {
@@ -200,7 +199,7 @@ async function stored(project: string, trace_id: string) {
 const none = (counts: Record<string, number>) =>
   Object.fromEntries(Object.keys(counts).map((name) => [name, 0]))
 
-test('all stores are unreadable before the first of them purges, and in the end no row is stored', async () => {
+test('all stores hide the rows before the first of them purges, and in the end no row is stored', async () => {
   const { project, hers, his } = await projectWithRecords()
   const archive = await desk.archive(project, window)
   expect((await desk.restore(archive)).job.error).toBeNull()
@@ -252,7 +251,7 @@ type Completed = {
   receipt: { remaining: { what: string; until: string | null }[] }
 }
 
-test('the receipt says what remains, where, and until when', async () => {
+test('the receipt lists the remaining data, where and until when', async () => {
   const { project } = await projectWithRecords()
   const archive = await desk.archive(project, window)
   const { receipt, ended_at } = (await erase(project)) as Completed
@@ -261,20 +260,20 @@ test('the receipt says what remains, where, and until when', async () => {
   ])
   const files = receipt.remaining.find(({ what }) => what === 'replaced_files')
   expect(Date.parse(files?.until ?? '') - Date.parse(ended_at)).toBe(480_000)
-  // The files of the archive are as they were: a manifest tells their hashes.
+  // The files of the archive are unchanged: a manifest has their hashes.
   expect(await blobs.stat(String(archive.result?.['manifest']))).toBeDefined()
 
   const other = await projectWithRecords()
   const body = { kind: 'trace', value: other.hers, reason: 'a case' }
   await api.call('POST', '/legal-holds', other.project, { body })
-  const held = (await erase(other.project, { purge: false })) as Completed
-  expect(held.receipt).toMatchObject({ purged: false, held_rows: 10 })
-  expect(held.receipt.remaining.map(({ what }) => what)).toEqual([
+  const untouched = (await erase(other.project, { purge: false })) as Completed
+  expect(untouched.receipt).toMatchObject({ purged: false, held_rows: 10 })
+  expect(untouched.receipt.remaining.map(({ what }) => what)).toEqual([
     ...['held_rows', 'marked_rows', 'database_pages', 'late_rows'],
   ])
 })
 
-test('a receipt of an earlier version is read as it is', async () => {
+test('a receipt of an earlier version is read unchanged', async () => {
   const project = await api.newProject()
   const { erasure_id } = await requestErasure(project)
   const receipt = { counts: { tasks: 1 }, held_rows: 0, purged: true, archives: [] }
@@ -290,7 +289,7 @@ test('a receipt of an earlier version is read as it is', async () => {
 test('rows without a user are deleted in each store, also where only another store has the user', async () => {
   const { project, hers, his } = await projectWithRecords()
   const archive = await desk.archive(project, window)
-  // The slice has the second day and events alone: nothing in it names the user.
+  // The slice has the second day and events only: nothing in it names the user.
   const from = daysFrom(1).to
   await desk.restore(archive, { from, to: daysFrom(2).to })
   await desk.restore(archive, { kinds: ['events'] })
@@ -305,7 +304,7 @@ test('rows without a user are deleted in each store, also where only another sto
   expect(await stored(project, his)).toMatchObject({ restored_events: 3, events: 2 })
 })
 
-test('the next attempt finishes a purge that broke off', async () => {
+test('the next attempt finishes an interrupted purge', async () => {
   const { project, hers } = await projectWithRecords()
   const archive = await desk.archive(project, window)
   await desk.restore(archive)
@@ -327,28 +326,27 @@ test('the next attempt finishes a purge that broke off', async () => {
   expect(left).toEqual(none(left))
 })
 
-const restores: [string, (archive: Job) => Parameters<ArchiveDesk['restore']>[1]][] = [
-  ['all of it', () => ({})],
-  ['kinds without a user', () => ({ kinds: ['events', 'links', 'correlations'] })],
-  ['a day without a row of the user', () => ({ from: daysFrom(1).to, to: daysFrom(2).to })],
-]
-
-test.each(restores)(
-  'a restore of %s writes no row of an erased user, from an older archive',
-  async (_, params) => {
-    const { project, hers, his } = await projectWithRecords()
-    const archive = await desk.archive(project, window)
-    await erase(project)
-    const { job } = await desk.restore(archive, params(archive))
+test('a restore of an older archive writes no row of an erased user', async () => {
+  const { project, hers, his } = await projectWithRecords()
+  const archive = await desk.archive(project, window)
+  await erase(project)
+  const restores = [
+    {},
+    { kinds: ['events', 'links', 'correlations'] as const },
+    // A day without a row of the user.
+    { from: daysFrom(1).to, to: daysFrom(2).to },
+  ]
+  for (const [index, params] of restores.entries()) {
+    const { job } = await desk.restore(archive, params)
     expect(job).toMatchObject({ state: 'succeeded', error: null })
     expect(Number(job.result?.['erased_rows'])).toBeGreaterThan(0)
     const left = await stored(project, hers)
     expect(left).toEqual(none(left))
-    expect((await stored(project, his))['restored_events']).toBeGreaterThan(0)
-  },
-)
+    expect((await stored(project, his))['restored_events']).toBeGreaterThan(index)
+  }
+})
 
-test('a restore leaves out erased traces also when its archive has no row with a user', async () => {
+test('a restore skips erased traces even if its archive has no row with a user', async () => {
   const { project, hers, his } = await projectWithRecords()
   const events = await desk.archive(project, { ...window, kinds: ['events'] })
   await erase(project)
@@ -358,7 +356,7 @@ test('a restore leaves out erased traces also when its archive has no row with a
   expect((await stored(project, his))['restored_events']).toBe(2)
 })
 
-test('an erasure of another project leaves no row out of a restore', async () => {
+test('an erasure of another project removes no row from a restore', async () => {
   const [mine, theirs] = [await api.newProject(), await api.newProject()]
   const { hers, observations, others } = recordsOf(mine)
   await api.seed(mine, { observations, ...others })
@@ -371,7 +369,7 @@ test('an erasure of another project leaves no row out of a restore', async () =>
   expect((await stored(mine, hers))['observations']).toBe(3)
 })
 
-/** Looks after each insert of a restore, until it is disposed. */
+/** Checks after each insert of a restore, until it is disposed. */
 function insertsOf(look: () => Promise<Record<string, number>>) {
   const { columnar } = api
   const { insertParquet } = columnar
@@ -391,48 +389,45 @@ function insertsOf(look: () => Promise<Record<string, number>>) {
 test.each([
   ['between two of its files', 4],
   ['before its last file', 9],
-])(
-  'an erasure that comes while a restore is under way, %s, leaves nothing of the user',
-  async (_, files) => {
-    const { project, hers, his } = await projectWithRecords()
-    const archive = await desk.archive(project, window)
-    const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    let read = 0
-    blobs.beforeGet = async (name) => {
-      if (!name.endsWith('.parquet')) return
-      read += 1
-      if (read !== files) return
-      reached.resolve()
-      await goOn.promise
-    }
-    try {
-      const { job: asked, slice_id } = await desk.begin(archive)
-      await reached.promise
-      const erasure = await erase(project)
-      expect(erasure['receipt']).toMatchObject({ purged: true })
-      const erased = await stored(project, hers)
-      expect(erased).toEqual(none(erased))
-      await using inserts = insertsOf(() => stored(project, hers))
-      goOn.resolve()
-      const job = await jobIn(api.db, asked.id, 'succeeded', 'failed')
-      // No insert since then wrote a row of the user, not even one that was deleted again.
-      expect(inserts.seen.length).toBeGreaterThan(3)
-      for (const rows of inserts.seen) expect(rows).toEqual(none(rows))
-      expect(job).toMatchObject({ state: 'succeeded', error: null, result: { erased_rows: 10 } })
-      expect(await desk.slice(slice_id)).toMatchObject({ state: 'ready', erased_rows: 10 })
-    } finally {
-      goOn.resolve()
-      blobs.beforeGet = async () => undefined
-    }
-    const [visibly, really] = [await visible(project, hers), await stored(project, hers)]
-    expect(visibly).toEqual(none(visibly))
-    expect(really).toEqual(none(really))
-    expect(await stored(project, his)).toMatchObject({
-      restored_observations: 2,
-      restored_events: 2,
-    })
-  },
-)
+])('an erasure during a restore, %s, leaves nothing of the user', async (_, files) => {
+  const { project, hers, his } = await projectWithRecords()
+  const archive = await desk.archive(project, window)
+  const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let read = 0
+  blobs.beforeGet = async (name) => {
+    if (!name.endsWith('.parquet')) return
+    read += 1
+    if (read !== files) return
+    reached.resolve()
+    await goOn.promise
+  }
+  try {
+    const { job: asked, slice_id } = await desk.begin(archive)
+    await reached.promise
+    const erasure = await erase(project)
+    expect(erasure['receipt']).toMatchObject({ purged: true })
+    const erased = await stored(project, hers)
+    expect(erased).toEqual(none(erased))
+    await using inserts = insertsOf(() => stored(project, hers))
+    goOn.resolve()
+    const job = await jobIn(api.db, asked.id, 'succeeded', 'failed')
+    // No insert since then wrote a row of the user, not even one that was deleted again.
+    expect(inserts.seen.length).toBeGreaterThan(3)
+    for (const rows of inserts.seen) expect(rows).toEqual(none(rows))
+    expect(job).toMatchObject({ state: 'succeeded', error: null, result: { erased_rows: 10 } })
+    expect(await desk.slice(slice_id)).toMatchObject({ state: 'ready', erased_rows: 10 })
+  } finally {
+    goOn.resolve()
+    blobs.beforeGet = async () => undefined
+  }
+  const [visibly, really] = [await visible(project, hers), await stored(project, hers)]
+  expect(visibly).toEqual(none(visibly))
+  expect(really).toEqual(none(really))
+  expect(await stored(project, his)).toMatchObject({
+    restored_observations: 2,
+    restored_events: 2,
+  })
+})
 
 test('an erasure waits for a file that is being inserted, and then hides its rows', async () => {
   const { project, hers } = await projectWithRecords()

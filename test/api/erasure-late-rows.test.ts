@@ -50,14 +50,14 @@ async function tasksOf(project: string): Promise<string[]> {
   return rows.map(({ task_id }) => task_id)
 }
 
-/** Lets the worker take what waits. */
+/** Lets the worker process the queue. */
 async function work(): Promise<void> {
   const worker = await bench.startWorker()
   await bench.settled()
   await worker.stop()
 }
 
-test('rows that come while the erasure is under way are deleted, with their tasks', async () => {
+test('rows that arrive during the erasure are deleted, with their tasks', async () => {
   const project = await api.newProject()
   await bench.publish(project, [call('early')])
   await work()

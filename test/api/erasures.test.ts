@@ -14,7 +14,7 @@ afterAll(() => api[Symbol.asyncDispose]())
 const path = '/erasures'
 const secret = 'ada+very-own-id@example.com'
 
-/** A trace of a user, whose records other than observations and the trace itself name nobody. */
+/** A trace of a user; of its records only observations and the trace name the user. */
 function traceOfUser(trace_id: string, user_id: string, more: object = {}) {
   const time = daysAgo(3)
   return {
@@ -37,7 +37,7 @@ async function erase(project: string, body: object): Promise<Record<string, unkn
   return (await api.call('GET', `${path}/${erasure_id}`, project)).body
 }
 
-test('all that is known of a user goes, with a receipt that does not name the user', async () => {
+test('all data of a user is deleted, with a receipt that does not name the user', async () => {
   const [project, other] = [await api.newProject(), await api.newProject()]
   const [mine, shared, theirs] = [newId(), newId(), newId()]
   await api.seed(project, traceOfUser(mine, secret))
@@ -124,7 +124,7 @@ test('all that is known of a user goes, with a receipt that does not name the us
       .execute()
     expect(JSON.stringify(rows)).not.toContain('very-own-id')
   }
-  // A patch part says which rows were marked, by their places; it goes when nothing needs it.
+  // A patch part lists the marked rows by position; it is removed when unused.
   const parts = await api.ask<{ marked: string }>(
     `SELECT toString(sum(has_lightweight_delete)) AS marked FROM system.parts
      WHERE database = currentDatabase() AND active AND NOT startsWith(partition_id, 'patch-')`,
@@ -132,7 +132,7 @@ test('all that is known of a user goes, with a receipt that does not name the us
   expect(parts).toEqual([{ marked: '0' }])
 })
 
-test('a user who is held is not erased; what else is held stays, and the receipt says so', async () => {
+test('a held user is not erased; other held data stays, and the receipt says so', async () => {
   const project = await api.newProject()
   const [held, free] = [newId(), newId()]
   await api.seed(project, traceOfUser(held, secret, { task_id: 'a case' }))
@@ -162,7 +162,7 @@ test('a user who is held is not erased; what else is held stays, and the receipt
   expect(await api.rows(project)).toMatchObject({ observations: 0, traces: 0, events: 0 })
 })
 
-test('an erasure that is asked for again while it runs is one; equal ids have equal digests', async () => {
+test('an erasure that is requested again while it runs is one; equal ids have equal digests', async () => {
   const [project, other] = [await api.newProject(), await api.newProject()]
   const body = { user_id: 'u', reason: 'r' }
   const first = await api.call('POST', path, project, { body })
@@ -177,7 +177,7 @@ test('an erasure that is asked for again while it runs is one; equal ids have eq
   expect(elsewhere.body['user_id_digest']).not.toBe(first.body['user_id_digest'])
 })
 
-test('an erasure that fails on its way is done again, and its receipt has every record once', async () => {
+test('an erasure that fails midway is repeated, and its receipt has every record once', async () => {
   const project = await api.newProject()
   await api.seed(project, traceOfUser(newId(), secret))
   const asked = await api.call('POST', path, project, { body: { user_id: secret, reason: 'r' } })
@@ -187,10 +187,12 @@ test('an erasure that fails on its way is done again, and its receipt has every 
     ...api.store,
     eraseUser: async (about: Parameters<typeof api.store.eraseUser>[0]) => {
       failures += 1
-      // Once before anything is gone, once after all of it is.
-      if (failures === 1) throw problem('store_unavailable', { detail: 'It is away.' })
+      // Once before any deletion, once after all of them.
+      if (failures === 1)
+        throw problem('store_unavailable', { detail: 'The store is unavailable.' })
       await api.store.eraseUser(about)
-      if (failures === 2) throw problem('store_unavailable', { detail: 'It is away.' })
+      if (failures === 2)
+        throw problem('store_unavailable', { detail: 'The store is unavailable.' })
     },
   }
   const handler = api.erasureHandler({
@@ -206,7 +208,7 @@ test('an erasure that fails on its way is done again, and its receipt has every 
   expect(await api.rows(project)).toMatchObject({ observations: 0, traces: 0, events: 0 })
 })
 
-test('receipts are for those who may see them, of the own project', async () => {
+test('receipts need permission, in the own project', async () => {
   const [project, other] = [await api.newProject(), await api.newProject()]
   const body = { user_id: 'u', reason: 'r' }
   const status = async (method: 'GET' | 'POST', headers: Record<string, string>) =>

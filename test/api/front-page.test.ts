@@ -19,7 +19,7 @@ afterEach(async () => {
 const catalogue = routeCatalogue().filter(({ url }) => !['/', '/openapi.json'].includes(url))
 const ofProxy = catalogue.filter(({ kind }) => kind === 'raw')
 
-/** A role that serves these routes; nobody's credentials are good. */
+/** A role that serves these routes; all credentials are invalid. */
 async function serve(served: (Route | RawRoute)[]): Promise<HttpServer> {
   const routes = [...served]
   routes.push(openapiRoute(() => routes, '1.2.3'))
@@ -49,7 +49,7 @@ async function serve(served: (Route | RawRoute)[]): Promise<HttpServer> {
 }
 
 describe('GET /', () => {
-  test('says what the server is, and the ways in that it serves', async () => {
+  test('describes the server, and the entry points that it serves', async () => {
     const server = await serve(catalogue)
     const reply = await server.inject({ method: 'GET', url: '/' })
     expect(reply.statusCode).toBe(200)
@@ -78,7 +78,7 @@ describe('GET /', () => {
     ])
   })
 
-  test('says nothing that the OpenAPI document does not say to everybody', async () => {
+  test('says nothing that the OpenAPI document does not say publicly', async () => {
     const server = await serve(catalogue)
     const body = (await server.inject({ method: 'GET', url: '/' })).json()
     const document = (await server.inject({ method: 'GET', url: '/openapi.json' })).json()
@@ -113,7 +113,7 @@ describe('GET /', () => {
     expect(reply.headers['vary']).toBe('accept')
   })
 
-  test('as a page runs nothing, loads nothing and can not be framed', async () => {
+  test('as a page runs nothing, loads nothing and cannot be framed', async () => {
     const server = await serve(catalogue)
     const reply = await server.inject({ url: '/', headers: { accept: 'text/html' } })
     expect(reply.headers).toMatchObject({
@@ -144,7 +144,7 @@ describe('GET /', () => {
     }
   })
 
-  test('takes no other method', async () => {
+  test('accepts no other method', async () => {
     const server = await serve(catalogue)
     const reply = await server.inject({ method: 'POST', url: '/' })
     expect([reply.statusCode, reply.json().code]).toEqual([405, 'method_not_allowed'])

@@ -80,19 +80,19 @@ async function send(line: string, ...headers: string[]): Promise<Answer> {
   return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body }
 }
 
-/** The problem in an answer; it must be one. */
+/** The problem in an answer, which must be one. */
 function problemIn({ head, body }: Answer): { code: string; detail: string; instance: string } {
   expect(head).toContain('content-type: application/problem+json')
   expect(head).toMatch(/x-request-id: [0-9a-f-]{36}/)
   return JSON.parse(body)
 }
 
-describe('a method that a path does not take', () => {
+describe('a method that a path does not support', () => {
   const others = METHODS.filter(
     (method) => !['GET', 'HEAD', 'PUT', 'OPTIONS', 'CONNECT'].includes(method),
   )
 
-  test.each(others)('%s answers 405 and what it takes', async (method) => {
+  test.each(others)('%s answers 405 with the allowed methods', async (method) => {
     const answer = await send(`${method} /api/v1/things/x`)
     expect(answer.status).toBe(405)
     expect(answer.head).toContain('allow: get, head, options, put\r\n')
@@ -108,7 +108,7 @@ describe('a method that a path does not take', () => {
     expect((await send(`${method} /api/v1/things/x`, ...unread)).status).toBe(405)
   })
 
-  test('the method QUERY on a path that is not there answers 404', async () => {
+  test('the method QUERY on a missing path answers 404', async () => {
     const answer = await send('QUERY /api/v1/nothing')
     expect([answer.status, problemIn(answer).code]).toEqual([404, 'route_not_found'])
   })
@@ -123,7 +123,7 @@ describe('a method that a path does not take', () => {
   })
 })
 
-describe('a path with a bad percent escape', () => {
+describe('a path with an invalid percent escape', () => {
   test.each(['/api/v1/things/%ZZ', '/api/v1/things/%', '/%FF', '/api/v1/things/%C3%28'])(
     '%s answers 400',
     async (path) => {
@@ -138,7 +138,7 @@ describe('a path with a bad percent escape', () => {
   )
 })
 
-describe('beside the paths of calls, the format is that of the providers', () => {
+describe('under the paths of calls, the format is that of the providers', () => {
   test.each([
     ['GET /v1/chat/completions', 405, 'method_not_allowed', 'expected POST'],
     ['QUERY /v1/completions?x=1', 405, 'method_not_allowed', 'expected POST'],
@@ -163,7 +163,7 @@ describe('beside the paths of calls, the format is that of the providers', () =>
   })
 })
 
-describe('beside the paths of signals, the format is google.rpc.Status', () => {
+describe('under the paths of signals, the format is google.rpc.Status', () => {
   test.each([
     ['POST /v1/traces/more', 404, 'There is no /v1/traces/more'],
     ['POST /v1/logs/%ZZ', 400, 'percent escapes'],
@@ -186,16 +186,10 @@ test('elsewhere an unknown path answers Problem Details', async () => {
   }
 })
 
-describe('what is no HTTP', () => {
+describe('input that is not HTTP', () => {
   test.each([
-    ['a method that is none', 'FOO /api/v1/things/x', [], 400, 'invalid_request'],
-    [
-      'a length that is none',
-      'GET /api/v1/things/x',
-      ['Content-Length: x'],
-      400,
-      'invalid_request',
-    ],
+    ['an unknown method', 'FOO /api/v1/things/x', [], 400, 'invalid_request'],
+    ['an invalid length', 'GET /api/v1/things/x', ['Content-Length: x'], 400, 'invalid_request'],
     ['too many headers', 'GET /', [`X-Long: ${'x'.repeat(5000)}`], 431, 'headers_too_large'],
   ])('%s', async (_name, line, headers, ...expected) => {
     const answer = await send(line, ...headers)

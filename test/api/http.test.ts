@@ -97,7 +97,7 @@ describe('validation', () => {
     expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('every fault is named, unknown fields with a JSON pointer', async () => {
+  test('every fault is listed, unknown fields with a JSON pointer', async () => {
     const app = await serve([createThing])
     const reply = await app.inject({
       method: 'POST',
@@ -171,7 +171,7 @@ describe('errors', () => {
     ['no body', undefined],
     ['an undocumented status', new Answer({ n: 1 }, { status: 202 })],
     ['an undocumented error', problem('held')],
-  ])('%s is not what the document says, and fails the request', async (_name, answer) => {
+  ])('%s does not match the document, and fails the request', async (_name, answer) => {
     const handle = async () => {
       if (answer instanceof Error) throw answer
       return answer
@@ -196,7 +196,7 @@ describe('errors', () => {
     ])
   })
 
-  test('an answer that the document promises an ETag for must have one', async () => {
+  test('an answer with a documented ETag must have one', async () => {
     const route = (headers: Record<string, string>) => ({
       ...getSum(async () => new Answer({ n: 1 }, { headers })),
       etag: true as const,
@@ -209,7 +209,7 @@ describe('errors', () => {
     expect((await having.inject({ url: '/api/v1/sum' })).statusCode).toBe(200)
   })
 
-  test('a route that is not public asks for credentials', async () => {
+  test('a route that is not public requires credentials', async () => {
     const about = { method: 'GET', url: '/api/v1/mine', id: 'mine', summary: 'Mine' } as const
     const mine = defineRoute({
       ...about,
@@ -233,7 +233,7 @@ describe('errors', () => {
     expect(Number(third.headers['retry-after'])).toBeGreaterThan(0)
   })
 
-  test('some keys may call more often than others', async () => {
+  test('some keys have a higher limit', async () => {
     const limitOfKey = (key: string) => (key.startsWith('op') ? 3 : undefined)
     const app = await serve([getSum(async () => 1)], { rate_per_minute_max: 1, limitOfKey })
     const statuses = async (key: string) => {
@@ -249,7 +249,7 @@ describe('errors', () => {
   })
 })
 
-test('a limit of a route counts the address, whatever credentials are made up', async () => {
+test('a limit of a route counts the address, for any invented credentials', async () => {
   const about = { method: 'GET', url: '/api/v1/guess', id: 'guess', summary: 'Guess' } as const
   const handle = async () => 1
   const guess = defineRoute({
@@ -297,7 +297,7 @@ describe('idempotency keys', () => {
       ...(key !== undefined && { headers: { 'idempotency-key': key } }),
     })
 
-  test('the same key and body answers the first reply, without what is shown once', async () => {
+  test('the same key and body returns the first reply, without its one-time secrets', async () => {
     const { route, calls } = counting()
     const app = await serve([route])
     const first = await post(app, 'a', 'k1')
@@ -308,7 +308,7 @@ describe('idempotency keys', () => {
     expect(calls()).toBe(1)
   })
 
-  test('another body is a conflict; a failed call may be tried again; no key, no memory', async () => {
+  test('another body is a conflict; a failed call may be repeated; without a key nothing is remembered', async () => {
     const { route, calls } = counting()
     const app = await serve([route])
     await post(app, 'a', 'k1')
@@ -392,7 +392,7 @@ describe('a second status of success', () => {
     return (await app.inject({ method: 'POST', url: '/api/v1/things' })).statusCode
   }
 
-  test('is in the document with its own shape', () => {
+  test('is in the document with its own schema', () => {
     const route = makeThing(() => new Answer({ id: 'x' }))
     const { paths } = openapiDocument([route], { version: '1' }) as {
       paths: Record<string, { post: { responses: Record<string, object> } }>
@@ -407,7 +407,7 @@ describe('a second status of success', () => {
     })
   })
 
-  test('is checked against its own shape; a status that the route does not list fails', async () => {
+  test('is checked against its own schema; a status that the route does not list fails', async () => {
     expect(await post(new Answer({ id: 'x' }))).toBe(201)
     expect(await post(new Answer({ job: 'x' }, { status: 202 }))).toBe(202)
     expect(await post(new Answer({ id: 'x' }, { status: 202 }))).toBe(500)

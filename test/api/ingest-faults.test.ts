@@ -12,7 +12,7 @@ import { tcpGate } from '../support/tcp-gate.ts'
 
 const url = await testPostgres()
 
-/** What a project has in the end: rows, calls by its tasks, events. */
+/** The final data of a project: rows, calls of its tasks, events. */
 async function recorded(bench: IngestBench, store: MemoryStore, project_id: string) {
   const tasks = await bench.db
     .selectFrom('tasks')
@@ -43,7 +43,7 @@ const once = {
   ],
 }
 
-describe('what a worker that dies leaves is written once by the next', () => {
+describe('the unfinished work of a dead worker is written once by the next', () => {
   test.each(['before insert', 'after insert', 'before rollup', 'after rollup'] as const)(
     '%s',
     async (moment) => {
@@ -78,8 +78,8 @@ describe('what a worker that dies leaves is written once by the next', () => {
   })
 })
 
-describe('a poisoned message is set apart', () => {
-  test('when it is no frame; its neighbours are written', async () => {
+describe('a poisoned message is dead-lettered', () => {
+  test('if it is not a frame; other messages are written', async () => {
     const store = memoryStore()
     await using bench = await openIngestBench({ store, url })
     const project_id = randomUUID()
@@ -96,7 +96,7 @@ describe('a poisoned message is set apart', () => {
     expect(await worker.metric('looptrace_ingest_poisoned_messages_total')).toBe(1)
   })
 
-  test('when facts in it are no facts; its other calls are written', async () => {
+  test('if its facts are invalid; its other calls are written', async () => {
     const store = memoryStore()
     await using bench = await openIngestBench({ store, url })
     const project_id = randomUUID()
@@ -114,7 +114,7 @@ describe('a poisoned message is set apart', () => {
     ])
   })
 
-  test('when the store refuses a value in it; its other calls are written', async () => {
+  test('if the store refuses a value in it; its other calls are written', async () => {
     const store = memoryStore()
     store.at = (moment, rows) => {
       if (moment !== 'before insert' || !rows.some((row) => row.task_id === 'bad')) return
@@ -134,7 +134,7 @@ describe('a poisoned message is set apart', () => {
     expect(letter?.reason).not.toContain('abcdefgh')
   })
 
-  test('when PostgreSQL refuses a value of it, which no client of ours can send', async () => {
+  test('if PostgreSQL refuses a value of it, which no client of ours can send', async () => {
     const store = memoryStore()
     await using bench = await openIngestBench({ store, url })
     const project_id = randomUUID()
@@ -161,7 +161,7 @@ describe('a poisoned message is set apart', () => {
     expect(await bench.queue.deadLetters(10)).toMatchObject([{ id: 'bad' }])
   })
 
-  test('a replayed one changes nothing of what is written', async () => {
+  test('a replay does not change written rows', async () => {
     const store = memoryStore()
     let refuses = true
     store.at = (moment, rows) => {
@@ -180,7 +180,7 @@ describe('a poisoned message is set apart', () => {
   })
 })
 
-describe('a store that is away', () => {
+describe('an unavailable store', () => {
   test('costs time, not calls; no attempt is used up while a batch waits', async () => {
     const store = memoryStore()
     failTimes(store, 'before insert', 5, () => problem('store_unavailable'))
@@ -194,7 +194,7 @@ describe('a store that is away', () => {
     expect(await worker.metric('looptrace_ingest_batches_total{result="stored"}')).toBe(1)
   })
 
-  test('holds a batch a bounded while, then the queue has it back', async () => {
+  test('holds a batch for a bounded time, then it returns to the queue', async () => {
     const store = memoryStore()
     const outage = () => problem('store_unavailable')
     failTimes(store, 'before insert', 6, outage)
@@ -208,7 +208,7 @@ describe('a store that is away', () => {
     expect(given).toBeGreaterThan(0)
   })
 
-  test('does not keep a worker from stopping; the next one writes what it left', async () => {
+  test('does not keep a worker from stopping; the next one writes its messages', async () => {
     const store = memoryStore()
     let away = true
     store.at = () => {
@@ -243,7 +243,7 @@ describe('a store that is away', () => {
   })
 })
 
-test('an error that nobody can name is looked for after some deliveries, and holds up nobody else', async () => {
+test('the message of an unclassified error is searched after some deliveries, and delays no others', async () => {
   const store = memoryStore()
   store.at = (_moment, rows) => {
     if (rows.some((row) => row.task_id === 'bad')) throw new TypeError('who knows')
@@ -253,14 +253,15 @@ test('an error that nobody can name is looked for after some deliveries, and hol
   await bench.publish(project_id, [call('a'), call('b')])
   await bench.publish(project_id, [call('bad')], 'bad')
   await bench.publish(project_id, [call('a')])
-  // All of them in one batch, the second time too: what comes alone then waits for others to be stored.
+  // All of them in one batch, also the second time: a single delivery then waits until others are
+  // stored.
   await bench.startWorker({ suspect_attempts: 2, batches_max: 1, batch_wait_ms: 200 })
   await bench.settled()
   expect(await recorded(bench, store, project_id)).toEqual(once)
   expect(await bench.queue.deadLetters(10)).toMatchObject([{ id: 'bad', attempts: 2 }])
 })
 
-/** Makes the store throw so many times at a moment. */
+/** Makes the store throw this many times at a point. */
 function failTimes(
   store: MemoryStore,
   moment: StoreMoment,
@@ -273,7 +274,7 @@ function failTimes(
   }
 }
 
-/** The queue, but so many acknowledgements get lost, as if the worker had died before them. */
+/** The queue, but this many acknowledgements get lost, as if the worker had died before them. */
 function withoutAcks(queue: Queue, lost: { left: number }): Queue {
   const losing = (delivery: Delivery): Delivery => ({
     ...delivery,

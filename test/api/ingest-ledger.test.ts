@@ -41,7 +41,7 @@ const publish = ({ bench, project_id }: Scene, id: string, message: unknown) =>
     data: Buffer.from(JSON.stringify(message)),
   })
 
-test('are written; what is none is set apart', async () => {
+test('are written; invalid ones are dead-lettered', async () => {
   await using here = await scene()
   const entry = entryOf(here)
   await publish(here, 'good', { entries: [entry] })
@@ -55,7 +55,7 @@ test('are written; what is none is set apart', async () => {
   expect(letters.map(({ id }) => id).toSorted()).toEqual(['no-list', 'settled', 'stranger'])
 })
 
-test('wait for a store that is away', async () => {
+test('wait for an unavailable store', async () => {
   await using here = await scene()
   let calls = 0
   here.store.at = () => {

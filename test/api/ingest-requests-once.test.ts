@@ -40,7 +40,7 @@ const published = (index = 0) => {
   return message
 }
 
-/** A batch of several messages: contents that no frame holds together. */
+/** A batch of several messages: contents that do not fit into one frame. */
 const large = (messages: number) =>
   keyed({
     observations: Array.from({ length: messages }, (_, n) =>
@@ -49,7 +49,7 @@ const large = (messages: number) =>
   })
 
 describe('the same key', () => {
-  test('with the same batch answers the first record, with one more hit, and enqueues nothing', async () => {
+  test('with the same batch returns the first record, with one more hit, and enqueues nothing', async () => {
     const batch = keyed()
     const first = await api.post(batch)
     await sleep(5)
@@ -67,7 +67,7 @@ describe('the same key', () => {
     expect([api.enqueued.length, api.published.length]).toEqual([1, 1])
   })
 
-  test('is enqueued no second time, however long ago the first was', async () => {
+  test('is not enqueued again, however old the first request is', async () => {
     const batch = keyed()
     const id = idOf(await api.post(batch))
     await api.db
@@ -79,7 +79,7 @@ describe('the same key', () => {
     expect(api.enqueued).toHaveLength(1)
   })
 
-  test('counts values, not their spelling', async () => {
+  test('compares values, not their spelling', async () => {
     const key = randomUUID()
     const spelt = (text: string) => api.post(text.replace('KEY', key))
     const id = '"trace_id":"0af7651916cd43dd8448eb211c80319c","observation_id":"o"'
@@ -94,7 +94,7 @@ describe('the same key', () => {
     expect([second.status, idOf(second)]).toEqual([202, idOf(first)])
   })
 
-  test('counts the body and no header: a retry comes with a traceparent of its own', async () => {
+  test('compares the body and no header: a retry has its own traceparent', async () => {
     const batch = keyed()
     const posted = async (span: string) => {
       const traceparent = `00-0af7651916cd43dd8448eb211c80319c-${span}-01`
@@ -136,7 +136,7 @@ describe('the same key', () => {
         answered += 1
       }),
     )
-    await eventually('one is handed over', () => api.enqueued.length > 0)
+    await eventually('one is published', () => api.enqueued.length > 0)
     await sleep(150)
     expect(answered).toBe(0)
     open()
@@ -156,7 +156,7 @@ describe('the same key', () => {
       })
     const batch = keyed()
     const first = slow.post(batch)
-    await eventually('the first is handed over', () => slow.enqueued.length > 0)
+    await eventually('the first is published', () => slow.enqueued.length > 0)
     const second = await slow.post(batch)
     expect([second.status, second.body['code']]).toEqual([503, 'overloaded'])
     expect(second.headers['retry-after']).toBe('1')
@@ -167,8 +167,8 @@ describe('the same key', () => {
   })
 })
 
-describe('when handing over goes wrong', () => {
-  test('the queue refuses: 503, and a retry is taken at once under the same ids', async () => {
+describe('when publishing fails', () => {
+  test('the queue refuses: 503, and a retry is accepted at once under the same ids', async () => {
     const batch = large(4)
     let publishes = 0
     api.onPublish = async () => {
@@ -217,20 +217,20 @@ describe('when handing over goes wrong', () => {
     expect(other.enqueued).toEqual(api.enqueued)
   })
 
-  test('an owner that comes back late neither frees nor changes what was taken over', async () => {
+  test('an owner that comes back late neither frees nor changes the taken-over request', async () => {
     await using late = await openIngestRequestApi(url, { settings: { take_over_after_ms: 50 } })
-    const holds: ((error?: Error) => void)[] = []
+    const releases: ((error?: Error) => void)[] = []
     late.onPublish = () =>
       new Promise((resolve, reject) => {
-        holds.push((error) => (error ? reject(error) : resolve()))
+        releases.push((error) => (error ? reject(error) : resolve()))
       })
     const batch = keyed()
     const first = late.post(batch)
-    await eventually('the first publishes', () => holds.length === 1)
+    await eventually('the first publishes', () => releases.length === 1)
     await sleep(80)
     const second = late.post(batch)
-    await eventually('the second has taken over', () => holds.length === 2)
-    holds[0]?.(new Error('too late'))
+    await eventually('the second has taken over', () => releases.length === 2)
+    releases[0]?.(new Error('too late'))
     expect((await first).status).toBe(503)
     const { claimed_at } = await late.db
       .selectFrom('ingest_requests')
@@ -238,12 +238,12 @@ describe('when handing over goes wrong', () => {
       .where('idempotency_key', '=', batch.idempotency_key)
       .executeTakeFirstOrThrow()
     expect(claimed_at).not.toBeNull()
-    holds[1]?.()
+    releases[1]?.()
     expect((await second).status).toBe(202)
     expect(new Set(late.enqueued.map((request) => request.ingest_request_id)).size).toBe(1)
   })
 
-  test('more records than are taken at one time: 503, and the next one is taken', async () => {
+  test('more records than allowed in flight: 503, and the next request is accepted', async () => {
     await using small = await openIngestRequestApi(url, { settings: { items_in_flight_max: 2 } })
     let open: () => void = () => undefined
     small.onPublish = () =>
@@ -251,7 +251,7 @@ describe('when handing over goes wrong', () => {
         open = resolve
       })
     const first = small.post(keyed({ traces: [trace()] }))
-    await eventually('the first is handed over', () => small.enqueued.length > 0)
+    await eventually('the first is published', () => small.enqueued.length > 0)
     expect((await small.post(keyed())).body['code']).toBe('overloaded')
     open()
     expect((await first).status).toBe(202)
@@ -260,7 +260,7 @@ describe('when handing over goes wrong', () => {
   })
 })
 
-describe('how a request ends', () => {
+describe('the end of a request', () => {
   const settle = (...entries: LedgerEntry[]) => settleRequests(api.db, entries)
   const dead = {
     stored: 0,
@@ -270,7 +270,7 @@ describe('how a request ends', () => {
     attempts: 5,
   }
 
-  test('stored whole, it has succeeded with what is stored', async () => {
+  test('stored whole, it has succeeded with its counts', async () => {
     const batch = keyed({ traces: [trace()], events: [event(), event()] })
     const id = idOf(await api.post(batch))
     await settle(api.settled(published(), { attempts: 2 }))
@@ -282,7 +282,7 @@ describe('how a request ends', () => {
     })
   })
 
-  test('message by message: queued, processing, succeeded, whatever settles again', async () => {
+  test('message by message: queued, processing, succeeded, also if messages settle again', async () => {
     const id = idOf(await api.post(large(4)))
     const total = api.published.length
     expect(total).toBeGreaterThan(2)
@@ -299,14 +299,14 @@ describe('how a request ends', () => {
     })
   })
 
-  test('taken by a worker, it reads processing', async () => {
+  test('received by a worker, it is processing', async () => {
     const id = idOf(await api.post(keyed()))
     await markProcessing(api.db, [])
     await markProcessing(api.db, [id, randomUUID()])
     expect((await recordOf(id))['status']).toBe('processing')
   })
 
-  test('partly refused, it has succeeded and says what was not', async () => {
+  test('partly refused, it has succeeded and lists the refusals', async () => {
     const batch = keyed({ observations: [observation(), observation({ type: 'dream' })] })
     const id = idOf(await api.post({ ...batch, traces: [trace()] }))
     const refused = { stored: 1, rejected: { refused_by_store: 1 }, error_reason: 'bad row' }
@@ -327,7 +327,7 @@ describe('how a request ends', () => {
     expect(await recordOf(id)).toMatchObject({ status: 'failed', error_reason: 'bad row' })
   })
 
-  test('a dead letter fails it, a replay of that turns it, and an old word turns nothing back', async () => {
+  test('a dead letter fails it, its replay makes it succeed, and an old entry changes nothing', async () => {
     const id = idOf(await api.post(keyed({ traces: [trace()] })))
     const failed = api.settled(published(), { ...dead, settled_at_ms: Date.now() - 1000 })
     await settle(failed)
@@ -354,7 +354,7 @@ describe('how a request ends', () => {
     expect(await recordOf(id)).toMatchObject({ status: 'failed', result_payload: { rejected: 1 } })
   })
 
-  test('may be told before the edge has noted that all is durable', async () => {
+  test('may be settled before the edge has recorded that it is durable', async () => {
     const batch = keyed()
     api.onPublish = async () => {
       const id = api.enqueued[0]?.ingest_request_id ?? ''
@@ -379,7 +379,7 @@ describe('how a request ends', () => {
     expect((await api.post(batch)).body['status']).toBe('succeeded')
   })
 
-  test('entries of others change nothing: path, side, project, request, no message', async () => {
+  test('other entries change nothing: path, side, project, request, no message', async () => {
     const id = idOf(await api.post(keyed()))
     const entry = api.settled(published())
     await settle()
@@ -393,7 +393,7 @@ describe('how a request ends', () => {
     expect((await recordOf(id))['status']).toBe('queued')
   })
 
-  test('calls that settle the same messages in another order do not block each other', async () => {
+  test('concurrent calls that settle the same messages in another order do not block each other', async () => {
     const entries: LedgerEntry[] = []
     for (let n = 0; n < 20; n += 1) {
       await api.post(keyed())
@@ -418,13 +418,13 @@ describe('?wait=true', () => {
     expect(await reply).toMatchObject({ status: 202, body: { status: 'succeeded' } })
   })
 
-  test('answers as it is when the time is over', async () => {
+  test('answers with the current state when the time is over', async () => {
     await using own = await openIngestRequestApi(url, { settings: { wait_ms_max: 60 } })
     const reply = await own.post(keyed(), { query: '?wait=true' })
     expect([reply.status, reply.body['status']]).toEqual([202, 'queued'])
   })
 
-  test('does not wait when too many do already', async () => {
+  test('does not wait when too many requests already wait', async () => {
     await using own = await openIngestRequestApi(url, {
       settings: { waiters_max: 1, wait_ms_max: 60_000 },
     })
@@ -440,26 +440,26 @@ describe('?wait=true', () => {
     expect((await waiting).body['status']).toBe('succeeded')
   })
 
-  test('takes true and false only', async () => {
+  test('accepts only true and false', async () => {
     expect((await api.post(keyed(), { query: '?wait=false' })).status).toBe(202)
     expect((await api.post(keyed(), { query: '?wait=1' })).body['code']).toBe('invalid_request')
   })
 })
 
 describe('GET /api/v2/observability/ingest/{ingest_request_id}', () => {
-  test('what is no UUID is refused, what is not there is not found', async () => {
+  test('an invalid UUID is refused, a missing request is not found', async () => {
     expect((await api.get(path('x'))).body['code']).toBe('invalid_request')
     const missing = await api.get(path(randomUUID()))
     expect([missing.status, missing.body['code']]).toEqual([404, 'ingest_request_not_found'])
   })
 
-  test('names the request in its header, and finds it in upper case too', async () => {
+  test('names the request in its header, and accepts upper case too', async () => {
     const id = idOf(await api.post(keyed()))
     const reply = await api.get(path(id.toUpperCase()))
     expect([reply.status, reply.headers['x-ingest-request-id']]).toEqual([200, id])
   })
 
-  test('a request of another way in is told from the ledger', async () => {
+  test('a request of another ingest path is read from the ledger', async () => {
     const id = randomUUID()
     const received_at_ms = Date.UTC(2026, 2, 1)
     const none = { traces: 0, observations: 0, events: 0, links: 0, correlations: 0 }
@@ -521,7 +521,7 @@ describe('GET /api/v2/observability/ingest/{ingest_request_id}', () => {
   })
 })
 
-test('requests of more than 7 days go, with their messages; younger ones stay', async () => {
+test('requests of more than 7 days are deleted, with their messages; younger ones stay', async () => {
   const old = idOf(await api.post(keyed()))
   await settleRequests(api.db, [api.settled(published())])
   const young = idOf(await api.post(keyed()))

@@ -31,7 +31,7 @@ beforeEach(() => {
   for (const list of [api.enqueued, api.published, api.accepted]) list.splice(0)
 })
 
-/** The drafts that the latest batch was handed over with. */
+/** The drafts of the latest batch. */
 function drafts() {
   const request = api.enqueued.at(-1)
   if (request === undefined) throw new Error('nothing was handed over')
@@ -44,7 +44,7 @@ const payloadOf = ({ body }: { body: Record<string, unknown> }) =>
   }
 
 describe('a batch', () => {
-  test('of every kind is handed over and answered with its record', async () => {
+  test('of every kind is published and answered with its record', async () => {
     const before = new Date().toISOString()
     const reply = await api.post({
       idempotency_key: 'every kind',
@@ -94,7 +94,7 @@ describe('a batch', () => {
     expect(api.accepted).toMatchObject([{ items: 5, ingest_request_id, side: 'accepted' }])
   })
 
-  test('needs nothing but its records, and gets a key of its own', async () => {
+  test('needs only its records, and gets a generated key', async () => {
     const { status, body } = await api.post({ observations: [observation()] })
     expect(status).toBe(202)
     expect(body['idempotency_key']).toBe(`request-${body['ingest_request_id']}`)
@@ -111,7 +111,7 @@ describe('a batch', () => {
     ['a list', '[]', 400, 'invalid_request'],
     ['no JSON', '{"traces":', 400, 'invalid_json'],
     ['nothing', '', 400, 'invalid_request'],
-    ['a field that is none', '{"spans":[]}', 400, 'invalid_request'],
+    ['an unknown field', '{"spans":[]}', 400, 'invalid_request'],
     ['traces that are no list', '{"traces":{}}', 400, 'invalid_request'],
     ['an empty key', '{"idempotency_key":""}', 400, 'invalid_request'],
     ['a long key', `{"idempotency_key":"${'k'.repeat(257)}"}`, 400, 'invalid_request'],
@@ -142,7 +142,7 @@ describe('a batch', () => {
     },
   )
 
-  test('takes its key from the header too, but not another one', async () => {
+  test('accepts its key from the header too, but not a different one', async () => {
     const headers = { ...ingestKey(api.project_id), 'idempotency-key': 'in the header' }
     const first = await api.post({ traces: [trace()] }, { headers })
     expect(first.body['idempotency_key']).toBe('in the header')
@@ -159,7 +159,7 @@ describe('a batch', () => {
   })
 })
 
-describe('a record that is not valid', () => {
+describe('an invalid record', () => {
   test.each([
     ['/observations/0/start_time', { observations: [observation({ start_time: 'noon' })] }],
     ['/observations/0/start_time', { observations: [observation({ start_time: undefined })] }],
@@ -254,7 +254,7 @@ describe('a record that is not valid', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test('because it is nested too deep is refused alone', async () => {
+  test('that is nested too deeply is refused alone', async () => {
     const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
     const record = JSON.stringify(observation()).slice(0, -1)
     const reply = await api.post(
@@ -266,7 +266,7 @@ describe('a record that is not valid', () => {
     expect(drafts().observations.map(({ input }) => input)).toEqual([nested(200)])
   })
 
-  test('is one of many: the first hundred faults are told, the others counted', async () => {
+  test('is one of many: the first hundred faults are listed, the others counted', async () => {
     const observations = Array.from({ length: 250 }, (_, n) => observation({ start_time: n }))
     const reply = await api.post({ observations, traces: [trace()] })
     expect(payloadOf(reply)).toMatchObject({ rejected: 250, errors_left_out: 150 })
@@ -274,7 +274,7 @@ describe('a record that is not valid', () => {
     expect(payloadOf(reply).errors[99]?.pointer).toBe('/observations/99/start_time')
   })
 
-  test('like all the others fails the request, which no message carries', async () => {
+  test('fails a request of only invalid records, which has no message', async () => {
     const reply = await api.post({ observations: [observation({ type: 'dream' }), 7] })
     expect(reply.status).toBe(202)
     expect(reply.body).toMatchObject({ status: 'failed', result_payload: { rejected: 2 } })
@@ -284,13 +284,13 @@ describe('a record that is not valid', () => {
   })
 })
 
-describe('a record as it is stored', () => {
+describe('a stored record', () => {
   const stored = async (record: Record<string, unknown>, more: Record<string, unknown> = {}) => {
     expect((await api.post({ observations: [observation(record)], ...more })).status).toBe(202)
     return drafts().observations[0]
   }
 
-  test('has defaults for all that was left out, or null', async () => {
+  test('has defaults, or null, for omitted fields', async () => {
     const draft = await stored({ name: null, end_time: null, attributes: null, usage_source: null })
     expect(draft).toEqual({
       project_id: api.project_id,
@@ -444,7 +444,7 @@ describe('a record as it is stored', () => {
     expect(draft?.price_version.split(' ')[0]).toBe(priced_by)
   })
 
-  test('inherits from the trace of its batch what it does not say itself', async () => {
+  test('inherits omitted fields from the trace of its batch', async () => {
     const about = {
       task_id: 't-1',
       task_name: 'Sort',
@@ -506,7 +506,7 @@ describe('a record as it is stored', () => {
     ])
   })
 
-  test('takes trace ids that are no UUID of any version, in both spellings', async () => {
+  test('accepts trace ids that are not a UUID of any version, in both spellings', async () => {
     const odd = 'ffffffff-ffff-ffff-0fff-fffffffffff0'
     expect((await stored({ trace_id: odd.toUpperCase() }))?.trace_id).toBe(odd)
     expect((await stored({ trace_id: odd.replaceAll('-', '') }))?.trace_id).toBe(odd)
@@ -536,7 +536,7 @@ describe('W3C contexts', () => {
     expect(api.accepted).toMatchObject([{ items: 5 }])
   })
 
-  test('of the batch are of each of its traces; a field wins over a header', async () => {
+  test('of the batch apply to each of its traces; a field overrides a header', async () => {
     const headers = {
       ...ingestKey(api.project_id),
       traceparent,
@@ -557,17 +557,17 @@ describe('W3C contexts', () => {
     expect(baggage).toMatch(/,member\d+=v$/)
   })
 
-  test('a traceparent header that is none is ignored', async () => {
+  test('an invalid traceparent header is ignored', async () => {
     const headers = { ...ingestKey(api.project_id), traceparent: 'nonsense' }
     expect((await api.post({ observations: [observation()] }, { headers })).status).toBe(202)
     expect(shown()).toEqual([])
   })
 })
 
-describe('who may do what', () => {
+describe('permissions', () => {
   const batch = { observations: [observation()] }
 
-  test('an editor and a key with ingest:write post; nobody else does', async () => {
+  test('an editor and a key with ingest:write post; others cannot', async () => {
     const post = async (headers: Record<string, string>) =>
       (await api.post(batch, { headers: { ...headers } })).status
     expect(await post(tokenOf('editor', api.project_id))).toBe(202)
@@ -593,7 +593,7 @@ describe('who may do what', () => {
     expect([stranger.status, stranger.body['code']]).toEqual([404, 'ingest_request_not_found'])
   })
 
-  test('the same key is another one in another project', async () => {
+  test('the same key in another project is a different key', async () => {
     const keyed = { ...batch, idempotency_key: 'shared' }
     const ours = await api.post(keyed)
     const theirs = await api.post(keyed, { headers: ingestKey(randomUUID()) })
@@ -604,7 +604,7 @@ describe('who may do what', () => {
 })
 
 describe('the capture policy', () => {
-  test('may leave records out and mask others; the record says so', async () => {
+  test('may remove records and mask others; the record reports it', async () => {
     await using own = await openIngestRequestApi(url, {
       capture: (records, project_id) => {
         expect(project_id).toBe(own.project_id)

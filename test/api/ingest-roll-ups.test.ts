@@ -26,7 +26,7 @@ const { db } = openRelational<TaskTables>({
 })
 const start_ms = Date.UTC(2026, 5, 1, 12)
 const conversation_id = '00000000-0000-4000-8000-0000000000c0'
-/** Looks all the time and never rests. */
+/** Polls continuously and never pauses. */
 const always = {
   refresh_poll_ms: 1,
   refresh_lease_ms: 10_000,
@@ -34,7 +34,7 @@ const always = {
   refresh_rest_factor: 0,
 }
 
-/** A store whose roll-ups are those of rows, which a test holds against ClickHouse's. */
+/** A store with in-memory roll-ups, which a test compares with ClickHouse's. */
 function countingStore() {
   const store = memoryStore()
   const asked: string[] = []
@@ -43,7 +43,7 @@ function countingStore() {
   const counting = {
     ...store,
     asked,
-    /** Called once, when the next roll-up has been read and not yet answered. */
+    /** Called once, when the next roll-up was read and is not yet returned. */
     whileRollingUp: undefined as (() => Promise<void>) | undefined,
     taskRollups: async (
       project_id: string,
@@ -93,9 +93,9 @@ type Told = { id: number; version: number; task: number; start: number; lasts: n
   'task_name' | 'user_id' | 'status' | 'model' | 'cost_usd' | 'release'
 >
 
-/** One of few observations; what a version may not change follows from its id. */
-function rowOf(project_id: string, told: Told): Observation {
-  const { id, task, start, lasts, version, ...fields } = told
+/** One of a few observations; the fields that a version may not change follow from its id. */
+function rowOf(project_id: string, versionFacts: Told): Observation {
+  const { id, task, start, lasts, version, ...fields } = versionFacts
   const place = (id * 7 + task * 3) % 11
   const start_time = BigInt(start_ms + place) * 1_000_000n + BigInt(id % 3)
   return observationOf({
@@ -105,7 +105,7 @@ function rowOf(project_id: string, told: Told): Observation {
     observation_id: `o${id}`,
     type: types[id % types.length] ?? 'tool',
     task_id: `t${task}`,
-    // One task has calls with and without an id of their own.
+    // One task has calls with and without their own id.
     task_implicit: task === 0 || (task === 1 && id % 2 === 0),
     conversation_id: task === 2 ? '' : conversation_id,
     start_time,
@@ -117,7 +117,7 @@ function rowOf(project_id: string, told: Told): Observation {
 
 const types = ['generation', 'tool', 'generation', 'span', 'embedding'] as const
 
-const told: fc.Arbitrary<Told> = fc.record({
+const versionFacts: fc.Arbitrary<Told> = fc.record({
   id: fc.nat({ max: 9 }),
   version: fc.nat({ max: 1 }),
   task: fc.nat({ max: 2 }),
@@ -138,14 +138,14 @@ const plain: Omit<Told, 'id' | 'task'> = {
 
 type Delivery = { rows: Told[]; dies: string; besideTheNext: boolean }
 
-/** A batch, how often it is delivered, and where its first delivery dies. */
+/** A batch, the number of its deliveries, and where its first delivery dies. */
 const delivery: fc.Arbitrary<Delivery> = fc.record({
-  rows: fc.array(told, { minLength: 1, maxLength: 6 }),
+  rows: fc.array(versionFacts, { minLength: 1, maxLength: 6 }),
   dies: fc.constantFrom('never', 'before the roll-up', 'after the roll-up'),
   besideTheNext: fc.boolean(),
 })
 
-test('whatever is redelivered, sent again, reordered or cut short, roll-ups are those of the rows', async () => {
+test('after any redelivery, re-send, reordering or interruption, roll-ups equal the rows', async () => {
   let added = 0
   const run = async (deliveries: readonly Delivery[]) => {
     const { store, tasks } = await rolledUp(deliveries, { large_from: 1_000 })
@@ -157,7 +157,7 @@ test('whatever is redelivered, sent again, reordered or cut short, roll-ups are 
   expect(added).toBeGreaterThan(0)
 })
 
-test('so it is with large ones, which two workers refresh meanwhile', async () => {
+test('the same holds for large ones, which two workers refresh concurrently', async () => {
   const large = countingStore()
   const workers = [1, 2].map(() =>
     startRefreshing({ ...ports(large), logger, meters, settings: always }),
@@ -174,7 +174,7 @@ test('so it is with large ones, which two workers refresh meanwhile', async () =
   }
 })
 
-test('what is marked while it is refreshed stays due, after a rest', async () => {
+test('a roll-up that is marked during its refresh stays due, after a pause', async () => {
   const store = countingStore()
   const project_id = randomUUID()
   const rows = [0, 1, 2].map((id) => rowOf(project_id, { ...plain, id, task: 1 }))
@@ -195,7 +195,7 @@ test('what is marked while it is refreshed stays due, after a rest', async () =>
   expect(due).toEqual([{ soon: true }])
 })
 
-/** Delivers them, then holds all roll-ups against ones that are made anew. */
+/** Delivers them, then compares all roll-ups with recomputed ones. */
 async function rolledUp(
   deliveries: readonly Delivery[],
   { large_from, store = countingStore() }: { large_from: number; store?: CountingStore },
@@ -249,7 +249,7 @@ function ports(store: CountingStore) {
   return { db, store, clock: systemClock }
 }
 
-/** The state follows the order in which batches came, so it is not what is compared. */
+/** The state depends on the order in which batches arrived, so it is not compared. */
 function comparable(row: Readonly<Record<string, unknown>>, about: { counted: boolean }) {
   const { counted, updated_at, state, ended_at, ...rest } = row
   const isCompared = about.counted && Array.isArray(counted)

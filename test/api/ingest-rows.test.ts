@@ -10,7 +10,7 @@ import { eventRow, type FrameRequest, observationRow, rowFrame } from '../suppor
 
 const url = await testPostgres()
 
-/** Everything that one test has to do with. */
+/** Everything that one test uses. */
 type Scene = { store: MemoryStore; bench: IngestBench; project_id: string }
 
 async function send(
@@ -23,7 +23,7 @@ async function send(
   await bench.queue.publish({ id, subject: `ingest.${subject}`, data })
 }
 
-/** Observations of one trace of their own each, with these ids. */
+/** Observations with these ids, each in its own trace. */
 function rowsOf({ project_id }: Scene, ids: readonly string[], given: Partial<Observation> = {}) {
   return ids.map((observation_id) =>
     observationRow({ project_id, observation_id, task_id: 't', ...given }),
@@ -78,7 +78,7 @@ const taskOf = ({ bench, project_id }: Scene) =>
     .where('project_id', '=', project_id)
     .execute()
 
-test('rows of every kind are stored as they came, and settled by request', async () => {
+test('rows of every kind are stored unchanged, and settled by request', async () => {
   await using here = await scene()
   const [one, two] = [randomUUID(), randomUUID()]
   await send(
@@ -118,7 +118,7 @@ test('rows of every kind are stored as they came, and settled by request', async
   expect(await worker.metric(`looptrace_ledger_items_total${labels}`)).toBe(3)
 })
 
-test('a frame that comes twice is counted once', async () => {
+test('a frame that is delivered twice is counted once', async () => {
   await using here = await scene()
   const request = { ingest_request_id: randomUUID(), rows: rowsOf(here, ['a', 'b']) }
   let fails = true
@@ -137,7 +137,7 @@ test('a frame that comes twice is counted once', async () => {
   expect(await taskOf(here)).toEqual([{ task_id: 't', calls: 2 }])
 })
 
-test('frames of rows and of exchanges go in together', async () => {
+test('frames of rows and of exchanges are inserted together', async () => {
   await using here = await scene()
   await send(here, [{ ingest_request_id: randomUUID(), rows: rowsOf(here, ['a']) }])
   const attributes = { 'w3c.traceparent': '00-1-2-01', 'w3c.baggage': 'k=v' }
@@ -158,7 +158,7 @@ test('frames of rows and of exchanges go in together', async () => {
 })
 
 describe('a row that the store refuses', () => {
-  test('is counted, its neighbours are stored, its message is set apart', async () => {
+  test('is counted, its neighbours are stored, its message is dead-lettered', async () => {
     await using here = await scene()
     refusing(here.store, 'bad')
     const [one, two] = [randomUUID(), randomUUID()]
@@ -211,7 +211,7 @@ describe('a row that the store refuses', () => {
   })
 })
 
-describe('a frame that can not be read', () => {
+describe('a frame that cannot be read', () => {
   test('of an unknown row format: its items are rejected, it can be replayed', async () => {
     await using here = await scene()
     const request = { ingest_request_id: randomUUID(), rows: rowsOf(here, ['a', 'b']) }
@@ -237,7 +237,7 @@ describe('a frame that can not be read', () => {
     expect(await here.bench.queue.deadLetters(2)).toHaveLength(1)
   })
 
-  test('with a row of another project: the row is left out', async () => {
+  test('with a row of another project: the row is skipped', async () => {
     await using here = await scene()
     const stranger = observationRow({ project_id: randomUUID(), observation_id: 'x' })
     const rows = [...rowsOf(here, ['a']), stranger]
@@ -251,7 +251,7 @@ describe('a frame that can not be read', () => {
   })
 })
 
-test('plain spans make no task; one with a task of its own does', async () => {
+test('plain spans create no task; one with its own task does', async () => {
   await using here = await scene()
   const trace_id = randomUUID()
   const span = { trace_id, task_id: trace_id, task_implicit: true, type: 'span' } as const
@@ -265,16 +265,16 @@ test('plain spans make no task; one with a task of its own does', async () => {
   expect(await taskOf(here)).toEqual([{ task_id: 'named', calls: 0 }])
 })
 
-test('requests are told before their message is acknowledged, and again when that failed', async () => {
-  const told: (readonly LedgerEntry[])[] = []
+test('requests are settled before their message is acknowledged, and again if that failed', async () => {
+  const reported: (readonly LedgerEntry[])[] = []
   const store = memoryStore()
   await using bench = await openIngestBench({
     store,
     url,
     settleRequests: async (entries) => {
       expect((await bench.queue.stats()).pending).toBe(1)
-      told.push(entries)
-      if (told.length === 1) throw new Error('away')
+      reported.push(entries)
+      if (reported.length === 1) throw new Error('away')
     },
   })
   const here = { store, bench, project_id: randomUUID() }
@@ -283,6 +283,6 @@ test('requests are told before their message is acknowledged, and again when tha
   await send(here, [{ ingest_request_id, rows, path: 'api' }])
   await bench.startWorker()
   await bench.settled()
-  expect(told).toHaveLength(2)
-  expect(told[1]).toMatchObject([{ ingest_request_id, side: 'settled', stored: 1 }])
+  expect(reported).toHaveLength(2)
+  expect(reported[1]).toMatchObject([{ ingest_request_id, side: 'settled', stored: 1 }])
 })

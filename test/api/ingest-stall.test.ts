@@ -9,7 +9,7 @@ import { testPostgres } from '../support/postgres.ts'
 
 const url = await testPostgres()
 
-test('a store that stalls holds no more than the batches under way', async () => {
+test('a stalled store holds only the batches in progress', async () => {
   const store = memoryStore()
   const stalled = Promise.withResolvers<void>()
   store.at = () => stalled.promise
@@ -45,7 +45,7 @@ test('a store that stalls holds no more than the batches under way', async () =>
 
 const call = (task_id: string) => ({ facts: { task_id } })
 
-test('deliveries that an outage cost are no tries', async () => {
+test('deliveries during an outage are not attempts', async () => {
   const store = memoryStore()
   await using bench = await openIngestBench({ store, url })
   const project_id = randomUUID()

@@ -19,7 +19,7 @@ import { observationOf } from '../support/observations.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { observationRow, rowFrame } from '../support/row-frames.ts'
 
-/** When the requests of row frames came in. */
+/** When the requests of row frames arrived. */
 const received_at_ms = start_ms
 
 let columnar: Columnar
@@ -38,7 +38,7 @@ afterAll(() => columnar.close())
 
 const line = (chunk: unknown) => `data: ${JSON.stringify(chunk)}\n\n`
 
-test('what goes in at the queue comes out of ClickHouse and PostgreSQL, exactly', async () => {
+test('records are read from ClickHouse and PostgreSQL exactly as they were queued', async () => {
   await using bench = await openIngestBench({ store, url })
   const project_id = randomUUID()
   const trace_id = randomUUID()
@@ -203,7 +203,7 @@ const observation = fc.record({
   cost_usd: fc.option(pick(['0', '0.000000001', '0.1', '12.000000001', '0.25'])),
 })
 
-test('a roll-up made of rows is the one that the store makes of them', async () => {
+test("a roll-up computed from rows equals the store's", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(observation, { minLength: 1, maxLength: 12 }), async (given) => {
       const project_id = randomUUID()
@@ -212,7 +212,7 @@ test('a roll-up made of rows is the one that the store makes of them', async () 
         const end_time = start_time + BigInt(lasts) * 1_000_000n
         return observationOf({ ...row, project_id, task_id: 't', start_time, end_time })
       })
-      // The store keeps the version of the later insert; in one insert none is later.
+      // The store keeps the version of the later insert; within one insert none is later.
       const unique = [...new Map(rows.map((row) => [identityOf(row), row])).values()]
       await store.insert(unique, { token: project_id })
       const hints = [{ task_id: 't', from: 0n }]
@@ -231,7 +231,7 @@ test('a roll-up made of rows is the one that the store makes of them', async () 
   )
 })
 
-test('rows of a frame come out as they went in; what an edge says of refusals wins', async () => {
+test("rows of a frame are stored unchanged; the edge's refusals take precedence", async () => {
   const ledger = openClickHouseLedgerStore({ columnar })
   await using bench = await openIngestBench({ store, url })
   const [project_id, ingest_request_id, trace_id] = [randomUUID(), randomUUID(), randomUUID()]
@@ -259,13 +259,13 @@ test('rows of a frame come out as they went in; what an edge says of refusals wi
   ])
 })
 
-test('a version that came later in the batch counts', () => {
+test('the later version of a batch counts', () => {
   const row = observationOf({ project_id: randomUUID(), task_id: 't' })
   const rollup = taskRollupOf('t', [row, { ...row, status: 'error' }])
   expect(rollup).toMatchObject({ calls: 1, errors: 1, observations: 1 })
 })
 
-/** Of rows that start together, "latest" is by id alone: two traces' rows must not share one. */
+/** Of rows that start together, "latest" is by id only: rows of two traces must not share one. */
 function identityOf(row: Observation): string {
   return `${row.start_time} ${row.observation_id}`
 }

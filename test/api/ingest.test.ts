@@ -92,13 +92,13 @@ test('calls become observations, a task and a conversation; the queue is empty t
   expect(await worker.metric('looptrace_ingest_lag_seconds_count')).toBe(4)
 })
 
-test('projects of one batch stay apart, with the same ids too', async () => {
+test('projects of one batch stay separate, with the same ids too', async () => {
   const store = memoryStore()
   await using bench = await openIngestBench({ store, url })
   const projects = [randomUUID(), randomUUID(), randomUUID()]
   for (const [calls, project_id] of projects.entries()) {
-    const told = Array.from({ length: calls + 1 }, () => ({ facts: { task_id: 'same' } }))
-    await bench.publish(project_id, told)
+    const messageCalls = Array.from({ length: calls + 1 }, () => ({ facts: { task_id: 'same' } }))
+    await bench.publish(project_id, messageCalls)
   }
   await bench.startWorker()
   await bench.settled()
@@ -135,8 +135,8 @@ describe('a task without X-Task-ID', () => {
   })
 })
 
-describe('a task that somebody ended', () => {
-  test('stays ended; only calls that began afterwards are late, and that is told once', async () => {
+describe('an ended task', () => {
+  test('stays ended; only calls that began afterwards are late, and that is reported once', async () => {
     await using bench = await openIngestBench({ store: memoryStore(), url })
     const project_id = randomUUID()
     const facts = { task_id: 't-1' }
@@ -185,8 +185,8 @@ test('two workers that write calls of the same tasks at the same time count all 
   const tasks = ['a', 'b', 'c']
   for (let message = 0; message < 40; message++) {
     const facts = (task_id: string) => ({ task_id, conversation_id: `c-${task_id}` })
-    const told = tasks.map((task_id) => ({ from: message, facts: facts(task_id) }))
-    await bench.publish(project_id, message % 2 === 0 ? told : told.toReversed())
+    const messageCalls = tasks.map((task_id) => ({ from: message, facts: facts(task_id) }))
+    await bench.publish(project_id, message % 2 === 0 ? messageCalls : messageCalls.toReversed())
   }
   await Promise.all([0, 1, 2].map(() => bench.startWorker({ batch_messages_max: 3 })))
   await bench.settled()
@@ -204,16 +204,16 @@ test.each([
   ['that exists', true],
   ['that both make', false],
 ])(
-  'a worker that counted before another one stored does not have the last word on a task %s',
+  'a worker that counted before another one stored does not overwrite a task %s',
   async (_name, exists) => {
     const store = memoryStore()
     await using bench = await openIngestBench({ store, url })
     const project_id = randomUUID()
-    // The question about the conversation is asked with the task's row locked, a new one's too.
-    const told = [{ facts: { task_id: 't', conversation_id: 'c' } }]
+    // The conversation is read with the task's row locked, also a new one.
+    const messageCalls = [{ facts: { task_id: 't', conversation_id: 'c' } }]
     await Promise.all([bench.startWorker(), bench.startWorker()])
     if (exists) {
-      await bench.publish(project_id, told)
+      await bench.publish(project_id, messageCalls)
       await bench.settled()
     }
     const before = store.inserted
@@ -221,22 +221,24 @@ test.each([
     store.at = async (moment) => {
       if (moment !== 'after rollup' || !isFirst) return
       isFirst = false
-      await bench.publish(project_id, told)
+      await bench.publish(project_id, messageCalls)
       await eventually('the other worker’s row', () => store.inserted === before + 2)
-      // Time enough to finish, for a worker that does not wait for this one.
+      // Enough time to finish, for a worker that does not wait for this one.
       await sleep(150)
     }
-    await bench.publish(project_id, told)
+    await bench.publish(project_id, messageCalls)
     await bench.settled()
     expect((await taskOf(bench, project_id, 't'))?.calls).toBe(before + 2)
   },
 )
 
-test('more tasks than one question may name are rolled up', async () => {
+test('more tasks than one query may name are rolled up', async () => {
   await using bench = await openIngestBench({ store: memoryStore(), url })
   const project_id = randomUUID()
-  const told = Array.from({ length: 1_001 }, (_, task) => ({ facts: { task_id: `t-${task}` } }))
-  await bench.publish(project_id, told)
+  const messageCalls = Array.from({ length: 1_001 }, (_, task) => ({
+    facts: { task_id: `t-${task}` },
+  }))
+  await bench.publish(project_id, messageCalls)
   await bench.startWorker()
   await bench.settled()
   const counted = await bench.db

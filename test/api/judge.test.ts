@@ -5,7 +5,7 @@ import {
   openFindingsRetention,
   openJudge,
 } from '../../src/capabilities/detection/index.ts'
-import { openJudgeSpend } from '../../src/capabilities/detection/judge/judge-spend.ts'
+import { openJudgeSpend } from '../../src/capabilities/detection/judge/open-judge.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { createLogger, createMetrics, type Logger } from '../../src/platform/telemetry/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
@@ -15,7 +15,7 @@ import { testProvider } from '../support/provider.ts'
 import { tokenOf } from '../support/task-api.ts'
 
 let api: DetectionApi
-/** The one that the routes ask; each test has its own. */
+/** The judge of the routes; each test has its own. */
 let judge: ContextJudge
 beforeAll(async () => {
   api = await openDetectionApi({ judge: (asking) => judge(asking) })
@@ -23,17 +23,17 @@ beforeAll(async () => {
 afterAll(() => api?.[Symbol.asyncDispose]())
 
 const secret = 'sk-of-the-judge'
-const said = 'The word of the judge.'
-const breach = JSON.stringify({ breaches: [{ statement: 0, answer: 0, why: said }] })
+const judgement = 'The word of the judge.'
+const breach = JSON.stringify({ breaches: [{ statement: 0, answer: 0, why: judgement }] })
 
-/** Nothing that a rule finds: it does what was asked for, as far as rules can tell. */
+/** Calls without a finding by rules. */
 const kept = (project_id: string, task_id: string) =>
   agentRun(`${project_id} ${task_id}`, { project_id, task_id })
     .system('Never use the word "cheap".')
     .user('What does it cost?')
     .assistant('It costs four euros, which is a bargain.')
 
-/** A loop, which rules find, and something that was said to keep. */
+/** A loop, which rules find, and an instruction to keep. */
 const looping = (project_id: string, task_id: string) =>
   agentRun(`${project_id} ${task_id}`, { project_id, task_id, tools: ['look'] })
     .system('Never use the word "cheap".')
@@ -43,7 +43,7 @@ const looping = (project_id: string, task_id: string) =>
 
 type Shown = { type: string; judge: string | null; evidence: object; detector: string }
 
-async function told(project: string, task_id: string) {
+async function readTask(project: string, task_id: string) {
   const { body } = await api.get(project, `/tasks/${task_id}/findings?state=any`)
   const { findings, not_checked } = body as {
     findings: (Shown & { state: string })[]
@@ -52,7 +52,7 @@ async function told(project: string, task_id: string) {
   return { findings, not_checked, text: JSON.stringify(body) }
 }
 
-function asked(provider: { seen(): { requests: { body: Buffer }[] } }): string[] {
+function promptsOf(provider: { seen(): { requests: { body: Buffer }[] } }): string[] {
   return provider.seen().requests.map(({ body }) => body.toString('utf8'))
 }
 
@@ -62,7 +62,7 @@ type Made = { url: string; more?: Partial<JudgeSettings>; logger?: Logger }
 
 function judgeAt({ url, more = {}, logger = quiet }: Made) {
   const metrics = createMetrics()
-  const made = openJudge(
+  const openedJudge = openJudge(
     { db: api.bench.db, metrics, logger },
     {
       ...{ url, model: 'judge-1', api_key: secret, allowed_hosts: ['127.0.0.1'] },
@@ -72,11 +72,11 @@ function judgeAt({ url, more = {}, logger = quiet }: Made) {
       ...more,
     },
   )
-  if (made === undefined) throw new Error('there is no judge')
-  return { judge: made, metrics }
+  if (openedJudge === undefined) throw new Error('there is no judge')
+  return { judge: openedJudge, metrics }
 }
 
-/** Brings calls, and waits until rules and judge are done with them. */
+/** Sends calls, and waits until rules and judge are done with them. */
 async function bring(...batches: (readonly Observation[])[]) {
   for (const batch of batches) {
     await api.bench.bring(batch)
@@ -116,23 +116,23 @@ test('without a URL there is no judge, and nothing is sent', async () => {
   await using _worker = working(none)
   const project = await api.bench.newProject()
   await bring(kept(project, 'kept').observations())
-  expect(await told(project, 'kept')).toMatchObject({ findings: [], not_checked: [] })
+  expect(await readTask(project, 'kept')).toMatchObject({ findings: [], not_checked: [] })
   expect(provider.seen().total).toBe(0)
 })
 
-test('what the judge says is a finding with its name, and is asked about once', async () => {
+test("the judge's answer becomes a finding with its name, and is asked for once", async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
-  const { judge: made, metrics } = judgeAt({ url: provider.base_urls.openai })
-  judge = made
-  await using _worker = working(made)
+  const { judge: openedJudge, metrics } = judgeAt({ url: provider.base_urls.openai })
+  judge = openedJudge
+  await using _worker = working(openedJudge)
   const project = await api.bench.newProject()
   await bring(kept(project, 'kept').observations())
-  const first = await told(project, 'kept')
+  const first = await readTask(project, 'kept')
   expect(first.findings).toMatchObject([
     {
       ...{ type: 'lost_context', kind: 'context', severity: 'low', state: 'open' },
       ...{ judge: 'judge-1', detector: 'judge', start_step: 0 },
-      evidence: { judge: 'judge-1', violation: said },
+      evidence: { judge: 'judge-1', violation: judgement },
     },
   ])
   expect(first.not_checked).toEqual([])
@@ -140,21 +140,21 @@ test('what the judge says is a finding with its name, and is asked about once', 
   const { body } = await api.get(project, '/tasks/kept')
   expect(body['verdict']).toMatchObject({ findings: { low: 1 } })
 
-  // Neither what comes again nor somebody who forces a detection asks about the same again.
+  // Neither a re-sent call nor a forced detection asks again.
   await bring(kept(project, 'kept').observations())
   const forced = await api.post(project, '/tasks/kept/detect', { force: true })
   expect(forced).toMatchObject({ status: 200, body: { opened: [], withdrawn: [] } })
-  expect(asked(provider)).toHaveLength(1)
-  expect((await told(project, 'kept')).findings).toEqual(first.findings)
+  expect(promptsOf(provider)).toHaveLength(1)
+  expect((await readTask(project, 'kept')).findings).toEqual(first.findings)
 
   provider.script({ steps: [{ reply: { content: '{"breaches":[]}' } }] })
   const grown = kept(project, 'kept').user('And two?').assistant('Two cost seven euros.')
   await bring(grown.observations())
-  const [, second = ''] = asked(provider)
+  const [, second = ''] = promptsOf(provider)
   expect(second).toContain('seven euros')
   expect(second).not.toContain('a bargain')
-  expect(asked(provider)).toHaveLength(2)
-  expect((await told(project, 'kept')).findings).toMatchObject([
+  expect(promptsOf(provider)).toHaveLength(2)
+  expect((await readTask(project, 'kept')).findings).toMatchObject([
     { judge: 'judge-1', state: 'open' },
   ])
   expect((await metrics.expose()).body).toContain(
@@ -162,7 +162,7 @@ test('what the judge says is a finding with its name, and is asked about once', 
   )
 })
 
-test('a running task is asked about when it rests, or when somebody forces it', async () => {
+test('a running task is judged when it is idle, or on force', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   judge = judgeAt({ url: provider.base_urls.openai }).judge
   await using _worker = working(judge, 1, 600_000)
@@ -177,7 +177,7 @@ test('a running task is asked about when it rests, or when somebody forces it', 
   await settled()
 })
 
-test('above the budget it is not asked, and the task says so', async () => {
+test('above the budget it is not asked, and the task reports it', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   const more = { nano_dollars_per_day_max: 2_000_000n }
   const [one, other] = [0, 1].map(() => judgeAt({ url: provider.base_urls.openai, more }).judge)
@@ -187,16 +187,16 @@ test('above the budget it is not asked, and the task says so', async () => {
   const tasks = ['a', 'b', 'c', 'd', 'e', 'f']
   await bring(tasks.flatMap((task_id) => kept(project, task_id).observations()))
   expect(provider.seen().total).toBe(1)
-  const all = await Promise.all(tasks.map((task_id) => told(project, task_id)))
+  const all = await Promise.all(tasks.map((task_id) => readTask(project, task_id)))
   expect(all.filter(({ findings }) => findings.length === 1)).toHaveLength(1)
   const refused = all.filter(({ findings }) => findings.length === 0)
   for (const { not_checked } of refused) {
-    const reason = 'the budget of the day is spent'
+    const reason = 'the daily budget is spent'
     expect(not_checked).toEqual([{ detector: 'judge', reason }])
   }
 })
 
-test('bookings at the same time never exceed the bound, and a new day begins from nothing', async () => {
+test('concurrent reservations never exceed the limit, and a new day starts at zero', async () => {
   const project_id = await api.bench.newProject()
   const spend = openJudgeSpend(api.bench)
   const book = (day: string, nano_dollars: bigint) =>
@@ -207,26 +207,26 @@ test('bookings at the same time never exceed the bound, and a new day begins fro
   expect(await book('2026-01-02', 1n)).toBe(false)
   expect(await book('2026-01-03', 21n)).toBe(false)
   expect(await book('2026-01-03', 20n)).toBe(true)
-  // A clock that is behind opens no second budget.
+  // A clock that is behind gets no second budget.
   expect(await book('2026-01-02', 1n)).toBe(false)
 })
 
-test('what a rule has found of an answer, the judge does not tell again', async () => {
+test("the judge does not repeat a rule's finding", async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
-  const { judge: made } = judgeAt({ url: provider.base_urls.openai })
-  await using _worker = working(made)
+  const { judge: openedJudge } = judgeAt({ url: provider.base_urls.openai })
+  await using _worker = working(openedJudge)
   const project = await api.bench.newProject()
   const broken = agentRun(`${project} broken`, { project_id: project, task_id: 'broken' })
     .system('Never use the word "cheap".')
     .user('What does it cost?')
     .assistant('It is cheap: four euros.')
   await bring(broken.observations())
-  expect(asked(provider)).toHaveLength(1)
-  const { findings } = await told(project, 'broken')
+  expect(promptsOf(provider)).toHaveLength(1)
+  const { findings } = await readTask(project, 'broken')
   expect(findings).toMatchObject([{ type: 'lost_context', judge: null }])
 })
 
-test('where lost context is switched off, the judge is not asked and what it found goes', async () => {
+test('if lost context is switched off, the judge is not asked and its findings are withdrawn', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   judge = judgeAt({ url: provider.base_urls.openai }).judge
   await using _worker = working(judge)
@@ -240,9 +240,9 @@ test('where lost context is switched off, the judge is not asked and what it fou
   for (const task of ['before', 'after']) {
     await api.post(project, `/tasks/${task}/detect`, { force: true })
   }
-  expect(asked(provider)).toHaveLength(1)
-  expect((await told(project, 'before')).findings).toMatchObject([{ state: 'withdrawn' }])
-  expect((await told(project, 'after')).findings).toEqual([])
+  expect(promptsOf(provider)).toHaveLength(1)
+  expect((await readTask(project, 'before')).findings).toMatchObject([{ state: 'withdrawn' }])
+  expect((await readTask(project, 'after')).findings).toEqual([])
 })
 
 test.each([
@@ -250,18 +250,18 @@ test.each([
   ['answers garbage', { garbage: 'body' as const }],
   ['answers an error', { reply: { error: { status: 500, message: 'no' } } }],
   ['talks', { reply: { content: 'Breaches? I think there are some.' } }],
-])('a judge that %s changes nothing of what rules find', async (_what, step) => {
+])("a judge that %s does not change the rules' findings", async (_what, step) => {
   await using provider = await testProvider({ script: { steps: [step] } })
   const lines: string[] = []
   const logger = { ...quiet, warn: (...line: unknown[]) => lines.push(JSON.stringify(line)) }
-  const { judge: made, metrics } = judgeAt({
+  const { judge: openedJudge, metrics } = judgeAt({
     url: provider.base_urls.openai,
     logger: logger as never,
   })
-  await using _worker = working(made, 2)
+  await using _worker = working(openedJudge, 2)
   const project = await api.bench.newProject()
   await bring(looping(project, 'loops').observations())
-  const { findings, not_checked, text } = await told(project, 'loops')
+  const { findings, not_checked, text } = await readTask(project, 'loops')
   expect(findings).toMatchObject([{ type: 'repeat_call', judge: null, state: 'open' }])
   expect(not_checked).toMatchObject([{ detector: 'judge' }])
   expect(provider.seen().total).toBe(2)
@@ -275,7 +275,7 @@ test.each([
   }
 })
 
-test('what the judge found goes with the content that it quotes', async () => {
+test("the judge's findings are deleted with the content that they quote", async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   judge = judgeAt({ url: provider.base_urls.openai }).judge
   const project = await api.bench.newProject()
@@ -284,16 +284,16 @@ test('what the judge found goes with the content that it quotes', async () => {
     .map((row) => ({ ...row, user_id: 'ada' }))
   await api.bench.bring(rows)
   await api.post(project, '/tasks/kept/detect', { force: true })
-  expect((await told(project, 'kept')).text).toContain(said)
+  expect((await readTask(project, 'kept')).text).toContain(judgement)
   const about = { project_id: project, held_trace_ids: [] }
   const from = rows[0]?.start_time ?? 0n
   const slice = { ...about, kind: 'observations' as const, from, to: from + 86_400_000_000_000n }
   await openFindingsRetention(api.bench).maskContent(slice)
-  const masked = await told(project, 'kept')
-  expect(masked.text).not.toContain(said)
+  const masked = await readTask(project, 'kept')
+  expect(masked.text).not.toContain(judgement)
   expect(masked.findings).toMatchObject([{ judge: 'judge-1', evidence: { expired: true } }])
   await openFindingsRetention(api.bench).eraseUser({ ...about, user_id: 'ada', trace_ids: [] })
-  expect((await told(project, 'kept')).findings).toEqual([])
+  expect((await readTask(project, 'kept')).findings).toEqual([])
   const { judged } = await api.bench.db
     .selectFrom('task_detections')
     .select('judged')

@@ -29,8 +29,8 @@ beforeAll(async () => {
 })
 afterAll(() => api?.[Symbol.asyncDispose]())
 
-describe.each(langGraphListeners)('an agent of LangGraph that %s listens to', (listener) => {
-  test('asks four times for the same: one task, four tool calls, a loop', async () => {
+describe.each(langGraphListeners)('a LangGraph agent recorded by %s', (listener) => {
+  test('makes the same call four times: one task, four tool calls, a loop', async () => {
     const project = await api.bench.newProject()
     const rows = rowsOf(project, listener, fourEqual)
     expect(new Set(rows.map(({ task_id }) => task_id)).size).toBe(1)
@@ -45,7 +45,7 @@ describe.each(langGraphListeners)('an agent of LangGraph that %s listens to', (l
     expect(Number(task['cost_usd'])).toBeCloseTo(5 * cost, 9)
   })
 
-  test('the rows have the same buckets, and tools know their calls', () => {
+  test('the rows have the same buckets, and tools have their calls', () => {
     const rows = rowsOf(newId(), listener, [turn])
     for (const chat of rows.filter(({ type }) => type === 'generation')) {
       expect(chat).toMatchObject({ input_uncached_tokens: 86, cache_read_tokens: 1_920 })
@@ -65,5 +65,5 @@ describe.each(langGraphListeners)('an agent of LangGraph that %s listens to', (l
   })
 })
 
-/** Of 86 tokens, 1,920 from the cache, and 300 of output by gpt-5-mini. */
+/** Cost of 86 input tokens, 1,920 cached tokens and 300 output tokens of gpt-5-mini. */
 const cost = (86 * 0.25 + 1_920 * 0.025 + 300 * 2) / 1e6

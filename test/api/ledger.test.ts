@@ -21,7 +21,7 @@ beforeEach(() => {
   project_id = newId()
   key = keyOf(project_id, 'traces:read')
   api.stats = async () => emptyQueue
-  // Entries are written at the real time, so the routes need a later one to call them old.
+  // Entries have the real time, so the routes need a later time to call them old.
   api.now_ms = Date.now() + hour_ms
 })
 
@@ -96,8 +96,8 @@ test('items add up by path and reason, and a redelivery changes nothing', async 
   expect((await api.get(url, key)).body).toEqual(first.body)
 })
 
-describe('what is not settled', () => {
-  test('is pending while the queue may hold it, and lost afterwards', async () => {
+describe('unsettled items', () => {
+  test('are pending while the queue may hold them, and lost afterwards', async () => {
     await insert({})
     const written_ms = Date.now()
     api.stats = async () => ({ ...emptyQueue, pending: 3, oldest_age_ms: hour_ms + 60_000 })
@@ -110,7 +110,7 @@ describe('what is not settled', () => {
         oldest_pending_at: new Date(api.now_ms - hour_ms - 60_000).toISOString(),
       },
     })
-    // The oldest message came two minutes after the entry, of which one is the margin.
+    // The oldest message was queued two minutes after the entry; one minute is the margin.
     api.stats = async () => ({
       ...emptyQueue,
       pending: 3,
@@ -127,13 +127,13 @@ describe('what is not settled', () => {
     expect(again.body['totals']).toMatchObject({ accepted: 10, lost: 10 })
   })
 
-  test('is pending right after it came, though the queue is empty', async () => {
+  test('are pending right after their arrival, although the queue is empty', async () => {
     await insert({})
     api.now_ms = Date.now() + 1000
     expect((await api.get(url, key)).body['totals']).toMatchObject({ pending: 10, lost: 0 })
   })
 
-  test('is pending as long as the queue can not be asked', async () => {
+  test('are pending while the queue cannot be asked', async () => {
     await insert({})
     api.stats = async () => {
       throw new QueueUnavailable('no connection')

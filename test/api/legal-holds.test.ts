@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-test('a hold that is placed again is answered with 200, as the document says', async () => {
+test('a hold that is placed again is answered with 200, as documented', async () => {
   const project = await api.newProject()
   const body = { kind: 'task', value: 't-1', reason: 'a case' }
   const [first, again] = [

@@ -37,11 +37,11 @@ describe.each([
   })
 })
 
-/** Keys of what was said, which are in no attribute of a row. */
+/** Keys of content attributes, which are in no attribute of a row. */
 const saidKeys =
   /(messages?|\.prompt(\.\d.*)?|\.completion\.\d.*|content|(in|out)put|spanInputs|spanOutputs|final_result|args|arguments|response|llm_request|\.value)$/
 
-test('what is not content stays as it was sent', async () => {
+test('attributes without content stay unchanged', async () => {
   const { attributes } = await rowOf({
     convention: '',
     span: 'a span',
@@ -57,7 +57,7 @@ test('what is not content stays as it was sent', async () => {
   })
 })
 
-test('GenAI events that come as log records are events of their span', async () => {
+test('GenAI events in log records are events of their span', async () => {
   const logs: PlainLogs = {
     resourceLogs: [
       {

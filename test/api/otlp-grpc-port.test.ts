@@ -5,7 +5,7 @@ import { systemClock } from '../../src/kernel/time.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { openOtlp } from '../../src/roles/otlp.ts'
 
-/** Opens what a role serves OTLP with while another process, so to say, has the port for gRPC. */
+/** Opens a role's OTLP services while the gRPC port appears to be in use. */
 async function openOnTakenPort(about: { grpc_is_optional?: boolean }) {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
@@ -25,11 +25,11 @@ async function openOnTakenPort(about: { grpc_is_optional?: boolean }) {
     otlp_requests_per_minute_max: 0,
   }
   const context = { logger, metrics: createMetrics(), clock: systemClock, parts, ports: {} }
-  const { grpc } = await openOtlp(context, config, { keys: nobody, intake: nothing, ...about })
+  const { grpc } = await openOtlp(context, config, { keys: noKeys, intake: nothing, ...about })
   return { grpc, warnings: warn.mock.calls.map(([, text]) => text) }
 }
 
-const nobody = { authenticate: () => undefined }
+const noKeys = { authenticate: () => undefined }
 const nothing = {
   enqueuer: { enqueue: async () => 0 },
   capture: () => {
@@ -39,11 +39,11 @@ const nothing = {
 
 const advice = /^.*127\.0\.0\.1:\d+ is in use.*: set LOOPTRACE_OTLP_GRPC_PORT to another port/
 
-test('a taken port ends a role that needs it, with the name of the setting', async () => {
+test('a port in use ends a role that needs it, with the name of the setting', async () => {
   await expect(openOnTakenPort({})).rejects.toThrow(advice)
 })
 
-test('role all goes on without gRPC, and says so', async () => {
+test('role all continues without gRPC, and reports it', async () => {
   const { grpc, warnings } = await openOnTakenPort({ grpc_is_optional: true })
   expect(grpc).toBeUndefined()
   expect(warnings).toEqual([expect.stringMatching(advice)])

@@ -7,7 +7,7 @@ import { grpcFrame, openGrpcStream } from '../support/grpc-stream.ts'
 import { tracesProtobuf } from '../support/otlp-message.ts'
 import { testReceiver } from '../support/otlp-receiver.ts'
 
-/** What no client library sends, or lets a test see. */
+/** Requests that no client library sends, or answers that it hides. */
 const body = tracesProtobuf([{ name: 'first' }, { name: 'second' }])
 const message = grpcFrame(body)
 
@@ -15,13 +15,13 @@ const requestsOf = (result: string, encoding = 'protobuf') =>
   `looptrace_otlp_requests_total{transport="grpc",encoding="${encoding}",result="${result}"}`
 const inflight = 'looptrace_otlp_inflight_bytes'
 
-describe('a call is taken', () => {
+describe('an accepted call', () => {
   test.each([
     ['from a client that says nothing of trailers', { te: undefined }],
     ['as application/grpc+proto', { 'content-type': 'application/grpc+proto' }],
     ['with parameters of its type', { 'content-type': 'application/grpc; charset=utf-8' }],
     ['that could be packed and is not', { 'grpc-encoding': 'gzip' }],
-    ['with a time-out nobody can read', { 'grpc-timeout': 'soon' }],
+    ['with an unreadable time-out', { 'grpc-timeout': 'soon' }],
   ])('%s', async (_, headers) => {
     await using receiver = await testReceiver()
     await using stream = openGrpcStream(receiver.grpcAddress, headers)
@@ -36,7 +36,7 @@ describe('a call is taken', () => {
     expect(receiver.names()).toEqual(['first', 'second'])
   })
 
-  test('that comes byte by byte at first', async () => {
+  test('that arrives byte by byte at first', async () => {
     await using receiver = await testReceiver()
     await using stream = openGrpcStream(receiver.grpcAddress)
     for (const byte of message.subarray(0, 8)) {
@@ -48,7 +48,7 @@ describe('a call is taken', () => {
     expect(receiver.names()).toEqual(['first', 'second'])
   })
 
-  test('from a client that is slow and goes on sending', async () => {
+  test('from a client that is slow and keeps sending', async () => {
     await using receiver = await testReceiver({ settings: { body_idle_timeout_ms: 500 } })
     await using stream = openGrpcStream(receiver.grpcAddress)
     const step = Math.ceil(message.length / 10)
@@ -82,14 +82,14 @@ describe('a body that is not one message', () => {
     expect(await receiver.counted(inflight)).toBe(0)
   })
 
-  test('gzip that is none', async () => {
+  test('invalid gzip', async () => {
     await using receiver = await testReceiver()
     await using stream = openGrpcStream(receiver.grpcAddress, { 'grpc-encoding': 'gzip' })
     stream.end(grpcFrame(Buffer.from('plain'), 1))
     expect(await stream.answer).toMatchObject({ 'grpc-status': '3' })
   })
 
-  test('a message in an encoding of others', async () => {
+  test('a message in another encoding', async () => {
     await using receiver = await testReceiver()
     await using stream = openGrpcStream(receiver.grpcAddress, { 'grpc-encoding': 'snappy' })
     stream.end(grpcFrame(body, 1))
@@ -112,7 +112,7 @@ describe('a client that is still sending is stopped', () => {
     await eventually('nothing held', async () => (await receiver.counted(inflight)) === 0)
   })
 
-  test('when it falls silent in the middle of a message', async () => {
+  test('when it stops sending in the middle of a message', async () => {
     await using receiver = await testReceiver({ settings: { body_idle_timeout_ms: 100 } })
     await using stream = openGrpcStream(receiver.grpcAddress)
     stream.write(message.subarray(0, 20))
@@ -122,7 +122,7 @@ describe('a client that is still sending is stopped', () => {
   })
 })
 
-describe('what is no gRPC gets a status of HTTP', () => {
+describe('requests that are not gRPC get an HTTP status', () => {
   test.each([
     ['json', { 'content-type': 'application/json' }, { ':status': 415 }],
     ['grpc in json', { 'content-type': 'application/grpc+json' }, { ':status': 415 }],
@@ -141,7 +141,7 @@ describe('what is no gRPC gets a status of HTTP', () => {
     await eventually('its count', () => receiver.counted(requestsOf(result, 'none')))
   })
 
-  test('a client of HTTP/1.1 is hung up on', async () => {
+  test('an HTTP/1.1 client is disconnected', async () => {
     await using receiver = await testReceiver()
     const socket = connect(receiver.grpc.port, '127.0.0.1')
     socket.on('error', () => undefined).resume()
@@ -152,7 +152,7 @@ describe('what is no gRPC gets a status of HTTP', () => {
     expect(await stream.answer).toMatchObject({ 'grpc-status': '0' })
   })
 
-  test('headers beyond the bound close the stream alone', async () => {
+  test('headers beyond the limit close only the stream', async () => {
     await using receiver = await testReceiver()
     const large = { baggage: `a=${'x'.repeat(60_000)}` }
     await using stream = openGrpcStream(receiver.grpcAddress, large)
@@ -172,7 +172,7 @@ test('an error’s text is percent-encoded', async () => {
 })
 
 describe('a client that does not wait', () => {
-  test('leaves in the middle of a message', async () => {
+  test('disconnects in the middle of a message', async () => {
     await using receiver = await testReceiver()
     await using stream = openGrpcStream(receiver.grpcAddress)
     stream.write(message.subarray(0, 20))
@@ -183,7 +183,7 @@ describe('a client that does not wait', () => {
     await receiver.receiver.drain()
   })
 
-  test('takes its call back in the middle of a message', async () => {
+  test('cancels its call in the middle of a message', async () => {
     await using receiver = await testReceiver()
     await using stream = openGrpcStream(receiver.grpcAddress)
     stream.write(message.subarray(0, 20))
@@ -193,7 +193,7 @@ describe('a client that does not wait', () => {
     expect(await receiver.counted(inflight)).toBe(0)
   })
 
-  test('takes its call back when it is in front of the queue: it counts until it is through', async () => {
+  test('cancels its call before the queue: it counts until it is done', async () => {
     const open = Promise.withResolvers<void>()
     await using receiver = await testReceiver({ gate: open.promise })
     await using stream = openGrpcStream(receiver.grpcAddress)
@@ -220,7 +220,7 @@ describe('a client that does not wait', () => {
 })
 
 describe('the connection', () => {
-  test('says how many calls it takes, asks for signs of life, and says goodbye', async () => {
+  test('announces its limit of calls, sends pings, and says goodbye', async () => {
     await using receiver = await testReceiver()
     const options = { host: '127.0.0.1', port: 0, streams_max: 7, keepalive_ms: 50 }
     const grpc = await receiver.receiver.listenGrpc(options)
@@ -234,13 +234,13 @@ describe('the connection', () => {
     await closed
   })
 
-  test('that says nothing does not hold up the end', async () => {
+  test('that is silent does not delay the end', async () => {
     await using receiver = await testReceiver()
     const socket = connect(receiver.grpc.port, '127.0.0.1')
     socket.on('error', () => undefined).resume()
     await new Promise((resolve) => socket.once('connect', resolve))
-    const gone = new Promise((resolve) => socket.once('close', resolve))
+    const closed = new Promise((resolve) => socket.once('close', resolve))
     await receiver.grpc.close(50)
-    await gone
+    await closed
   })
 })

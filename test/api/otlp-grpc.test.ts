@@ -19,7 +19,7 @@ const asIs = (bytes: Buffer) => bytes
 
 type Answer = { error: ServiceError | null; message: Buffer | undefined; trailer: Metadata }
 
-/** A client of grpc-js; `gzip` packs what it sends. */
+/** A client of grpc-js; `gzip` compresses its requests. */
 function grpcClient({ grpcAddress }: TestReceiver, { gzip = false } = {}) {
   const client = new Client(grpcAddress, credentials.createInsecure(), {
     'grpc.default_compression_algorithm': gzip ? 2 : 0,
@@ -59,7 +59,7 @@ function grpcClient({ grpcAddress }: TestReceiver, { gzip = false } = {}) {
 const requestsOf = (result: string) =>
   `looptrace_otlp_requests_total{transport="grpc",encoding="protobuf",result="${result}"}`
 
-describe('a call that is taken', () => {
+describe('an accepted call', () => {
   test.each([
     ['as it is', false],
     ['with gzip', true],
@@ -91,7 +91,7 @@ describe('a call that is taken', () => {
     expect(receiver.names()).toHaveLength(4)
   })
 
-  test('is of the environment of its key', async () => {
+  test('has the environment of its key', async () => {
     await using receiver = await testReceiver()
     using client = grpcClient(receiver)
     await client.send(tracesProtobuf(two), { 'x-api-key': 'lt_staging' })
@@ -99,7 +99,7 @@ describe('a call that is taken', () => {
     expect(first?.environment).toBe('staging')
   })
 
-  test('that holds nothing', async () => {
+  test('that is empty', async () => {
     await using receiver = await testReceiver()
     using client = grpcClient(receiver)
     const { error, trailer } = await client.send(Buffer.alloc(0))
@@ -108,7 +108,7 @@ describe('a call that is taken', () => {
     expect((await client.send(Buffer.alloc(0), good, logs)).error).toBeNull()
   })
 
-  test('beyond the 4 MiB that grpc-js takes by itself', async () => {
+  test('beyond the 4 MiB default of grpc-js', async () => {
     const settings = { body_bytes_max: 16 * 1024 * 1024 }
     await using receiver = await testReceiver({ settings })
     using client = grpcClient(receiver)
@@ -117,7 +117,7 @@ describe('a call that is taken', () => {
     expect(receiver.names()).toEqual(['large'])
   })
 
-  test('in part: bad spans are counted, their neighbours are taken', async () => {
+  test('in part: invalid spans are counted, the others are accepted', async () => {
     await using receiver = await testReceiver()
     using client = grpcClient(receiver)
     const mixed = [...two, { trace_id: '0'.repeat(32) }]
@@ -134,7 +134,7 @@ describe('a call that is taken', () => {
 describe('a refusal', () => {
   test.each<[string, Record<string, string>, number, RegExp]>([
     ['without a key', {}, 16, /x-api-key/i],
-    ['with a key of nobody', { 'x-api-key': 'lt_nobody' }, 16, /no project key/],
+    ['with an unknown key', { 'x-api-key': 'lt_nobody' }, 16, /no project key/],
     ['without the scope', { 'x-api-key': 'lt_reader' }, 7, /ingest:write/],
   ])('%s', async (_, headers, code, message) => {
     await using receiver = await testReceiver()
@@ -158,7 +158,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('of what is no request', async () => {
+  test('of an invalid request', async () => {
     await using receiver = await testReceiver()
     using client = grpcClient(receiver)
     const { error, trailer } = await client.send(Buffer.from([0x0a, 0xff, 0xff]))
@@ -166,7 +166,7 @@ describe('a refusal', () => {
     expect(trailer.get('grpc-status-details-bin')).toEqual([])
   })
 
-  test('of what is too long, packed or unpacked, is for good', async () => {
+  test('of a message that is too long, compressed or not, is permanent', async () => {
     await using receiver = await testReceiver({ settings: { body_bytes_max: 100_000 } })
     using plain = grpcClient(receiver)
     using packed = grpcClient(receiver, { gzip: true })
@@ -181,7 +181,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('of a key that comes too often says when to come back', async () => {
+  test('of a key over its limit has RetryInfo', async () => {
     await using receiver = await testReceiver({ settings: { requests_per_minute: 1 } })
     using client = grpcClient(receiver)
     expect((await client.send(tracesProtobuf(two))).error).toBeNull()
@@ -194,7 +194,7 @@ describe('a refusal', () => {
     ['while keys can’t be looked up', { headers: { 'x-api-key': 'lt_away' } }],
     ['while the queue has no room', { refusal: problem('overloaded', { retry_after_s: 3 }) }],
     ['while too much is in flight', { settings: { inflight_bytes_max: 1_000 } }],
-  ])('%s says when to come back', async (_, { headers = good, ...options }: Refused) => {
+  ])('%s has RetryInfo', async (_, { headers = good, ...options }: Refused) => {
     await using receiver = await testReceiver(options)
     using client = grpcClient(receiver)
     const spans = [{ attributes: { note: 'x'.repeat(10_000) } }]
@@ -206,7 +206,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('of a bomb that unpacks to more than all requests may hold', async () => {
+  test('of a bomb that decompresses to more than all requests may hold', async () => {
     const settings = { inflight_bytes_max: 1_000_000 }
     await using receiver = await testReceiver({ settings })
     using client = grpcClient(receiver, { gzip: true })
@@ -223,7 +223,7 @@ describe('a refusal', () => {
     expect((await client.send(Buffer.alloc(0), good, path)).error?.code).toBe(12)
   })
 
-  test('of a fault of ours says nothing of it', async () => {
+  test('of an internal error shows no details', async () => {
     const capture = () => {
       throw new Error('a secret')
     }
@@ -238,7 +238,7 @@ describe('a refusal', () => {
 type Refused = Parameters<typeof testReceiver>[0] & { headers?: Record<string, string> }
 
 describe('the end of the process', () => {
-  test('lets the calls in flight end and takes no others', async () => {
+  test('lets the calls in flight end and accepts no others', async () => {
     const open = Promise.withResolvers<void>()
     await using receiver = await testReceiver({ gate: open.promise })
     using client = grpcClient(receiver)
@@ -269,7 +269,7 @@ describe('the end of the process', () => {
   })
 })
 
-test('an address that is taken is named', async () => {
+test('an address in use is named', async () => {
   await using receiver = await testReceiver()
   const options = { host: '127.0.0.1', port: receiver.grpc.port, streams_max: 1, keepalive_ms: 1e5 }
   await expect(receiver.receiver.listenGrpc(options)).rejects.toThrow(

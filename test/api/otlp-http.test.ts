@@ -38,7 +38,7 @@ async function bytesOf(answer: Response): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer())
 }
 
-describe('an export that is taken', () => {
+describe('an accepted export', () => {
   test.each([
     ['protobuf', tracesProtobuf(two), asProtobuf, ''],
     ['protobuf with gzip', gzipSync(tracesProtobuf(two)), gzipped(asProtobuf), ''],
@@ -72,7 +72,7 @@ describe('an export that is taken', () => {
     expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
   })
 
-  test('is of the environment of its key, unless its resource says another', async () => {
+  test('has the environment of its key, unless its resource names another', async () => {
     await using receiver = await testReceiver()
     const staging = { ...asJson, 'X-API-Key': 'lt_staging' }
     const named = { attributes: [attribute('deployment.environment.name', 'canary')] }
@@ -122,7 +122,7 @@ describe('an export that is taken', () => {
     expect(receiver.names()).toHaveLength(6)
   })
 
-  test('after the client asked whether to go on', async () => {
+  test('after the client asked whether to continue', async () => {
     await using receiver = await testReceiver()
     const body = tracesJson(two)
     await using client = await rawClient(receiver)
@@ -145,7 +145,7 @@ describe('an export that is taken', () => {
   })
 })
 
-describe('bad items', () => {
+describe('invalid items', () => {
   const mixed: TestSpan[] = [
     { name: 'good' },
     { name: 'no trace', trace_id: zeroTrace },
@@ -153,7 +153,7 @@ describe('bad items', () => {
     { name: 'good too' },
   ]
 
-  test('are counted and told, as JSON; their neighbours are taken', async () => {
+  test('are counted and reported, as JSON; the others are accepted', async () => {
     await using receiver = await testReceiver()
     const answer = await post(receiver, '/v1/traces', tracesJson(mixed), asJson)
     expect(answer.status).toBe(200)
@@ -176,7 +176,7 @@ describe('bad items', () => {
     expect(await receiver.counted(`${items}"accepted"}`)).toBe(2)
   })
 
-  test('are counted and told, as protobuf', async () => {
+  test('are counted and reported, as protobuf', async () => {
     await using receiver = await testReceiver()
     const answer = await post(receiver, '/v1/traces', tracesProtobuf(mixed), asProtobuf)
     const body = await bytesOf(answer)
@@ -196,7 +196,7 @@ describe('bad items', () => {
     expect(receiver.requests[0]).toMatchObject({ items: 1, rejected: { invalid_trace_id: 1 } })
   })
 
-  test('that no message takes are told too', async () => {
+  test('that no message can hold are reported too', async () => {
     await using receiver = await testReceiver({ too_large: 'second' })
     const answer = await post(receiver, '/v1/traces', tracesJson(two), asJson)
     expect(await answer.json()).toEqual({
@@ -204,7 +204,7 @@ describe('bad items', () => {
     })
   })
 
-  test('that the project’s own policy keeps out are in the receipt, and no fault', async () => {
+  test('that the project’s own policy removes are in the receipt, and are no fault', async () => {
     const capture: CaptureRecords = (records) => {
       const observations = records.observations.slice(1)
       return { records: { ...records, observations }, rejected: { sampled: 1 }, masked: 1 }
@@ -221,7 +221,7 @@ describe('a refusal', () => {
   const typed = { 'Content-Type': 'application/json' }
   test.each<[string, Record<string, string>, [number, number], RegExp]>([
     ['without a key', typed, [401, 16], /X-API-Key/],
-    ['with a key of nobody', { ...typed, 'X-API-Key': 'lt_nobody' }, [401, 16], /no project key/],
+    ['with an unknown key', { ...typed, 'X-API-Key': 'lt_nobody' }, [401, 16], /no project key/],
     ['with a scheme of others', { ...typed, Authorization: 'Basic eDp5' }, [401, 16], /X-API-Key/],
     ['without the scope', { ...typed, 'X-API-Key': 'lt_reader' }, [403, 7], /ingest:write/],
     ['of another type', { ...good, 'Content-Type': 'text/plain' }, [415, 3], /"text\/plain"/],
@@ -245,7 +245,7 @@ describe('a refusal', () => {
     expect(receiver.requests).toHaveLength(0)
   })
 
-  test('comes as protobuf to those who send it', async () => {
+  test('is protobuf for clients that send it', async () => {
     await using receiver = await testReceiver()
     const { 'X-API-Key': _key, ...headers } = asProtobuf
     const answer = await post(receiver, '/v1/traces', tracesProtobuf(two), headers)
@@ -257,7 +257,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('while keys can’t be looked up, to be tried again', async () => {
+  test('while keys cannot be looked up, retryable', async () => {
     await using receiver = await testReceiver()
     const headers = { ...asJson, 'X-API-Key': 'lt_away' }
     const answer = await post(receiver, '/v1/traces', tracesJson(two), headers)
@@ -287,7 +287,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('of a key that comes too often', async () => {
+  test('of a key over its limit', async () => {
     await using receiver = await testReceiver({ settings: { requests_per_minute: 2 } })
     const send = () => post(receiver, '/v1/traces', tracesJson(two), asJson)
     expect((await send()).status).toBe(200)
@@ -299,7 +299,7 @@ describe('a refusal', () => {
     expect(await answer.json()).toMatchObject({ code: 8 })
   })
 
-  test('of what the queue has no room for, and once it has, of nothing', async () => {
+  test('of records without room in the queue, until it has room', async () => {
     const refusal = problem('overloaded', { detail: 'the spool is full', retry_after_s: 7 })
     await using receiver = await testReceiver({ refusal })
     const answer = await post(receiver, '/v1/traces', tracesProtobuf(two), asProtobuf)
@@ -311,7 +311,7 @@ describe('a refusal', () => {
     expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
   })
 
-  test('of a fault of ours says nothing of it', async () => {
+  test('of an internal error shows no details', async () => {
     const capture = () => {
       throw new Error('a secret')
     }
@@ -332,7 +332,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('a body that can’t be read', () => {
+describe('a body that cannot be read', () => {
   const packed = gzipSync(tracesJson(two))
   test.each<[string, string | Buffer, Record<string, string>]>([
     ['no JSON', '{"resourceSpans":', asJson],
@@ -378,14 +378,14 @@ describe('the limits', () => {
     await client.receives('Connection: close')
   })
 
-  test('stop a bomb long before it is unpacked', async () => {
+  test('stop a bomb long before it is decompressed', async () => {
     await using receiver = await testReceiver({ settings: { body_bytes_max: 1024 * 1024 } })
     const answer = await post(receiver, '/v1/traces', bomb, gzipped(asProtobuf))
     expect(answer.status).toBe(413)
     expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
   })
 
-  test('of all requests together hold for what a bomb unpacks to', async () => {
+  test('of all requests together include the decompressed bytes of a bomb', async () => {
     const settings = {
       body_bytes_max: 512 * 1024 * kibibyte_bytes,
       inflight_bytes_max: 1024 * 1024,
@@ -403,8 +403,8 @@ describe('the limits', () => {
     await using receiver = await testReceiver({ settings, gate: open.promise })
     const first = post(receiver, '/v1/traces', long, asJson)
     await eventually('the first is held', async () => {
-      const held = await receiver.counted('looptrace_otlp_inflight_bytes')
-      return held !== undefined && held > 100 * kibibyte_bytes
+      const heldBytes = await receiver.counted('looptrace_otlp_inflight_bytes')
+      return heldBytes !== undefined && heldBytes > 100 * kibibyte_bytes
     })
     const second = await post(receiver, '/v1/traces', long, asJson)
     expect(second.status).toBe(503)
@@ -423,7 +423,7 @@ describe('the limits', () => {
     expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
   })
 
-  test('leave a slow client alone that goes on sending', async () => {
+  test('leave a slow client alone that keeps sending', async () => {
     await using receiver = await testReceiver({ settings: { body_idle_timeout_ms: 500 } })
     const body = tracesJson(two)
     await using client = await rawClient(receiver)
@@ -437,7 +437,7 @@ describe('the limits', () => {
   })
 })
 
-test('a client that leaves in the middle of its request is counted and forgotten', async () => {
+test('a client that disconnects in the middle of its request is counted and forgotten', async () => {
   await using receiver = await testReceiver()
   const client = await rawClient(receiver)
   client.write(`${head(1000)}{"resourceSpans"`)
@@ -455,7 +455,7 @@ function gzipped(headers: Record<string, string>): Record<string, string> {
   return { ...headers, 'Content-Encoding': 'gzip' }
 }
 
-/** Larger than what is unpacked at once, with its end missing. */
+/** Larger than the limit of decompression at once, with its end missing. */
 function cutGzip(): Buffer {
   const note = Array.from({ length: 40_000 }, (_, at) => `${at * 7919}`).join(' ')
   const packed = gzipSync(tracesProtobuf([{ attributes: { note } }]))
@@ -469,7 +469,7 @@ function head(length: number, more = ''): string {
   )
 }
 
-/** A client that writes bytes as they are. */
+/** A client that writes raw bytes. */
 async function rawClient({ url }: TestReceiver) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   await new Promise((resolve) => socket.once('connect', resolve))

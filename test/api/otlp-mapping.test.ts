@@ -65,7 +65,7 @@ describe('the contract', () => {
     },
   )
 
-  test('no, wrong and too weak credentials', async () => {
+  test('no, wrong and insufficient credentials', async () => {
     expect((await server.get(contractUrl, {})).body['code']).toBe('credentials_missing')
     const weak = await server.get(contractUrl, keyOf(project_id, 'proxy:write'))
     expect([weak.status, weak.body['code']]).toEqual([403, 'permission_denied'])
@@ -75,7 +75,7 @@ describe('the contract', () => {
 describe('the explanation', () => {
   const key = keyOf(project_id, 'traces:read')
 
-  test('says which key gave a field, for both spellings of a trace id', async () => {
+  test('names the key of each field, for both spellings of a trace id', async () => {
     const hex = { ...mapped, trace_id: mapped.trace_id.replaceAll('-', '').toUpperCase() }
     for (const row of [mapped, hex]) {
       const { status, body } = await server.get(explainPath(row), key)
@@ -98,7 +98,7 @@ describe('the explanation', () => {
     }
   })
 
-  test('what is not there, or of another project, is 404; a proxied call is 409', async () => {
+  test('a missing span, or one of another project, is 404; a proxied call is 409', async () => {
     const none = await server.get(explainPath({ ...mapped, observation_id: 'bbbb' }), key)
     expect([none.status, none.body['code']]).toEqual([404, 'observation_not_found'])
     const foreign = await server.get(explainPath(mapped), keyOf(randomUUID(), 'traces:read'))
@@ -128,7 +128,7 @@ describe('the explanation', () => {
     expect(viewer.status).toBe(200)
   })
 
-  test('a store out of reach is 503', async () => {
+  test('an unavailable store is 503', async () => {
     isStoreAway = true
     const { status, body } = await server.get(explainPath(mapped), key)
     isStoreAway = false

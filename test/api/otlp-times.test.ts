@@ -41,7 +41,7 @@ beforeAll(async () => {
   await bench.startWorker()
   const enqueuer = createEnqueuer({
     publish: (message) => bench.queue.publish(message),
-    onAccepted: (told) => entries.push(...told),
+    onAccepted: (accepted) => entries.push(...accepted),
     message_bytes_max: 1024 * 1024,
     inflight_bytes_max: 64 * 1024 * 1024,
     logger: createLogger({ role: 'test', level: 'silent' }),
@@ -97,10 +97,10 @@ const senders: [string, Sender][] = [
 ]
 
 const good = 1_790_000_000_000_000_000n
-/** What no store holds, and what was not sent. */
+/** Times that no store holds, and missing times. */
 const bad = [0n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 63n + 12_345n, 2n ** 64n - 1n]
 
-/** Spans with each bad time in each place, and one before it began. */
+/** Spans with each invalid time in each field, and one that ends before it begins. */
 function spansOf(traceId: string) {
   const times = bad.flatMap((time) => [
     { start: time, end: good, event: good },
@@ -148,7 +148,7 @@ async function rowsIn(table: 'observations' | 'events' | 'links', traceId: strin
 }
 
 describe.each(senders)('times that no store holds, over %s', (_encoding, send) => {
-  test('keep no span, event or link out, and the ledger balances', async () => {
+  test('refuse no span, event or link, and the ledger balances', async () => {
     const before = await sums()
     const traceId = randomBytes(16).toString('hex')
     const spans = spansOf(traceId)
@@ -176,6 +176,6 @@ const nothing = { accepted: 0, stored: 0, pending: 0, rejected: {}, lost: {} }
 async function sums() {
   await ledger.insertEntries(entries.splice(0), { token: newId() })
   const window = { from_ms: 0, to_ms: Date.now() + 3_600_000, lost_before_ms: undefined }
-  const told = await ledger.sums(otlpProject, window)
-  return told.find(({ path }) => path === 'otlp') ?? nothing
+  const sums = await ledger.sums(otlpProject, window)
+  return sums.find(({ path }) => path === 'otlp') ?? nothing
 }

@@ -21,7 +21,7 @@ const logger = createLogger({ role: 'test', level: 'silent' })
 const mail = { name: 'mail', pattern: '[a-z]+@[a-z.]+', keys: null, replacement: '[masked:mail]' }
 const password = { name: 'pw', pattern: null, keys: ['password'], replacement: '[masked:pw]' }
 
-/** The edge of a proxy with one policy for all, on a queue in a folder of its own. */
+/** The edge of a proxy with one policy for all, on a queue in its own folder. */
 async function openEdge(rules: Partial<CaptureRules>) {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-capture-'))
   const path = join(directory, 'queue.sqlite')
@@ -56,7 +56,7 @@ async function openEdge(rules: Partial<CaptureRules>) {
       await enqueuer.flush()
       await reporter.flush()
     },
-    /** Every byte that the queue has put on disk. */
+    /** Every byte that the queue has written to disk. */
     onDisk: async () => {
       const files = await readdir(directory)
       return Buffer.concat(await Promise.all(files.map((file) => readFile(join(directory, file)))))
@@ -93,12 +93,12 @@ async function allMessages(queue: Queue) {
 }
 
 const secret = 'someone@private.example'
-const said = 'the-words-of-the-user'
+const secretText = 'the-words-of-the-user'
 const question = {
   model: 'gpt-4o',
   temperature: 0.5,
   messages: [
-    { role: 'user', content: `${said}: write to ${secret}` },
+    { role: 'user', content: `${secretText}: write to ${secret}` },
     {
       role: 'assistant',
       tool_calls: [
@@ -117,7 +117,7 @@ const headers = { ...goodHeaders, 'x-user-id': secret, baggage: `mail=${secret}`
 
 /** Makes calls, whole and streamed, and a failing one; returns their receipts. */
 async function makeCalls(edge: Awaited<ReturnType<typeof openEdge>>) {
-  const fails = { reply: { error: { status: 400, message: `no ${secret}, ${said}` } } }
+  const fails = { reply: { error: { status: 400, message: `no ${secret}, ${secretText}` } } }
   await using provider = await testProvider({ script: { steps: [{ reply }, { reply }, fails] } })
   await using proxy = await testProxy({ ...provider, recorder: edge.recorder })
   const receipts: string[] = []
@@ -138,7 +138,7 @@ async function makeCalls(edge: Awaited<ReturnType<typeof openEdge>>) {
 const itemsOf = (entries: LedgerEntry[], of: (entry: LedgerEntry) => number | undefined) =>
   entries.reduce((sum, entry) => sum + (of(entry) ?? 0), 0)
 
-test('what masks match is neither on disk nor in a message; the rest is', async () => {
+test('masked text is neither on disk nor in a message; the rest is', async () => {
   await using edge = await openEdge({ masks: [mail, password] })
   const receipts = await makeCalls(edge)
   const disk = await edge.onDisk()
@@ -146,7 +146,10 @@ test('what masks match is neither on disk nor in a message; the rest is', async 
   const sent = Buffer.concat(ingest)
   for (const bytes of [disk, sent]) {
     expect([bytes.includes(secret), bytes.includes('hunter2')]).toEqual([false, false])
-    expect([bytes.includes(said), bytes.includes('the-words-of-the-model')]).toEqual([true, true])
+    expect([bytes.includes(secretText), bytes.includes('the-words-of-the-model')]).toEqual([
+      true,
+      true,
+    ])
     expect([bytes.includes('[masked:mail]'), bytes.includes('[masked:pw]')]).toEqual([true, true])
   }
   expect(new Set(ledger.map((entry) => entry.ingest_request_id))).toEqual(new Set(receipts))
@@ -154,7 +157,7 @@ test('what masks match is neither on disk nor in a message; the rest is', async 
   expect(itemsOf(ledger, ({ masked }) => masked)).toBe(3)
 })
 
-test('metadata_only: nothing that was said is on disk, the calls are', async () => {
+test('metadata_only: no content is on disk, the calls are', async () => {
   await using edge = await openEdge({ content: 'metadata_only', masks: [mail] })
   await makeCalls(edge)
   const disk = await edge.onDisk()
@@ -173,7 +176,7 @@ test.each([
   await using edge = await openEdge(rules)
   const receipts = await makeCalls(edge)
   const disk = await edge.onDisk()
-  expect([disk.includes('gpt-4o'), disk.includes(said)]).toEqual([false, false])
+  expect([disk.includes('gpt-4o'), disk.includes(secretText)]).toEqual([false, false])
   const { ingest, ledger } = await edge.messages()
   expect(ingest).toEqual([])
   expect(ledger.map((entry) => entry.ingest_request_id).sort()).toEqual(receipts.toSorted())
@@ -182,7 +185,7 @@ test.each([
   )
 })
 
-test('with the default policy the raw exchanges go on, with their receipts', async () => {
+test('with the default policy the raw exchanges are queued, with their receipts', async () => {
   await using edge = await openEdge({})
   const receipts = await makeCalls(edge)
   const { ingest, ledger } = await edge.messages()

@@ -22,14 +22,14 @@ function arrived(provider: Provider) {
   return eventually('the request', () => provider.seen().requests[0]?.body_at_ms ?? undefined)
 }
 
-/** A stream as the provider gives it to those who don't ask for usage. */
+/** A stream as the provider sends it to clients that do not ask for usage. */
 function unasked(response: Uint8Array): string {
   return Buffer.from(response).toString().replaceAll(',"usage":null', '')
 }
 
-const gone = { outcome: 'client_gone', error_type: 'client_gone' }
+const clientGone = { outcome: 'client_gone', error_type: 'client_gone' }
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   test('while it sends the body', async () => {
     await using provider = await testProvider()
     await using proxy = await testProxy(provider)
@@ -44,7 +44,7 @@ describe('a client that leaves', () => {
     )
     socket.destroy()
     const { facts, request } = await proxy.recorded()
-    expect(facts).toMatchObject({ ...gone, status_code: 499, content_state: 'truncated' })
+    expect(facts).toMatchObject({ ...clientGone, status_code: 499, content_state: 'truncated' })
     expect(facts.error_message).toMatch(/while it sent the body/)
     expect(Buffer.from(request).toString()).toBe('{"model":')
     expect(provider.seen().total).toBe(0)
@@ -61,7 +61,7 @@ describe('a client that leaves', () => {
     post.leave()
     await providerAborted(provider)
     const { facts } = await proxy.recorded()
-    expect(facts).toMatchObject(gone)
+    expect(facts).toMatchObject(clientGone)
     expect(facts.error_message).toMatch(/before the first byte/)
     expect(facts.response_bytes).toBe(0)
     expect(facts.first_token_time).toBeNull()
@@ -76,7 +76,7 @@ describe('a client that leaves', () => {
     post.leave()
     expect(await providerAborted(provider)).toBe('body')
     const { facts, response } = await proxy.recorded()
-    expect(facts).toMatchObject({ ...gone, status_code: 200, streamed: true })
+    expect(facts).toMatchObject({ ...clientGone, status_code: 200, streamed: true })
     expect(facts.error_message).toMatch(/in the middle/)
     expect(dataOf(Buffer.from(response)).length).toBeGreaterThan(0)
     expect(facts.first_token_time).not.toBeNull()
@@ -91,7 +91,7 @@ describe('a client that leaves', () => {
     post.leave()
     await providerAborted(provider)
     const exchange = await proxy.recorded()
-    expect(endingOf(exchange)).toEqual({ ...gone, status_code: 200 })
+    expect(endingOf(exchange)).toEqual({ ...clientGone, status_code: 200 })
     expect(exchange.response).toHaveLength(20)
   })
 
@@ -111,7 +111,7 @@ describe('a client that leaves', () => {
     })
   })
 
-  test('before it has taken all of a stream that is whole', async () => {
+  test('before it has read all of a complete stream', async () => {
     const event = `data: {"content":"${'x'.repeat(1_000_000)}"}\n\n`
     await using upstream = await rawUpstream((socket) => {
       socket.write(streamHead)
@@ -124,7 +124,7 @@ describe('a client that leaves', () => {
     head.pause()
     await post.firstBytes
     post.leave()
-    expect(endingOf(await proxy.recorded())).toMatchObject(gone)
+    expect(endingOf(await proxy.recorded())).toMatchObject(clientGone)
   })
 
   test('while the provider is still being connected to', async () => {
@@ -135,7 +135,7 @@ describe('a client that leaves', () => {
       (await proxy.metrics.expose()).body.includes('looptrace_proxy_in_flight_calls 1'),
     )
     post.leave()
-    expect(endingOf(await proxy.recorded())).toEqual({ ...gone, status_code: 499 })
+    expect(endingOf(await proxy.recorded())).toEqual({ ...clientGone, status_code: 499 })
   })
 })
 
@@ -160,7 +160,7 @@ describe('a provider that fails before its headers', () => {
 
   test.each([
     ['closes the connection', { cut_before_headers: true }, 502, 'provider_cut'],
-    ['sends what is no HTTP', { garbage: 'http' as const }, 502, 'provider_cut'],
+    ['sends invalid HTTP', { garbage: 'http' as const }, 502, 'provider_cut'],
   ])('%s', async (_, step, status, code) => {
     await using provider = await testProvider({ script: { steps: [step] } })
     await using proxy = await testProxy(provider)
@@ -193,7 +193,7 @@ describe('a provider that fails before its headers', () => {
     await providerAborted(provider)
   })
 
-  test('can not be connected to in time', async () => {
+  test('cannot be connected to in time', async () => {
     await using blackHole = await listenerThatNeverAccepts()
     await using proxy = await testProxy({ ...blackHole, settings: { connect_timeout_ms: 200 } })
     const answer = await rawPost(proxy.chat, question, goodHeaders).answer
@@ -271,7 +271,7 @@ describe('a provider that fails in mid-stream', () => {
     await providerAborted(provider)
   })
 
-  test.each(['event', 'data', 'chunk'] as const)('by an error of its own as %s', async (form) => {
+  test.each(['event', 'data', 'chunk'] as const)('by its own error as %s', async (form) => {
     const steps = [{ reply: { content }, stream: { error_mid_stream: { after_chunks: 2, form } } }]
     await using provider = await testProvider({ script: { steps } })
     await using proxy = await testProxy(provider)
@@ -311,7 +311,7 @@ describe('a provider that fails in the middle of an answer in one piece', () => 
 describe('a slow client', () => {
   const piece = 'x'.repeat(64 * 1024)
 
-  /** A provider that sends 64 KiB pieces for as long as they are taken. */
+  /** A provider that sends 64 KiB pieces for as long as they are read. */
   async function fireHose(pieces: number) {
     let written = 0
     const server = createServer((request, response) => {
@@ -338,7 +338,7 @@ describe('a slow client', () => {
     }
   }
 
-  test('holds the provider back, and gets everything when it reads on', async () => {
+  test('slows the provider down, and gets everything when it reads again', async () => {
     await using provider = await fireHose(1000)
     await using proxy = await testProxy(provider)
     const post = rawPost(proxy.chat, streamed, goodHeaders)
@@ -361,17 +361,17 @@ describe('a slow client', () => {
     })
   })
 
-  test('that never reads is let go', async () => {
+  test('that never reads is disconnected', async () => {
     await using provider = await fireHose(1000)
     await using proxy = await testProxy({ ...provider, settings: { idle_timeout_ms: 300 } })
     const head = await rawPost(proxy.chat, streamed, goodHeaders).head
     head.on('error', () => undefined)
     head.pause()
-    expect(endingOf(await proxy.recorded())).toEqual({ ...gone, status_code: 200 })
+    expect(endingOf(await proxy.recorded())).toEqual({ ...clientGone, status_code: 200 })
   })
 })
 
-test('connections are used again after errors of all kinds', async () => {
+test('connections are reused after errors of all kinds', async () => {
   await using provider = await testProvider({
     script: { steps: [{ times: 1, reply: { error: { status: 500 } } }] },
   })
@@ -401,7 +401,7 @@ test('connections are used again after errors of all kinds', async () => {
   expect(proxy.exchanges.map(({ facts }) => facts.status_code)).toEqual([500, 400, 415, 200])
 })
 
-test('a request that undici will not send is refused', async () => {
+test('a request that undici refuses to send is refused', async () => {
   await using proxy = await testProxy()
   const socket = connect(Number(new URL(proxy.url).port), '127.0.0.1')
   socket.write(
@@ -414,7 +414,7 @@ test('a request that undici will not send is refused', async () => {
   socket.destroy()
 })
 
-describe('close ends what is in flight', () => {
+describe('close ends calls in flight', () => {
   test('with an error, before the answer began', async () => {
     const steps = [{ stall_before_headers: true }]
     await using provider = await testProvider({ script: { steps } })
@@ -461,7 +461,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** A listener whose queue of connections is full: a further one waits for its turn for ever. */
+/** A listener whose accept queue is full: another connection waits for ever. */
 async function listenerThatNeverAccepts() {
   const { spawn } = await import('node:child_process')
   const script =

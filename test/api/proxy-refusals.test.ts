@@ -95,7 +95,7 @@ const recorded: [string, Record<string, string | string[]>, Refusal][] = [
     },
   ],
   [
-    'an Authorization that is no Bearer',
+    'an Authorization other than Bearer',
     { ...key, authorization: 'Basic c2VjcmV0OnNlY3JldA==' },
     {
       status: 401,
@@ -176,7 +176,7 @@ describe('a body that is too large', () => {
     says: /longer than 100000 bytes/,
   }
 
-  test('as declared: the answer arrives though the client is still sending', async () => {
+  test('as declared: the answer arrives although the client is still sending', async () => {
     await using provider = await testProvider()
     await using proxy = await testProxy({ ...provider, settings })
     const answer = await rawPost(proxy.chat, 'x'.repeat(150_000), goodHeaders).answer
@@ -213,7 +213,7 @@ describe('a body that is too large', () => {
     expect(facts).toMatchObject({ outcome: 'refused', error_type: 'body_too_large' })
   })
 
-  test('up to the bound it passes', async () => {
+  test('up to the limit it passes', async () => {
     await using provider = await testProvider()
     await using proxy = await testProxy({ ...provider, settings })
     const body = JSON.stringify({ ...question, user: '' })
@@ -238,7 +238,7 @@ test('bodies of all calls together are bounded', async () => {
   expect((await third.answer).status).toBe(200)
 })
 
-test('calls to a provider at one time are bounded', async () => {
+test('concurrent calls to a provider are bounded', async () => {
   await using provider = await testProvider({ script: { steps: [{ stall_before_headers: true }] } })
   await using proxy = await testProxy({ ...provider, settings: { upstream_connections_max: 1 } })
   const first = rawPost(proxy.chat, question, goodHeaders)
@@ -248,7 +248,7 @@ test('calls to a provider at one time are bounded', async () => {
   first.leave()
 })
 
-test('a key that calls too often waits', async () => {
+test('a key over its limit waits', async () => {
   await using provider = await testProvider()
   await using proxy = await testProxy({ ...provider, settings: { requests_per_minute: 2 } })
   const ask = () => rawPost(proxy.chat, question, goodHeaders).answer
@@ -295,7 +295,7 @@ describe('stopping', () => {
   })
 })
 
-describe('what is no valid HTTP', () => {
+describe('invalid HTTP', () => {
   const start = ['POST /v1/chat/completions HTTP/1.1', 'Host: h', 'X-API-Key: lt_valid']
   test.each([
     ['two content lengths', [...start, 'Content-Length: 1', 'Content-Length: 2', '', 'xx'], 400],

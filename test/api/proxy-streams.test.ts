@@ -21,7 +21,7 @@ function sentBody(provider: Provider, index = 0) {
 }
 
 describe('usage of a stream', () => {
-  test('is asked for upstream, recorded, and taken out of the client’s copy', async () => {
+  test('is requested from the provider, recorded, and removed from the client’s copy', async () => {
     await using provider = await testProvider({ script: { steps: [{ reply: { content } }] } })
     await using proxy = await testProxy(provider)
     const asked = { ...question, stream_options: { include_usage: true } }
@@ -48,7 +48,7 @@ describe('usage of a stream', () => {
     expect(answer.body.toString().split('\n\n')).toEqual(unasked.filter((e) => e !== usage[0]))
   })
 
-  test.each([true, false])('an explicit %s stays as it is', async (include_usage) => {
+  test.each([true, false])('an explicit %s stays unchanged', async (include_usage) => {
     await using provider = await testProvider({ script: { steps: [{ reply: { content } }] } })
     await using proxy = await testProxy(provider)
     const body = JSON.stringify({ ...question, stream_options: { include_usage } })
@@ -68,7 +68,7 @@ describe('usage of a stream', () => {
     ['each byte by itself', { content }, { split_at_every_byte: true }],
     ['usage in every chunk', { content }, { usage: 'every_chunk' as const }],
     ['no usage at all', { content }, { usage: 'never' as const }],
-  ])('the client gets what it gets without us: %s', async (_, reply, stream) => {
+  ])('the client gets what it would get without the proxy: %s', async (_, reply, stream) => {
     const script = { repeatable: true, steps: [{ reply, stream }] }
     await using provider = await testProvider({ script })
     await using proxy = await testProxy(provider)
@@ -79,7 +79,7 @@ describe('usage of a stream', () => {
     expect(sentBody(provider, 1).stream_options).toEqual({ include_usage: true })
   })
 
-  test('only the usage chunk is gone from events of several lines', async () => {
+  test('only the usage chunk is removed from events of several lines', async () => {
     const steps = [{ reply: { content }, stream: { multi_line_data: true } }]
     await using provider = await testProvider({ script: { steps } })
     await using proxy = await testProxy(provider)
@@ -156,7 +156,7 @@ describe('a provider that refuses stream_options', () => {
     expect(provider.seen().total).toBe(1)
   })
 
-  test('any other 400 passes through unchanged, and is asked for once', async () => {
+  test('any other 400 passes through unchanged, without a second request', async () => {
     const steps = [{ reply: { error: { status: 400, message: 'no such model' } } }]
     await using provider = await testProvider({ script: { steps } })
     await using proxy = await testProxy(provider)
@@ -180,7 +180,7 @@ describe('a provider that refuses stream_options', () => {
     expect(provider.seen().total).toBe(1)
   })
 
-  test('a second 400 is not held against the provider', async () => {
+  test('a second 400 does not mark the provider', async () => {
     const steps = [{ reply: { error: { status: 400, message: 'no model stream_options' } } }]
     await using provider = await testProvider({ script: { steps } })
     await using proxy = await testProxy(provider)
@@ -200,7 +200,7 @@ describe('split anywhere', () => {
   ]
   const bytes = Buffer.from(events.join(''))
 
-  test('the client gets all but the usage, at every byte offset', async () => {
+  test('the client gets everything but the usage, split at every byte offset', async () => {
     let at = 0
     await using upstream = await rawUpstream(async (socket) => {
       const split = at
@@ -238,7 +238,7 @@ test('the head of a stream is passed on before its first token', async () => {
   expect(endingOf(await proxy.recorded())).toMatchObject({ outcome: 'complete' })
 })
 
-test('each event is passed on when it comes, not later', async () => {
+test('each event is passed on when it arrives, not later', async () => {
   const steps: (() => void)[] = []
   await using upstream = await rawUpstream((socket) => {
     socket.write(streamHead)

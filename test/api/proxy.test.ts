@@ -48,11 +48,11 @@ test('a completion passes through unchanged and is recorded', async () => {
   expect(facts.observation_id).toMatch(/^[0-9a-f]{16}$/)
   expect(facts.response_type).toMatch(/^application\/json/)
   expect(Number(facts.end_time)).toBeGreaterThanOrEqual(Number(facts.start_time))
-  // What is not streamed has no first token that anybody could have read.
+  // An answer in one piece has no first token.
   expect(facts.first_token_time).toBeNull()
 })
 
-test('each provider and each endpoint has its own path, and a query passes on', async () => {
+test('each provider and each endpoint has its own path, and a query is passed on', async () => {
   await using provider = await testProvider()
   await using proxy = await testProxy(provider)
   const ask = (path: string, name: string) =>
@@ -79,7 +79,7 @@ test('each provider and each endpoint has its own path, and a query passes on', 
 })
 
 describe('request headers', () => {
-  test('ours, hop-by-hop ones and those that Connection names end here; others pass', async () => {
+  test('ours, hop-by-hop ones and those that Connection names are removed; others pass', async () => {
     await using provider = await testProvider()
     await using proxy = await testProxy(provider)
     await rawPost(proxy.chat, question, {
@@ -165,7 +165,7 @@ describe('request headers', () => {
     })
   })
 
-  test('a traceparent that is not valid starts a new trace and is still recorded', async () => {
+  test('an invalid traceparent starts a new trace and is still recorded', async () => {
     await using provider = await testProvider()
     await using proxy = await testProxy(provider)
     const headers = { ...goodHeaders, traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` }
@@ -176,7 +176,7 @@ describe('request headers', () => {
     expect(facts.attributes['w3c.traceparent']).toBe(headers.traceparent)
   })
 
-  test('a key that is looked up with a promise works the same', async () => {
+  test('a key that is looked up asynchronously works the same', async () => {
     await using provider = await testProvider()
     await using proxy = await testProxy(provider)
     const headers = { ...goodHeaders, 'x-api-key': 'lt_slow' }
@@ -186,7 +186,7 @@ describe('request headers', () => {
 })
 
 describe('answer headers', () => {
-  test('a request id of ours fills in where the provider gave none', async () => {
+  test('a generated request id is added if the provider sent none', async () => {
     await using upstream = await rawUpstream((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
     })
@@ -197,7 +197,7 @@ describe('answer headers', () => {
     expect((await proxy.recorded()).facts.attributes).toEqual({})
   })
 
-  test('the provider’s pass but for hop-by-hop ones', async () => {
+  test('the provider’s pass except for hop-by-hop ones', async () => {
     const headers = {
       'Retry-After': '3',
       'X-RateLimit-Remaining': '0',
@@ -244,7 +244,7 @@ describe('a provider’s error passes through unchanged', () => {
   })
 })
 
-test('a compressed answer passes as it is and is recorded as it is', async () => {
+test('a compressed answer is passed on and recorded unchanged', async () => {
   await using provider = await testProvider({ script: { steps: [{ gzip: true }] } })
   await using proxy = await testProxy(provider)
   const answer = await rawPost(proxy.chat, question, goodHeaders).answer
@@ -259,7 +259,7 @@ test.each([
   ['with __proto__', '{"__proto__":{"stream":true},"constructor":{"prototype":{}},"model":"m"}'],
   ['no JSON', 'garbage \u0000 "stream": true'],
   ['empty', ''],
-])('a body that is %s is only bytes here', async (_, body) => {
+])('a body that is %s is passed on as bytes', async (_, body) => {
   await using provider = await testProvider()
   await using proxy = await testProxy(provider)
   const direct = await rawPost(`${provider.base_urls.openai}/chat/completions`, body).answer
@@ -270,7 +270,7 @@ test.each([
   expect(Buffer.from(request).toString()).toBe(body)
 })
 
-test('a request above the capture bound passes on and is recorded without its body', async () => {
+test('a request above the capture bound is passed on and recorded without its body', async () => {
   await using provider = await testProvider()
   await using proxy = await testProxy({
     ...provider,

@@ -48,33 +48,36 @@ describe('an estimate', () => {
     ['pages of a filter', { ...observations, where: ofName }],
     ['pages with content', { ...observations, where: ofName, select: ['input'] }],
     ['a task', { ...observations, where: { field: 'task_id', op: 'eq', value: 't' } }],
-  ])('of %s is near what is read, or says why it is not known', async (_what, given) => {
-    const body = JSON.parse(
-      JSON.stringify(given, (_key, value) => (typeof value === 'function' ? value() : value)),
-    )
-    const { estimate } = await explained(body)
-    const { stats } = await ran(body)
-    if (estimate.rows === null) {
-      expect(estimate.reason).toMatch(/./)
-      expect(stats.rows_read).toBeLessThanOrEqual(estimate.rows_at_most * 2)
-      return
-    }
-    expect(estimate.reason).toBeNull()
-    expect(stats.rows_read).toBeLessThanOrEqual(estimate.rows * 3)
-    expect(stats.rows_read).toBeGreaterThanOrEqual(estimate.rows / 3)
-  })
+  ])(
+    'of %s is near the rows that are read, or has a reason why it is unknown',
+    async (_what, given) => {
+      const body = JSON.parse(
+        JSON.stringify(given, (_key, value) => (typeof value === 'function' ? value() : value)),
+      )
+      const { estimate } = await explained(body)
+      const { stats } = await ran(body)
+      if (estimate.rows === null) {
+        expect(estimate.reason).toMatch(/./)
+        expect(stats.rows_read).toBeLessThanOrEqual(estimate.rows_at_most * 2)
+        return
+      }
+      expect(estimate.reason).toBeNull()
+      expect(stats.rows_read).toBeLessThanOrEqual(estimate.rows * 3)
+      expect(stats.rows_read).toBeGreaterThanOrEqual(estimate.rows / 3)
+    },
+  )
 })
 
-test('it runs nothing: what is to be found first is not looked for', async () => {
+test('it runs nothing: rows of a sub-query are not looked up', async () => {
   const none = { field: 'task_id', op: 'eq', value: 'no such task' }
   const { estimate } = await explained({ ...observations, where: none })
-  // Were it known that there is none, nothing would be left to be read.
+  // If it knew that the sub-query is empty, no rows would be left to read.
   expect(estimate.rows_at_most).toBeGreaterThan(rows / 3)
   const page = await explained(observations)
   expect(page.estimate.rows_at_most).toBeGreaterThan(rows / 3)
 })
 
-test('what would be refused, or slow, is warned of', async () => {
+test('refused and slow queries get warnings', async () => {
   const codes = async (body: object) =>
     (await explained(body)).warnings.map(({ code }: { code: string }) => code)
   expect(await codes({ ...observations, where: containing('x'), select: ['input'] })).toEqual([
@@ -92,7 +95,7 @@ test('what would be refused, or slow, is warned of', async () => {
   expect(await codes({ ...observations, where: byTrace() })).toEqual([])
 })
 
-test('it tells store, statement, limits and the query as it was understood', async () => {
+test('it shows store, statement, limits and the normalised query', async () => {
   const body = await explained({ ...observations, where: byTrace(), limit: 3 })
   expect(body).toMatchObject({
     kind: 'query',

@@ -32,7 +32,7 @@ let gates: { clickhouse: TcpGate; postgres: TcpGate }
 let relational: Relational<HotTables & JobTables & RouteTables>
 let server: HttpServer
 let project_id: string
-/** What happens between the choice of a store and its use. */
+/** Hook between the choice of a store and its use. */
 let afterChoice: () => void = () => undefined
 const closing: (() => Promise<unknown>)[] = []
 
@@ -50,7 +50,7 @@ beforeAll(async () => {
     logger,
   })
   const { db } = relational
-  // Known routings are never old here: an outage must be met on the way to the rows, too.
+  // Cached routings never expire here: an outage must be met on the way to the rows, too.
   const routings = createRoutingCache({ db, clock: { now_ms: () => 0 } })
   const choose = chooseByRouting({ db, routings, clock: hot.clock })
   const chooseStore: ChooseStore = async (asked) => {
@@ -130,8 +130,8 @@ async function ask(path: 'query' | 'query/aggregate', hours = 2) {
   return { status: reply.statusCode, body: reply.json() }
 }
 
-describe('the store that was chosen', () => {
-  test('answers, and says so', async () => {
+describe('the chosen store', () => {
+  test('answers, and is named', async () => {
     await route()
     expect((await ask('query')).body).toMatchObject({
       served_by: 'postgres',
@@ -164,7 +164,7 @@ describe('the store that was chosen', () => {
     expect(body.detail).toMatch(name)
   })
 
-  test('is away before it could be chosen', async () => {
+  test('is unavailable before it is chosen', async () => {
     await route()
     await ask('query')
     gates.postgres.close()

@@ -29,7 +29,7 @@ async function insertFinding(given: Record<string, string | number>): Promise<vo
   `.execute(api.relational.db)
 }
 
-test('findings are asked for, filtered and sorted by how bad they are', async () => {
+test('findings are queried, filtered and sorted by severity', async () => {
   const { status, body } = await api.call('query', {
     ...{ entity: 'findings', window },
     where: { field: 'state', op: 'ne', value: 'withdrawn' },
@@ -44,7 +44,7 @@ test('findings are asked for, filtered and sorted by how bad they are', async ()
   ])
 })
 
-test('they are counted by type, and nobody else sees them', async () => {
+test('they are counted by type, and other projects do not see them', async () => {
   const asked = {
     ...{ entity: 'findings', window, group_by: ['type'] },
     measures: [
@@ -65,7 +65,7 @@ test('they are counted by type, and nobody else sees them', async () => {
   expect([stranger.status, stranger.body.rows]).toEqual([200, []])
 })
 
-test('all fields come, but no evidence; tasks tell their worst severity', async () => {
+test('all fields are returned except evidence; tasks have their worst severity', async () => {
   const { status, body } = await api.call('query', { entity: 'findings', window })
   expect([status, body.rows.length]).toEqual([200, 3])
   expect(JSON.stringify(body)).not.toContain('secret')

@@ -9,7 +9,7 @@ import { tcpGate } from '../support/tcp-gate.ts'
 
 const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }
 const rows = 1_500_000
-/** Takes seconds: every record is a group of its own. */
+/** Takes seconds: every record is a separate group. */
 const heavy = {
   entity: 'observations',
   window,
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const columnar = await migratedClickHouse(database)
   project_id = '0198c0de-0000-7000-8000-0000000000aa'
   await insertMany(columnar, { project_id, rows })
-  // One part, as a server has it after its merges: a page reads some granules of each part.
+  // One part, as after merges: a page reads some granules of each part.
   await columnar.command('OPTIMIZE TABLE observations FINAL', {}, { timeout_ms: 60_000 })
   await columnar.close()
 }, 120_000)
@@ -78,7 +78,7 @@ describe('over a limit', () => {
     expect(warnings).toContainEqual({ code: 'over_limit', detail })
   })
 
-  test('of rows a page in order is not, since it stops when it is full', async () => {
+  test('of rows a page in order is allowed, because it stops when it is full', async () => {
     const api = await apiWith({ settings: { query_rows_read_max: 100_000 } })
     const { status, body } = await api.call('query', { entity: 'observations', window, limit: 20 })
     expect([status, body.rows.length]).toEqual([200, 20])
@@ -95,7 +95,7 @@ describe('over a limit', () => {
   })
 })
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   test('stops its statement in ClickHouse', async () => {
     const api = await apiWith()
     const leaving = new AbortController()
@@ -105,7 +105,7 @@ describe('a client that leaves', () => {
     leaving.abort()
     await expect(left).rejects.toThrow('abort')
     await eventually('it is gone', async () => (await running()) === 0)
-    await eventually('it is told', () => api.served.length === 1)
+    await eventually('it is reported', () => api.served.length === 1)
     expect(api.served).toMatchObject([{ failed: 'client_left' }])
   })
 
@@ -120,13 +120,13 @@ describe('a client that leaves', () => {
       await expect(left).rejects.toThrow('abort')
       await eventually('it is gone', async () => (await running()) === 0)
     })
-    // The connections are of use afterwards.
+    // The connections can be used afterwards.
     expect((await api.call('query', { entity: 'tasks', window })).status).toBe(200)
   })
 })
 
-describe('more queries of a project than may run', () => {
-  test('wait for their turn, and are refused when it does not come', async () => {
+describe('more queries of a project than allowed', () => {
+  test('wait for a slot, and are refused after a while', async () => {
     const settings = { query_running_max: 1, query_waiting_max: 1, query_wait_ms_max: 300 }
     const api = await apiWith({ settings })
     await withLockedTasks(api, async () => {
@@ -141,7 +141,7 @@ describe('more queries of a project than may run', () => {
       expect([one.status, other.status]).toEqual([429, 429])
       expect(one.body.code).toBe('rate_limited')
       expect(one.headers.get('retry-after')).toBe('1')
-      // Another project is not held up.
+      // Another project is not delayed.
       const elsewhere = {
         headers: { 'x-api-key': 'lt_0198c0de-0000-7000-8000-0000000000bb query:run' },
       }
@@ -154,7 +154,7 @@ describe('more queries of a project than may run', () => {
   })
 })
 
-describe('a store that is away', () => {
+describe('an unavailable store', () => {
   test('is named, and nothing is answered', async () => {
     await using gate = await tcpGate(database.url)
     const columnar = openColumnar({ ...columnarOptions(database), url: gate.url })
@@ -196,7 +196,7 @@ describe('a store that is away', () => {
   })
 })
 
-test('what is served is counted and told', async () => {
+test('served queries are counted and reported', async () => {
   const api = await apiWith()
   await api.insert([observationOf({ project_id })])
   await api.call('query/aggregate', counted)
@@ -217,7 +217,7 @@ test('what is served is counted and told', async () => {
 
 const byTrace = { field: 'trace_id', op: 'eq', value: '0198c0de-0000-7000-8000-000000000001' }
 
-/** While another transaction holds the table, whoever reads it waits. */
+/** While another transaction locks the table, its readers wait. */
 async function withLockedTasks(api: QueryApi, work: () => Promise<void>): Promise<void> {
   const client = await api.relational.pool.connect()
   try {

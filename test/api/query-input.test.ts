@@ -21,7 +21,7 @@ function nested(depth: number): object {
   return depth === 0 ? clause : { not: nested(depth - 1) }
 }
 
-describe('bad input is 400 that says where and what is right', () => {
+describe('invalid input is 400 with its position and what is valid', () => {
   test.each<[string, string, object, string, RegExp]>([
     ['an unknown entity', 'query', { ...observations, entity: 'spans' }, '/entity', /observations/],
     [
@@ -146,7 +146,7 @@ describe('bad input is 400 that says where and what is right', () => {
     expect(fault?.detail).toMatch(detail)
   })
 
-  test('so is what is no JSON, and arrays without end', async () => {
+  test('so are invalid JSON and unlimited arrays', async () => {
     for (const path of paths) {
       expect((await api.call(path, '{"entity":')).body.code).toBe('invalid_json')
       const deep = `{"where":${'[{"and":'.repeat(50_000)}`
@@ -161,8 +161,8 @@ function where(filter: object) {
   return { ...observations, where: filter }
 }
 
-describe('who may ask', () => {
-  test.each(paths)('%s takes keys with one of two scopes, and viewers', async (path) => {
+describe('permissions', () => {
+  test.each(paths)('%s accepts keys with one of two scopes, and viewers', async (path) => {
     const body = path === 'query' ? observations : counted
     const as = async (headers: Record<string, string>) =>
       (await api.call(path, body, { headers })).status
@@ -188,7 +188,7 @@ describe('who may ask', () => {
   })
 })
 
-describe('text is taken as it is', () => {
+describe('text is literal', () => {
   const hostile = [
     '100%',
     'a_b',
@@ -203,7 +203,7 @@ describe('text is taken as it is', () => {
     '[a-z]+',
   ]
 
-  test.each(hostile)('%j is found by itself alone', async (text) => {
+  test.each(hostile)('%j matches only itself', async (text) => {
     const project_id = newId()
     const at = (name: string, id: string) =>
       observationOf({ project_id, name, observation_id: id, start_time: queryStart })

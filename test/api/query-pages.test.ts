@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => api?.[Symbol.asyncDispose]())
 
-/** Records of a project of their own, one a second. */
+/** Records of a separate project, one a second. */
 async function projectWith(count: number) {
   const project_id = newId()
   const headers = keyOf(project_id, 'query:run')
@@ -40,7 +40,7 @@ describe('pages', () => {
     ['the earliest first', [{ field: 'start_time', direction: 'asc' }]],
     ['what many have in common', [{ field: 'model', direction: 'asc' }]],
     ['what is not always known', [{ field: 'cost_usd', direction: 'desc' }]],
-  ])('in the order of %s hold every record once, while others come', async (_order, order_by) => {
+  ])('in the order of %s hold every record once, while others arrive', async (_order, order_by) => {
     const { headers, record } = await projectWith(40)
     const seen: string[] = []
     let cursor: string | null = null
@@ -83,7 +83,7 @@ describe('pages', () => {
 })
 
 describe('a cursor', () => {
-  test('is of one query and one project', async () => {
+  test('belongs to one query and one project', async () => {
     const { headers } = await projectWith(20)
     const { body: page } = await api.call('query', body, { headers })
     const cursor = page.next_cursor

@@ -21,7 +21,7 @@ beforeAll(async () => {
   desk = await openArchiveDesk(await folderBlobs())
   await writeRecords(desk.columnar, { project_id, days: 3, each: 20 })
   const archive = await desk.archive(project_id)
-  // Of the first day everything is gone, of the second and third everything is live.
+  // The first day was deleted, the second and third are live.
   for (const kind of ['observations', 'traces', 'events', 'links', 'correlations']) {
     const time = kind === 'observations' ? 'start_time' : 'time'
     await desk.columnar.command(
@@ -50,7 +50,7 @@ const counted = async (entity: string, more: object = {}) => {
 }
 
 test.each(['observations', 'events', 'links', 'correlations', 'traces'])(
-  'of %s those that are live, restored, or both count once',
+  'of %s live, restored and duplicated ones count once',
   async (entity) => {
     expect((await counted(entity)).n).toBe(40)
     expect(await counted(entity, { include_restored: true })).toEqual({
@@ -84,7 +84,7 @@ test('pages have each record once, with content, in order', async () => {
   expect(new Set(seen).size).toBe(60)
 })
 
-test('a version that is written after the archive was made is the one that counts', async () => {
+test('a version that was written after the archive is the one that counts', async () => {
   const asked = {
     entity: 'observations',
     window,
@@ -153,7 +153,7 @@ test("another project's slices are not seen, nor are expired ones", async () => 
   now_ms = Date.now()
 })
 
-test('explain tells that only ClickHouse has what was restored; of tasks nothing is', async () => {
+test('explain reports that only ClickHouse has restored rows, and no tasks', async () => {
   const body = { entity: 'observations', window, include_restored: true }
   const explained = await api.call('query/explain', body)
   expect(explained).toMatchObject({

@@ -22,7 +22,9 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all(opened.map((api) => api[Symbol.asyncDispose]())))
 
-/** A ClickHouse that takes eight seconds for 40,000 rows; when `late`, it keeps no time either. */
+/**
+ * A ClickHouse that takes eight seconds for 40,000 rows; when `late`, it ignores time limits too.
+ */
 function slowClickHouse(url: string, { late = false } = {}): Columnar {
   const columnar = openColumnar({ ...columnarOptions(database), url })
   return {
@@ -95,7 +97,7 @@ describe('the time limit of a query', () => {
     await withLockedRows(api, async () => {
       const asked = api.call('query/aggregate', counted)
       const pid = await eventually('it runs', () => backendOf(api))
-      // A process that is stopped keeps no time.
+      // A stopped process ignores time limits.
       process.kill(pid, 'SIGSTOP')
       try {
         expect((await asked).body).toMatchObject(tooExpensive)
@@ -146,7 +148,7 @@ describe('a store that does not answer', () => {
     gate.open()
   })
 
-  test('since somebody else ended the statement: the other one does', async () => {
+  test('because another client ended the statement: the other one does', async () => {
     const api = await apiWith(['postgres', 'clickhouse'], 10_000)
     await withLockedRows(api, async () => {
       const asked = api.call('query/aggregate', counted)
@@ -156,7 +158,7 @@ describe('a store that does not answer', () => {
     })
   })
 
-  test('since it waits for a lock no longer: the other one does', async () => {
+  test('because its wait for a lock ended: the other one does', async () => {
     const url = new URL(await testPostgres())
     url.searchParams.set('options', '-c lock_timeout=100')
     const api = await apiWith(['postgres', 'clickhouse'], 10_000, { postgres_url: url.href })
@@ -166,7 +168,7 @@ describe('a store that does not answer', () => {
     })
   })
 
-  test('to what explain asks is 503, and no error of ours', async () => {
+  test('to explain is 503, and no internal error', async () => {
     const api = await apiWith(['postgres', 'clickhouse'], 10_000)
     await withLockedRows(api, async () => {
       const reply = await api.call('query/explain', counted)
@@ -176,7 +178,7 @@ describe('a store that does not answer', () => {
   })
 })
 
-/** While another transaction holds the table, whoever reads it waits. */
+/** While another transaction locks the table, its readers wait. */
 async function withLockedRows({ relational }: QueryApi, work: () => Promise<void>): Promise<void> {
   const client = await relational.pool.connect()
   try {

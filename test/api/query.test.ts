@@ -63,7 +63,7 @@ describe('a query', () => {
     ])
   })
 
-  test('says that there are more groups than the limit', async () => {
+  test('reports that there are more groups than the limit', async () => {
     const body = {
       entity: 'observations',
       window,
@@ -76,7 +76,7 @@ describe('a query', () => {
     expect([all.body.rows.length, all.body.truncated]).toEqual([120, false])
   })
 
-  test('is in the log by its hash, and no value of it', async () => {
+  test('is logged by its hash, without any of its values', async () => {
     const secret = 'a value that is nobody else its business'
     const where = { field: 'user_id', op: 'eq', value: secret }
     const body = { entity: 'observations', window, where }

@@ -18,7 +18,9 @@ async function projectWith(policy: object, agos: readonly number[]): Promise<str
   return project
 }
 
-/** Stores an observation as of some instant: archives have what was stored before they were made. */
+/**
+ * Stores an observation as of some instant: archives have the rows that were stored before them.
+ */
 async function store(
   project: string,
   { id, ago, stored }: { id: string; ago: number; stored: string },
@@ -32,7 +34,9 @@ async function store(
   )
 }
 
-/** Stands for the capability that archives: says that it did, and what it wants to. */
+/**
+ * Replaces the archive capability: records the archives that exist and those that are requested.
+ */
 async function archiveAll(project: string, result: object = { verified: true }): Promise<void> {
   const worker = startWorker(api.db, [{ kind: 'archive', run: async () => ({ ...result }) }])
   for (const { id } of await archivesOf(project)) await jobIn(api.db, id, 'succeeded')
@@ -51,7 +55,7 @@ async function left(project: string): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-test('a day that is being archived is neither deleted nor masked, whatever the policy says', async () => {
+test('a day that is being archived is neither deleted nor masked, under any policy', async () => {
   const body = { days: { content: 7, observations: 30 } }
   const project = await projectWith(body, [40, 41, 10])
   const window = (ago: number) => ({
@@ -74,7 +78,7 @@ test('a day that is being archived is neither deleted nor masked, whatever the p
   expect((await api.run(project))['result']).toMatchObject({ deleted_rows: 1, masked_rows: 1 })
 })
 
-test('with archive_before_delete a day goes once a verified archive has all of it', async () => {
+test('with archive_before_delete a day is deleted once a verified archive has all of it', async () => {
   const body = { days: { observations: 30 }, archive_before_delete: true }
   const project = await projectWith(body, [40, 41, 10])
   const asked = await api.run(project)
@@ -89,7 +93,7 @@ test('with archive_before_delete a day goes once a verified archive has all of i
     { from: `${dateAgo(40)}T00:00:00.000Z`, to: `${dateAgo(39)}T00:00:00.000Z` },
   ])
   expect(archives[0]?.requested_by).toBe(`job:${asked['job_id']}`)
-  // While they are made nothing goes, and no others are asked for.
+  // While they are written nothing is deleted, and no others are requested.
   expect((await api.run(project))['result']).toMatchObject({ deleted_rows: 0 })
   expect(await archivesOf(project)).toHaveLength(2)
   expect(await left(project)).toHaveLength(3)
@@ -99,7 +103,7 @@ test('with archive_before_delete a day goes once a verified archive has all of i
   expect(await left(project)).toEqual(['o-10'])
 })
 
-test('an archive that is not verified does not count', async () => {
+test('an unverified archive does not count', async () => {
   const body = { days: { observations: 30 }, archive_before_delete: true }
   const project = await projectWith(body, [40])
   await api.run(project)
@@ -108,7 +112,7 @@ test('an archive that is not verified does not count', async () => {
   expect(await left(project)).toEqual(['o-40'])
 })
 
-test('rows that came after the archive stay until another one has them', async () => {
+test('rows that arrived after the archive stay until another one has them', async () => {
   const body = { days: { observations: 30 }, archive_before_delete: true }
   const project = await projectWith(body, [40])
   await api.run(project)

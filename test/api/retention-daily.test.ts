@@ -39,7 +39,7 @@ function workerAt(clock: TestClock, hour = 3) {
   return () => chore.run(new AbortController().signal)
 }
 
-/** A project whose policy was set at noon of 2026-11-21, as the API's clock has it. */
+/** A project whose policy was set at noon of 2026-11-21, by the API's clock. */
 async function projectWithPolicy(): Promise<string> {
   const project = await api.newProject()
   const { body: set } = await api.call('PUT', path, project, { body })
@@ -62,7 +62,7 @@ async function endRuns(project: string): Promise<void> {
   }
 }
 
-test('a policy that is set today runs when it says, also when the worker starts before', async () => {
+test('a policy that is set today runs at its time, also if the worker starts before', async () => {
   const [project, without] = [await projectWithPolicy(), await api.newProject()]
   const clock = clockAt('2026-11-21T12:01:00Z')
   await workerAt(clock)()
@@ -77,7 +77,7 @@ test('a policy that is set today runs when it says, also when the worker starts 
   expect(await nextRun(without)).toBeNull()
 })
 
-test('a slot has one run, however many workers come, and whenever they start', async () => {
+test('a time has one run, however many workers there are, and whenever they start', async () => {
   const project = await projectWithPolicy()
   const clock = clockAt('2026-11-22T03:00:00Z')
   const workers = Array.from({ length: 4 }, () => workerAt(clock))
@@ -91,7 +91,7 @@ test('a slot has one run, however many workers come, and whenever they start', a
   expect(await runsOf(project)).toHaveLength(1)
 })
 
-test('a worker that died after it asked for the run asks for no second one', async () => {
+test('after a worker died that requested the run, no second one is requested', async () => {
   const project = await projectWithPolicy()
   const clock = clockAt('2026-11-22T03:00:00Z')
   await workerAt(clock)()
@@ -107,7 +107,7 @@ test('a worker that died after it asked for the run asks for no second one', asy
   expect(await nextRun(project)).toBe('2026-11-23T03:00:00.000Z')
 })
 
-test('slots that no worker was there for are made up for once, late, and the run says so', async () => {
+test('missed times get one late run, which reports it', async () => {
   const project = await projectWithPolicy()
   const clock = clockAt('2026-11-24T10:00:00Z')
   expect(await nextRun(project)).toBe('2026-11-22T03:00:00.000Z')
@@ -125,7 +125,7 @@ test('slots that no worker was there for are made up for once, late, and the run
   ])
 })
 
-test('while a run is under way the next one waits', async () => {
+test('while a run is active the next one waits', async () => {
   const project = await projectWithPolicy()
   const asked = await api.call('POST', '/retention/run', project)
   expect(asked.body).toMatchObject({ scheduled_for: null, is_late: false })
@@ -143,7 +143,7 @@ test('while a run is under way the next one waits', async () => {
   ])
 })
 
-test('a policy that is changed names its time again, and what was due before is not', async () => {
+test('a changed policy sets its time again, and earlier times are void', async () => {
   const project = await projectWithPolicy()
   const missed = { next_run_at: '2026-11-20T03:00:00.000Z' }
   await api.db
@@ -158,7 +158,7 @@ test('a policy that is changed names its time again, and what was due before is 
   expect(await runsOf(project)).toEqual([])
 })
 
-test('another hour counts from the next slot on', async () => {
+test('another hour applies from the next time on', async () => {
   const project = await projectWithPolicy()
   const clock = clockAt('2026-11-22T02:00:00Z')
   await workerAt(clock, 1)()
@@ -168,7 +168,7 @@ test('another hour counts from the next slot on', async () => {
   expect(await nextRun(project)).toBe('2026-11-23T01:00:00.000Z')
 })
 
-test('a policy of an earlier version, which names no time, goes on by the hour', async () => {
+test('a policy of an earlier version, without a stored time, continues by the hour', async () => {
   const [old, young, done] = [
     await projectWithPolicy(),
     await projectWithPolicy(),
@@ -183,7 +183,7 @@ test('a policy of an earlier version, which names no time, goes on by the hour',
   await updated(old, '2026-11-20T12:00:00.000Z')
   await updated(young, '2026-11-21T12:00:00.000Z')
   await updated(done, '2026-11-20T12:00:00.000Z')
-  // As the earlier version named the run of a day.
+  // The earlier version's name for the run of a day.
   const { id } = await enqueueTestJob(api.db, {
     ...{ project_id: done, kind: 'retention', once_key: 'retention 2026-11-21' },
   })

@@ -22,7 +22,7 @@ const ago = fc.integer({ min: -1, max: 8 })
 const environment = fc.constantFrom(...environments)
 const user = fc.constantFrom(...users)
 
-/** A trace whose records lie on days of their own, and who it belongs to. */
+/** A trace whose records are on days of their own, and its owners. */
 const anyTrace = fc.record({
   observations: fc.array(fc.record({ ago, environment, user, said: fc.boolean() }), {
     maxLength: 3,
@@ -38,7 +38,7 @@ const anyTrace = fc.record({
 const anyTask = fc.record({ ago, environment, user, talk: fc.constantFrom(-1, 0, 1, 2) })
 const anyTalk = fc.record({ ago, user, tasks: fc.constantFrom(0, 2) })
 
-/** Days that fit together: what is shorter lies within what is longer. */
+/** Consistent days: shorter periods lie within longer ones. */
 const anyDays = fc
   .array(fc.option(fc.integer({ min: 1, max: 6 }), { freq: 6 }), { minLength: 4, maxLength: 4 })
   .map((days) => {
@@ -74,7 +74,7 @@ const anyCase = fc.record({
 })
 type Case = typeof anyCase extends fc.Arbitrary<infer Given> ? Given : never
 
-/** Writes a case into both stores; answers its project. */
+/** Writes a case into both stores; returns its project. */
 async function write(given: Case): Promise<string> {
   const project = await api.newProject()
   const trace_ids = given.traces.map(() => newId())
@@ -238,7 +238,7 @@ function reported(buckets: unknown): Record<string, number> {
     sums[kind] = (sums[kind] ?? 0) + rows
   }
   for (const { kind, action, rows } of buckets as Bucket[]) {
-    // Baggage is content as a whole, so its rows go.
+    // Baggage is content as a whole, so its rows are deleted.
     if (action === 'delete' || (action === 'mask' && kind === 'correlations')) add(kind, rows)
     if (action === 'mask' && kind === 'observations') add('content', rows)
   }

@@ -28,11 +28,11 @@ async function setPolicy(project: string, body: object): Promise<void> {
 }
 
 /** Ends the job of an answer, as a worker does. */
-async function done(asked: { body: Record<string, unknown> }): Promise<void> {
+async function runJob(asked: { body: Record<string, unknown> }): Promise<void> {
   await api.done(String(asked.body['job_id']), handler())
 }
 
-test('each way to ask for a dry run answers 202 with a run, which Location names', async () => {
+test('each way to request a dry run answers 202 with a run, which Location names', async () => {
   const project = await api.newProject()
   const body = { days: { observations: 30 } }
   const ways = [
@@ -47,7 +47,7 @@ test('each way to ask for a dry run answers 202 with a run, which Location names
       ...{ status: 202, location: `/api/v2/observability${runs}/${job_id}` },
       body: { kind: 'retention_dry_run', dry_run: true, state: 'queued', result: null },
     })
-    await done(asked)
+    await runJob(asked)
     const read = await api.call('GET', `${runs}/${job_id}`, project)
     expect(read.body).toMatchObject({ state: 'succeeded', result: { deleted_rows: 0 } })
   }
@@ -62,7 +62,7 @@ test('each way to ask for a dry run answers 202 with a run, which Location names
   expect(dry.body).toMatchObject({ total: 3, runs: [{ rules: { days: body.days } }, {}, {}] })
 })
 
-test("with wait=true the answer has the result; no run is on the policy's record", async () => {
+test("with wait=true the answer has the result; the policy's state shows no run", async () => {
   const project = await api.newProject()
   await api.seed(project, { observations: [{ start_time: daysAgo(40) }] })
   await setPolicy(project, { days: { observations: 30 } })
@@ -81,7 +81,7 @@ test("with wait=true the answer has the result; no run is on the policy's record
   expect((await api.rows(project))['observations']).toBe(1)
 })
 
-test('a project has one dry run at a time, whichever way it asks; others are not kept waiting', async () => {
+test('a project has one dry run at a time, requested in any way; other projects do not wait', async () => {
   const [project, other] = [await api.newProject(), await api.newProject()]
   const first = await api.call('POST', run, project)
   expect(first.status).toBe(202)
@@ -96,10 +96,10 @@ test('a project has one dry run at a time, whichever way it asks; others are not
   }
   const elsewhere = await api.call('POST', run, other)
   expect(elsewhere.status).toBe(202)
-  // A dry run keeps no run from beginning.
+  // A dry run delays no run.
   expect((await api.call('POST', '/retention/run', project)).status).toBe(202)
-  await done(first)
-  await done(elsewhere)
+  await runJob(first)
+  await runJob(elsewhere)
   expect((await api.call('POST', run, project)).status).toBe(202)
 })
 
@@ -173,14 +173,14 @@ test('the number of statements depends on neither days nor environments', async 
     }
     return count
   }
-  // The first one reads how the tables are made, too.
+  // The first one reads the table definitions, too.
   await statements(1, ['prod'])
   const few = await statements(4, ['prod'])
   const many = await statements(20, ['prod', 'dev', 'ci', 'stage', 'test'])
   expect(many).toBe(few)
 })
 
-test('conversations that are due once their tasks are gone are counted', async () => {
+test('conversations that become due when their tasks are deleted are counted', async () => {
   const project = await api.newProject()
   const at = (ago: number) => new Date(retentionNow_ms - ago * 86_400_000)
   const talks = Array.from({ length: 3 }, () => newId())
@@ -235,7 +235,7 @@ test('conversations that are due once their tasks are gone are counted', async (
   )
 })
 
-test('a dry run and its buckets are for their own project, and count its rows alone', async () => {
+test('a dry run and its buckets belong to one project, and count only its rows', async () => {
   const [project, other] = [await api.newProject(), await api.newProject()]
   const trace_id = newId()
   await api.seed(other, {
@@ -268,14 +268,14 @@ test('a dry run and its buckets are for their own project, and count its rows al
   expect(next_cursor).toEqual(expect.any(String))
   const foreign = await api.call('GET', `${runs}/${mine['job_id']}?cursor=${next_cursor}`, project)
   expect(foreign).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
-  // A job of another kind is no run of retention.
+  // A job of another kind is not a run of retention.
   const erasing = { user_id: 'ada', reason: 'asked' }
   const erasure = await api.call('POST', '/erasures', other, { body: erasing })
   const notARun = await api.call('GET', `${runs}/${erasure.body['job_id']}`, other)
   expect(notARun).toMatchObject({ status: 404, body: { code: 'job_not_found' } })
 })
 
-test('a run that is cancelled ends as failed, and its worker stops', async () => {
+test('a cancelled run ends as failed, and its worker stops', async () => {
   const project = await api.newProject()
   await api.seed(project, { observations: [{ start_time: daysAgo(40) }] })
   await setPolicy(project, { days: { observations: 30 } })
@@ -307,7 +307,7 @@ test('a run that is cancelled ends as failed, and its worker stops', async () =>
   expect((await api.call('POST', run, project)).status).toBe(202)
 })
 
-test('a dry run that meets an outage is begun again, and counts every row once', async () => {
+test('a dry run that meets an outage starts again, and counts every row once', async () => {
   const project = await api.newProject()
   await api.seed(project, {
     observations: [{ start_time: daysAgo(40) }, { start_time: daysAgo(41) }],
@@ -321,7 +321,7 @@ test('a dry run that meets an outage is begun again, and counts every row once',
       ...api.store,
       countBuckets: async (asked) => {
         calls += 1
-        if (calls === 2) throw problem('store_unavailable', { detail: 'It is away.' })
+        if (calls === 2) throw problem('store_unavailable', { detail: 'The store is unavailable.' })
         return api.store.countBuckets(asked)
       },
     },
@@ -337,7 +337,7 @@ test('a dry run that meets an outage is begun again, and counts every row once',
   ])
 })
 
-test('who may start and cancel a dry run', async () => {
+test('permissions to start and cancel a dry run', async () => {
   const project = await api.newProject()
   const status = async (
     method: 'GET' | 'PUT' | 'POST',
@@ -346,7 +346,7 @@ test('who may start and cancel a dry run', async () => {
   ) => {
     const body = method === 'PUT' ? { days: {} } : undefined
     const reply = await api.call(method, path, project, { headers, body })
-    if (reply.status === 202) await done(reply)
+    if (reply.status === 202) await runJob(reply)
     return reply.status
   }
   const cancel = `${runs}/${newId()}/cancel`

@@ -39,7 +39,7 @@ test.each([
   ['after rows went', 'end', 3],
   ['while rows go', 'begin', 5],
 ])(
-  'a run that is killed %s is ended by another worker, and tells all that went',
+  'a run that is killed %s is completed by another worker, and reports every deletion',
   async (_, line, count) => {
     const project = await dueProject()
     const job_id = await enqueue(project)
@@ -63,7 +63,7 @@ test.each([
   },
 )
 
-test('of two workers one does a run, and nothing is told twice', async () => {
+test('one of two workers does a run, and nothing is reported twice', async () => {
   const project = await dueProject()
   const workers = [api.handler(), api.handler()].map((handler) => startWorker(api.db, [handler]))
   const job = await jobIn(api.db, await enqueue(project), 'succeeded', 'failed')
@@ -71,14 +71,15 @@ test('of two workers one does a run, and nothing is told twice', async () => {
   await Promise.all(workers.map((worker) => worker.stop()))
 })
 
-test('a store that is away in the middle of a run is waited for', async () => {
+test('a run waits for a store that is temporarily unavailable', async () => {
   const project = await dueProject()
   let calls = 0
   const flaky = {
     ...api.store,
     deleteRows: async (slice: Parameters<typeof api.store.deleteRows>[0]) => {
       calls += 1
-      if (calls % 3 === 0) throw problem('store_unavailable', { detail: 'It is away.' })
+      if (calls % 3 === 0)
+        throw problem('store_unavailable', { detail: 'The store is unavailable.' })
       await api.store.deleteRows(slice)
     },
   }
@@ -86,9 +87,9 @@ test('a store that is away in the middle of a run is waited for', async () => {
   expect(run).toMatchObject({ attempt: 1, result: { deleted_rows: 2 * agos.length } })
 })
 
-test('copies in a second store go too, also those of a run that died between the two', async () => {
+test('copies in a second store are deleted too, also those of a run that died between the two', async () => {
   const project = await dueProject()
-  const gone: string[] = []
+  const deleted: string[] = []
   let is_broken = true
   const handler = api.handler(api.store, [
     {
@@ -97,19 +98,19 @@ test('copies in a second store go too, also those of a run that died between the
       deleteRows: async ({ from }) => {
         if (is_broken) {
           is_broken = false
-          throw problem('store_unavailable', { detail: 'It is away.' })
+          throw problem('store_unavailable', { detail: 'The store is unavailable.' })
         }
-        gone.push(new Date(Number(from / 1_000_000n)).toISOString().slice(0, 10))
+        deleted.push(new Date(Number(from / 1_000_000n)).toISOString().slice(0, 10))
       },
       maskContent: async () => undefined,
       eraseUser: async () => undefined,
     },
   ])
   await api.run(project, handler)
-  expect(new Set(gone).size).toBe(agos.length)
+  expect(new Set(deleted).size).toBe(agos.length)
 })
 
-test('the ledger tells the same after rows went: retention loses nothing', async () => {
+test('the ledger is unchanged after deletions: retention loses nothing', async () => {
   const project = await dueProject()
   const ledger = openClickHouseLedgerStore({ columnar: api.columnar })
   const received_at_ms = Number(daysAgo(40) / 1_000_000n)

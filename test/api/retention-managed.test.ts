@@ -17,7 +17,7 @@ const resource = (name = 'default') => ({
 const inQuery = (name = 'default') => `managed_by=RetentionPolicy/team-a/${name}`
 const refused = { status: 409, body: { code: 'managed_by_kubernetes' } }
 
-/** What the operator says for a resource. */
+/** The operator's request for a resource. */
 function declare(project: string, more: object = {}, headers: Record<string, string> = {}) {
   return api.call('PUT', path, project, {
     headers: { ...operatorOf(project), ...headers },
@@ -34,12 +34,12 @@ const hold = (name: string, value: string, more = {}) => ({
   ...more,
 })
 
-async function holds(project: string, released = false): Promise<Record<string, unknown>[]> {
+async function listHolds(project: string, released = false): Promise<Record<string, unknown>[]> {
   const { body } = await api.call('GET', `/legal-holds?released=${released}`, project)
   return (body as { holds: Record<string, unknown>[] }).holds
 }
 
-test('what a resource declares is changed by that resource alone, and the refusal names it', async () => {
+test('only the resource changes what it declares, and the refusal names it', async () => {
   const project = await api.newProject()
   const made = await declare(project)
   expect(made).toMatchObject({
@@ -54,7 +54,7 @@ test('what a resource declares is changed by that resource alone, and the refusa
     expect(put.body['detail']).toContain('RetentionPolicy team-a/default')
     expect(await api.call('DELETE', path, project, { headers })).toMatchObject(refused)
   }
-  // To look what would be deleted is no change.
+  // A dry run is not a change.
   expect((await api.call('PUT', `${path}?dry_run=true`, project, { body })).status).toBe(202)
   expect((await api.call('GET', path, project)).body).toEqual(made.body)
   expect(await declare(project, { days: { observations: 7 } })).toMatchObject({
@@ -62,7 +62,7 @@ test('what a resource declares is changed by that resource alone, and the refusa
   })
 })
 
-test('another resource takes over only when it says so; a new uid is the same resource', async () => {
+test('another resource takes over only on request; a new uid is the same resource', async () => {
   const project = await api.newProject()
   await declare(project, { legal_holds: [hold('a', 'ada'), hold('b', 'bob')] })
   const other = { managed_by: resource('other'), legal_holds: [hold('a', 'ada')] }
@@ -75,15 +75,16 @@ test('another resource takes over only when it says so; a new uid is the same re
     ...{ status: 200 },
     body: { managed_by: resource('other'), legal_holds: [{ name: 'a', value: 'ada' }] },
   })
-  // What it does not declare stays held, as nobody's: the resource that did is no more.
-  expect(await holds(project)).toMatchObject([
+  // Values that it does not declare stay held, without an owner: the resource that declared them is
+  // gone.
+  expect(await listHolds(project)).toMatchObject([
     { value: 'bob', managed_by: null, name: null },
     { value: 'ada', managed_by: resource('other'), name: 'a' },
   ])
   expect(await declare(project)).toMatchObject(refused)
 })
 
-test('only an operator speaks for resources, and it speaks for nothing else', async () => {
+test('only an operator acts for resources, and it acts for nothing else', async () => {
   const project = await api.newProject()
   const own = { days: {} }
   for (const [more, pointers] of [
@@ -106,7 +107,7 @@ test('only an operator speaks for resources, and it speaks for nothing else', as
   expect((await api.call('GET', path, project)).body['version']).toBe(0)
 })
 
-test('a person goes back to the default, but not from another version than they saw', async () => {
+test('a person resets to the default, but not from another version than they saw', async () => {
   const project = await api.newProject()
   await api.call('PUT', path, project, { body: { days: { observations: 3 } } })
   const drop = (match?: string) =>
@@ -117,12 +118,12 @@ test('a person goes back to the default, but not from another version than they 
   const viewer = { headers: tokenOf('viewer', project) }
   expect((await api.call('DELETE', path, project, viewer)).status).toBe(403)
   expect(await drop('"7"')).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
-  const gone = await drop('"1"')
-  expect(gone).toMatchObject({
+  const dropped = await drop('"1"')
+  expect(dropped).toMatchObject({
     ...{ status: 200, etag: '"0"' },
     body: { version: 0, days: { observations: null }, next_run_at: null },
   })
-  expect((await api.call('GET', path, project)).body).toEqual(gone.body)
+  expect((await api.call('GET', path, project)).body).toEqual(dropped.body)
   expect((await drop()).status).toBe(200)
 })
 
@@ -144,7 +145,7 @@ test('holds of a resource are placed, changed and released with it', async () =>
       { name: 'c', kind: 'task', value: 'run-1' },
     ],
   })
-  const before = await holds(project)
+  const before = await listHolds(project)
   const second = await declare(project, {
     legal_holds: [hold('a', 'ada', { reason: 'another' }), hold('b', 'bob')],
   })
@@ -159,23 +160,23 @@ test('holds of a resource are placed, changed and released with it', async () =>
     (body['legal_holds'] as { hold_id: string }[]).map(({ hold_id }) => hold_id)
   expect(idOf(second.body)[0]).toBe(idOf(first.body)[0])
   expect(idOf(second.body)[1]).not.toBe(idOf(first.body)[1])
-  // The record of each tells what was held when.
-  const all = await holds(project, true)
+  // Each record shows what was held when.
+  const all = await listHolds(project, true)
   expect(all).toHaveLength(4)
   expect(all.filter(({ released_at }) => released_at !== null)).toMatchObject([
     { value: 'run-1', released_by: 'operator:operator-1' },
     { value: trace_id, released_by: 'operator:operator-1' },
   ])
-  // The same again changes nothing, and what is not said stays.
+  // Repeating it changes nothing, and omitted fields stay.
   await declare(project, {
     legal_holds: [hold('a', 'ada', { reason: 'another' }), hold('b', 'bob')],
   })
   await declare(project)
-  expect(await holds(project, true)).toEqual(all)
+  expect(await listHolds(project, true)).toEqual(all)
   expect(before).toHaveLength(3)
 })
 
-test('a hold that a resource declares is released by nobody else, and a person’s own stands beside it', async () => {
+test('only the resource releases its hold, and a person’s own hold exists beside it', async () => {
   const project = await api.newProject()
   const declared = await declare(project, { legal_holds: [hold('a', 'ada')] })
   const [{ hold_id } = { hold_id: '' }] = declared.body['legal_holds'] as { hold_id: string }[]
@@ -186,21 +187,21 @@ test('a hold that a resource declares is released by nobody else, and a person�
   const own = await api.call('POST', '/legal-holds', project, { body })
   expect(own).toMatchObject({ status: 201, body: { managed_by: null, name: null } })
   expect((await api.call('POST', '/legal-holds', project, { body })).status).toBe(200)
-  // Both are on record, and what they hold is held once.
+  // Both are recorded, and their data is held once.
   expect((await api.call('GET', path, project)).body['held_count']).toBe(1)
-  expect(await holds(project)).toHaveLength(2)
+  expect(await listHolds(project)).toHaveLength(2)
   await declare(project, { legal_holds: [] })
   expect((await api.call('GET', path, project)).body['held_count']).toBe(1)
-  const left = await holds(project)
+  const left = await listHolds(project)
   expect(left).toMatchObject([{ hold_id: own.body['hold_id'] }])
   expect((await api.call('DELETE', `/legal-holds/${own.body['hold_id']}`, project)).status).toBe(
     200,
   )
-  // One that was released stands as it was, also for whoever asks again.
+  // A released hold stays as it was, also for a repeated request.
   expect((await api.call('DELETE', `/legal-holds/${hold_id}`, project)).status).toBe(200)
 })
 
-test('a hold is held once in a run, however many hold it', async () => {
+test('data is held once in a run, by any number of holds', async () => {
   const project = await api.newProject()
   await api.seed(project, {
     observations: [
@@ -222,7 +223,7 @@ test('a hold is held once in a run, however many hold it', async () => {
   expect(body['deleted_bytes']).toBe((body['last_run'] as { deleted_bytes: number }).deleted_bytes)
 })
 
-test('a resource that goes takes its policy and holds with it, and only its own', async () => {
+test('a deleted resource removes its policy and holds, and only its own', async () => {
   const project = await api.newProject()
   await declare(project, { legal_holds: [hold('a', 'ada')] })
   expect(await withdraw(project, inQuery('other'))).toMatchObject(refused)
@@ -232,14 +233,14 @@ test('a resource that goes takes its policy and holds with it, and only its own'
     body: { version: 0, managed_by: null, held_count: 0, legal_holds: [] },
   })
   expect((await withdraw(project, inQuery())).status).toBe(200)
-  // A policy that a person set since is none of its business.
+  // A policy that a person has set since is not affected.
   await api.call('PUT', path, project, { body: { days: { observations: 9 } } })
   expect(await withdraw(project, inQuery())).toMatchObject({
     ...{ status: 200, body: { version: 1, days: { observations: 9 } } },
   })
 })
 
-test('holds go with their resource also when the policy is another’s by now', async () => {
+test('holds are removed with their resource also if another owns the policy now', async () => {
   const project = await api.newProject()
   await declare(project, { legal_holds: [hold('a', 'ada')] })
   await api.db
@@ -248,23 +249,23 @@ test('holds go with their resource also when the policy is another’s by now', 
     .where('project_id', '=', project)
     .execute()
   expect(await withdraw(project, inQuery())).toMatchObject(refused)
-  expect(await holds(project)).toEqual([])
+  expect(await listHolds(project)).toEqual([])
 })
 
-test('with retain policy and holds stay, each hold once, and anybody may change them', async () => {
+test('with retain policy and holds stay, each hold once, and anyone may change them', async () => {
   const project = await api.newProject()
   const own = { kind: 'user', value: 'ada', reason: 'my own' }
   await api.call('POST', '/legal-holds', project, { body: own })
   const holding = [hold('a', 'ada'), hold('b', 'bob'), hold('again', 'bob')]
   await declare(project, { legal_holds: holding })
-  expect(await holds(project)).toHaveLength(4)
+  expect(await listHolds(project)).toHaveLength(4)
   for (const version of [2, 2]) {
     expect(await withdraw(project, `${inQuery()}&retain=true`)).toMatchObject({
       ...{ status: 200 },
       body: { managed_by: null, days: { observations: 30 }, version, held_count: 2 },
     })
   }
-  const left = await holds(project)
+  const left = await listHolds(project)
   expect(left).toMatchObject([
     { value: 'bob', managed_by: null, name: null },
     { value: 'ada', reason: 'my own', managed_by: null },
@@ -277,9 +278,9 @@ test('with retain policy and holds stay, each hold once, and anybody may change 
 
 test.each([
   ['a name twice', { legal_holds: [hold('a', 'x'), hold('a', 'y')] }, '/legal_holds/1/name'],
-  ['a name that is none', { legal_holds: [hold('A b', 'x')] }, '/legal_holds/0/name'],
+  ['an invalid name', { legal_holds: [hold('A b', 'x')] }, '/legal_holds/0/name'],
   [
-    'a trace that is none',
+    'an invalid trace',
     { legal_holds: [hold('a', 'x', { kind: 'trace' })] },
     '/legal_holds/0/value',
   ],
@@ -293,7 +294,7 @@ test.each([
   ['an archive of no days', { archive: { schedule: '0 4 * * *' } }, '/archive/after_days'],
   ['an archive after 0 days', { archive: { after_days: 0 } }, '/archive/after_days'],
   [
-    'a schedule that is no cron',
+    'an invalid cron schedule',
     { archive: { after_days: 7, schedule: 'daily' } },
     '/archive/schedule',
   ],
@@ -314,7 +315,7 @@ test.each([
   expect(errors.map((fault) => fault.pointer)).toContain(pointer)
 })
 
-test('a project holds no more for a resource than for people', async () => {
+test('the limit of holds is the same for a resource as for people', async () => {
   const project = await api.newProject()
   const rows = Array.from({ length: 999 }, (_, at) => ({
     ...{ id: newId(), project_id: project, kind: 'task' as const, value: `t${at}`, reason: 'x' },
@@ -332,21 +333,21 @@ test('a project holds no more for a resource than for people', async () => {
   expect((await api.call('POST', '/legal-holds', project, { body })).status).toBe(409)
 })
 
-test('many at once leave one policy and each hold once', async () => {
+test('many concurrent requests leave one policy and each hold once', async () => {
   const project = await api.newProject()
   const legal_holds = ['a', 'b', 'c'].map((name) => hold(name, `user ${name}`))
   const replies = await Promise.all(
     Array.from({ length: 8 }, () => declare(project, { legal_holds })),
   )
   expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(200))
-  expect(await holds(project, true)).toHaveLength(3)
-  const taken = await Promise.all(
+  expect(await listHolds(project, true)).toHaveLength(3)
+  const takeOvers = await Promise.all(
     Array.from({ length: 4 }, (_, at) =>
       declare(project, { managed_by: resource(`r${at}`), take_over: true, legal_holds }),
     ),
   )
-  expect(taken.map(({ status }) => status)).toEqual(Array(4).fill(200))
-  expect(await holds(project)).toHaveLength(3)
+  expect(takeOvers.map(({ status }) => status)).toEqual(Array(4).fill(200))
+  expect(await listHolds(project)).toHaveLength(3)
   const { body } = await api.call('GET', path, project)
   expect(body['legal_holds']).toHaveLength(3)
 })

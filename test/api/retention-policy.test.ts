@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-test('everything stays for ever until somebody says otherwise', async () => {
+test('everything is kept for ever by default', async () => {
   const project = await api.newProject()
   expect(await api.call('GET', path, project)).toEqual({
     status: 200,
@@ -37,7 +37,7 @@ test('everything stays for ever until somebody says otherwise', async () => {
   })
 })
 
-test('what is set is read again, by its own project only', async () => {
+test('a stored policy is read back, by its own project only', async () => {
   const [project, other] = [await api.newProject(), await api.newProject()]
   const environments = [{ environment: 'dev', days: { observations: 7, content: 3, events: 5 } }]
   const body = {
@@ -59,7 +59,7 @@ test('what is set is read again, by its own project only', async () => {
   expect(again.body).toMatchObject({ days: forever, environments, version: 2 })
 })
 
-test('a change with If-Match is made only if nobody made another one meanwhile', async () => {
+test('a change with If-Match is made only if the policy has not changed since', async () => {
   const project = await api.newProject()
   const put = (match: string, observations: number) =>
     api.call('PUT', path, project, {
@@ -121,7 +121,7 @@ test.each([
   expect(errors.map((fault) => fault.pointer)).toContain(pointer)
 })
 
-test('who may do what', async () => {
+test('permissions', async () => {
   const project = await api.newProject()
   const body = { days: {} }
   const status = async (method: 'GET' | 'PUT', headers: Record<string, string>) =>
@@ -137,7 +137,7 @@ test('who may do what', async () => {
   expect(await status('PUT', keyOf(project, 'retention:write'))).toBe(200)
 })
 
-test('a dry run tells what would go, and neither deletes nor stores anything', async () => {
+test('a dry run reports what would be deleted, and neither deletes nor stores anything', async () => {
   const project = await api.newProject()
   const trace_id = newId()
   await api.seed(project, {

@@ -22,7 +22,7 @@ async function setPolicy(project: string, body: object): Promise<void> {
   expect(status).toBe(200)
 }
 
-/** Buckets without what an estimate is; in an order of their own. */
+/** Buckets without estimates, in a fixed order. */
 function counted(buckets: unknown): Bucket[] {
   return (buckets as Bucket[])
     .map(({ bytes: _, ...bucket }) => bucket)
@@ -57,7 +57,7 @@ function oneTrace(time: bigint, more: { environment?: string; trace_id?: string 
   }
 }
 
-test('a run deletes what is due and nothing else, and a dry run told it before', async () => {
+test('a run deletes what is due and nothing else, as its dry run reported', async () => {
   const [project, other] = [await api.newProject(), await api.newProject()]
   for (const ago of [100, 61, 60, 31, 30, 1, -2]) await api.seed(project, oneTrace(daysAgo(ago)))
   for (const ago of [100, 31]) await api.seed(other, oneTrace(daysAgo(ago)))
@@ -84,12 +84,12 @@ test('a run deletes what is due and nothing else, and a dry run told it before',
   })
   expect((await api.dryRun(project)).result['deleted_rows']).toBe(0)
 
-  // Rows of a day that was deleted may still come: they are for the next run.
+  // Rows may still arrive for a deleted day: the next run deletes them.
   await api.seed(project, oneTrace(daysAgo(100)))
   expect((await api.run(project))['result']).toMatchObject({ deleted_rows: 5 })
 })
 
-test('a part of which all rows are due goes whole, and frees its bytes at once', async () => {
+test('a part whose rows are all due is dropped whole, and frees its space at once', async () => {
   const project = await api.newProject()
   const time = daysAgo(4_000)
   await api.seed(project, oneTrace(time))
@@ -105,7 +105,7 @@ test('a part of which all rows are due goes whole, and frees its bytes at once',
   expect(await parts()).toEqual([{ n: '0' }])
 })
 
-test('environments have days of their own, also where a row does not name one', async () => {
+test('environments have their own days, also for rows that name none', async () => {
   const project = await api.newProject()
   const [dev, prod, none] = [newId(), newId(), newId()]
   await api.seed(project, oneTrace(daysAgo(10), { environment: 'dev', trace_id: dev }))
@@ -131,10 +131,10 @@ test('environments have days of their own, also where a row does not name one', 
   }
 })
 
-test('content goes before its rows, and the rows say so', async () => {
+test('content is deleted before its rows, and the rows show it', async () => {
   const project = await api.newProject()
   const [old, young] = [newId(), newId()]
-  const said = (trace_id: string, time: bigint) => ({
+  const correlationAt = (trace_id: string, time: bigint) => ({
     observations: [
       {
         ...{ trace_id, observation_id: trace_id.slice(-12), start_time: time },
@@ -156,8 +156,8 @@ test('content goes before its rows, and the rows say so', async () => {
       { trace_id, time, correlation_type: 'order', correlation_value: 'o-1' },
     ],
   })
-  await api.seed(project, said(old, daysAgo(8)))
-  await api.seed(project, said(young, daysAgo(7)))
+  await api.seed(project, correlationAt(old, daysAgo(8)))
+  await api.seed(project, correlationAt(young, daysAgo(7)))
   await setPolicy(project, { days: { content: 7, observations: 30, traces: 30, events: 30 } })
   const dry = await api.dryRun(project)
   const run = await api.run(project)
@@ -193,7 +193,7 @@ test('content goes before its rows, and the rows say so', async () => {
   expect((await api.run(project))['result']).toMatchObject({ masked_rows: 0 })
 })
 
-test('what is held is neither deleted nor masked, whichever way it is held', async () => {
+test('held data is neither deleted nor masked, by any kind of hold', async () => {
   const project = await api.newProject()
   const traces = Array.from({ length: 6 }, () => newId())
   const [byTrace = '', byTask = '', byTalk = '', byName = '', byUser = '', free = ''] = traces
@@ -209,7 +209,7 @@ test('what is held is neither deleted nor masked, whichever way it is held', asy
   for (const [at, trace_id] of traces.entries()) {
     const time = daysAgo(40, at)
     const seed = oneTrace(time, { trace_id })
-    // Only the first observation names who it belongs to; all of the trace is held.
+    // Only the first observation names its owner; all of the trace is held.
     const named = { trace_id, start_time: time, observation_id: `named-${at}`, ...owners[at] }
     await api.seed(project, { ...seed, observations: [named, ...seed.observations] })
   }
@@ -245,7 +245,7 @@ test('what is held is neither deleted nor masked, whichever way it is held', asy
   expect((await api.run(project))['result']).toMatchObject({ deleted_rows: 30, held_rows: 0 })
 })
 
-test('a hold that is placed while a run is under way counts for the days not yet begun', async () => {
+test('a hold that is placed during a run applies to the remaining days', async () => {
   const project = await api.newProject()
   for (const ago of [50, 40]) {
     await api.seed(project, {
@@ -266,7 +266,7 @@ test('a hold that is placed while a run is under way counts for the days not yet
   expect(run['result']).toMatchObject({ deleted_rows: 1, held_rows: 1, kept_rows: 1 })
 })
 
-test('a policy that is changed while a run is under way counts from the next step on', async () => {
+test('a policy that is changed during a run applies from the next step on', async () => {
   const project = await api.newProject()
   for (const ago of [50, 40]) {
     await api.seed(project, {
@@ -333,13 +333,13 @@ test('tasks and conversations follow their last activity', async () => {
   })
   const dry = await api.dryRun(project)
   const run = await api.run(project)
-  const told = counted(run['buckets'])
-  expect(told.map(({ kind, day, environment, rows }) => [kind, day, environment, rows])).toEqual([
+  const counts = counted(run['buckets'])
+  expect(counts.map(({ kind, day, environment, rows }) => [kind, day, environment, rows])).toEqual([
     ['conversations', dateAgo(40), '', 1],
     ['tasks', dateAgo(40), '', 1],
     ['tasks', dateAgo(8), 'dev', 1],
   ])
-  expect(counted(dry.buckets)).toEqual(told)
+  expect(counted(dry.buckets)).toEqual(counts)
   const left = await api.db
     .selectFrom('tasks')
     .select('task_id')
@@ -365,7 +365,7 @@ test('tasks and conversations follow their last activity', async () => {
   )
 })
 
-test('one run of a project at a time; its record is for its own project', async () => {
+test('one run of a project at a time; its record is visible to its own project only', async () => {
   const [project, other] = [await api.newProject(), await api.newProject()]
   const first = await api.call('POST', '/retention/run', project)
   expect(first).toMatchObject({
@@ -406,7 +406,7 @@ test('the buckets of a run are read in pages', async () => {
   expect(wrong).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
 })
 
-test('holds: who may place and release them, what is refused, what is listed', async () => {
+test('holds: permissions, refusals and lists', async () => {
   const [project, other] = [await api.newProject(), await api.newProject()]
   const body = { kind: 'task', value: 't-1', reason: 'a case' }
   const status = async (method: 'GET' | 'POST', headers: Record<string, string>) =>

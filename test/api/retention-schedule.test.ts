@@ -27,7 +27,7 @@ function clockAt(text: string): TestClock {
   return clock
 }
 
-/** The chore that looks at schedules, of one more worker. */
+/** The chore for schedules, of one more worker. */
 function scheduleChore(clock: TestClock) {
   const chores = retentionChores({
     ...{ db: api.db, clock, hour: 3, job_runs_days: 90, ledger_days: 400 },
@@ -42,7 +42,7 @@ function jobsOf(project_id: string, kind: string): Promise<Job[]> {
   return findJobs(api.db, { project_id, kind, limit: 100 })
 }
 
-/** When the jobs of a schedule were due, earliest first. */
+/** Times of the schedule's jobs, earliest first. */
 async function ticks(project: string): Promise<unknown[]> {
   return (await jobsOf(project, 'archive_schedule'))
     .map(({ params }) => params['due_at'])
@@ -58,7 +58,7 @@ async function scheduled(archive: object, more: object = {}): Promise<string> {
   return project
 }
 
-/** Does the job of a schedule as of the tests' now, and answers what it came to. */
+/** Runs the job of a schedule at the tests' time, and returns its result. */
 async function archiveNow(project: string, more: Partial<ArchiveScheduleOptions> = {}) {
   const clock = { now_ms: () => retentionNow_ms }
   const options = { db: api.db, store: api.store, clock, ...more }
@@ -69,8 +69,8 @@ async function archiveNow(project: string, more: Partial<ArchiveScheduleOptions>
   return (await api.done(job.id, archiveScheduleHandler(options))).result
 }
 
-/** The days that were asked to be archived, oldest first. */
-async function asked(project: string): Promise<unknown[]> {
+/** The days whose archive was requested, oldest first. */
+async function requestedDays(project: string): Promise<unknown[]> {
   const days = (await jobsOf(project, 'archive')).map(({ params }) => String(params['from']))
   return days.map((from) => from.slice(0, 10)).toSorted()
 }
@@ -79,7 +79,7 @@ const rowsAt = (...agos: number[]) => ({
   observations: agos.map((ago) => ({ observation_id: `o-${ago}`, start_time: daysAgo(ago) })),
 })
 
-test('what is set is read again, with when it comes next', async () => {
+test('a stored schedule is read back, with its next time', async () => {
   const project = await scheduled({ schedule: '30 2 * * 0' })
   const { body } = await api.call('GET', path, project)
   expect(body).toMatchObject({
@@ -94,10 +94,10 @@ test('what is set is read again, with when it comes next', async () => {
   expect((await api.call('PUT', path, project, { body: { days: {} } })).body['archive']).toBeNull()
 })
 
-test('each time comes once, however many workers look; those that were missed are made up for once', async () => {
+test('each time runs once, with any number of workers; missed times run once', async () => {
   const project = await scheduled({ schedule: '0 4 * * *' })
   const without = await scheduled({ enabled: false })
-  // It was set at noon: what was due before is not.
+  // It was set at noon: earlier times are void.
   const clock = clockAt('2026-11-21T23:00:00Z')
   const chores = Array.from({ length: 4 }, () => scheduleChore(clock))
   const all = async () => {
@@ -119,13 +119,13 @@ test('each time comes once, however many workers look; those that were missed ar
   clock.now = Date.parse('2026-11-26T09:00:00Z')
   await all()
   expect(await ticks(project)).toEqual(['2026-11-22T04:00:00.000Z', '2026-11-26T04:00:00.000Z'])
-  // A worker that begins anew does none of them again.
+  // A restarted worker repeats none of them.
   await scheduleChore(clock)()
   expect(await ticks(project)).toHaveLength(2)
   expect(await ticks(without)).toEqual([])
 })
 
-test('while one is under way the next one waits', async () => {
+test('while one is active the next one waits', async () => {
   const project = await scheduled({ schedule: '0 * * * *' })
   const clock = clockAt('2026-11-21T13:00:00Z')
   const chore = scheduleChore(clock)
@@ -139,7 +139,7 @@ test('while one is under way the next one waits', async () => {
   expect(await ticks(project)).toEqual(['2026-11-21T13:00:00.000Z', '2026-11-21T14:00:00.000Z'])
 })
 
-test('a change of something else forgets no time, one of the schedule all before it', async () => {
+test('a change of another setting keeps missed times, one of the schedule drops them', async () => {
   const project = await scheduled({ schedule: '0 4 * * *' })
   const since = '2026-11-20T12:00:00.000Z'
   await api.db
@@ -163,7 +163,7 @@ test('a change of something else forgets no time, one of the schedule all before
   expect(await ticks(project)).toEqual(['2026-11-21T05:00:00.000Z'])
 })
 
-test('a schedule that somebody broke in the database stops no other', async () => {
+test('a schedule that was corrupted in the database stops no other', async () => {
   const [broken, whole] = [await scheduled({}), await scheduled({})]
   const archive = JSON.stringify({ enabled: true, after_days: 7, schedule: 'now and then' })
   const row = api.db.updateTable('retention_policies').set({ archive })
@@ -174,7 +174,7 @@ test('a schedule that somebody broke in the database stops no other', async () =
   expect((await api.call('GET', path, broken)).body['next_archive_at']).toBeNull()
 })
 
-test('days that are old enough and that no verified archive has are archived, oldest first', async () => {
+test('days that are old enough and in no verified archive are archived, oldest first', async () => {
   const project = await scheduled({ after_days: 7 })
   await api.seed(project, {
     ...rowsAt(40, 20, 19, 18, 10, 8, 7, 1, -1),
@@ -199,9 +199,9 @@ test('days that are old enough and that no verified archive has are archived, ol
   await made(archive(19, { kinds: ['observations'] }), verified)
   await made(archive(18, { where: { field: 'source', op: 'eq', value: 'otlp' } }), verified)
   await made(archive(10), undefined)
-  const before = await asked(project)
+  const before = await requestedDays(project)
   expect(await archiveNow(project)).toEqual({ archives_requested: 5, is_partial: false })
-  const days = await asked(project)
+  const days = await requestedDays(project)
   for (const day of before) days.splice(days.indexOf(day), 1)
   expect(days).toEqual([40, 30, 19, 18, 8].map(dateAgo))
   const [last] = await jobsOf(project, 'archive')
@@ -209,21 +209,21 @@ test('days that are old enough and that no verified archive has are archived, ol
     ...{ from: `${dateAgo(8)}T00:00:00.000Z`, to: `${dateAgo(7)}T00:00:00.000Z` },
     reason: expect.stringContaining('older than 7 days'),
   })
-  // While these are under way nothing is asked for twice.
+  // While these are running nothing is requested twice.
   expect(await archiveNow(project)).toEqual({ archives_requested: 0, is_partial: false })
 })
 
-test('a time asks for so many days and no more, the next one for the others', async () => {
+test('one time requests a limited number of days, the next one the others', async () => {
   const project = await scheduled({})
   await api.seed(project, rowsAt(40, 39, 38, 37, 36))
   const first = await archiveNow(project, { days_max: 3 })
   expect(first).toEqual({ archives_requested: 3, is_partial: true })
-  expect(await asked(project)).toEqual([40, 39, 38].map(dateAgo))
+  expect(await requestedDays(project)).toEqual([40, 39, 38].map(dateAgo))
   expect(await archiveNow(project, { days_max: 3 })).toMatchObject({ archives_requested: 2 })
-  expect(await asked(project)).toHaveLength(5)
+  expect(await requestedDays(project)).toHaveLength(5)
 })
 
-test('a schedule that was switched off meanwhile archives nothing', async () => {
+test('a schedule that was switched off in between archives nothing', async () => {
   const project = await scheduled({})
   await api.seed(project, rowsAt(40))
   for (const archive of [null, { after_days: 7, enabled: false }]) {
@@ -232,7 +232,7 @@ test('a schedule that was switched off meanwhile archives nothing', async () => 
   }
 })
 
-test('with archive_before_delete a day that the schedule has archived goes at once', async () => {
+test('with archive_before_delete a day that the schedule has archived is deleted at once', async () => {
   const days = { days: { observations: 30 }, archive_before_delete: true }
   const project = await scheduled({}, days)
   await api.seed(project, rowsAt(40, 10))

@@ -28,15 +28,15 @@ function bodyOf({ body }: SeenRequest): Body {
 }
 
 type Shape = {
-  /** Calls of a task that are shown at most. */
+  /** Maximum calls of a task that are shown. */
   calls_shown_max?: number
-  /** How often detection is asked before it has seen everything of a task. */
+  /** How often detection is asked before it has analysed all of a task. */
   looks?: number
 }
 
 /**
- * Plays the tasks API from what the provider saw: each task is not there at first, then shows one
- * call more at each look, and has a verdict once it is completed and was looked at.
+ * Simulates the tasks API from the provider's requests: each task is missing at first, then shows
+ * one call more at each read, and has a verdict once it is completed and was analysed.
  */
 async function tasksApi(
   provider: ScriptedProvider,
@@ -80,7 +80,7 @@ function optionsFor(urls: { base_url: string; api_url: string }): SampleOptions 
   }
 }
 
-/** Time that passes by being looked at. */
+/** Time that advances with each reading. */
 function quickClock() {
   let now = 0
   return {
@@ -110,7 +110,7 @@ describe('the sample run', () => {
     played = await playedOnce()
   })
 
-  test('plays two tasks, with tools and streams, that carry the tag of the sample', () => {
+  test('plays two tasks, with tools and streams, that have the tag of the sample', () => {
     const { requests } = played
     expect(requests.map(taskIdOf)).toEqual([
       ...Array<string>(7).fill(looping),
@@ -141,7 +141,7 @@ describe('the sample run', () => {
     }
   })
 
-  test('has an agent that asks the same again, and a twin that asks otherwise', () => {
+  test('has an agent that repeats its request, and a healthy one that rephrases it', () => {
     const asked = (call: number) => {
       const messages = bodyOf(played.requests[call] as SeenRequest).messages
       return messages.flatMap(({ tool_calls }) => tool_calls ?? []).map((one) => one.function)
@@ -172,7 +172,7 @@ describe('the sample run', () => {
   })
 })
 
-test('calls that do not come are waited for a bounded time; the report says how to ask', async () => {
+test('waits a bounded time for missing calls; the report says how to ask', async () => {
   await using provider = await testProvider({ script: sampleScript })
   await using api = await tasksApi(provider, { calls_shown_max: 5 })
   const told: string[] = []
@@ -185,7 +185,7 @@ test('calls that do not come are waited for a bounded time; the report says how 
   expect(api.asked.filter((line) => line.startsWith(`PUT /api/v1/tasks/${looping}/`))).toEqual([])
 })
 
-test('verdicts that do not come are waited for a bounded time, and then named', async () => {
+test('waits a bounded time for missing verdicts, and then names them', async () => {
   await using provider = await testProvider({ script: sampleScript })
   await using api = await tasksApi(provider, { looks: Infinity })
   const told: string[] = []
@@ -196,7 +196,7 @@ test('verdicts that do not come are waited for a bounded time, and then named', 
   expect(told.join('')).toContain(`${twin}  no verdict yet; ask for it later`)
 })
 
-test('a run ends at once when it is told to', async () => {
+test('a run ends at once when it is stopped', async () => {
   await using provider = await testProvider({ script: sampleScript })
   await using api = await tasksApi(provider, { looks: Infinity })
   const ending = new AbortController()
@@ -206,7 +206,7 @@ test('a run ends at once when it is told to', async () => {
   await expect(run).rejects.toThrow('enough')
 })
 
-test('a run says what the proxy answered when a call fails', async () => {
+test("a run reports the proxy's answer when a call fails", async () => {
   const steps = [{ reply: { error: { status: 503, message: 'too much' } } }]
   await using provider = await testProvider({ script: { steps } })
   const options = optionsFor({ base_url: provider.url, api_url: provider.url })

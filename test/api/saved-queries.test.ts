@@ -71,7 +71,7 @@ async function saved(change: object = {}): Promise<Json> {
 const idsOf = (rows: { observation_id: string }[]) => rows.map((row) => row.observation_id)
 
 describe('saving', () => {
-  test('a query is kept, read and listed as it was saved', async () => {
+  test('a query is stored, read and listed unchanged', async () => {
     const { status, body, headers } = await api.call(path, costly(), { headers: editor })
     expect([status, headers.get('etag')]).toEqual([201, '"1"'])
     expect(body).toMatchObject({ owner: 'user:user-1', version: 1, broken: [], description: '' })
@@ -83,11 +83,11 @@ describe('saving', () => {
 
   test.each<[string, object, string]>([
     [
-      'a field that is not there',
+      'an unknown field',
       { body: bodyWith({ field: 'nam', op: 'eq', value: 'x' }) },
       '/body/where/field',
     ],
-    ['a parameter that is not there', { parameters: [] }, '/body/where/and/0/value'],
+    ['an undeclared parameter', { parameters: [] }, '/body/where/and/0/value'],
     ['a cursor', { body: { ...costly().body, cursor: 'x' } }, '/body/cursor'],
     [
       'a window without end',
@@ -119,11 +119,11 @@ describe('saving', () => {
     expect(body.errors.map((each: { pointer: string }) => each.pointer)).toContain(pointer)
   })
 
-  test('each name is taken once, and so many are kept', async () => {
+  test('each name is unique, and their number is limited', async () => {
     const { name } = await saved()
     const again = await api.call(path, costly({ name }), { headers: editor })
     expect([again.status, again.body.code]).toEqual([409, 'name_taken'])
-    // What is private has names of its own.
+    // Private queries have separate names.
     await saved({ name, visibility: 'private' })
     const headers = tokenOf('editor', newId())
     const replies = await Promise.all(
@@ -140,7 +140,7 @@ function bodyWith(where: object) {
 }
 
 describe('changing', () => {
-  test('takes the version that was read, and no older one', async () => {
+  test('accepts the version that was read, and no older one', async () => {
     const { saved_query_id, name } = await saved()
     const url = `${path}/${saved_query_id}`
     const put = (etag: string, change: object = {}) =>
@@ -161,7 +161,7 @@ describe('changing', () => {
     expect((await remove('"2"')).body.code).toBe('saved_query_not_found')
   })
 
-  test('is for editors; what is private is for its owner', async () => {
+  test('is for editors; private ones are for their owner', async () => {
     const shared = await saved()
     const mine = await saved({ visibility: 'private' })
     const as = async (headers: Record<string, string>, id: string, method = 'GET') =>
@@ -193,7 +193,7 @@ describe('changing', () => {
     expect(await as({}, shared.saved_query_id)).toBe(401)
   })
 
-  test('and reading is for nobody of another project', async () => {
+  test('and reading is refused for other projects', async () => {
     const { saved_query_id } = await saved()
     const headers = tokenOf('admin', newId())
     for (const [method, suffix] of [
@@ -235,7 +235,7 @@ test('lists go by pages and kinds', async () => {
 describe('running', () => {
   const run = (id: string, body?: object) => api.call(`${path}/${id}/run`, body ?? {})
 
-  test('fills in values and the window, and goes on from page to page', async () => {
+  test('inserts values and the window, and continues from page to page', async () => {
     const { saved_query_id: id } = await saved()
     const { status, body } = await run(id, { parameters: { model: 'm-1' } })
     expect(status).toBe(200)
@@ -261,7 +261,7 @@ describe('running', () => {
     expect(idsOf((await run(id, wide)).body.rows)).toEqual(['o9', 'o11'])
   })
 
-  test('of an aggregate answers groups', async () => {
+  test('of an aggregate returns groups', async () => {
     const { saved_query_id: id } = await saved({
       kind: 'aggregate',
       parameters: [{ name: 'models', type: 'texts', default: ['m-0', 'm-1'] }],
@@ -291,14 +291,14 @@ describe('running', () => {
     expect([status, body.errors?.[0]?.pointer]).toEqual([400, pointer])
   })
 
-  test('takes text as it is', async () => {
+  test('treats text literally', async () => {
     const { saved_query_id: id } = await saved()
     const { status, body } = await run(id, { parameters: { model: "' OR 1=1 -- {p0:String} $1" } })
     expect([status, body.rows]).toEqual([200, []])
   })
 })
 
-test('one that a change of fields broke says so', async () => {
+test('a query that a change of fields broke reports it', async () => {
   const { saved_query_id: id } = await saved()
   const { db } = api.relational as unknown as { db: Kysely<SavedQueryTables> }
   const body = JSON.stringify(bodyWith({ field: 'renamed', op: 'eq', value: { $param: 'model' } }))

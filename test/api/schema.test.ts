@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 describe('GET /api/v2/observability/schema/versions', () => {
-  test('lists the one version there is', async () => {
+  test('lists the only version', async () => {
     const { status, body } = await api.get(`${url}/versions`)
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -67,7 +67,7 @@ describe('GET /api/v2/observability/schema', () => {
     })
   })
 
-  test('names the severities that a level may be', async () => {
+  test('names the severities that a level may have', async () => {
     const { body } = await api.get(url)
     const level = { $ref: '#/$defs/AnyLevel' }
     const properties = { level: { anyOf: [level, { type: 'null' }] } }
@@ -88,12 +88,12 @@ describe('GET /api/v2/observability/schema', () => {
   })
 })
 
-describe.each([url, `${url}/versions`])('who may read %s', (path) => {
+describe.each([url, `${url}/versions`])('permissions of %s', (path) => {
   test.each(keyScopes)('a key with %s', async (scope) => {
     expect((await api.get(path, keyOf(api.project_id, scope))).status).toBe(200)
   })
 
-  test('a viewer of the project, and nobody without credentials', async () => {
+  test('a viewer of the project, and not without credentials', async () => {
     expect((await api.get(path, tokenOf('viewer', api.project_id))).status).toBe(200)
     expect((await api.get(path, {})).body['code']).toBe('credentials_missing')
     expect((await api.get(path, tokenOf('nobody', api.project_id))).status).toBe(401)
@@ -113,7 +113,7 @@ describe('the registry', () => {
     expect(schemaVersionNamed(undefined, known).version).toBe('2027-02-01')
   })
 
-  test('a deprecated version is taken, a retired or unknown one refused with the list', () => {
+  test('a deprecated version is accepted, a retired or unknown one refused with the list', () => {
     expect(schemaVersionNamed('2027-03-01', known).version).toBe('2027-03-01')
     for (const name of ['2026-01-01', '1999-01-01', '']) {
       expect(() => schemaVersionNamed(name, known)).toThrow(

@@ -11,19 +11,19 @@ const text = 'Parcel 7 left Zürich at noon. 📦 It arrives tomorrow.'
 const streamed = { stream: true }
 
 describe('faults', () => {
-  test('a stream is cut after so many chunks', async () => {
+  test('a stream is cut after a number of chunks', async () => {
     const answer = await askOnce({ stream: { cut_after_chunks: 2 } }, streamed)
     expect([answer.complete, chunksOf(answer.body).length]).toEqual([false, 2])
   })
 
-  test('a stream is cut after so many bytes, none included', async () => {
+  test('a stream is cut after a number of bytes, even 0', async () => {
     const some = await askOnce({ stream: { cut_after_bytes: 123 } }, streamed)
     expect([some.complete, some.body.length]).toEqual([false, 123])
     const none = await askOnce({ stream: { cut_after_chunks: 0 } }, streamed)
     expect([none.status, none.complete, none.body.length]).toEqual([200, false, 0])
   })
 
-  test('an answer in one piece is cut after so many bytes', async () => {
+  test('an answer in one piece is cut after a number of bytes', async () => {
     const answer = await askOnce({ cut_after_bytes: 50 })
     expect([answer.complete, answer.body.length]).toEqual([false, 50])
   })
@@ -35,7 +35,7 @@ describe('faults', () => {
     await expect(askOnce(step)).rejects.toThrow()
   })
 
-  test('garbage is a 200 that is no JSON', async () => {
+  test('garbage is a 200 that is not JSON', async () => {
     const { status, body } = await askOnce({ garbage: 'body' })
     expect(status).toBe(200)
     expect(() => JSON.parse(body.toString('utf8'))).toThrow()
@@ -54,7 +54,7 @@ describe('faults', () => {
     expect(chunksOf(body)).toHaveLength(3)
   })
 
-  test('gzip is sent even when nobody asked, streams too', async () => {
+  test('gzip is sent even unasked, streams too', async () => {
     const whole = await askOnce({ gzip: true, reply: { content: text } })
     expect(JSON.parse(gunzipSync(whole.body).toString('utf8')).choices).toHaveLength(1)
     const stream = await askOnce({ gzip: true, reply: { content: text } }, streamed)
@@ -62,7 +62,7 @@ describe('faults', () => {
     expect(contentOf(gunzipSync(stream.body))).toBe(text)
   })
 
-  test('a raw answer is sent as it stands, its headers before ours', async () => {
+  test('a raw answer is sent unchanged, its headers before ours', async () => {
     const raw = {
       status: 203,
       headers: { 'Content-Type': 'text/x', 'X-Request-ID': 'mine' },
@@ -85,8 +85,8 @@ describe('faults', () => {
   })
 })
 
-describe('what was seen', () => {
-  test('headers as they came, the body, the counts', async () => {
+describe('recorded requests', () => {
+  test('headers as received, the body, the counts', async () => {
     await using server = await testProvider()
     const body = { model: 'm', messages }
     const url = `${server.base_urls.openai}/chat/completions?x=1`
@@ -120,7 +120,7 @@ describe('what was seen', () => {
     ['body', { stream: { stall_after_chunks: 1 } }],
     ['body', { stream: { delay_ms: 60_000 } }],
     ['body', { stall_after_bytes: 10 }],
-  ] as const)('a client that leaves: %s (%j)', async (phase, step) => {
+  ] as const)('a client that disconnects: %s (%j)', async (phase, step) => {
     await using server = await testProvider({ script: { steps: [step] } })
     const url = `${server.base_urls.openai}/chat/completions`
     const post = rawPost(url, { model: 'm', messages, ...streamed })
@@ -129,11 +129,11 @@ describe('what was seen', () => {
     else await eventually('the request', () => server.seen().requests[0]?.body_at_ms ?? undefined)
     expect(server.seen().requests[0]?.outcome).toBe('open')
     post.leave()
-    const gone = await eventually('the abort', () => server.seen().aborted === 1 && server.seen())
-    expect(gone.requests[0]).toMatchObject({ outcome: 'client_gone', aborted: phase })
+    const seen = await eventually('the abort', () => server.seen().aborted === 1 && server.seen())
+    expect(seen.requests[0]).toMatchObject({ outcome: 'client_gone', aborted: phase })
   })
 
-  test('our own cuts are no aborts', async () => {
+  test('our own cuts are not aborts', async () => {
     const script = { steps: [{ stream: { cut_after_chunks: 1 } }] }
     await using server = await testProvider({ script })
     const url = `${server.base_urls.openai}/chat/completions`
@@ -142,7 +142,7 @@ describe('what was seen', () => {
     expect(server.seen().aborted).toBe(0)
   })
 
-  test('a server that stops cuts what is open, and that is no abort', async () => {
+  test('a server that stops cuts open connections, which are not aborts', async () => {
     const provider = await testProvider({ script: { steps: [{ stall_before_headers: true }] } })
     const url = `${provider.base_urls.openai}/chat/completions`
     const post = rawPost(url, { model: 'm', messages })
@@ -167,7 +167,7 @@ describe('what was seen', () => {
     expect((await fetch(`${server.url}/_seen`)).status).toBe(404)
   })
 
-  test('a server in its own process is scripted and asked over HTTP', async () => {
+  test('a server in a separate process is scripted and asked over HTTP', async () => {
     await using server = await startProviderProcess()
     await server.script({ steps: [{ reply: { content: 'from afar' } }] })
     const url = `${server.base_urls.openai}/chat/completions`

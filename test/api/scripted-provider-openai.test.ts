@@ -69,7 +69,7 @@ describe.each(['openai', 'anthropic', 'gemini'] as const)(
       expect(new Set(calls.map(({ id }) => id)).size).toBe(2)
     })
 
-    test('is told of errors by their class', async () => {
+    test('gets errors of the right class', async () => {
       const failing = (status: number) => ({ times: 1, reply: { error: { status } } })
       const steps = [failing(429), failing(500), failing(400)]
       await using at = await clientFor(provider, { steps })
@@ -83,7 +83,7 @@ describe.each(['openai', 'anthropic', 'gemini'] as const)(
   },
 )
 
-test('streamed tool calls add up in the package, in each way that they come', async () => {
+test('streamed tool calls add up in the package, in each format', async () => {
   for (const tool_calls of ['pieces', 'whole', 'id_every_time'] as const) {
     const steps = [{ reply: callsTwoTools, stream: { tool_calls } }]
     await using at = await clientFor('openai', { steps })
@@ -111,7 +111,7 @@ test('the package accumulates a streamed answer with tool calls itself', async (
   expect(final.choices[0]?.message.tool_calls).toHaveLength(2)
 })
 
-test('gemini leaves out the index of streamed tool calls and adds a thought signature', async () => {
+test('gemini omits the index of streamed tool calls and adds a thought signature', async () => {
   await using at = await clientFor('gemini', { steps: [{ reply: callsTwoTools }] })
   const stream = await at.client.chat.completions.create({ model: 'm', messages, stream: true })
   const calls = (await Array.fromAsync(stream)).flatMap(
@@ -176,7 +176,7 @@ test('a demanded tool is called without a script', async () => {
   })
 })
 
-test('reasoning and refusal come in fields of their own', async () => {
+test('reasoning and refusal have their own fields', async () => {
   const reply = { reasoning_content: 'Not mine to say.', refusal: 'I can not help with that.' }
   await using at = await clientFor('openai', { steps: [{ reply }] })
   const answer = await at.client.chat.completions.create({ model: 'm', messages })
@@ -199,7 +199,7 @@ test('an error in mid-stream reaches the caller of the package', async () => {
   await expect(Array.fromAsync(chunks)).rejects.toThrow('out of luck')
 })
 
-test('a caller that aborts its stream is seen to leave', async () => {
+test('a caller that aborts its stream is seen to disconnect', async () => {
   await using at = await clientFor('openai', { steps: [{ stream: { stall_after_chunks: 2 } }] })
   const stream = await at.client.chat.completions.create({ model: 'm', messages, stream: true })
   for await (const _ of stream) break

@@ -10,7 +10,7 @@ const streamed = { stream: true }
 const streamedWithUsage = { stream: true, stream_options: { include_usage: true } }
 
 describe('streams', () => {
-  test('come in as many chunks as set, and split no character', async () => {
+  test('have the configured number of chunks, and split no character', async () => {
     const step = { reply: { content: text }, stream: { chunks: 9 } }
     const { body, headers } = await askOnce(step, streamed)
     expect(headers['content-type']).toBe('text/event-stream; charset=utf-8')
@@ -21,7 +21,7 @@ describe('streams', () => {
     expect(chunksOf(body).at(-1)?.choices[0]?.finish_reason).toBe('stop')
   })
 
-  test('say the same bytes when each is written by itself', async () => {
+  test('have the same bytes when each is written separately', async () => {
     const reply = { content: text, reasoning_content: 'Look it up.' }
     const whole = await askOnce({ reply }, streamed)
     const split = await askOnce({ reply, stream: { split_at_every_byte: true } }, streamed)
@@ -30,7 +30,7 @@ describe('streams', () => {
     expect(split.body.length).toBe(whole.body.length)
   })
 
-  test('take CRLF, no space, several data lines and comments', async () => {
+  test('support CRLF, no space, several data lines and comments', async () => {
     const stream = { crlf: true, no_space_after_data: true, multi_line_data: true, comments: 2 }
     const { body } = await askOnce({ reply: { content: text }, stream }, streamed)
     const wire = body.toString('utf8')
@@ -41,13 +41,13 @@ describe('streams', () => {
     expect(contentOf(body)).toBe(text)
   })
 
-  test('can end in good order without [DONE]', async () => {
+  test('can end properly without [DONE]', async () => {
     const { body, complete } = await askOnce({ stream: { done: false } }, streamed)
     expect(complete).toBe(true)
     expect(dataOf(body)).not.toContain('[DONE]')
   })
 
-  test('mix the choices of n > 1, and keep them apart when told', async () => {
+  test('mix the choices of n > 1, or keep them separate if configured', async () => {
     const choices = [{ content: 'first answer, longer' }, { content: 'second' }]
     const reply = { choices }
     const stream = { chunk_characters: 4 }
@@ -76,19 +76,19 @@ describe('usage in a stream', () => {
     expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true)
   })
 
-  test('is nowhere when not asked', async () => {
+  test('is omitted when not asked', async () => {
     const { body } = await askOnce({}, streamed)
     expect(body.toString()).not.toContain('usage')
   })
 
-  test('follows the script against the client', async () => {
+  test('follows the script, overriding the client', async () => {
     const never = await askOnce({ stream: { usage: 'never' } }, streamedWithUsage)
     expect(never.body.toString()).not.toContain('usage')
     const always = await askOnce({ stream: { usage: 'always' } }, streamed)
     expect(chunksOf(always.body).at(-1)?.choices).toEqual([])
   })
 
-  test('stands beside the choices for gemini, growing', async () => {
+  test('is sent beside the choices for gemini, growing', async () => {
     const { body } = await askOnce({ reply: { content: text } }, streamedWithUsage, 'gemini')
     const totals = chunksOf(body).map((chunk) => chunk.usage?.total_tokens ?? 0)
     expect(totals.every((total) => total > 0)).toBe(true)
@@ -102,7 +102,7 @@ describe('errors of the server itself', () => {
     ['openai', 'code', 'invalid_api_key'],
     ['anthropic', 'type', 'authentication_error'],
     ['gemini', 'status', 'UNAUTHENTICATED'],
-  ] as const)('a wrong key gets 401 as %s writes it', async (provider, field, value) => {
+  ] as const)('a wrong key gets 401 in the format of %s', async (provider, field, value) => {
     await using server = await testProvider({ script: { required_key: 'right' } })
     const url = `${server.base_urls[provider]}/chat/completions`
     const ask = (key: string) =>
@@ -116,7 +116,7 @@ describe('errors of the server itself', () => {
     expect((await ask('right')).status).toBe(200)
   })
 
-  test('a server that does not know stream_options says so', async () => {
+  test('a server without stream_options reports it', async () => {
     await using server = await testProvider({ script: { knows_stream_options: false } })
     const url = `${server.base_urls.openai}/chat/completions`
     const refused = await rawPost(url, { model: 'm', messages, ...streamedWithUsage }).answer
@@ -144,7 +144,7 @@ describe('errors of the server itself', () => {
     expect((await fetch(`${server.base_urls.openai}/chat/completions`)).status).toBe(405)
   })
 
-  test('a wrong script is refused, and names the place', async () => {
+  test('an invalid script is refused, with the position', async () => {
     const script = { steps: [{ delay_ms: -1 }] }
     await expect(testProvider({ script })).rejects.toThrow('/steps/0/delay_ms')
   })
@@ -182,7 +182,7 @@ describe('scripts', () => {
     [{ last_tool_call_id: 'c' }, { last_role: 'user' }],
     [{ last_text_contains: 'Hello' }, { last_text_contains: 'parcel' }],
     [{ any_text_contains: 'refund' }, { any_text_contains: 'Hello' }],
-  ] as const)('a step that wants %j is passed over for one that wants %j', async (...wants) => {
+  ] as const)('a step that needs %j is skipped for one that needs %j', async (...wants) => {
     const [other, mine] = wants
     const steps = [
       { match: other, reply: { content: 'wrong' } },
@@ -195,7 +195,7 @@ describe('scripts', () => {
     expect(contentOf(body)).toBe('right')
   })
 
-  test('usage may be set, or left out', async () => {
+  test('usage may be set, or omitted', async () => {
     const usage = {
       prompt_tokens: 90,
       completion_tokens: 20,

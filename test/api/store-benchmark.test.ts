@@ -122,7 +122,7 @@ const both = { write_stores: ['clickhouse', 'postgres'], hot_window_hours: 4 }
 const run = 'store-benchmark/run'
 
 describe('a benchmark', () => {
-  test('asks both stores the same, and finds the same', async () => {
+  test('asks both stores the same, and gets the same rows', async () => {
     const project_id = await newProject('benchmark')
     await fill(project_id)
     await call('PUT', 'store-routing', { project_id, body: both })
@@ -192,7 +192,7 @@ describe('a benchmark', () => {
     expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/fallback'])
   })
 
-  test('of a project in ClickHouse alone compares nothing', async () => {
+  test('of a project only in ClickHouse compares nothing', async () => {
     const project_id = await newProject('alone')
     await fill(project_id)
     const { body } = await call('POST', run, { project_id, body: { runs: 1, queries_max: 0 } })
@@ -208,7 +208,7 @@ describe('a benchmark', () => {
     expect(put.body).toMatchObject({ write_stores: ['clickhouse'], routes: { list: 'auto' } })
   })
 
-  test('is of its project alone, and for those who may', async () => {
+  test('belongs to its project, and needs permission', async () => {
     const [project_id, other] = [await newProject('mine'), await newProject('other')]
     const { body } = await call('POST', run, { project_id, body: {} })
     const path = `store-benchmark/runs/${body.job_id}`

@@ -94,7 +94,7 @@ async function newProject(name: string): Promise<string> {
   return String(body.id)
 }
 
-test('a project is in ClickHouse alone until somebody says otherwise', async () => {
+test('a project is only in ClickHouse by default', async () => {
   expect(await get()).toEqual({
     status: 200,
     etag: '"0"',
@@ -112,7 +112,7 @@ test('a project is in ClickHouse alone until somebody says otherwise', async () 
   })
 })
 
-test('what is set is read again, and by no other project', async () => {
+test('a stored routing is read back, and by no other project', async () => {
   const project_id = await newProject('set')
   const wanted = {
     ...both,
@@ -175,7 +175,7 @@ describe('the hot window is filled', () => {
     expect(await jobOf(project_id)).not.toBe(first)
   })
 
-  test('and what was trimmed is not taken for filled', async () => {
+  test('and trimmed hours do not count as filled', async () => {
     const project_id = await newProject('shrunk')
     await put({ ...both, hot_window_hours: 100 }, { project_id })
     const covered = 86_400_000_000_000n
@@ -194,7 +194,7 @@ describe('the hot window is filled', () => {
   })
 })
 
-test('another process goes by the old routing for five seconds at most', async () => {
+test('another process uses the old routing for five seconds at most', async () => {
   const project_id = await newProject('elsewhere')
   const clock = { at_ms: 1_000, now_ms: () => clock.at_ms }
   const elsewhere = createRoutingCache({ db: relational.db, clock })
@@ -208,7 +208,7 @@ test('another process goes by the old routing for five seconds at most', async (
 })
 
 describe('If-Match', () => {
-  test('only the routing that was read is replaced', async () => {
+  test('only the version that was read is replaced', async () => {
     const project_id = await newProject('etags')
     const match = (etag: string) => ({ project_id, headers: { 'if-match': etag } })
     expect((await put(both, match('"0"'))).etag).toBe('"1"')
@@ -222,7 +222,7 @@ describe('If-Match', () => {
     expect((await put({}, match('*'))).etag).toBe('"3"')
   })
 
-  test('of many at once one wins, and one run fills the window', async () => {
+  test('of many concurrent changes one wins, and one run fills the window', async () => {
     const project_id = await newProject('race')
     const wish = { project_id, headers: { 'if-match': '"0"' } }
     const replies = await Promise.all(Array.from({ length: 6 }, () => put(both, wish)))
@@ -236,7 +236,7 @@ describe('If-Match', () => {
   })
 })
 
-test('a viewer reads, an admin sets, nobody else anything', async () => {
+test('a viewer reads, an admin sets, others get nothing', async () => {
   const project_id = await newProject('people')
   const roleOf = async (role: string) => {
     const person = await app.person(`${role}@example.com`, 'member')
@@ -273,7 +273,7 @@ test.each([
   [{ ...both, hot_window_hours: 721 }, '/hot_window_hours', /1 to 720/],
   [{ ...both, hot_window_hours: 1.5 }, '/hot_window_hours', /a whole number/],
   [{ unknown: 1 }, '/unknown', /is not a field here/],
-])('%j is refused with its place', async (body, pointer, detail) => {
+])('%j is refused with its position', async (body, pointer, detail) => {
   const reply = await put(body)
   expect([reply.status, reply.body.code]).toEqual([400, 'invalid_request'])
   expect(reply.body.errors[0]).toEqual({ pointer, detail: expect.stringMatching(detail) })
@@ -301,7 +301,7 @@ describe('statistics of reads', () => {
     ...about,
   })
 
-  test('add up what all processes saw', async () => {
+  test('add up the reads of all processes', async () => {
     const project_id = await newProject('stats')
     const other = startRouteStats({ db: relational.db, clock: systemClock, logger })
     for (const process of [stats, other]) {
@@ -342,7 +342,7 @@ describe('statistics of reads', () => {
     ])
   })
 
-  test('keep the queries, whatever their windows, and forget what is old or too much', async () => {
+  test('keep the queries for any window, and forget old ones and those beyond the limit', async () => {
     const project_id = await newProject('recorded')
     for (let at = 0; at < 5; at++) {
       const body = { entity: 'observations', window: { from: at }, limit: 5 }

@@ -25,8 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => api?.[Symbol.asyncDispose]())
 
-describe.each(strandsStyles)('an agent of Strands that reports as %s', (style) => {
-  test('asks six times for the same: six tool calls, a loop, and what it cost', async () => {
+describe.each(strandsStyles)('a Strands agent that reports as %s', (style) => {
+  test('makes the same call six times: six tool calls, a loop, and its cost', async () => {
     const project = await api.bench.newProject()
     const { calls, loops, task } = await readTask(api, rowsOf(project, style, sixEqual))
     expect(calls).toMatchObject({ total: 6, content: 'full', left_out: [] })
@@ -48,7 +48,7 @@ describe.each(strandsStyles)('an agent of Strands that reports as %s', (style) =
     expect(Number(task['cost_usd'])).toBeCloseTo(0.03352272, 9)
   })
 
-  test('a tool that fails each time is a tool failure, with what it said', async () => {
+  test('a tool that fails each time is a tool failure, with its error', async () => {
     const project = await api.bench.newProject()
     const failing: AgentTurn = { ...turn, result: 'orders database is locked', failed: true }
     const { calls, task } = await readTask(api, rowsOf(project, style, [failing, failing]))
@@ -62,7 +62,7 @@ describe.each(strandsStyles)('an agent of Strands that reports as %s', (style) =
     expect(task['verdict']).toMatchObject({ root_cause: { type: 'tool_failure' } })
   })
 
-  test('the rows: types, usage, prices by model, and why each call ended', () => {
+  test('the rows: types, usage, prices by model, and finish reasons', () => {
     const rows = rowsOf(newId(), style, [turn])
     const chats = rows.filter(({ type }) => type === 'generation')
     expect(chats.map(({ finish_reason }) => finish_reason)).toEqual(['tool_calls', 'end_turn'])

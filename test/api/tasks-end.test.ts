@@ -24,7 +24,7 @@ const eventsOf = ({ db, project_id }: TaskApi, task_id: string) =>
     .execute()
 
 describe('GET /api/v1/tasks/{task_id}', () => {
-  test('shows all there is to know', async () => {
+  test('shows every field', async () => {
     const conversation_id = await api.seedConversation({ external_id: 'chat' })
     await api.seedTask({
       task_id: 'full',
@@ -90,7 +90,7 @@ describe('GET /api/v1/tasks/{task_id}', () => {
   })
 
   test.each(['a/b c', '../..', 'ü€😀', '%41', 'a?b#c', '"', 'x'.repeat(256), '€'.repeat(256)])(
-    'takes the id %j',
+    'accepts the id %j',
     async (task_id) => {
       await api.seedTask({ task_id })
       const { status, body } = await api.get(path(task_id))
@@ -99,7 +99,7 @@ describe('GET /api/v1/tasks/{task_id}', () => {
     },
   )
 
-  test('is stalled only when it runs, is explicit and idle for longer than the setting', async () => {
+  test('is stalled only if it runs, is explicit and idle for longer than the setting', async () => {
     const started_at = instant(-9000)
     const idle = { started_at, last_activity_at: instant(-1801) }
     const ended_at = instant(-1801)
@@ -123,7 +123,7 @@ describe('GET /api/v1/tasks/{task_id}', () => {
     expect((await api.get(hex(explicit))).status).toBe(404)
   })
 
-  test('unknown, too long, foreign and without rights', async () => {
+  test('unknown, too long, foreign and without permission', async () => {
     await api.seedTask({ task_id: 'mine' })
     const foreign = keyOf(randomUUID())
     const none = await api.get(path('none'))
@@ -147,7 +147,7 @@ describe.each([
 ])('PUT /api/v1/tasks/{task_id}/$move', ({ move, state, other }) => {
   const id = (name: string) => `${move} ${name}`
 
-  test('ends a running task and says who did it', async () => {
+  test('ends a running task and names who did it', async () => {
     await api.seedTask({ task_id: id('a') })
     const reply = await api.put(path(id('a'), move), { payload: { note: 'enough' } })
     const actor = { actor_kind: 'key', actor_id: 'key-1' }
@@ -161,7 +161,7 @@ describe.each([
     expect((await api.get(path(id('a')))).body).toEqual(reply.body)
   })
 
-  test('again, it answers the same and changes nothing', async () => {
+  test('repeated, it returns the same and changes nothing', async () => {
     await api.seedTask({ task_id: id('b') })
     const first = await api.put(path(id('b'), move))
     const headers = tokenOf('editor', api.project_id)
@@ -170,7 +170,7 @@ describe.each([
     expect(await eventsOf(api, id('b'))).toHaveLength(1)
   })
 
-  test('the other move is a conflict that quotes state and time', async () => {
+  test('the other end state is a conflict that quotes state and time', async () => {
     await api.seedTask({ task_id: id('c') })
     await api.put(path(id('c'), move))
     const { status, body } = await api.put(path(id('c'), other))
@@ -179,7 +179,7 @@ describe.each([
     expect(await eventsOf(api, id('c'))).toHaveLength(1)
   })
 
-  test('of contrary moves at once, one wins and the others see it', async () => {
+  test('of concurrent contrary requests one wins and the others see it', async () => {
     await api.seedTask({ task_id: id('race') })
     const moves = Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? move : other))
     const replies = await Promise.all(
@@ -191,7 +191,7 @@ describe.each([
     expect(await eventsOf(api, id('race'))).toHaveLength(1)
   })
 
-  test('an implicit task ends with its calls and tells how to have one of your own', async () => {
+  test('an implicit task ends with its calls and explains how to create an explicit one', async () => {
     const ended = { implicit: true, ended_at: instant(-30), ended_by: 'call' }
     const contrary = state === 'completed' ? 'failed' : 'completed'
     await api.seedTask({ task_id: id('same'), ...ended, state: state as 'completed' })
@@ -203,7 +203,7 @@ describe.each([
     expect(await eventsOf(api, id('contrary'))).toEqual([])
   })
 
-  test('takes a note or a reason of up to 2,000 characters, or no body', async () => {
+  test('accepts a note or a reason of up to 2,000 characters, or no body', async () => {
     await api.seedTask({ task_id: id('d') })
     const refused = [
       [{ note: 'x'.repeat(2001) }, '/note'],
@@ -228,7 +228,7 @@ describe.each([
     expect((await api.put(path(id('empty'), move), { headers })).status).toBe(200)
   })
 
-  test('unknown, foreign and without rights', async () => {
+  test('unknown, foreign and without permission', async () => {
     await api.seedTask({ task_id: id('e') })
     const { project_id } = api
     const none = await api.put(path(id('none'), move))
@@ -248,7 +248,7 @@ describe.each([
     expect(editor.body).toMatchObject({ state, ended_by: 'user:user-1' })
   })
 
-  test('waits for a task whose calls are still on their way', async () => {
+  test('waits for a task whose calls are still in flight', async () => {
     await using patient = await openTaskApi({ url, settings: { arrival_wait_ms: 30_000 } })
     const reply = patient.put(path(id('soon'), move))
     await setTimeout(120)
@@ -256,13 +256,13 @@ describe.each([
     expect(await reply).toMatchObject({ status: 200, body: { state } })
   })
 
-  test('waits no longer than its setting, and makes no task', async () => {
+  test('waits no longer than its setting, and creates no task', async () => {
     await using patient = await openTaskApi({ url, settings: { arrival_wait_ms: 200 } })
     expect((await patient.put(path(id('typo'), move))).status).toBe(404)
     expect((await patient.get('/api/v1/tasks')).body['total']).toBe(0)
   })
 
-  test('a database out of reach is 503', async () => {
+  test('an unavailable database is 503', async () => {
     await using dead = await openTaskApi({ url: 'postgres://nobody@127.0.0.1:1/none' })
     const reply = await dead.put(path('a', move))
     expect([reply.status, reply.body['code']]).toEqual([503, 'store_unavailable'])

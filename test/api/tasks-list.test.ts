@@ -146,7 +146,7 @@ describe('sorting and pages', () => {
     expect(values).toEqual(order === 'asc' ? expected : expected.toReversed())
   })
 
-  test('tasks that are added meanwhile neither shift nor repeat those to come', async () => {
+  test('tasks that are added meanwhile neither shift nor repeat those of later pages', async () => {
     const before = await walk('limit=1000')
     const added: string[] = []
     const tasks = await walk('limit=3', async (page) => {
@@ -168,7 +168,7 @@ describe('sorting and pages', () => {
     expect(body['total']).toBe(12)
   })
 
-  test('a cursor of another sort or order is refused, and so is a made-up one', async () => {
+  test('a cursor of another sort or order is refused, and so is an invented one', async () => {
     const { body } = await sorted.get('/api/v1/tasks?sort=calls&order=asc&limit=1')
     const cursor = body['next_cursor']
     for (const query of [
@@ -223,7 +223,7 @@ describe('refusals', () => {
     expect(body['errors']).toMatchObject([{ pointer }])
   })
 
-  test('no, wrong and too weak credentials', async () => {
+  test('no, wrong and insufficient credentials', async () => {
     const { project_id, get } = api
     const refused = [
       [{}, 401, 'credentials_missing'],
@@ -238,7 +238,7 @@ describe('refusals', () => {
     }
   })
 
-  test('a viewer reads like a key, and nobody sees the tasks of another project', async () => {
+  test('a viewer reads like a key, and tasks of another project are invisible', async () => {
     const headers = tokenOf('viewer', api.project_id)
     const asViewer = await api.get('/api/v1/tasks', { headers })
     expect(idsOf(asViewer)).toHaveLength(6)
@@ -248,7 +248,7 @@ describe('refusals', () => {
     await foreign[Symbol.asyncDispose]()
   })
 
-  test('a database out of reach is 503', async () => {
+  test('an unavailable database is 503', async () => {
     await using dead = await openTaskApi({ url: 'postgres://nobody@127.0.0.1:1/none' })
     const { status, body, headers } = await dead.get('/api/v1/tasks')
     expect([status, body['code']]).toEqual([503, 'store_unavailable'])

@@ -35,7 +35,7 @@ const path = (task_id: string, query = '') =>
 
 const start_ns = BigInt(now_ms - 60_000) * 1_000_000n
 
-/** A call of a task from second to second; its id says its place. */
+/** A call of a task from second to second; its id names its position. */
 function call(task_id: string, n: number, more: Partial<Observation> = {}): Observation {
   const start_time = start_ns + BigInt(n) * 2_000_000_000n
   return observationOf({
@@ -49,7 +49,10 @@ function call(task_id: string, n: number, more: Partial<Observation> = {}): Obse
   })
 }
 
-/** A task of `n` calls in which every call answers the tool of the one before, history and all. */
+/**
+ * A task of `n` calls in which every call answers the tool of the one before, with the whole
+ * history.
+ */
 async function seedAgent(task_id: string, n: number): Promise<void> {
   await api.seedTask({ task_id })
   const results = Array.from({ length: n }, (_, i) => ({ tool_call_id: `c${i}`, content: `r${i}` }))
@@ -85,7 +88,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     expect(entries[0]).toMatchObject({ change: 'created', time: isoFromNs(start_ns) })
   })
 
-  test('tells calls, tools, results and changes of state in order', async () => {
+  test('lists calls, tools, results and changes of state in order', async () => {
     await api.seedTask({ task_id: 'story' })
     await api.db
       .insertInto('task_events')
@@ -239,7 +242,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     expect(operations).toEqual([entries[0]])
   })
 
-  test('has the tool calls of /tool-calls, those before the recorded start included', async () => {
+  test('has the tool calls of /tool-calls, including those before the recorded start', async () => {
     await api.seedTask({ task_id: 'same', started_at: isoFromNs(start_ns + 1_800_000_000_000n) })
     const user = { role: 'user', content: 'Find it.' }
     const asked = (id: string) => ({
@@ -247,7 +250,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
       content: null,
       tool_calls: [{ id, type: 'function', function: { name: 'find', arguments: '{"q":1}' } }],
     })
-    const told = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'found' })
+    const toolMessage = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'found' })
     const trace = { trace_id: newId() }
     const twin = { parent_observation_id: '0000000000000000', source: 'proxy' } as const
     const first = { input: JSON.stringify([user]), output: JSON.stringify([asked('c1')]) }
@@ -259,7 +262,14 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
         observation_id: 'b'.repeat(16),
       },
       call('same', 2, {
-        input: JSON.stringify([user, asked('c1'), told('c1'), asked('c2'), told('c2'), told('c9')]),
+        input: JSON.stringify([
+          user,
+          asked('c1'),
+          toolMessage('c1'),
+          asked('c2'),
+          toolMessage('c2'),
+          toolMessage('c9'),
+        ]),
         output: JSON.stringify([{ role: 'assistant', content: 'Done.' }]),
       }),
     ]
@@ -286,7 +296,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     expect(shown.at(-1)?.running).toMatchObject({ tool_calls: 2 })
   })
 
-  test('pages put together are the whole, and running totals go on over them', async () => {
+  test('pages put together are the whole, with continued running totals', async () => {
     await seedAgent('pages', 300)
     const whole = entriesOf(await api.get(path('pages', 'limit=1000')))
     expect(whole).toHaveLength(300 + 300 + 299)
@@ -303,7 +313,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     expect(paged.at(-1)?.running).toMatchObject({ calls: 300, total_tokens: 4500 })
   })
 
-  test('a call that is recorded late shifts no page and counts on the later ones', async () => {
+  test('a call that is recorded late shifts no page and is counted on later ones', async () => {
     await seedAgent('late', 6)
     const first = await api.get(path('late', 'limit=8'))
     const early = call('late', 0, { observation_id: 'a000000000000000', end_time: start_ns + 3n })
@@ -317,7 +327,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     expect(entriesOf(second).at(-1)?.running).toMatchObject({ calls: 7 })
   })
 
-  test('roles narrow the entries and leave sums, distances and joins as they are', async () => {
+  test('roles filter the entries and leave sums, distances and joins unchanged', async () => {
     await seedAgent('roles', 4)
     const whole = entriesOf(await api.get(path('roles')))
     for (const roles of ['tool_call', 'tool_result', 'tool_call,model_call', 'state_change']) {
@@ -339,7 +349,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     expect(await gaps('gap_min_ms=17000')).toEqual([null, null, null])
   })
 
-  test('an observation that was written twice is told once', async () => {
+  test('an observation that was written twice is listed once', async () => {
     await api.seedTask({ task_id: 'twice' })
     const row = call('twice', 0)
     await stores.store.insert([row], { token: randomUUID() })
@@ -347,7 +357,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     expect((await api.get(path('twice'))).body['totals']).toMatchObject({ calls: 1 })
   })
 
-  test('a task whose rows are not there yet has an empty timeline', async () => {
+  test('a task whose rows are not stored yet has an empty timeline', async () => {
     await api.seedTask({ task_id: 'empty' })
     expect((await api.get(path('empty'))).body).toEqual({
       task_id: 'empty',
@@ -358,7 +368,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     })
   })
 
-  test('ends after 10,000 observations and says so', async () => {
+  test('ends after 10,000 observations and reports it', async () => {
     await api.seedTask({ task_id: 'long' })
     const row = call('long', 0, { trace_id: newId() })
     const rows = Array.from({ length: 10_001 }, (_, n) => {
@@ -374,7 +384,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     expect(body).toMatchObject({ total: 10_000, total_is_exact: false, totals: { calls: 10_000 } })
   })
 
-  test('nothing of another project shows, though its task has the same id', async () => {
+  test('rows of another project are not shown, even for a task of the same id', async () => {
     await api.seedTask({ task_id: 'shared' })
     await using foreign = await openTaskApi({ url, store: stores.store })
     await foreign.seedTask({ task_id: 'shared' })
@@ -411,7 +421,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     expect(reply.body['code']).toBe('invalid_cursor')
   })
 
-  test('unknown, foreign and without rights', async () => {
+  test('unknown, foreign and without permission', async () => {
     await api.seedTask({ task_id: 'mine' })
     expect((await api.get(path('none'))).body['code']).toBe('task_not_found')
     const statuses = [
@@ -425,7 +435,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     }
   })
 
-  test('a store out of reach is 503 and named', async () => {
+  test('an unavailable store is 503 and named', async () => {
     await using withoutClickHouse = await openTaskApi({ url, store: stores.unreachable })
     await withoutClickHouse.seedTask({ task_id: 'a' })
     const reply = await withoutClickHouse.get(path('a'))
@@ -436,7 +446,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
   })
 })
 
-/** What a client that tries a call again sends: the same results. */
+/** What a client sends when it retries a call: the same results. */
 function retryOf({ tool_results }: Observation): Partial<Observation> {
   return { tool_results }
 }

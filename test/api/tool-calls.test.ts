@@ -44,7 +44,7 @@ async function toolCalls(task_id: string, query = ''): Promise<Page> {
 }
 
 describe('the tool calls of a task', () => {
-  test('are joined with what later requests brought', async () => {
+  test('are joined with results from later requests', async () => {
     const { tool_calls, ...about } = await toolCalls('proxy')
     expect(about).toMatchObject({ task_id: 'proxy', content: 'full', total: 4, next_cursor: null })
     expect(tool_calls).toMatchObject([
@@ -68,10 +68,10 @@ describe('the tool calls of a task', () => {
     })
   })
 
-  test('are told by the observations of tools too, with and without content', async () => {
-    const told = await toolCalls('otlp')
-    expect(told.content).toBe('full')
-    expect(told.tool_calls).toMatchObject([
+  test('are also read from observations of tools, with and without content', async () => {
+    const listed = await toolCalls('otlp')
+    expect(listed.content).toBe('full')
+    expect(listed.tool_calls).toMatchObject([
       { name: 'look', result: { text: 'found a' }, error: null },
       { name: 'look', result: { text: 'Error: no such place' }, error: 'error', latency_ms: 900 },
       { name: 'write', error: 'outage' },
@@ -79,7 +79,7 @@ describe('the tool calls of a task', () => {
     ])
     const silent = await toolCalls('otlp_no_content')
     expect(silent.content).toBe('none')
-    // Both began at one instant: only their ids say which comes first.
+    // Both began at one instant: only their ids order them.
     const looks = silent.tool_calls.slice(0, 2).toSorted((x, y) => x.latency_ms - y.latency_ms)
     expect(looks).toMatchObject([
       { name: 'look', arguments: null, result: null, answered: true, error: null },
@@ -102,7 +102,7 @@ describe('the tool calls of a task', () => {
     expect(found.tool_calls).toHaveLength(total)
   })
 
-  test('come in pages', async () => {
+  test('are paged', async () => {
     const whole = await toolCalls('proxy')
     const paged: Call[] = []
     let query = '?limit=1'
@@ -115,7 +115,7 @@ describe('the tool calls of a task', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refusals', () => {
   test('callers without tasks:read', async () => {
     const as = async (headers: Record<string, string>) =>
       (await api.call('GET', '/tasks/proxy/tool-calls', { headers })).status
@@ -123,7 +123,7 @@ describe('what is refused', () => {
     expect(await as(keyOf(project, 'tasks:write'))).toBe(403)
     expect(await as(tokenOf('viewer', project))).toBe(200)
   })
-  test('another tenant’s task, and one that is not there', async () => {
+  test('another tenant’s task, and a missing one', async () => {
     const other = await api.bench.newProject()
     expect(await api.get(other, '/tasks/proxy/tool-calls')).toMatchObject({
       status: 404,

@@ -21,7 +21,7 @@ const rows = (tool: string, took: number, status: 'ok' | 'error'): GivenRow[] =>
   { id: tool, parent: 'agent', at: 40 + took, took: 5, type: 'tool', name: tool },
 ]
 
-test('what another trace did otherwise', async () => {
+test('the differences from another trace', async () => {
   const one = await api.store(rows('search', 20, 'ok'))
   const other = await api.store(rows('browse', 30, 'error'))
   const { status, body } = await api.get(path(one, other.replaceAll('-', '')))
@@ -54,7 +54,7 @@ test('what another trace did otherwise', async () => {
   expect((await api.get(path(one, other, cursor))).body.code).toBe('invalid_cursor')
 })
 
-test('refuses traces of others, and bad input', async () => {
+test('refuses traces of others, and invalid input', async () => {
   const one = await api.store(rows('search', 20, 'ok'))
   const theirs = newId()
   expect((await api.get(path(one, theirs))).body.code).toBe('trace_not_found')

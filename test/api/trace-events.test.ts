@@ -15,7 +15,7 @@ const path = (traceId: string, rest: string) => `/api/v2/observability/traces/${
 
 /** Five events, one a second; those of the second observation are named `late`. */
 async function traceOfFive(): Promise<string> {
-  // No UUID of any version: W3C's ids are any 16 bytes.
+  // Not a UUID of any version: W3C ids are any 16 bytes.
   const trace_id = `4bf92f35-77b3-0da6-03ce-${newId().slice(-12)}`
   const events = Array.from({ length: 5 }, (_, index) =>
     eventOf({
@@ -74,7 +74,7 @@ describe('events', () => {
     expect(body['total']).toBe(expected.length)
   })
 
-  test.each(['asc', 'desc'])('are walked page by page, %s', async (order) => {
+  test.each(['asc', 'desc'])('are read page by page, %s', async (order) => {
     const trace_id = await traceOfFive()
     const seen: string[] = []
     let cursor = ''
@@ -152,7 +152,7 @@ describe.each(['events', 'links', 'correlations'])('%s: refusals', (kind) => {
     expect(body).toEqual({ [kind]: [], total: 0, next_cursor: null })
   })
 
-  test('the trace is of another project', async () => {
+  test('the trace belongs to another project', async () => {
     const trace_id = await traceOfFive()
     const { status } = await api.get(path(trace_id, kind), keyOf(newId(), 'traces:read'))
     expect(status).toBe(404)

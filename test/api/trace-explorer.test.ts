@@ -34,7 +34,7 @@ const agent: GivenRow[] = [
 ]
 
 describe('a page of the tree', () => {
-  test('tells times, sums and what each used', async () => {
+  test('has times, sums and usage of each node', async () => {
     const trace_id = await api.store(agent)
     const { status, body } = await api.get(path(trace_id))
     expect(status).toBe(200)
@@ -69,7 +69,7 @@ describe('a page of the tree', () => {
     expect(api.served.at(-1)).toMatchObject({ query_class: 'explorer', store: 'clickhouse' })
   })
 
-  test('orphans, circles, clocks and late parents are marked', async () => {
+  test('orphans, cycles, clocks and late parents are marked', async () => {
     const rows: GivenRow[] = [
       { id: 'root', at: 0, took: 50, service_name: 'web' },
       { id: 'skewed', parent: 'root', at: -30, took: 10, service_name: 'db' },
@@ -108,7 +108,7 @@ describe('paging', () => {
     ...Array.from({ length: count }, (_, at) => ({ id: `c${at}`, parent: 'root', at, took: 1 })),
   ]
 
-  test('walks the children of a node while the trace grows, and tells', async () => {
+  test('walks the children of a node while the trace grows, and reports it', async () => {
     const trace_id = await api.store(wide(7))
     const first = await api.get(path(trace_id, 'children=3'))
     expect(drawn(first.body)).toEqual(['root', ' c0', ' c1', ' c2'])
@@ -133,7 +133,7 @@ describe('paging', () => {
     expect(seen).toEqual(['c3', 'between', 'c4', 'c5', 'c6'])
   })
 
-  test('a page has no more nodes than asked for, level by level', async () => {
+  test('a page has no more nodes than requested, level by level', async () => {
     const rows = ['a', 'b', 'c'].flatMap((id, at): GivenRow[] => [
       { id, at: at * 10, took: 9 },
       { id: `${id}-1`, parent: id, at: at * 10 + 1, took: 1 },
@@ -155,7 +155,7 @@ describe('paging', () => {
     expect(drawn(more.body)).toEqual(['c'])
   })
 
-  test('opens an observation wherever it is', async () => {
+  test('opens an observation at any depth', async () => {
     const rows = [...wide(40), { id: 'deep', parent: 'c30', at: 30, took: 1 }]
     const trace_id = await api.store(rows)
     const { body } = await api.get(path(trace_id, 'open=deep&limit=6&children=2'))
@@ -165,7 +165,7 @@ describe('paging', () => {
   })
 })
 
-describe('what filters find', () => {
+describe('results of filters', () => {
   test.each([
     ['name=chat', ['call-1', 'call-2']],
     ['type=tool', ['tool']],
@@ -184,7 +184,7 @@ describe('what filters find', () => {
     for (const node of body.nodes) expect(node.path).toEqual(['agent'])
   })
 
-  test('is walked page by page', async () => {
+  test('are read page by page', async () => {
     const trace_id = await api.store(agent)
     const first = await api.get(path(trace_id, 'name=chat&limit=1'))
     const next = `name=chat&limit=1&cursor=${first.body.next_cursor}`
@@ -197,7 +197,7 @@ describe('what filters find', () => {
 })
 
 describe('refuses', () => {
-  test('traces of others, and those that are not there', async () => {
+  test('traces of others, and missing ones', async () => {
     const trace_id = await api.store(agent)
     const stranger = await api.get(path(trace_id), keyOf(newId(), 'traces:read'))
     expect(stranger).toMatchObject({ status: 404, body: { code: 'trace_not_found' } })
@@ -225,7 +225,7 @@ describe('refuses', () => {
     expect((await api.get(path(trace_id, query))).status).toBe(400)
   })
 
-  test('who may not', async () => {
+  test('callers without permission', async () => {
     const trace_id = newId()
     expect((await api.get(path(trace_id), {})).status).toBe(401)
     expect((await api.get(path(trace_id), keyOf(api.project_id, 'tasks:read'))).status).toBe(403)

@@ -36,11 +36,11 @@ const rows: GivenRow[] = [
   { id: 'orphan', parent: 'gone', at: 60, took: -1 },
 ]
 
-/** Both are compared with what they say of the store itself left out. */
+/** Both are compared without the fields about the store itself. */
 const compared = ({ served_by, fallback_reason, stats, ...body }: Json) => body
 
 test.each(['explorer', 'explorer?name=chat', 'explorer?q=chat', 'critical-path?what_if=tool'])(
-  'both stores tell the same: %s',
+  'both stores return the same: %s',
   async (path) => {
     const { project_id } = api
     const trace_id = newId()
@@ -65,7 +65,7 @@ test.each(['explorer', 'explorer?name=chat', 'explorer?q=chat', 'critical-path?w
   },
 )
 
-test('the routing is asked for the class, and for the window that is given', async () => {
+test('the routing is asked for the class, and for the given window', async () => {
   store = 'clickhouse'
   const trace_id = await api.store(rows)
   asked.length = 0

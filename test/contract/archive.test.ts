@@ -43,7 +43,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
 
   const manifestOf = async (job: Job) =>
     JSON.parse(String(await buffer(await blobs.get(String(job.result?.['manifest'])))))
-  /** Rows of the kind's own table, each once, that the slice does not have, and the other way. */
+  /** Rows of the kind's own table, without versions, that the slice lacks, and vice versa. */
   const differences = async (kind: string, slice_id: string, where = '1 = 1') => {
     const columns = await desk.columnar.query<{ name: string }>(
       'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String}',
@@ -71,7 +71,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     const sql = `SELECT count() AS n FROM (${each}) WHERE slice_id = {slice:UUID}`
     return Number((await desk.columnar.query<{ n: string }>(sql, { slice: slice_id }))[0]?.n)
   }
-  /** The same with rows that are only marked as deleted: those that lie on the disk. */
+  /** The same including rows that are only marked as deleted: the rows on disk. */
   const storedRowsOf = async (slice_id: string) => {
     let rows = 0
     for (const kind of kinds) {
@@ -82,7 +82,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     }
     return rows
   }
-  /** The archive as it would be with other bytes in place of a blob; the blob comes back. */
+  /** The archive with other bytes in place of a blob; the blob is restored afterwards. */
   const withBlob = async (
     name: string,
     change: (bytes: Buffer) => Buffer,
@@ -92,7 +92,9 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     await blobs.put(name, [change(Buffer.from(bytes))])
     await then().finally(() => blobs.put(name, [bytes]))
   }
-  /** The same archive with another manifest, as an earlier or later version would have made it. */
+  /**
+   * The same archive with another manifest, as an earlier or later version would have written it.
+   */
   const withManifest = async (
     change: (manifest: Awaited<ReturnType<typeof manifestOf>>) => void,
   ) => {
@@ -105,7 +107,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     return desk.restore({ ...archive, result: { manifest: name, manifest_sha256 } })
   }
 
-  test('a run has each record once, in bounded files that the manifest tells of', async () => {
+  test('a run has each record once, in bounded files that the manifest lists', async () => {
     expect(archive).toMatchObject({ state: 'succeeded', result: { verified: true, rows: 750 } })
     const manifest = await manifestOf(archive)
     expect(manifest).toMatchObject({ project_id, run_id: archive.id, rows: 750, version: 1 })
@@ -123,7 +125,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect(names).toHaveLength(manifest.files.length + 1)
   })
 
-  test('what is restored equals what was archived, in every column', async () => {
+  test('restored rows equal the archived ones, in every column', async () => {
     const { job, slice_id } = await desk.restore(archive)
     expect(job).toMatchObject({ state: 'succeeded', result: { rows: 750, erased_rows: 0 } })
     expect(await desk.slice(slice_id)).toMatchObject({ state: 'ready', row_count: 750 })
@@ -137,7 +139,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     }
   })
 
-  test('of a window whole days are restored, of kinds those that are named', async () => {
+  test('of a window whole days are restored, of kinds the named ones', async () => {
     const from = '2026-09-22T12:00:00Z'
     const to = '2026-09-22T12:00:01Z'
     const { slice_id } = await desk.restore(archive, { from, to, kinds: ['observations', 'links'] })
@@ -152,7 +154,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     ['one bit that is another', flipped],
     ['a missing end', (bytes: Buffer) => bytes.subarray(0, bytes.length - 100)],
     ['nothing in it', () => Buffer.alloc(0)],
-  ])('a file with %s is refused with its name, and the slice has nothing', async (_, change) => {
+  ])('a file with %s is refused with its name, and the slice is empty', async (_, change) => {
     const { name } = (await manifestOf(archive)).files[7]
     await withBlob(name, change, async () => {
       const { job, slice_id } = await desk.restore(archive)
@@ -163,13 +165,13 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     })
   })
 
-  test('a file that is gone, and a manifest that is another, are refused with their names', async () => {
+  test('a missing file, and a different manifest, are refused with their names', async () => {
     const { name } = (await manifestOf(archive)).files[0]
     const bytes = await buffer(await blobs.get(name))
     await blobs.delete(name)
-    const gone = await desk.restore(archive)
-    expect(gone.job).toMatchObject({ state: 'failed' })
-    expect(gone.job.error).toContain(name)
+    const missingBlob = await desk.restore(archive)
+    expect(missingBlob.job).toMatchObject({ state: 'failed' })
+    expect(missingBlob.job.error).toContain(name)
     await blobs.put(name, [bytes])
     const manifest = String(archive.result?.['manifest'])
     const other = (text: Buffer) => Buffer.from(String(text).replace('"rows":750', '"rows":751'))
@@ -180,7 +182,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     })
   })
 
-  test('rows that are not those of the manifest are refused, though the bytes are', async () => {
+  test('rows that do not match the manifest are refused, although the bytes match', async () => {
     const { job, slice_id } = await withManifest(({ files }) => {
       files[3].row_checksum = '1'
     })
@@ -189,87 +191,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect(await rowsOf(slice_id)).toBe(0)
   })
 
-  test('columns that came later take their defaults; all others are compared', async () => {
-    desk.columnsToCome.add('metadata').add('cost_usd')
-    const older = await desk.archive(project_id)
-    desk.columnsToCome.clear()
-    const { job, slice_id } = await desk.restore(older)
-    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 750 } })
-    const sql = `SELECT count() AS rows, countIf(length(metadata) = 0) AS bare,
-      countIf(cost_usd IS NULL) AS unpriced, countIf(length(attributes) = 2) AS told
-      FROM restored_observations WHERE slice_id = {slice:UUID}`
-    const [found] = await desk.columnar.query(sql, { slice: slice_id })
-    expect(found).toEqual({ rows: '150', bare: '150', unpriced: '150', told: '150' })
-  })
-
-  test('a column that is not known, or of another type, is refused with its name', async () => {
-    const unknown = await withManifest(({ kinds: [first] }) => {
-      first.columns.push({ name: 'mood', type: 'String' })
-    })
-    expect(unknown.job).toMatchObject({ state: 'failed' })
-    expect(unknown.job.error).toContain('mood')
-    const other = await withManifest(({ kinds: [first] }) => {
-      first.columns.find((column: { name: string }) => column.name === 'status_code').type =
-        'String'
-    })
-    expect(other.job.error).toContain('status_code')
-    const later = await withManifest((manifest) => {
-      manifest.version = 2
-    })
-    expect(later.job.error).toContain('version 2')
-    const foreign = await withManifest((manifest) => {
-      manifest.project_id = newId()
-    })
-    expect(foreign.job.error).toContain('another project')
-  })
-
-  test('rows of erased users stay out, and those of their traces', async () => {
-    const key = Buffer.alloc(32, 7)
-    await desk.db.insertInto('erasure_keys').values({ project_id, key }).execute()
-    const user_id_digest = createHmac('sha256', key).update('user-3').digest()
-    await desk.db
-      .insertInto('erasures')
-      .values({
-        ...{
-          id: newId(),
-          project_id,
-          user_id: null,
-          user_id_digest,
-          reason: 'asked',
-          purge: false,
-        },
-        ...{ requested_by: 'user:x', created_at: new Date() },
-      })
-      .execute()
-    const { job, slice_id } = await desk.restore(archive)
-    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 750, erased_rows: 150 } })
-    expect(await desk.slice(slice_id)).toMatchObject({ row_count: 600, erased_rows: 150 })
-    const observations = await differences('observations', slice_id, "user_id != 'user-3'")
-    expect(observations).toEqual({ live: 120, back: 120, missing: 0, added: 0 })
-    expect(await rowsOf(slice_id)).toBe(600)
-    // They never were on the disk.
-    expect(await storedRowsOf(slice_id)).toBe(600)
-  })
-
-  test('a user who is erased later goes from slices too, and from no other project', async () => {
-    const { slice_id } = await desk.restore(archive, { kinds: ['observations', 'events'] })
-    const before = await rowsOf(slice_id)
-    const { erasure } = desk.restored
-    const asked = { project_id, user_id: 'user-1', after: '' }
-    const trace_ids = await erasure.tracesOfUser(asked)
-    expect(await erasure.tracesOfUser({ ...asked, project_id: newId() })).toEqual([])
-    const about = { project_id, user_id: 'user-1', trace_ids, held_trace_ids: [] }
-    await erasure.eraseUser({ ...about, project_id: newId() })
-    expect(await rowsOf(slice_id)).toBe(before)
-    await erasure.eraseUser(about)
-    expect(await rowsOf(slice_id)).toBe(before - 60)
-    expect(await storedRowsOf(slice_id)).toBe(before)
-    expect(await erasure.purgeUser(about)).toBe(true)
-    expect(await storedRowsOf(slice_id)).toBe(before - 60)
-    expect(await erasure.purgeUser(about)).toBe(false)
-  })
-
-  test('files of a run that failed are deleted, those of others stay', async () => {
+  test('files of a failed run are deleted, those of others stay', async () => {
     const noted = () =>
       desk.db.selectFrom('archive_files').select('name').where('job_id', '=', failing.id).execute()
     const failing = await desk.archive(project_id, { ...daysFrom(1), kinds: ['links'] })
@@ -299,6 +221,99 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect((await manifestOf(archive)).files).toHaveLength(45)
   })
 
+  test('a project without rows has an archive without files, which can be restored', async () => {
+    const empty = await desk.archive(newId(), daysFrom(2))
+    expect(empty).toMatchObject({
+      state: 'succeeded',
+      result: { verified: true, files: 0, rows: 0 },
+    })
+    const { job } = await desk.restore(empty)
+    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 0 } })
+  })
+
+  // The rest depends on ClickHouse, not on where files are.
+  if (driver.name === 's3') return
+
+  test('newer columns get their defaults; all others are compared', async () => {
+    desk.columnsToCome.add('metadata').add('cost_usd')
+    const older = await desk.archive(project_id)
+    desk.columnsToCome.clear()
+    const { job, slice_id } = await desk.restore(older)
+    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 750 } })
+    const sql = `SELECT count() AS rows, countIf(length(metadata) = 0) AS bare,
+      countIf(cost_usd IS NULL) AS unpriced, countIf(length(attributes) = 2) AS told
+      FROM restored_observations WHERE slice_id = {slice:UUID}`
+    const [found] = await desk.columnar.query(sql, { slice: slice_id })
+    expect(found).toEqual({ rows: '150', bare: '150', unpriced: '150', told: '150' })
+  })
+
+  test('a column that is unknown, or has another type, is refused with its name', async () => {
+    const unknown = await withManifest(({ kinds: [first] }) => {
+      first.columns.push({ name: 'mood', type: 'String' })
+    })
+    expect(unknown.job).toMatchObject({ state: 'failed' })
+    expect(unknown.job.error).toContain('mood')
+    const other = await withManifest(({ kinds: [first] }) => {
+      first.columns.find((column: { name: string }) => column.name === 'status_code').type =
+        'String'
+    })
+    expect(other.job.error).toContain('status_code')
+    const later = await withManifest((manifest) => {
+      manifest.version = 2
+    })
+    expect(later.job.error).toContain('version 2')
+    const foreign = await withManifest((manifest) => {
+      manifest.project_id = newId()
+    })
+    expect(foreign.job.error).toContain('another project')
+  })
+
+  test('rows of erased users are skipped, and those of their traces', async () => {
+    const key = Buffer.alloc(32, 7)
+    await desk.db.insertInto('erasure_keys').values({ project_id, key }).execute()
+    const user_id_digest = createHmac('sha256', key).update('user-3').digest()
+    await desk.db
+      .insertInto('erasures')
+      .values({
+        ...{
+          id: newId(),
+          project_id,
+          user_id: null,
+          user_id_digest,
+          reason: 'asked',
+          purge: false,
+        },
+        ...{ requested_by: 'user:x', created_at: new Date() },
+      })
+      .execute()
+    const { job, slice_id } = await desk.restore(archive)
+    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 750, erased_rows: 150 } })
+    expect(await desk.slice(slice_id)).toMatchObject({ row_count: 600, erased_rows: 150 })
+    const observations = await differences('observations', slice_id, "user_id != 'user-3'")
+    expect(observations).toEqual({ live: 120, back: 120, missing: 0, added: 0 })
+    expect(await rowsOf(slice_id)).toBe(600)
+    // They were never on disk.
+    expect(await storedRowsOf(slice_id)).toBe(600)
+  })
+
+  test('a user who is erased later is removed from slices too, and from no other project', async () => {
+    const { slice_id } = await desk.restore(archive, { kinds: ['observations', 'events'] })
+    const before = await rowsOf(slice_id)
+    const { erasure } = desk.restored
+    const asked = { project_id, user_id: 'user-1', after: '' }
+    const trace_ids = await erasure.tracesOfUser(asked)
+    expect(await erasure.tracesOfUser({ ...asked, project_id: newId() })).toEqual([])
+    const about = { project_id, user_id: 'user-1', trace_ids, held_trace_ids: [] }
+    await erasure.eraseUser({ ...about, project_id: newId() })
+    expect(await rowsOf(slice_id)).toBe(before)
+    await erasure.eraseUser(about)
+    expect(await rowsOf(slice_id)).toBe(before - 60)
+    expect(await storedRowsOf(slice_id)).toBe(before)
+    expect(await erasure.purgeUser(about)).toBe(true)
+    expect(await storedRowsOf(slice_id)).toBe(before - 60)
+    expect(await erasure.purgeUser(about)).toBe(false)
+  })
+
   test('the tables of slices have the columns of their kinds', async () => {
     for (const kind of kinds) {
       const sql = `SELECT name, type FROM system.columns
@@ -309,15 +324,5 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
       expect(back).toEqual(expect.arrayContaining([...live, slice]))
       expect(back).toHaveLength(live.length + 1)
     }
-  })
-
-  test('a project without rows has an archive without files, which can be restored', async () => {
-    const empty = await desk.archive(newId(), daysFrom(2))
-    expect(empty).toMatchObject({
-      state: 'succeeded',
-      result: { verified: true, files: 0, rows: 0 },
-    })
-    const { job } = await desk.restore(empty)
-    expect(job).toMatchObject({ state: 'succeeded', result: { rows: 0 } })
   })
 })

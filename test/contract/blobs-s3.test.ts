@@ -33,7 +33,7 @@ const failureOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-test('a store that is away is told from a blob that is not there, and comes back', async () => {
+test('an unavailable store differs from a missing blob, and recovers', async () => {
   const blobs = openAt(`s3://${server.bucket}/away`)
   const content = randomBytes(100)
   await blobs.put('a.bin', [content])
@@ -52,7 +52,7 @@ test('a store that is away is told from a blob that is not there, and comes back
   blobs.close()
 })
 
-test('a store that dies in the middle of a large put fails it, and the put works again', async () => {
+test('a store that dies during a large put fails it, and the put works again', async () => {
   const blobs = openAt(`s3://${server.bucket}/dies`)
   const part = randomBytes(6 * 1024 * 1024)
   const dying = async function* () {
@@ -72,7 +72,7 @@ test('a store that dies in the middle of a large put fails it, and the put works
   blobs.close()
 })
 
-test('wrong credentials and missing buckets are failures of the store that tell no secret', async () => {
+test('wrong credentials and missing buckets are failures of the store that show no secret', async () => {
   const options = blobsOptions(`s3://${server.bucket}`, server)
   const secret_access_key = 'not-the-secret-of-this-account'
   const stranger = openBlobs({
@@ -84,17 +84,17 @@ test('wrong credentials and missing buckets are failures of the store that tell 
     const asked = [blobs.put('a.bin', [randomBytes(9)]), listed(blobs), blobs.get('a.bin')]
     for (const failure of await Promise.all(asked.map(failureOf))) {
       expect(failure).toBeInstanceOf(BlobsUnavailable)
-      const told = inspect(failure, { depth: 10 })
-      expect(told).not.toContain(secret_access_key)
-      expect(told).not.toContain(server.secret_access_key)
-      expect(told).not.toContain(server.access_key_id)
-      expect(told).not.toMatch(/Credential=|Signature=/)
+      const shownError = inspect(failure, { depth: 10 })
+      expect(shownError).not.toContain(secret_access_key)
+      expect(shownError).not.toContain(server.secret_access_key)
+      expect(shownError).not.toContain(server.access_key_id)
+      expect(shownError).not.toMatch(/Credential=|Signature=/)
     }
     blobs.close()
   }
 })
 
-test('a URL that is no place, or has credentials in it, is refused and not quoted', () => {
+test('a URL that is invalid, or contains credentials, is refused and not quoted', () => {
   for (const url of [
     's3://key:secret@bucket',
     'https://host/x',

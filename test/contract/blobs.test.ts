@@ -18,7 +18,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     ['exactly a part', 5 * mib],
     ['a part and a byte', 5 * mib + 1],
     ['several parts', 12 * mib + 12_345],
-  ])('%s comes back as it was put, with its size and hash', async (_, bytes) => {
+  ])('%s is returned as it was put, with its size and hash', async (_, bytes) => {
     const blobs = driver.open()
     const content = randomBytes(bytes)
     const expected = sha256(content)
@@ -28,7 +28,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect(await blobs.stat('a/b.bin')).toEqual({ name: 'a/b.bin', bytes })
   })
 
-  test('what has the name is replaced; what is deleted is gone, and may be deleted again', async () => {
+  test('a put replaces the blob of that name; a deleted blob is gone, and may be deleted again', async () => {
     const blobs = driver.open()
     await blobs.put('a/b.json', [Buffer.from('first')])
     await blobs.put('a/b.json', [Buffer.from('second')])
@@ -53,7 +53,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect(await names(blobs, '')).toEqual(['kept.bin'])
   })
 
-  test('a content that breaks off leaves nothing behind', async () => {
+  test('an interrupted content leaves nothing behind', async () => {
     const blobs = driver.open()
     const files = (await driver.filesOf(blobs)).length
     const breaking = async function* () {
@@ -96,7 +96,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     }
   })
 
-  test('a list has the names of the prefix, all of them, in the order of their bytes', async () => {
+  test('a list has all names of the prefix, in the order of their bytes', async () => {
     const blobs = driver.open()
     const put = ['a/1', 'a/10', 'a/2', 'a-b/1', 'a.b', 'b/c/d', 'b/cc', 'zz']
     for (const name of put.toReversed()) await blobs.put(name, [Buffer.from(name)])
@@ -107,7 +107,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect(await names(blobs, 'nothing/here/')).toEqual([])
   })
 
-  test('what a killed process left of a put is given up, and finished blobs stay', async () => {
+  test('the unfinished put of a killed process is aborted, and finished blobs stay', async () => {
     const blobs = driver.open()
     await blobs.put('runs/1/done.bin', [Buffer.from('done')])
     const files = (await driver.filesOf(blobs)).length
@@ -121,7 +121,7 @@ describe.each([directoryDriver(), s3Driver()])('$name', (driver) => {
     expect(String(await read(blobs, 'runs/1/done.bin'))).toBe('done')
   })
 
-  test('names that would lead elsewhere are refused before anything is asked', async () => {
+  test('names that would leave the prefix are refused before any request', async () => {
     const blobs = driver.open()
     const wrong = [
       '',

@@ -8,10 +8,10 @@ import type { KubeObject } from '../support/kube/kube-request.ts'
 import { runRole } from '../support/service.ts'
 
 /** `migrate secret`, as an init container runs it, against a real API server. */
-const nobody = 'system:serviceaccount:looptrace:nobody'
+const unprivileged = 'system:serviceaccount:looptrace:nobody'
 let server: ApiServer
 beforeAll(async () => {
-  server = await startApiServer({ users: [nobody] })
+  server = await startApiServer({ users: [unprivileged] })
 }, apiServerStart_timeout_ms)
 afterAll(() => server.stop())
 
@@ -36,7 +36,7 @@ function make(namespace: string, stringData: Record<string, string>): Promise<Ku
   return server.tell('POST', `/api/v1/namespaces/${namespace}/secrets`, { body })
 }
 
-test('of several that start at once one makes it, all are done, and none prints it', async () => {
+test('of several concurrent starts one creates it, all succeed, and none prints it', async () => {
   const namespace = await server.namespace()
   const done = await Promise.all([1, 2, 3].map(() => mint(namespace)))
   const values = await minted(namespace)
@@ -54,7 +54,7 @@ test('of several that start at once one makes it, all are done, and none prints 
   }
 })
 
-test('one that is there is left as it is', async () => {
+test('an existing Secret is left unchanged', async () => {
   const namespace = await server.namespace()
   const given = Object.fromEntries(
     [
@@ -71,7 +71,7 @@ test('one that is there is left as it is', async () => {
   expect(await minted(namespace)).toEqual(given)
 })
 
-test('one that lacks something is not filled up: the message says what to do', async () => {
+test('an incomplete Secret is not completed: the message says what to do', async () => {
   const namespace = await server.namespace()
   await make(namespace, { 'secret-key': 'mine', 'admin-email': 'me@example.com' })
   const { status, output } = await mint(namespace)
@@ -82,16 +82,16 @@ test('one that lacks something is not filled up: the message says what to do', a
   expect(Object.keys(await minted(namespace))).toHaveLength(2)
 })
 
-test('without the right the message names the verb and the Secret', async () => {
+test('without permission the message names the verb and the Secret', async () => {
   const namespace = await server.namespace()
-  const { status, output } = await mint(namespace, nobody)
+  const { status, output } = await mint(namespace, unprivileged)
   expect(status).toBe(1)
   expect(output).toMatch(/get/)
   expect(output).toContain('secrets')
   expect(output).toContain(namespace)
 })
 
-test('a setting that names no Secret is refused with what was expected', async () => {
+test('a setting that is not the name of a Secret is refused with what was expected', async () => {
   const env = { KUBECONFIG: await server.kubeconfig() }
   const without = await runRole('migrate secret', env)
   expect(without).toMatchObject({ status: 1, output: expect.stringContaining('namespace/name') })

@@ -30,7 +30,7 @@ beforeEach(async () => {
 })
 afterEach(() => parts.disposeAsync())
 
-test('a killed server comes back on its port with its data, and stop ends it', async () => {
+test('a killed server restarts on its port with its data, and stop ends it', async () => {
   const restarts: number[] = []
   const server = await started({ on_restart: (count) => restarts.push(count) })
   const columnar = opened(server)
@@ -48,7 +48,7 @@ test('a killed server comes back on its port with its data, and stop ends it', a
   expect(server.pid()).toBeUndefined()
 })
 
-test('the password is random, in a file that only we can read, and in no command line', async () => {
+test('the password is random, in a file that only its owner can read, and in no command line', async () => {
   const server = await started()
   const path = join(directory, 'password')
   expect((await stat(path)).mode & 0o777).toBe(0o600)
@@ -67,7 +67,7 @@ test('a server ends with its parent, even when the parent is killed', async () =
   expect(await opened(server).ping()).toBe(true)
 })
 
-test('an orphan that hangs is ended, and its data taken over', async () => {
+test('a hanging orphan is ended, and its data taken over', async () => {
   const { parent, pid } = await inProcess()
   process.kill(pid, 'SIGSTOP')
   parent.kill('SIGKILL')
@@ -77,7 +77,7 @@ test('an orphan that hangs is ended, and its data taken over', async () => {
   expect(await opened(server).ping()).toBe(true)
 })
 
-test('a pid that another program has by now is left alone', async () => {
+test('a pid that another program has now is left alone', async () => {
   const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
   parts.defer(() => void bystander.kill('SIGKILL'))
   const holder = { pid: bystander.pid, parent_pid: 4_000_000 }
@@ -86,7 +86,7 @@ test('a pid that another program has by now is left alone', async () => {
   expect(await isAlive(bystander.pid)).toBe(true)
 })
 
-test('two services do not share a directory, and the first one goes on', async () => {
+test('two services do not share a directory, and the first one continues', async () => {
   const server = await started()
   const { pid } = { pid: server.pid() }
   const second = startEmbeddedClickHouse({ directory, logger })
@@ -131,7 +131,7 @@ test('an orphan does not wait for an endless statement', async () => {
   expect(await cut).toBeInstanceOf(ColumnarUnavailable)
 })
 
-test('it runs as a process of its own too', async () => {
+test('it runs as a separate process too', async () => {
   const path = fileURLToPath(
     new URL('../../src/platform/columnar/embedded/server.ts', import.meta.url),
   )

@@ -40,7 +40,7 @@ beforeEach(async () => {
 })
 afterEach(() => parts.disposeAsync())
 
-test('from nothing to current, and once more without a change', async () => {
+test('from an empty server to the current schema, and again without a change', async () => {
   const pending = ['0001_a', '0002_b']
   const before = { current: 0, latest: 2, pending, newer: [] }
   expect(await columnarSchemaStatus({ columnar, directory })).toEqual(before)
@@ -78,12 +78,12 @@ test('a run that ends after any statement is finished by the next', async () => 
   }
 })
 
-test('several at once do no harm', async () => {
+test('several concurrent runs do no harm', async () => {
   const statuses = await Promise.all([1, 2, 3, 4].map(() => migrateColumnar({ columnar, logger })))
   for (const status of statuses) expect(status.pending).toEqual([])
 })
 
-test('an edited file and a schema that is ahead are refused', async () => {
+test('an edited file and a newer schema are refused', async () => {
   await migrate()
   await write('0002_b.sql', 'create table if not exists b (n UInt16) engine = Memory')
   await expect(migrate()).rejects.toThrow('0002_b: checksum')
@@ -114,7 +114,7 @@ test('the table of observations has the columns that are written', async () => {
   })
 })
 
-test('in a cluster every statement is one that ClickHouse can read', async () => {
+test('in a cluster ClickHouse can parse every statement', async () => {
   await columnar.createDatabase()
   const table_settings = new Set(['auto_statistics_types'])
   const target = { cluster: "main's", database: columnar.database, table_settings }
@@ -136,7 +136,7 @@ test('in a cluster every statement is one that ClickHouse can read', async () =>
   )
 })
 
-test('a setting that this version has not is left alone', async () => {
+test('a setting that this version lacks is left unset', async () => {
   const alter = 'alter table {{table:a}} modify setting'
   await write(
     '0003_c.sql',
@@ -151,7 +151,7 @@ ${alter} {{if_known:no_such_setting = 1}}`,
   expect(table?.engine_full).toContain('merge_max_block_size = 4096')
 })
 
-test('the files stand without holes', async () => {
+test('the numbers of the files have no gaps', async () => {
   const migrations = await readMigrations(columnarMigrationsDirectory)
   const files = (await readdir(columnarMigrationsDirectory)).sort()
   expect(migrations.map(({ name }) => `${name}.sql`)).toEqual(files)

@@ -9,7 +9,7 @@ import {
 } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, testClickHouse } from '../support/clickhouse.ts'
 
-/** Any text, half surrogates too; those are stored as U+FFFD. */
+/** Any text, including lone surrogates; those are stored as U+FFFD. */
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
   fc
@@ -22,7 +22,7 @@ const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const decimal = fc.bigInt({ min: 1n - 10n ** 18n, max: 10n ** 18n - 1n }).map(decimalText)
 const uuid = fc.uuid()
 
-/** For each column: its type, values of it, how the engine is asked, and what it then says. */
+/** For each column: its type, values of it, the expression to read it, and the engine's answer. */
 const columns = {
   text: { type: 'String', values: anyText, read: 'text', shown: wellFormed },
   word: { type: 'LowCardinality(String)', values: anyText, read: 'word', shown: wellFormed },
@@ -105,7 +105,7 @@ beforeAll(async () => {
 })
 afterAll(() => columnar?.close())
 
-test('the engine reads what was written, whatever the values', async () => {
+test('the engine reads what was written, for any values', async () => {
   const encode = compileRowBinary<Row & { batch: string; at: number }>([
     { name: 'batch', type: 'UUID' },
     { name: 'at', type: 'UInt32' },
@@ -141,7 +141,7 @@ test.each([
   ['Array(String)', 'abc'],
   ['Map(String, String)', null],
   ['Nullable(UInt8)', undefined],
-])('%s refuses %s, and says in which row and column', (type, value) => {
+])('%s refuses %s, with the row and column', (type, value) => {
   const encode = compileRowBinary<{ a: number; b: unknown }>([
     { name: 'a', type: 'UInt8' },
     { name: 'b', type },
@@ -177,7 +177,7 @@ function bitsOf(value: number): string {
   return String(bytes.readBigUInt64LE())
 }
 
-/** As the engine writes a Decimal(18, 9): without zeros at the end. */
+/** A Decimal(18, 9) in the engine's format: without trailing zeros. */
 function decimalText(billionths: bigint): string {
   const sign = billionths < 0n ? '-' : ''
   const digits = (billionths < 0n ? -billionths : billionths).toString().padStart(10, '0')

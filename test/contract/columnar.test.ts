@@ -25,11 +25,11 @@ afterAll(() => columnar?.close())
 
 const patience = { timeout_ms: 30_000, interval_ms: 10 }
 
-/** Takes minutes when nobody stops it. */
+/** Takes minutes unless it is stopped. */
 const endless = 'SELECT sum(cityHash64(number)) AS sum FROM numbers(1000000000000)'
 
 describe('statements', () => {
-  test('a parameter carries any text, list and number, and no SQL', async () => {
+  test('a parameter can be any text, list and number, and no SQL', async () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 })
     const given = fc.record({
       text,
@@ -51,7 +51,7 @@ describe('statements', () => {
     )
   })
 
-  test('side by side they keep their parameters and settings apart', async () => {
+  test('in parallel they keep their parameters and settings apart', async () => {
     const asked = Array.from({ length: 60 }, (_, index) => String(1_000 + index))
     const answers = await Promise.all(
       asked.map((n) =>
@@ -67,14 +67,14 @@ describe('statements', () => {
     await expect(missing).rejects.toMatchObject({ code: 456 })
   })
 
-  test('run in the database of the connection, which is made once', async () => {
+  test('run in the database of the connection, which is created once', async () => {
     await columnar.createDatabase()
     expect(await columnar.query('SELECT currentDatabase() AS name')).toEqual([
       { name: database.database },
     ])
   })
 
-  test('a slow one holds up no other', async () => {
+  test('a slow one delays no other', async () => {
     const leave = new AbortController()
     const slow = columnar.query(endless, {}, { signal: leave.signal })
     expect(await columnar.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
@@ -92,7 +92,7 @@ describe('failures', () => {
     await expect(noTable).rejects.toMatchObject({ code: 60, type: 'UNKNOWN_TABLE' })
   })
 
-  test('of time, address and password say that the store is not available', async () => {
+  test('of time, address and password report that the store is unavailable', async () => {
     const slow = columnar.query(endless, {}, { timeout_ms: 200 })
     await expect(slow).rejects.toBeInstanceOf(ColumnarUnavailable)
     for (const wrong of [{ url: 'http://127.0.0.1:1' }, { password: 'wrong' }]) {
@@ -104,7 +104,7 @@ describe('failures', () => {
     expect(await columnar.ping()).toBe(true)
   })
 
-  test('who leaves a read ends it in the engine', async () => {
+  test('leaving a read ends it in the engine', async () => {
     const leave = new AbortController()
     const marked = `${endless} SETTINGS max_block_size = 4242`
     const left = columnar.query(marked, {}, { signal: leave.signal }).catch(() => 'left')
@@ -122,7 +122,7 @@ describe('failures', () => {
 })
 
 describe('reads', () => {
-  test('tell what was read for them, which is more than they answer', async () => {
+  test('report what was read for them, which is more than they return', async () => {
     const sql = 'SELECT sum(number) AS sum FROM numbers({n:UInt64})'
     const { rows, rows_read, bytes_read } = await columnar.read(sql, { n: 100_000 })
     expect([rows, rows_read, bytes_read]).toEqual([[{ sum: '4999950000' }], 100_000, 800_000])
@@ -135,7 +135,7 @@ describe('reads', () => {
     expect(await columnar.query('EXISTS TABLE never')).toEqual([{ result: 0 }])
   })
 
-  test('are stopped by their name, and those over a limit say which', async () => {
+  test('are stopped by their name, and those over a limit name it', async () => {
     const query_id = 'a read of the test'
     const reading = columnar.read(endless, {}, { query_id }).catch((error: unknown) => error)
     const ended = await eventually(
@@ -154,13 +154,13 @@ describe('reads', () => {
   })
 })
 
-/** Takes a minute and next to no work. */
+/** Takes a minute and hardly any processor time. */
 const sleeping = 'SELECT sum(sleepEachRow(0.01)) FROM numbers(6000) SETTINGS max_block_size = 10'
 
 test('reads are found by name while they run, also when no more can run', async () => {
   const own = openColumnar({ ...columnarOptions(database), connections_max: 12 })
   const leave = new AbortController()
-  // More than the embedded engine runs at a time.
+  // More than the embedded engine runs in parallel.
   const reads = Array.from({ length: 12 }, (_, at) => `read ${at} of many`)
   const running = reads.map((query_id) =>
     own.read(sleeping, {}, { query_id, signal: leave.signal }).catch(() => 'left'),
@@ -215,12 +215,12 @@ describe('inserts', () => {
     expect(await count()).toBe(5_000)
     await insert('another')
     expect(await count()).toBe(10_000)
-    // Cut in the middle of a row: nothing of it may be there.
+    // Cut in the middle of a row: nothing of it may be stored.
     await expect(insert('cut', rows.subarray(0, -3))).rejects.toBeInstanceOf(ColumnarError)
     expect(await count()).toBe(10_000)
   })
 
-  test('close waits for what runs', async () => {
+  test('close waits for running statements', async () => {
     const own = openColumnar(columnarOptions(database))
     const slow = own.query('SELECT sleep(2) AS closing')
     await eventually(
@@ -264,7 +264,7 @@ describe('the embedded server and the unmodified client', () => {
     await client.close()
   })
 
-  test('KILL QUERY goes by the query_id of the client', async () => {
+  test('KILL QUERY uses the query_id of the client', async () => {
     const client = createClient({ ...database, log: { level: ClickHouseLogLevel.OFF } })
     const query_id = 'to be killed'
     const killed = client.query({ query: endless, query_id }).catch((error: unknown) => error)

@@ -27,7 +27,7 @@ const whole = z
   .min(0)
   .max(2 ** 40)
 
-/** A throw-away kind with one of everything that the generator knows. */
+/** A kind that uses everything that the generator supports. */
 const thing: Kind = {
   ...{ kind: 'Thing', plural: 'things', singular: 'thing', short_names: ['th'] },
   description: 'A thing, for tests.',
@@ -96,7 +96,7 @@ async function stored(name: string) {
   return (await server.tell('GET', path)).spec
 }
 
-describe('a CRD that was generated', () => {
+describe('a generated CRD', () => {
   test('is structural, accepted and established', async () => {
     const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.looptrace.dev'
     const { status } = await server.tell('GET', path)
@@ -114,7 +114,7 @@ describe('a CRD that was generated', () => {
     expect([nothing, await stored('empty')]).toEqual([null, filled])
   })
 
-  test('takes null where it may be and leaves it out elsewhere', async () => {
+  test('accepts null where allowed and omits it elsewhere', async () => {
     const input = yamlOf('null', { nothing: null, map: null, large: null })
     expect(await server.kubectl(['create', '-f', '-'], { input })).toMatchObject({ status: 0 })
     expect(await stored('null')).toEqual(thing.spec.parse({}))
@@ -138,13 +138,13 @@ describe('a CRD that was generated', () => {
     ['a section with a field of null', { section: { a: null } }, true],
     ['a section of null', { section: null }, true],
     ['a list for a map', { map: [] }, false],
-  ])('%s: the API server and lint say the same', async (_name, spec, expected) => {
+  ])('%s: the API server and lint agree', async (_name, spec, expected) => {
     const { taken, findings } = await applied('case', spec)
     await server.kubectl(['delete', 'thing', 'case', '-n', namespace, '--ignore-not-found'])
     expect([taken, findings.length === 0]).toEqual([expected, expected])
   })
 
-  test('keeps an immutable field that was set, and one that was not', async () => {
+  test('keeps an immutable field, whether it was set or not', async () => {
     expect(await applied('with', { fixedOptional: 'a' })).toMatchObject({ taken: true })
     expect(await applied('without', {})).toMatchObject({ taken: true })
     for (const [name, spec, message] of [
@@ -180,8 +180,8 @@ describe('a CRD that was generated', () => {
   })
 })
 
-describe('what is checked in', () => {
-  test('has a CRD for each kind, and none besides', async () => {
+describe('the files of the repository', () => {
+  test('have a CRD for each kind, and no others', async () => {
     const names = kinds.map(({ plural }) => `${plural}.looptrace.dev.yaml`).toSorted()
     expect((await readdir('crds')).toSorted()).toEqual(names)
     expect((await readdir('charts/looptrace/files/crds')).toSorted()).toEqual(names)
@@ -199,7 +199,7 @@ describe('what is checked in', () => {
   })
 
   test.each(kinds.map((kind) => [kind.singular, kind] as const))(
-    'the schema for editors takes the example of a %s, and no unknown field',
+    'the schema for editors accepts the example of a %s, and no unknown field',
     async (singular, { kind, example }) => {
       const path = `docs/reference/schemas/${singular}_v1alpha1.json`
       const ajv = new Ajv({ strict: false, validateFormats: false })

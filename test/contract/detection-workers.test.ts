@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimDue, releaseClaims } from '../../src/capabilities/detection/worker/due-tasks.ts'
+import { claimDue, releaseClaims } from '../../src/capabilities/detection/findings/due-tasks.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
@@ -15,7 +15,7 @@ afterAll(() => bench?.[Symbol.asyncDispose]())
 
 const ids = Array.from({ length: 6 }, (_, at) => `task ${at}`)
 
-/** Tasks of which every other one asks the same again and again. */
+/** Tasks of which every second one repeats the same call. */
 function tasksOf(project_id: string) {
   return ids.flatMap((task_id, at) =>
     agentRun(`${project_id} ${task_id}`, { project_id, task_id, tools: ['look'] })
@@ -44,7 +44,7 @@ const expected = ids
   .toSorted()
   .map((task_id) => ({ task_id, type: 'repeat_call', state: 'open', repeats: 4 }))
 
-test('two workers at once find each thing once', async () => {
+test('two concurrent workers find each finding once', async () => {
   const project = await bench.newProject()
   const workers = [bench.startWorker(), bench.startWorker({ settings: { claim_tasks_max: 3 } })]
   const rows = tasksOf(project)
@@ -54,7 +54,7 @@ test('two workers at once find each thing once', async () => {
   await Promise.all(workers.map((worker) => worker.stop()))
 })
 
-test('tasks are claimed in turn from all projects, and none twice', async () => {
+test('tasks are claimed from all projects in turn, and none twice', async () => {
   const flooded = await bench.newProject()
   const quiet = await bench.newProject()
   await bench.bring(tasksOf(flooded))
@@ -84,7 +84,7 @@ test('workers that are killed in the middle leave nothing half done', async () =
   expect(await foundIn(project)).toEqual(expected)
 })
 
-/** Starts a worker and kills it when it reads what tasks said. */
+/** Starts a worker and kills it when it reads the content of tasks. */
 async function killedWhileReading(): Promise<void> {
   const { postgres_url, clickhouse } = bench
   const program = fileURLToPath(new URL('../support/detection-process.ts', import.meta.url))

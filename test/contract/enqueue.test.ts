@@ -34,8 +34,8 @@ describe.each([sqliteDriver(), jetStreamDriver()])('enqueue to $name', (driver) 
     return { enqueuer, entries }
   }
 
-  /** Takes what is in the queue until there is nothing left: ids of observations by message. */
-  async function taken(queue: Queue): Promise<Map<string, string[]>> {
+  /** Empties the queue; returns the ids of observations by message. */
+  async function drainQueue(queue: Queue): Promise<Map<string, string[]>> {
     const found = new Map<string, string[]>()
     const consumer = await queue.consume(consumeOptions, async (batch) => {
       for (const { id, data } of batch) {
@@ -55,7 +55,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('enqueue to $name', (driver) 
     return found
   }
 
-  test('what is answered is in the queue, each row once, large rows too', async () => {
+  test('every acknowledged row is in the queue once, including large rows', async () => {
     const { queue } = await driver.open()
     const { enqueuer, entries } = enqueuerTo(queue)
     const requests = [1, 30, 400, 2].map((count) =>
@@ -63,7 +63,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('enqueue to $name', (driver) 
     )
     requests.push(requestOf([observation({ input: 'large '.repeat(300_000) })]))
     await Promise.all(requests.map((request) => enqueuer.enqueue(request)))
-    const messages = await taken(queue)
+    const messages = await drainQueue(queue)
     const expected = requests.flatMap(({ records }) => records.observations)
     expect([...messages.values()].flat().toSorted()).toEqual(
       expected.map(({ observation_id }) => observation_id).toSorted(),
@@ -72,7 +72,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('enqueue to $name', (driver) 
     expect(entries.reduce((sum, { items }) => sum + items, 0)).toBe(expected.length)
   })
 
-  test('a request that goes alone and comes again is stored once', async () => {
+  test('a request that is sent alone and repeated is stored once', async () => {
     const { queue } = await driver.open()
     const request = requestOf(
       Array.from({ length: 100 }, () => observation({ input: 'w'.repeat(2_000) })),
@@ -82,12 +82,12 @@ describe.each([sqliteDriver(), jetStreamDriver()])('enqueue to $name', (driver) 
       counts.push(await enqueuer.enqueue(request, { alone: true }))
     }
     expect(counts[1]).toBe(counts[0])
-    const messages = await taken(queue)
+    const messages = await drainQueue(queue)
     expect(messages.size).toBe(counts[0])
     expect([...messages.values()].flat()).toHaveLength(100)
   })
 
-  test('a full queue refuses the request, and what was answered before is kept', async () => {
+  test('a full queue refuses the request, and earlier acknowledged ones are kept', async () => {
     const { queue } = await driver.open({ bytes_max: 3_000_000 })
     const { enqueuer } = enqueuerTo(queue)
     const answered: string[] = []
@@ -105,7 +105,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('enqueue to $name', (driver) 
     }
     expect(refusal).toMatchObject({ code: 'overloaded', retry_after_s: 2 })
     await enqueuer.close()
-    const stored = new Set([...(await taken(queue)).values()].flat())
+    const stored = new Set([...(await drainQueue(queue)).values()].flat())
     expect(answered.length).toBeGreaterThan(0)
     expect(answered.filter((id) => !stored.has(id))).toEqual([])
   })

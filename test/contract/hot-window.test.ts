@@ -27,7 +27,7 @@ afterAll(() => hot?.close())
 
 const route: HotWindow['route'] = (...about) => hot.route(...about)
 
-/** Runs jobs until none of the project waits, as one worker. */
+/** Runs jobs of the project until none waits, as one worker. */
 async function work(project_id?: string): Promise<void> {
   const { db, source, writer, clock } = hot
   const jobs = startJobs({
@@ -70,7 +70,7 @@ function observationsOver(project_id: string, hours: number, each = 3): Observat
 const stateOf = (project_id: string) => findHotState(hot.db, project_id, { from: 0, to: 1_000_000 })
 
 describe('filling a hot window', () => {
-  test('copies what ClickHouse has of it, each record once, with every field', async () => {
+  test('copies each record of ClickHouse once, with every field', async () => {
     const project_id = await hot.newProject()
     const first = observationsOver(project_id, 60)
     const again = first.slice(0, 10).map((each) => ({ ...each, output: 'again', message_id: 'm2' }))
@@ -93,7 +93,7 @@ describe('filling a hot window', () => {
     expect(await hot.rowsIn('hot_traces', project_id)).toBe(1)
   })
 
-  test('leaves what was written since alone when it is later', async () => {
+  test('keeps rows that were written since, if they are later', async () => {
     const project_id = await hot.newProject()
     const [given] = observationsOver(project_id, 1, 1) as [Observation]
     await hot.store.insert([given], { token: newId() })
@@ -106,7 +106,7 @@ describe('filling a hot window', () => {
     expect(await stored.observation(project_id, given)).toMatchObject({ output: 'later' })
   })
 
-  test('goes on where it was, and only the run that was asked for last fills it', async () => {
+  test('continues where it was, and only the last requested run fills it', async () => {
     const project_id = await hot.newProject()
     await hot.store.insert(observationsOver(project_id, 40), { token: newId() })
     await route(project_id, { hours: 4 })
@@ -129,7 +129,7 @@ describe('filling a hot window', () => {
     expect(await hot.rowsIn('hot_observations', project_id)).toBeGreaterThan(before)
   })
 
-  test('repairs days of which rows are missing, and no others', async () => {
+  test('repairs days with missing rows, and no others', async () => {
     const project_id = await hot.newProject()
     await route(project_id)
     await work()
@@ -144,7 +144,7 @@ describe('filling a hot window', () => {
     expect(await hot.rowsIn('hot_observations', project_id)).toBe(9)
   })
 
-  test('keeps a gap that was noted while it ran', async () => {
+  test('keeps a gap that was recorded while it ran', async () => {
     const project_id = await hot.newProject()
     await route(project_id)
     const day = dayOf(now)
@@ -159,7 +159,7 @@ describe('filling a hot window', () => {
 })
 
 describe('trimming', () => {
-  test('drops whole days and deletes what others no longer keep', async () => {
+  test('drops whole days and deletes expired rows of shared ones', async () => {
     const [short, long, ended] = [
       await hot.newProject(),
       await hot.newProject(),
@@ -215,7 +215,7 @@ describe('which store answers', () => {
     return candidates.find(({ store }) => store === 'postgres')?.reason
   }
 
-  test('is ClickHouse until the window is filled, then the one that auto says', async () => {
+  test('is ClickHouse until the window is filled, then the choice of auto', async () => {
     const project_id = await hot.newProject()
     expect(await ask(project_id)).toMatchObject({ order: ['clickhouse'] })
     expect(await reasonOf(project_id)).toBe('the project does not write to PostgreSQL')
@@ -241,13 +241,13 @@ describe('which store answers', () => {
     )
   })
 
-  test('is told by the entity where only one has it', async () => {
+  test('is fixed for entities that only one store has', async () => {
     const project_id = await hot.newProject()
     expect(await ask(project_id, { entity: 'tasks' })).toMatchObject({ order: ['postgres'] })
     expect(await ask(project_id, { entity: 'links' })).toMatchObject({ order: ['clickhouse'] })
   })
 
-  test('that the project names is passed over with a reason, or nobody answers', async () => {
+  test('named by the project is skipped with a reason, or no store answers', async () => {
     const project_id = await hot.newProject()
     await route(project_id, { routes: { list: 'postgres' } })
     await work()

@@ -83,7 +83,7 @@ async function settledItems(project_id: string): Promise<number> {
   return sums.reduce((sum, { stored }) => sum + stored, 0)
 }
 
-test('rows of the hot window are in both stores, others in ClickHouse alone', async () => {
+test('rows of the hot window are in both stores, others only in ClickHouse', async () => {
   const [both, one] = [await hot.newProject(), await hot.newProject()]
   await hot.route(both)
   await using to = await bench()
@@ -102,7 +102,7 @@ test('rows of the hot window are in both stores, others in ClickHouse alone', as
   expect((await stateOf(both))?.gaps).toEqual([])
 })
 
-test('every field is as in ClickHouse, but for U+0000; the later write wins', async () => {
+test('every field is as in ClickHouse, except for U+0000; the later write wins', async () => {
   const project_id = await hot.newProject()
   await hot.route(project_id)
   await using to = await bench()
@@ -132,7 +132,7 @@ test('every field is as in ClickHouse, but for U+0000; the later write wins', as
     ['third', 'm3'],
   ] as const) {
     await publish(to, project_id, [observationRow({ ...given, output })], message_id)
-    // Of two that are on their way at once nobody can say which is written later.
+    // Of two concurrent writes, either may be the later one.
     await to.settled()
   }
   const [mine, wanted] = [
@@ -142,7 +142,7 @@ test('every field is as in ClickHouse, but for U+0000; the later write wins', as
   expect([mine?.output, wanted?.output]).toEqual(['third', 'third'])
 })
 
-test('what PostgreSQL will not take is noted as missing, for that project alone', async () => {
+test('rows that PostgreSQL refuses are recorded as missing, for that project only', async () => {
   const [bad, good] = [await hot.newProject(), await hot.newProject()]
   await hot.pool.query(`
     create function refuse() returns trigger language plpgsql as
@@ -166,7 +166,7 @@ test('what PostgreSQL will not take is noted as missing, for that project alone'
   expect(await settledItems(bad)).toBe(2)
 })
 
-test('a row that is far ahead leaves a gap where it will be asked for', async () => {
+test('a row that is far ahead leaves a gap where it will be read', async () => {
   const project_id = await hot.newProject()
   await hot.route(project_id)
   await using to = await bench()
@@ -177,7 +177,7 @@ test('a row that is far ahead leaves a gap where it will be asked for', async ()
   expect(await hot.rowsIn('hot_observations', project_id)).toBe(1)
 })
 
-test('while PostgreSQL is away rows are in ClickHouse, and later in both, counted once', async () => {
+test('while PostgreSQL is unavailable rows are in ClickHouse, and later in both, counted once', async () => {
   const project_id = await hot.newProject()
   await hot.route(project_id)
   await using to = await bench()

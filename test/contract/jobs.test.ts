@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => relational.close())
 
-/** A kind of its own for each test: workers of one leave the jobs of another alone. */
+/** A separate kind for each test, so that its workers do not run the jobs of others. */
 function handlerOf(run: JobHandler['run']): JobHandler {
   return { kind: newId(), run }
 }
@@ -43,7 +43,7 @@ async function aborted(signal: AbortSignal): Promise<unknown> {
   return signal.reason
 }
 
-test('of two workers one does a job, and it ends with what the handler came to', async () => {
+test('one of two workers runs a job, which ends with the result of the handler', async () => {
   const { db } = relational
   let runs = 0
   const handler = handlerOf(async (job, { progress }) => {
@@ -71,7 +71,7 @@ test('of two workers one does a job, and it ends with what the handler came to',
   await Promise.all(workers.map((worker) => worker.stop()))
 })
 
-test('a job whose worker was killed is taken over and goes on where that one was', async () => {
+test('a job whose worker was killed is taken over and continues where it was', async () => {
   const { db } = relational
   const { id } = await enqueueTestJob(db, { kind: 'test' })
   const program = fileURLToPath(new URL('../support/job-process.ts', import.meta.url))
@@ -99,7 +99,7 @@ test('a job whose worker was killed is taken over and goes on where that one was
   await worker.stop()
 })
 
-test('who loses the lease is told, and can neither note progress nor end the job', async () => {
+test('a worker that loses the lease is notified, and can neither save progress nor end the job', async () => {
   const { db } = relational
   const seen: unknown[] = []
   const noted = Promise.withResolvers<unknown>()
@@ -125,7 +125,7 @@ test('who loses the lease is told, and can neither note progress nor end the job
   })
 })
 
-test('a long job is not taken from the worker that says it still works on it', async () => {
+test('a long job is not taken from a worker that renews its lease', async () => {
   const { db } = relational
   let begun = 0
   const handler = handlerOf(async (_, { signal }) => {
@@ -141,7 +141,7 @@ test('a long job is not taken from the worker that says it still works on it', a
   await Promise.all(workers.map((worker) => worker.stop()))
 })
 
-test('a worker that stops gives its job back, and that was no attempt', async () => {
+test('a worker that stops returns its job, which counts as no attempt', async () => {
   const { db } = relational
   const handler = handlerOf(async (_, { signal, progress }) => {
     await progress({ step: 1 })
@@ -157,7 +157,7 @@ test('a worker that stops gives its job back, and that was no attempt', async ()
   await second.stop()
 })
 
-test('a job is tried so often and no more, but an outage is no attempt', async () => {
+test('a job has a limited number of attempts, but an outage is no attempt', async () => {
   const { db } = relational
   let tries = 0
   const faulty = handlerOf(async () => {
@@ -167,7 +167,7 @@ test('a job is tried so often and no more, but an outage is no attempt', async (
   let outages = 0
   const away = handlerOf(async () => {
     outages += 1
-    if (outages < 5) throw problem('store_unavailable', { detail: 'It is away.' })
+    if (outages < 5) throw problem('store_unavailable', { detail: 'The store is unavailable.' })
     return {}
   })
   const refused = handlerOf(async () => {
@@ -192,7 +192,7 @@ test('a job is tried so often and no more, but an outage is no attempt', async (
   await worker.stop()
 })
 
-test('a job that takes its worker down every time is given up', async () => {
+test('a job that kills its worker every time is given up', async () => {
   const { db } = relational
   const handler = handlerOf(async () => ({}))
   const { id } = await enqueueTestJob(db, { kind: handler.kind })
@@ -208,7 +208,7 @@ test('a job that takes its worker down every time is given up', async () => {
   await worker.stop()
 })
 
-test('of a project one job at a time has an exclusive key', async () => {
+test('a project has one job at a time with an exclusive key', async () => {
   const { db } = relational
   const [project_id, kind] = [newId(), newId()]
   const asked = { project_id, kind, exclusive_key: 'retention' }
@@ -225,7 +225,7 @@ test('of a project one job at a time has an exclusive key', async () => {
   expect((await enqueueTestJob(db, asked)).id).not.toBe(first.id)
 })
 
-test('what is to be done once is one job, whoever asks and however late', async () => {
+test('a job with a once key exists once, for any number of later requests', async () => {
   const { db } = relational
   const [project_id, kind] = [newId(), newId()]
   const asked = { project_id, kind, once_key: '2026-11-21', exclusive_key: 'retention' }
@@ -266,7 +266,7 @@ test('runs are read one by one and in pages, by their own project only', async (
   ).rejects.toMatchObject({ code: 'invalid_cursor' })
 })
 
-test('records of runs that ended long ago are deleted, but those of some kinds', async () => {
+test('records of runs that ended long ago are deleted, except for some kinds', async () => {
   const { db } = relational
   const kinds = [newId(), newId()]
   const made = await Promise.all([...kinds, ...kinds].map((kind) => enqueueTestJob(db, { kind })))
@@ -282,7 +282,7 @@ test('records of runs that ended long ago are deleted, but those of some kinds',
   expect(left.map(({ kind }) => kind).toSorted()).toEqual([gone, kept, kept].toSorted())
 })
 
-test('a chore is done again and again, and its failure ends nothing', async () => {
+test('a chore is repeated, and its failure ends nothing', async () => {
   let done = 0
   const chore = {
     name: 'test',

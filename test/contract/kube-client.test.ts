@@ -49,7 +49,7 @@ function configMap(namespace: string, name: string, data: Record<string, string>
 }
 
 describe('objects', () => {
-  test('are made, read, changed and removed', async () => {
+  test('are created, read, changed and removed', async () => {
     const namespace = await server.namespace()
     const made = await kube.create(configMaps, configMap(namespace, 'one', { a: '1' }))
     expect(made.metadata.uid).toMatch(/^[0-9a-f-]{36}$/)
@@ -69,7 +69,7 @@ describe('objects', () => {
     await expect(kube.remove(configMaps, at, { uid })).rejects.toThrow(KubeNotFound)
   })
 
-  test('are patched when the test of the patch holds', async () => {
+  test('are patched if the test of the patch holds', async () => {
     const namespace = await server.namespace()
     await kube.create(configMaps, configMap(namespace, 'one', { a: '1' }))
     const at = { namespace, name: 'one' }
@@ -82,7 +82,7 @@ describe('objects', () => {
     expect((await patch('1')).data ?? {}).toEqual({})
   })
 
-  test('are listed by pages and labels, and without what they hold', async () => {
+  test('are listed by pages and labels, and by metadata only', async () => {
     const namespace = await server.namespace()
     for (const name of ['a', 'b', 'c']) {
       const draft = configMap(namespace, name, { a: '1' })
@@ -113,7 +113,7 @@ async function takeEvents(events: AsyncIterable<WatchEvent>, count: number): Pro
 }
 
 describe('a watch or a list', () => {
-  test('tells of changes after a version, and ends when it is told to', async () => {
+  test('reports changes after a version, and ends when it is stopped', async () => {
     const namespace = await server.namespace()
     const { resource_version } = await kube.list(configMaps, { namespace, page_size: 1 })
     const { signal } = new AbortController()
@@ -130,7 +130,7 @@ describe('a watch or a list', () => {
     expect((await taken).map(({ type }) => type)).toEqual(['changed', 'changed', 'deleted'])
   })
 
-  test('ends when the server’s time for it is over', async () => {
+  test('ends when the server’s time limit is over', async () => {
     const namespace = await server.namespace()
     const { resource_version } = await kube.list(configMaps, { namespace, page_size: 1 })
     const { signal } = new AbortController()
@@ -150,8 +150,8 @@ describe('a watch or a list', () => {
   })
 })
 
-describe('without an answer or the right to one', () => {
-  test('an error names the verb and the resource that RBAC lacks', async () => {
+describe('without an answer or a permission', () => {
+  test('an error names the verb and the resource that RBAC refuses', async () => {
     const namespace = await server.namespace()
     const restricted = await clientOf(operatorAccount)
     const asked = restricted.list(secretResource, { namespace, page_size: 1 })
@@ -164,14 +164,14 @@ describe('without an answer or the right to one', () => {
     await expect(applied).rejects.toThrow('patch configmaps/status in namespace')
   })
 
-  test('a server that is not there is unavailable', async () => {
-    const nobody = await clientOf(undefined, 'https://127.0.0.1:1')
-    const asked = nobody.read(configMaps, { namespace: 'default', name: 'one' })
+  test('a missing server is unavailable', async () => {
+    const unreachable = await clientOf(undefined, 'https://127.0.0.1:1')
+    const asked = unreachable.read(configMaps, { namespace: 'default', name: 'one' })
     await expect(asked).rejects.toThrow(KubeUnavailable)
     await expect(asked).rejects.toThrow('get configmaps in namespace default: no answer')
   })
 
-  test('a server that says nothing is unavailable after the time limit', async () => {
+  test('a server that does not answer is unavailable after the time limit', async () => {
     const before = process.env['KUBECONFIG']
     process.env['KUBECONFIG'] = await server.kubeconfig()
     const hasty = openKube({ request_timeout_ms: 300, clock: systemClock })
@@ -197,7 +197,7 @@ describe('owned Secrets', () => {
     })
   const draft = { name: 'key', labels: { a: 'b' }, annotations: { c: 'd' }, data: { key: 'ü' } }
 
-  test('are made, found by their owner alone, replaced, let go of and removed', async () => {
+  test('are created, found by their owner only, replaced, released and removed', async () => {
     const namespace = await server.namespace()
     const [mine, theirs] = [secretsOf(namespace, 'uid-1'), secretsOf(namespace, 'uid-2')]
     expect(await mine.read('key')).toBeUndefined()

@@ -15,12 +15,12 @@ import { entryOf, start } from '../support/records.ts'
 
 let columnar: Columnar
 let store: LedgerStore
-/** The same, with a clock that a test sets; each look at it takes a millisecond. */
+/** The same, with a clock that a test sets; each reading takes a millisecond. */
 let timed: LedgerStore
 
 beforeAll(async () => {
   columnar = await migratedClickHouse()
-  // Versions must lie side by side until a test is done with them.
+  // Versions must exist side by side until a test is done with them.
   await columnar.command('SYSTEM STOP MERGES ingest_ledger')
   store = openClickHouseLedgerStore({ columnar })
   timed = openClickHouseLedgerStore({ columnar, lag_ms_max: 0, clock: { now_ms: () => now_ms++ } })
@@ -43,7 +43,7 @@ const later = { ...query, lost_before_ms: Date.now() + day_ms }
 const insert = (...entries: LedgerEntry[]) => store.insertEntries(entries, { token: newId() })
 
 describe('sums', () => {
-  test('the settled side counts, the newest of them, and each message once', async () => {
+  test('the newest settled side counts, and each message once', async () => {
     const ids = { project_id: newId(), ingest_request_id: newId() }
     const accepted = entryOf({ ...ids, masked: 4 })
     await insert(accepted, accepted)
@@ -68,7 +68,7 @@ describe('sums', () => {
     expect(await store.sums(ids.project_id, query)).toEqual(end)
   })
 
-  test('what the edge refused or lost needs no settled side', async () => {
+  test('items that the edge refused or lost need no settled side', async () => {
     const project_id = newId()
     const rejected = { sampled: 3, invalid_trace_id: 1 }
     await insert(
@@ -94,7 +94,7 @@ describe('sums', () => {
     ])
   })
 
-  test('a settled side that does not add up is not explained away', async () => {
+  test('a settled side that does not add up leaves items unexplained', async () => {
     const project_id = newId()
     await insert(
       entryOf({ project_id, side: 'settled', stored: 6, rejected: { a: 1 }, lost: { a: 1 } }),
@@ -130,7 +130,7 @@ describe('sums', () => {
     expect(await paths({ reason: 'none' })).toEqual([])
   })
 
-  test('are exact for whatever is delivered, in any order and number', async () => {
+  test('are exact for any deliveries, in any order and number', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyMessage, { minLength: 1, maxLength: 12 }), async (messages) => {
         const project_id = newId()
@@ -150,14 +150,14 @@ describe('sums', () => {
   })
 })
 
-describe('hours that are over', () => {
+describe('closed hours', () => {
   const closeAll = () => timed.closeHours({ hours_max: 1000 })
   /** In the middle of the window's third hour. */
   const received_at_ms = start_ms + 2.5 * hour_ms
   const hourOf = Math.floor(received_at_ms / hour_ms) * hour_ms
   const dead = { stored: 0, rejected: { refused_by_store: 10 } }
 
-  /** An hour with a settled request, summed up. */
+  /** An hour with a settled request, summed. */
   async function closedHour() {
     const project_id = newId()
     const entry = entryOf({ project_id, received_at_ms, side: 'settled', ...dead })
@@ -168,7 +168,7 @@ describe('hours that are over', () => {
     return { project_id, entry }
   }
 
-  /** An entry that is not noted as late, though it is: sums of the hour can't know of it. */
+  /** A late entry without a note: sums of the hour cannot know of it. */
   async function slipIn(project_id: string) {
     const then_ms = now_ms
     now_ms = received_at_ms
@@ -177,7 +177,7 @@ describe('hours that are over', () => {
     now_ms = then_ms
   }
 
-  test('are answered by what was summed up, and only as a whole', async () => {
+  test('are answered from their sums, and only as a whole', async () => {
     const { project_id } = await closedHour()
     await slipIn(project_id)
     const sums = { ...nothing, path: 'otlp', requests: 1, accepted: 10 }
@@ -198,7 +198,7 @@ describe('hours that are over', () => {
     expect(await by('sampled')).toEqual([])
   })
 
-  test('an entry that comes late counts at once, and is summed up again', async () => {
+  test('a late entry counts at once, and is summed again', async () => {
     const { project_id, entry } = await closedHour()
     now_ms += 14 * day_ms
     const replayed = { ...entry, stored: 10, rejected: {}, settled_at_ms: now_ms }
@@ -210,7 +210,7 @@ describe('hours that are over', () => {
     expect(await timed.sums(project_id, later)).toEqual(sums)
   })
 
-  test('with items on their way stay open; what is young is not summed up', async () => {
+  test('with pending items stay open; recent hours are not summed', async () => {
     const project_id = newId()
     now_ms = received_at_ms + 60_000
     await timed.insertEntries([entryOf({ project_id, received_at_ms })], { token: newId() })
@@ -224,7 +224,7 @@ describe('hours that are over', () => {
     expect(await timed.sums(project_id, query)).toHaveLength(2)
   })
 
-  /** Sums over windows that hold no whole hour. */
+  /** Sums over windows without a whole hour. */
   async function entryByEntry(project_id: string) {
     const first_ms = Math.floor(start_ms / hour_ms) * hour_ms - hour_ms / 2
     const windows = [0, 1, 2, 3, 4].map((n) => first_ms + n * hour_ms)
@@ -234,7 +234,7 @@ describe('hours that are over', () => {
     return (await Promise.all(sums)).flat()
   }
 
-  test('sums are exact whenever hours are summed up, and whatever comes when', async () => {
+  test('sums are exact whenever hours are summed, and whenever entries arrive', async () => {
     const steps = fc.array(
       fc.record({ take: fc.integer({ min: 1, max: 6 }), close: fc.boolean(), later_h: fc.nat(30) }),
       { minLength: 1, maxLength: 3 },
@@ -242,7 +242,7 @@ describe('hours that are over', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyMessage, { maxLength: 8 }), steps, async (messages, given) => {
         const project_id = newId()
-        // Hours apart, so that several are summed up and each changes on its own.
+        // Hours apart, so that several are summed and each changes separately.
         const entries = messages.flatMap((message, index) =>
           entriesOf(message, project_id, (index % 3) * 61),
         )
@@ -306,11 +306,11 @@ describe('limits and isolation', () => {
     expect(sums?.rejected).toEqual({ [reason]: 1 })
   })
 
-  test('nothing to write is no error', async () => {
+  test('an empty write is no error', async () => {
     await expect(insert()).resolves.toBeUndefined()
   })
 
-  test('a store that is away is a problem one can retry', async () => {
+  test('an unavailable store is a retryable problem', async () => {
     const away = openColumnar({
       ...columnarOptions({ ...(await testClickHouse()), url: 'http://127.0.0.1:1' }),
     })
@@ -331,14 +331,17 @@ const nothing = {
   lost: {},
 }
 
-/** A request in one message, its settlements in order of time, and how often each entry came. */
+/**
+ * A request in one message, its settlements in order of time, and how often each entry was
+ * delivered.
+ */
 type Message = {
   path: LedgerEntry['path']
   items: number
   /** Items that the edge refused. */
   edge: number
   accepted_came: number
-  /** What each settlement stored, modulo the items; the last one counts. */
+  /** Stored items of each settlement, modulo the items; the last one counts. */
   settled: number[]
   came: number
 }
@@ -407,7 +410,7 @@ function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
   return items.reduce((all, item) => all + of(item), 0)
 }
 
-/** Three inserts, dealt in turn. */
+/** Three inserts, distributed in turn. */
 function batchesOf(entries: readonly LedgerEntry[]): LedgerEntry[][] {
   return [0, 1, 2].map((turn) => entries.filter((_, index) => index % 3 === turn))
 }

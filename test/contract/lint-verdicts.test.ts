@@ -30,7 +30,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What `projectRef` and other fields are where a case is not about them. */
+/** Values of `projectRef` and other fields in cases that are not about them. */
 const policy = (fields: Fields): Fields => ({ projectRef: { name: 'a' }, ...fields })
 const account = (fields: Fields): Fields => ({
   projectRef: { name: 'a' },
@@ -83,7 +83,7 @@ const refused: typeof accepted = [
   ['no project', 'RetentionPolicy', { traces: { days: 1 } }],
   ['a project by both', 'RetentionPolicy', policy({ projectRef: { id, name: 'a' } })],
   ['a project by neither', 'RetentionPolicy', policy({ projectRef: {} })],
-  ['an id that is none', 'RetentionPolicy', policy({ projectRef: { id: 'a' } })],
+  ['an invalid id', 'RetentionPolicy', policy({ projectRef: { id: 'a' } })],
   ['a name too long', 'RetentionPolicy', policy({ projectRef: { name: 'a'.repeat(101) } })],
   ['an empty name', 'RetentionPolicy', policy({ projectRef: { name: '' } })],
   ['null for the project', 'RetentionPolicy', policy({ projectRef: null })],
@@ -92,8 +92,8 @@ const refused: typeof accepted = [
   ['no day', 'RetentionPolicy', policy({ observations: { days: 0 } })],
   ['too many days', 'RetentionPolicy', policy({ observations: { days: 36_501 } })],
   ['a list for a section', 'RetentionPolicy', policy({ observations: [] })],
-  ['a field that is none', 'RetentionPolicy', policy({ trace: { days: 1 } })],
-  ['a field that is none, deep', 'RetentionPolicy', policy({ observations: { day: 1 } })],
+  ['an unknown field', 'RetentionPolicy', policy({ trace: { days: 1 } })],
+  ['an unknown field, deep', 'RetentionPolicy', policy({ observations: { day: 1 } })],
   ['observations for longer', 'RetentionPolicy', policy({ traces: { days: 7 } })],
   [
     'content for longer',
@@ -118,7 +118,7 @@ const refused: typeof accepted = [
     policy({ environments: many(51).map((i) => ({ name: `e${i}` })) }),
   ],
   ['an archive of no age', 'RetentionPolicy', policy({ archive: { enabled: true } })],
-  ['a schedule that is none', 'RetentionPolicy', policy({ archive: { schedule: 'daily' } })],
+  ['an invalid schedule', 'RetentionPolicy', policy({ archive: { schedule: 'daily' } })],
   ['a hold of nothing', 'RetentionPolicy', policy({ legalHolds: [{ name: 'a', reason: 'b' }] })],
   [
     'a hold of two things',
@@ -127,9 +127,9 @@ const refused: typeof accepted = [
   ],
   ['another policy of deletion', 'RetentionPolicy', policy({ deletionPolicy: 'Keep' })],
   ['text for a flag', 'RetentionPolicy', policy({ suspend: 'true' })],
-  ['a period that is none', 'RetentionPolicy', policy({ resyncPeriod: '10 minutes' })],
+  ['an invalid period', 'RetentionPolicy', policy({ resyncPeriod: '10 minutes' })],
   ['no scopes', 'LooptraceServiceAccount', { projectRef: { name: 'a' } }],
-  ['a scope that is none', 'LooptraceServiceAccount', account({ scopes: ['all'] })],
+  ['an unknown scope', 'LooptraceServiceAccount', account({ scopes: ['all'] })],
   ['a scope twice', 'LooptraceServiceAccount', account({ scopes: ['query:run', 'query:run'] })],
   ['a text for the scopes', 'LooptraceServiceAccount', account({ scopes: 'query:run' })],
   ['a key without a Secret', 'LooptraceServiceAccount', account({ keys: [{ name: 'main' }] })],
@@ -185,7 +185,7 @@ function yamlOf(kind: string, spec: unknown, metadata: object = { name: 'case' }
   return stringify({ apiVersion, kind, metadata, spec })
 }
 
-describe('lint and the API server agree to take', () => {
+describe('lint and the API server both accept', () => {
   test.each(accepted)('%s', async (_name, kind, spec) => {
     const verdicts = await verdictsOn(yamlOf(kind, spec))
     expect(verdicts).toMatchObject({ errors: [], said: '', lint: true, server: true })
@@ -201,7 +201,7 @@ describe('lint and the API server agree to take', () => {
   )
 })
 
-describe('lint and the API server agree to refuse', () => {
+describe('lint and the API server both refuse', () => {
   test.each(refused)('%s', async (_name, kind, spec) => {
     const verdicts = await verdictsOn(yamlOf(kind, spec))
     expect(verdicts).toMatchObject({ lint: false, server: false })
@@ -218,16 +218,16 @@ describe('lint and the API server agree to refuse', () => {
     ['a label of a number', yamlOf('RetentionPolicy', spec, { name: 'a', labels: { a: 1 } })],
     ['an unknown field of the metadata', yamlOf('RetentionPolicy', spec, { name: 'a', nmae: 'b' })],
     ['no spec', stringify({ apiVersion, kind: 'RetentionPolicy', metadata: { name: 'a' } })],
-    ['a version that is none', yamlOf('RetentionPolicy', spec).replace('v1alpha1', 'v1')],
-    ['a kind that is none', yamlOf('RetentionPolicies', spec)],
+    ['an unknown version', yamlOf('RetentionPolicy', spec).replace('v1alpha1', 'v1')],
+    ['an unknown kind', yamlOf('RetentionPolicies', spec)],
     ['a field beside the spec', `${yamlOf('RetentionPolicy', spec)}extra: 1\n`],
-    ['text that is no YAML', yamlOf('RetentionPolicy', spec).replace('spec:', 'spec: [')],
+    ['text that is not YAML', yamlOf('RetentionPolicy', spec).replace('spec:', 'spec: [')],
   ])('%s', async (_name, yaml) => {
     expect(await verdictsOn(yaml)).toMatchObject({ lint: false, server: false })
   })
 })
 
-test('a change of what can not be changed is refused by the API server alone', async () => {
+test('only the API server refuses a change of an immutable field', async () => {
   const apply = (spec: Fields) =>
     server.kubectl(['apply', '-n', namespace, '-f', '-'], {
       input: yamlOf('RetentionPolicy', spec, { name: 'fixed' }),
@@ -239,7 +239,7 @@ test('a change of what can not be changed is refused by the API server alone', a
   })
 })
 
-test('every CRD that is checked in is served with its columns', async () => {
+test('every CRD of the repository is served with its columns', async () => {
   const { stdout } = await server.kubectl(['get', 'looptrace', '-A', '-o', 'wide'])
   expect(stdout).toMatch(/READY +REASON +.*LAST SYNC +AGE/)
   expect(await readFile('crds/retentionpolicies.looptrace.dev.yaml', 'utf8')).toContain('retpol')

@@ -17,10 +17,10 @@ import { eventually } from '../support/eventually.ts'
 import { observationOf } from '../support/observations.ts'
 
 const batch_rows = 4_000
-/** When the engine is killed: each round waits for the next step of the insert. */
+/** Points at which the engine is killed: each round waits for the next step of the insert. */
 const steps = ['sent', 'received', 'received', 'first part written'] as const
 
-test('a batch that a kill of the engine cut off is there once after it was repeated', async () => {
+test('a batch that a kill of the engine interrupted is stored once after it was repeated', async () => {
   await using parts = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-crash-'))
   parts.defer(() => rm(directory, { recursive: true, force: true }))
@@ -64,7 +64,7 @@ test('a batch that a kill of the engine cut off is there once after it was repea
   expect(await readdir(join(directory, 'inserts'))).toEqual([])
 })
 
-/** Resolves when the running insert has got to this step. */
+/** Resolves when the running insert has reached this step. */
 async function stepReached(step: (typeof steps)[number], directory: string): Promise<void> {
   if (step === 'sent') return
   const bodies = async () => (await readdir(join(directory, 'inserts'))).length
@@ -78,13 +78,15 @@ async function stepReached(step: (typeof steps)[number], directory: string): Pro
   await until(async () => (await parts()) > before)
 }
 
-/** Polls without a pause, as the steps of an insert last milliseconds; gives up after a second. */
+/**
+ * Polls without a pause, because the steps of an insert last milliseconds; gives up after a second.
+ */
 async function until(reached: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 1_000
   while (performance.now() < end && !(await reached())) await setImmediate()
 }
 
-/** False, to be tried again, for what is no defect. */
+/** False, to retry, for failures that are not defects. */
 function retryable(error: unknown): false {
   if (error instanceof Problem && error.code === 'store_unavailable') return false
   throw error

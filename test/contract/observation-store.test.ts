@@ -27,7 +27,7 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
   })
   afterAll(() => suite?.close())
 
-  test('has what it says, and nothing else', () => {
+  test('has its declared capabilities, and no others', () => {
     for (const name of rollupMethods)
       expect([name, name in store]).toEqual([name, capabilities.rollups])
     expect(suite.rollups !== undefined).toBe(capabilities.rollups)
@@ -35,7 +35,7 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
   })
 
   describe('writing', () => {
-    test('every field of every observation comes back as it went in', async () => {
+    test('every field of every observation is returned as it was written', async () => {
       const project_id = newId()
       const some = fc.uniqueArray(anyObservation(project_id), {
         minLength: 1,
@@ -61,7 +61,7 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
       )
     })
 
-    test('an observation that was written again is read once, and the later one wins', async () => {
+    test('a rewritten observation is read once, in its later version', async () => {
       const project_id = newId()
       const first = observationOf({ project_id, output: 'first' })
       const token = newId()
@@ -77,7 +77,7 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
       expect(await store.taskObservations(project_id, 'task-1', { limit: 10 })).toHaveLength(1)
     })
 
-    test('a batch may span more months than ClickHouse takes at once by default', async () => {
+    test('a batch may span more months than ClickHouse accepts at once by default', async () => {
       const project_id = newId()
       const month = 31n * 86_400n * second
       const observations = Array.from({ length: 130 }, (_, index) =>
@@ -87,7 +87,7 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
       expect(await suite.rowCount(project_id)).toBe(130)
     })
 
-    test('nothing to write is no error', async () => {
+    test('an empty write is no error', async () => {
       await expect(store.insert([], { token: newId() })).resolves.toBeUndefined()
     })
   })
@@ -100,7 +100,7 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
           project_id,
           trace_id: newId(),
           observation_id: `o${index}`,
-          // Two share each instant, so that the id has to tell them apart.
+          // Two share each instant, so that the id has to order them.
           start_time: start + BigInt(Math.floor(index / 2)) * second,
           input: 'long',
           tool_calls: [{ id: 'call', name: 'search', arguments: '{}' }],
@@ -131,7 +131,7 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
   })
 
   describe('limits and isolation', () => {
-    test('no statement answers rows of another project', async () => {
+    test('no statement returns rows of another project', async () => {
       const project_id = newId()
       const stranger = newId()
       const observation = observationOf({ project_id, conversation_id: 'c-1' })
@@ -142,7 +142,7 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
       expect(await store.taskObservations(stranger, 'task-1', { limit: 10 })).toEqual([])
     })
 
-    test('a store that is away is a problem one can retry', async () => {
+    test('an unavailable store is a retryable problem', async () => {
       const observation = observationOf({ project_id: newId() })
       const failures = await Promise.all([
         suite.unreachable.insert([observation], { token: 't' }).catch((error: unknown) => error),
@@ -238,7 +238,7 @@ describe.each(withRollups)('$name', ({ open }) => {
       ])
     })
 
-    test('take any number of tasks, with any characters in their ids', async () => {
+    test('accept any number of tasks, with any characters in their ids', async () => {
       const project_id = newId()
       const strange = Array.from(
         { length: 600 },
@@ -272,7 +272,7 @@ describe.each(withRollups)('$name', ({ open }) => {
       )
     })
 
-    test('count an observation that was written again once', async () => {
+    test('count a rewritten observation once', async () => {
       const project_id = newId()
       const first = observationOf({ project_id })
       await store.insert([first], { token: newId() })
@@ -281,7 +281,7 @@ describe.each(withRollups)('$name', ({ open }) => {
       expect(rollup).toMatchObject({ calls: 1, total_tokens: 15, cost_usd: '0.001' })
     })
 
-    test('answer nothing of another project', async () => {
+    test('return nothing of another project', async () => {
       const project_id = newId()
       const stranger = newId()
       const conversation = { order: 'asc', limit: 10 } as const
@@ -317,7 +317,7 @@ describe.each(withRollups)('$name', ({ open }) => {
       expect(seen).toEqual(expected)
     })
 
-    test('a trace says what is in it, and the window goes by its start', async () => {
+    test('a trace has its totals, and the window uses its start', async () => {
       const project_id = newId()
       const traces = await conversationOfFive(store, project_id)
       const within = { from: start + 1n, to: start + 101n * second }
@@ -358,7 +358,7 @@ const rollupMethods = [
   'observationsAt',
 ]
 
-/** As a store gives it back that says what it can't hold. */
+/** As a store with a declared limitation returns it. */
 function asHeld(
   given: Observation,
   { nul_in_text }: Pick<StoreCapabilities, 'nul_in_text'>,
@@ -375,7 +375,7 @@ function withoutNul(value: unknown): unknown {
   )
 }
 
-/** Just the instant at which it began. */
+/** Exactly the instant at which it began. */
 function window({ trace_id, observation_id, start_time }: Observation) {
   return { trace_id, observation_id, from: start_time, to: start_time + 1n }
 }
@@ -384,7 +384,7 @@ function sorted<Item>(items: readonly Item[], key: (item: Item) => string): Item
   return items.toSorted((one, other) => (key(one) < key(other) ? -1 : 1))
 }
 
-/** Three calls and a tool, over two traces, with all that a roll-up has to tell apart. */
+/** Three calls and a tool, over two traces, with every distinction that a roll-up makes. */
 function taskOfThree(project_id: string): Observation[] {
   const all = { project_id, conversation_id: 'c-1' }
   const other = newId()
@@ -439,7 +439,7 @@ function taskOfThree(project_id: string): Observation[] {
   ]
 }
 
-/** Five traces 100 s apart, two observations each; answers their ids in order of time. */
+/** Five traces 100 s apart, two observations each; returns their ids in order of time. */
 async function conversationOfFive(
   store: Pick<ObservationStore, 'insert'>,
   project_id: string,
@@ -476,7 +476,7 @@ const anyCall = fc.record({
   input_uncached_tokens: fc.option(fc.nat({ max: 2 ** 31 - 1 })),
 })
 
-/** Any characters at all, but no half surrogates: those can't be stored as they are. */
+/** Any characters except lone surrogates, which cannot be stored unchanged. */
 const anyText = fc.string({ unit: 'binary', maxLength: 300 })
 const anyCount = fc.option(fc.maxSafeNat())
 const anyPairs = fc.dictionary(

@@ -34,7 +34,7 @@ function callsOf(project_id: string, task_id: string, count: number): Observatio
 const hints = (...ids: string[]) => ids.map((task_id) => ({ task_id, from: start }))
 const placeOf = ({ task_id, observation_id }: ObservationVersion) => `${task_id} ${observation_id}`
 
-test('versions of many tasks come in order, page by page, and each once', async () => {
+test('versions of many tasks are returned in order, page by page, each once', async () => {
   const project_id = newId()
   const all = [...callsOf(project_id, 'a', 5), ...callsOf(project_id, "b' {x:String}", 4)]
   await store.insert(all.toReversed(), { token: newId() })
@@ -61,7 +61,7 @@ test('versions of many tasks come in order, page by page, and each once', async 
   })
 })
 
-test('versions can be asked for since an instant of the store, and tell the latest message', async () => {
+test('versions can be read since an instant of the store, and name the latest message', async () => {
   const project_id = newId()
   const [first, second_one] = callsOf(project_id, 'a', 2)
   if (first === undefined || second_one === undefined) throw new Error('two calls')
@@ -81,7 +81,7 @@ test('versions can be asked for since an instant of the store, and tell the late
   expect(await store.taskVersions(project_id, later)).toEqual([])
 })
 
-test('observations come by their identities, whole, and in their latest version', async () => {
+test('observations are returned by their identities, complete and in their latest version', async () => {
   const project_id = newId()
   const all = callsOf(project_id, 'a', 6)
   await store.insert(all, { token: newId() })
@@ -98,7 +98,7 @@ test('observations come by their identities, whole, and in their latest version'
   expect(await store.observationsAt(project_id, [])).toEqual([])
 })
 
-test('nothing of another project is answered, and too much is refused', async () => {
+test('rows of another project are not returned, and too large requests are refused', async () => {
   const project_id = newId()
   const [row] = callsOf(project_id, 'a', 1)
   if (row === undefined) throw new Error('one call')

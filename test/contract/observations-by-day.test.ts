@@ -19,7 +19,7 @@ beforeEach(() => {
 })
 afterEach(() => parts.disposeAsync())
 
-test('a batch of 130 days and of absurd clocks is stored, a partition for each day or year', async () => {
+test('a batch of 130 days and absurd clocks is stored, a partition for each day or year', async () => {
   const columnar = await migratedClickHouse()
   parts.defer(() => columnar.close())
   const first = BigInt(Date.UTC(2025, 0, 1)) * 1_000_000n
@@ -49,7 +49,7 @@ test('a batch of 130 days and of absurd clocks is stored, a partition for each d
   expect(found.find(({ partition }) => partition === '1905')?.rows).toBe('2')
 })
 
-test('a server that has the older schema keeps its table and its rows', async () => {
+test('a server with the older schema keeps its table and its rows', async () => {
   const columnar = openColumnar(columnarOptions(await testClickHouse('empty')))
   parts.defer(() => columnar.close())
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-observations-by-day-'))

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { doomedProcess, killAtEachWrite } from '../support/kube/killed-operators.ts'
+import {
+  type DoomedOperator,
+  doomedOperator,
+  doomedProcess,
+  killAtEachWrite,
+} from '../support/kube/killed-operators.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
 import {
   apiServerStart_timeout_ms,
@@ -19,7 +24,7 @@ afterAll(() => cluster?.[Symbol.asyncDispose]())
 type Place = { namespace: string; notes: Resources }
 const spec = { text: 'hello', secretName: 'key' }
 
-/** What happens to a resource, whether it was followed before, and that it is done with. */
+/** An action on a resource, whether the resource was reconciled before, and the end condition. */
 const happenings: Record<string, Happening> = {
   'is made': {
     before: false,
@@ -50,11 +55,11 @@ const happenings: Record<string, Happening> = {
   },
 }
 type Act = (place: Place) => Promise<void>
-/** `writes` are those that it takes at least: a test that kills nobody proves nothing. */
+/** `writes` is the minimum number of writes: a test without a kill proves nothing. */
 type Happening = { before: boolean; act: Act; isDone: Act; writes: number }
 
 test.each(Object.entries(happenings))(
-  'a resource that %s: killed at each write, run again, and all is as it should be',
+  'a resource that %s: killed at each write and run again, it ends correctly',
   async (what, { before, act, isDone, writes }) => {
     const killed = await killAtEachWrite<Place>({
       place: async () => {
@@ -64,15 +69,8 @@ test.each(Object.entries(happenings))(
         await act(place)
         return place
       },
-      operator: async ({ namespace }, write) =>
-        doomedProcess(
-          {
-            kubeconfig: await cluster.kubeconfig(),
-            service_url: cluster.service.url,
-            ...{ kinds: 'notes', namespaces: [namespace] },
-          },
-          write,
-        ),
+      operator: ({ namespace }, write) =>
+        doomed(namespace, { write, as_process: what === 'is made' }),
       isDone,
       at_once: 2,
     })
@@ -86,13 +84,27 @@ test.each(Object.entries(happenings))(
   },
 )
 
+/** A process that gets SIGKILL takes ten times as long as an operator that is cut off. */
+async function doomed(
+  namespace: string,
+  { write, as_process }: { write: number; as_process: boolean },
+): Promise<DoomedOperator> {
+  const options = { kubeconfig: await cluster.kubeconfig(), service_url: cluster.service.url }
+  return as_process
+    ? doomedProcess({ ...options, kinds: 'notes', namespaces: [namespace] }, write)
+    : doomedOperator(
+        { ...options, kinds: [noteKind], settings: { namespaces: [namespace] } },
+        write,
+      )
+}
+
 async function follow({ namespace, notes }: Place): Promise<void> {
   await using _on = await operatedNamespace(cluster, { namespace })
   await notes.apply('a', spec)
   await notes.ready('a')
 }
 
-/** No leak, no duplicate, and the status is true. */
+/** Expects no leak, no duplicate, and a true status. */
 async function expectWhole({ namespace, notes }: Place, what: string): Promise<void> {
   const own = cluster.service.of(`${namespace}/a`)
   const resource = await notes.read('a')

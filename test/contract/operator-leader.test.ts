@@ -22,7 +22,7 @@ const lease = { lease_ms: 3_000, renew_deadline_ms: 2_000, retry_ms: 500 }
 
 type Pair = { namespace: string; notes: Resources; start(): Promise<OperatorChild> }
 
-async function place(more: { leading?: boolean } = {}): Promise<Pair> {
+async function startPair(more: { leading?: boolean } = {}): Promise<Pair> {
   const namespace = await cluster.server.namespace()
   const { leading = true } = more
   return {
@@ -50,8 +50,8 @@ async function renewals(namespace: string, count: number): Promise<void> {
   })
 }
 
-test('that is stopped past its lease ends with a failure when it wakes; another has taken over', async () => {
-  const { namespace, notes, start } = await place()
+test('that is suspended past its lease fails when it resumes; another has taken over', async () => {
+  const { namespace, notes, start } = await startPair()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
   await notes.ready('a')
@@ -72,8 +72,8 @@ test('that is stopped past its lease ends with a failure when it wakes; another 
   await notes.gone('a')
 })
 
-test('that is killed is followed by another once its lease has run out', async () => {
-  const { notes, start } = await place()
+test('that is killed is followed by another once its lease has expired', async () => {
+  const { notes, start } = await startPair()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
   await notes.ready('a')
@@ -84,8 +84,8 @@ test('that is killed is followed by another once its lease has run out', async (
   await notes.ready('a')
 })
 
-test('that is told to stop gives the lease back, so that the next one leads at once', async () => {
-  const { namespace, notes, start } = await place()
+test('that is stopped releases the lease, so that the next one leads at once', async () => {
+  const { namespace, notes, start } = await startPair()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
   await notes.ready('a')
@@ -95,8 +95,8 @@ test('that is told to stop gives the lease back, so that the next one leads at o
   expect(spec.holderIdentity ?? '').toBe('')
 })
 
-test('whose lease somebody else takes ends with a failure', async () => {
-  const { namespace, notes, start } = await place()
+test('whose lease is taken by another fails', async () => {
+  const { namespace, notes, start } = await startPair()
   await using first = await start()
   await notes.apply('a', { text: 'one' })
   await notes.ready('a')
@@ -108,8 +108,8 @@ test('whose lease somebody else takes ends with a failure', async () => {
   expect(await first.ended).toMatchObject({ status: 1 })
 })
 
-test('two at once, for as long as it takes: nothing is made twice, and all is true in the end', async () => {
-  const { namespace, notes, start } = await place({ leading: false })
+test('two at once, for any time: nothing is created twice, and the end state is correct', async () => {
+  const { namespace, notes, start } = await startPair({ leading: false })
   await using first = await start()
   await using second = await start()
   const names = ['a', 'b', 'c', 'd']

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
-/** Where a missing verb is to be read, for whoever looks for the cause. */
+/** Where a missing verb is reported. */
 type Told = 'condition' | 'log'
 
 test.each<[string, string, Told]>([
@@ -30,30 +30,33 @@ test.each<[string, string, Told]>([
   ['get', 'secrets', 'condition'],
   ['create', 'secrets', 'condition'],
   ['create', 'events', 'log'],
-])('without %s on %s the %s names it; with it all goes on', async (verb, resource, told) => {
-  await grant(cluster.server, without(rules, verb, resource))
-  await using on = await operatedNamespace(cluster)
-  await on.notes.apply('a', { text: 'hello', secretName: 'key' })
-  if (told === 'condition') {
-    const { message } = readyOf(await on.notes.notReady('a', 'Forbidden'))
-    expect(message).toContain(verb)
-    expect(message).toContain(resource)
-  } else {
-    await eventually(`the log names ${verb} ${resource}`, () =>
-      on.operator
-        .logged()
-        .split('\n')
-        .some((line) => line.includes(verb) && line.includes(resource) && isWarning(line)),
-    )
-  }
-  await grant(cluster.server, rules)
-  await on.notes.ready('a')
-  await on.notes.remove('a')
-  await on.notes.gone('a')
-  expect(cluster.service.of(on.owner('a'))).toEqual([])
-})
+])(
+  'without %s on %s the %s names it; with it the operator continues',
+  async (verb, resource, told) => {
+    await grant(cluster.server, without(rules, verb, resource))
+    await using on = await operatedNamespace(cluster)
+    await on.notes.apply('a', { text: 'hello', secretName: 'key' })
+    if (told === 'condition') {
+      const { message } = readyOf(await on.notes.notReady('a', 'Forbidden'))
+      expect(message).toContain(verb)
+      expect(message).toContain(resource)
+    } else {
+      await eventually(`the log names ${verb} ${resource}`, () =>
+        on.operator
+          .logged()
+          .split('\n')
+          .some((line) => line.includes(verb) && line.includes(resource) && isWarning(line)),
+      )
+    }
+    await grant(cluster.server, rules)
+    await on.notes.ready('a')
+    await on.notes.remove('a')
+    await on.notes.gone('a')
+    expect(cluster.service.of(on.owner('a'))).toEqual([])
+  },
+)
 
-test('without delete on secrets a deleted resource waits, and says what for', async () => {
+test('without delete on secrets a deleted resource waits, and reports the reason', async () => {
   await using on = await operatedNamespace(cluster)
   await on.notes.apply('a', { text: 'hello', secretName: 'key' })
   await on.notes.ready('a')

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 describe('a resource', () => {
-  test('is made in the service once it has a finalizer, and says so once it was read back', async () => {
+  test('is created in the service once it has a finalizer, and reports it after the read-back', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'hello' })
     const ready = await on.notes.ready('a')
@@ -38,14 +38,14 @@ describe('a resource', () => {
     const first = writes.findIndex((what) => what.includes('/notes'))
     expect(writes[first]).toBe('POST /notes')
     expect(writes.slice(0, first)).toContain('patch notes')
-    // The CRD says by itself that nobody has looked yet.
+    // The CRD's default: not reconciled yet.
     expect(writes.slice(0, first)).not.toContain('apply notes')
-    const told = async () => (await eventReasons(cluster.server, on.namespace, 'a')).length > 0
-    await eventually('an event tells it', told)
+    const hasEvent = async () => (await eventReasons(cluster.server, on.namespace, 'a')).length > 0
+    await eventually('an event reports it', hasEvent)
     expect(await eventReasons(cluster.server, on.namespace, 'a')).toEqual(['Created'])
   })
 
-  test('is changed in place, and Ready keeps the time since when it is true', async () => {
+  test('is changed in place, and Ready keeps its transition time', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'one' })
     const before = await on.notes.ready('a')
@@ -56,7 +56,7 @@ describe('a resource', () => {
     expect(readyOf(after).lastTransitionTime).toBe(readyOf(before).lastTransitionTime)
   })
 
-  test('that stays as it is costs no writes, however often it is looked at', async () => {
+  test('without changes costs no writes, however often it is reconciled', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'same', resyncPeriod: '4s' })
     await on.notes.ready('a')
@@ -68,23 +68,23 @@ describe('a resource', () => {
       return on.operator.writes.length === writes
     })
     const [writes, seen] = [on.operator.writes.length, looks()]
-    await eventually('it was looked at again', () => looks() >= seen + 6)
+    await eventually('it was reconciled again', () => looks() >= seen + 6)
     expect(on.operator.writes.slice(writes)).toEqual([])
   })
 
-  test('that was changed behind its back is put right, and an event tells it', async () => {
+  test('that was changed in the service is corrected, and an event reports it', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'right', resyncPeriod: '4s' })
     await on.notes.ready('a')
     const [note] = cluster.service.of(on.owner('a'))
     if (note !== undefined) note.text = 'wrong'
-    await eventually('it is right again', () => note?.text === 'right')
-    await eventually('an event tells it', async () =>
+    await eventually('it is corrected', () => note?.text === 'right')
+    await eventually('an event reports it', async () =>
       (await eventReasons(cluster.server, on.namespace, 'a')).includes('Changed'),
     )
   })
 
-  test('that is gone from the service is made again', async () => {
+  test('that was deleted from the service is created again', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'here', resyncPeriod: '4s' })
     await on.notes.ready('a')
@@ -94,7 +94,7 @@ describe('a resource', () => {
     await on.notes.until('a', 'names the new one', ({ status }) => status.noteId === note?.id)
   })
 
-  test('is looked at when somebody asks for it', async () => {
+  test('is reconciled on request', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'right' })
     await on.notes.ready('a')
@@ -102,23 +102,26 @@ describe('a resource', () => {
     if (note !== undefined) note.text = 'wrong'
     const annotations = { 'looptrace.dev/reconcile-requested-at': '2026-11-21T20:00:00Z' }
     await on.notes.apply('a', { text: 'right' }, { annotations })
-    await eventually('it is right again', () => note?.text === 'right')
+    await eventually('it is corrected', () => note?.text === 'right')
   })
 
   test.each([
     ['suspend', 'Suspended', { suspend: true }, {}],
     ['the annotation paused', 'Paused', {}, { annotations: { 'looptrace.dev/paused': 'true' } }],
-  ])('is left alone with %s, and taken up again without', async (_what, reason, spec, metadata) => {
-    await using on = await operatedNamespace(cluster)
-    await on.notes.apply('a', { text: 'one' })
-    await on.notes.ready('a')
-    await on.notes.apply('a', { text: 'two', ...spec }, metadata)
-    await on.notes.until('a', 'is left alone', (it) => readyOf(it)?.reason === reason)
-    expect(cluster.service.of(on.owner('a'))).toMatchObject([{ text: 'one' }])
-    await on.notes.apply('a', { text: 'two' })
-    await on.notes.ready('a')
-    expect(cluster.service.of(on.owner('a'))).toMatchObject([{ text: 'two' }])
-  })
+  ])(
+    'is left alone with %s, and reconciled again without',
+    async (_what, reason, spec, metadata) => {
+      await using on = await operatedNamespace(cluster)
+      await on.notes.apply('a', { text: 'one' })
+      await on.notes.ready('a')
+      await on.notes.apply('a', { text: 'two', ...spec }, metadata)
+      await on.notes.until('a', 'is left alone', (it) => readyOf(it)?.reason === reason)
+      expect(cluster.service.of(on.owner('a'))).toMatchObject([{ text: 'one' }])
+      await on.notes.apply('a', { text: 'two' })
+      await on.notes.ready('a')
+      expect(cluster.service.of(on.owner('a'))).toMatchObject([{ text: 'two' }])
+    },
+  )
 
   test('converges while others write to it all the time', async () => {
     await using on = await operatedNamespace(cluster)
@@ -135,14 +138,14 @@ describe('a resource', () => {
     expect(cluster.service.of(on.owner('a'))).toMatchObject([{ text: 'text 35' }])
   })
 
-  test('of a megabyte is followed', async () => {
+  test('of a megabyte is reconciled', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'x'.repeat(1_000_000) })
     await on.notes.ready('a')
     expect(cluster.service.of(on.owner('a'))[0]?.text).toHaveLength(1_000_000)
   })
 
-  test('that a CRD of an older version let in is refused by name, and followed once it fits', async () => {
+  test('that a CRD of an older version accepted is refused by name, and reconciled once it is valid', async () => {
     const old: Kind = { ...noteKind, kind: 'OldNote', plural: 'oldnotes', singular: 'oldnote' }
     await installKinds(cluster.server, [old])
     await grant(cluster.server, operatorRules([noteKind.plural, old.plural]))
@@ -158,8 +161,8 @@ describe('a resource', () => {
   })
 })
 
-describe('a resource that is deleted', () => {
-  test('takes what it made with it', async () => {
+describe('a deleted resource', () => {
+  test('deletes its objects', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'hello' })
     await on.notes.ready('a')
@@ -168,7 +171,7 @@ describe('a resource that is deleted', () => {
     expect(cluster.service.of(on.owner('a'))).toEqual([])
   })
 
-  test('leaves it with deletionPolicy Retain', async () => {
+  test('leaves them with deletionPolicy Retain', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'hello', deletionPolicy: 'Retain' })
     await on.notes.ready('a')
@@ -177,12 +180,12 @@ describe('a resource that is deleted', () => {
     expect(cluster.service.of(on.owner('a'))).toHaveLength(1)
   })
 
-  test('in the foreground leaves the finalizers of others', async () => {
+  test('in the foreground keeps the finalizers of others', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'hello' })
     await on.notes.ready('a')
     await on.notes.remove('a', 'Foreground')
-    // The garbage collector would take its own finalizer away now; there is none here.
+    // A garbage collector would remove its own finalizer now; none runs here.
     await on.notes.until('a', 'is done with', ({ metadata }) => metadata.finalizers.length === 1)
     const left = await on.notes.read('a')
     expect(left.metadata.finalizers).toEqual(['foregroundDeletion'])
@@ -194,7 +197,7 @@ describe('a resource that is deleted', () => {
     await on.notes.gone('a')
   })
 
-  test('while no operator runs is done with by the next one', async () => {
+  test('while no operator runs is finalized by the next one', async () => {
     const { namespace, notes, owner } = await once('a', { text: 'hello' })
     await notes.remove('a')
     await sleep(200)
@@ -204,7 +207,7 @@ describe('a resource that is deleted', () => {
     expect(cluster.service.of(owner('a'))).toEqual([])
   })
 
-  test('before it was ever followed goes at once', async () => {
+  test('that was never reconciled is deleted at once', async () => {
     const namespace = await cluster.server.namespace()
     const notes = resourcesOf(cluster.server, noteKind, namespace)
     await notes.apply('a', { text: 'hello', suspend: true })
@@ -219,24 +222,27 @@ describe('a resource that was restored from a backup', () => {
   test.each([
     ['with its annotations', true],
     ['without any', false],
-  ])('%s: no status and another uid, and yet nothing is made twice', async (_how, annotated) => {
-    const { namespace, notes, owner } = await once('a', { text: 'hello' })
-    const saved = await notes.read('a')
-    const [note] = cluster.service.of(owner('a'))
-    await lose(notes.path('a'))
-    const { annotations } = saved.metadata
-    await notes.apply('a', saved.spec, annotated ? { annotations } : {})
-    const restored = await notes.read('a')
-    expect(restored.metadata.uid).not.toBe(saved.metadata.uid)
-    expect(restored.status).toEqual({ conditions: [pendingCondition] })
-    await using _on = await operatedNamespace(cluster, { namespace })
-    const ready = await notes.ready('a')
-    expect(ready.status.noteId).toBe(note?.id)
-    expect(cluster.service.of(owner('a'))).toHaveLength(1)
-  })
+  ])(
+    '%s: without status and with another uid, nothing is created twice',
+    async (_how, annotated) => {
+      const { namespace, notes, owner } = await once('a', { text: 'hello' })
+      const saved = await notes.read('a')
+      const [note] = cluster.service.of(owner('a'))
+      await lose(notes.path('a'))
+      const { annotations } = saved.metadata
+      await notes.apply('a', saved.spec, annotated ? { annotations } : {})
+      const restored = await notes.read('a')
+      expect(restored.metadata.uid).not.toBe(saved.metadata.uid)
+      expect(restored.status).toEqual({ conditions: [pendingCondition] })
+      await using _on = await operatedNamespace(cluster, { namespace })
+      const ready = await notes.ready('a')
+      expect(ready.status.noteId).toBe(note?.id)
+      expect(cluster.service.of(owner('a'))).toHaveLength(1)
+    },
+  )
 })
 
-/** A resource that was followed by an operator which then stopped. */
+/** A resource that was reconciled by an operator which then stopped. */
 async function once(name: string, spec: object) {
   await using on = await operatedNamespace(cluster)
   await on.notes.apply(name, spec)
@@ -245,7 +251,7 @@ async function once(name: string, spec: object) {
   return { namespace, notes, owner }
 }
 
-/** Takes a resource out of the cluster without its operator, as when a cluster is lost. */
+/** Removes a resource from the cluster without its operator, as when a cluster is lost. */
 async function lose(path: string): Promise<void> {
   await cluster.server.tell('PATCH', path, {
     body: [{ op: 'remove', path: '/metadata/finalizers' }],
@@ -254,7 +260,7 @@ async function lose(path: string): Promise<void> {
   await cluster.server.tell('DELETE', path)
 }
 
-/** As a CRD of a version that knew other fields; waits until the server goes by it. */
+/** Installs a CRD of a version with other fields; waits until the server uses it. */
 async function letAnythingIn(crd: string, namespace: string): Promise<void> {
   const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   await cluster.server.tell(

@@ -22,7 +22,7 @@ describe('a Secret', () => {
     return value && Buffer.from(value, 'base64').toString('utf8')
   }
 
-  test('that is lost comes back with a new key, and the old one is no good', async () => {
+  test('that is lost is created again with a new key, and the old key becomes invalid', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'hello', secretName: 'key' })
     await on.notes.ready('a')
@@ -34,7 +34,7 @@ describe('a Secret', () => {
     expect(cluster.service.of(on.owner('a'))[0]?.tokens).toEqual([found])
   })
 
-  test('that somebody edits gets a new key', async () => {
+  test('that is edited gets a new key', async () => {
     await using on = await operatedNamespace(cluster)
     await on.notes.apply('a', { text: 'hello', secretName: 'key' })
     await on.notes.ready('a')
@@ -43,7 +43,7 @@ describe('a Secret', () => {
       body: { stringData: { token: 'mine' } },
       type: 'application/merge-patch+json',
     })
-    await eventually('it is put right', async () => {
+    await eventually('it is corrected', async () => {
       const token = await tokenIn(on.namespace)
       return token !== before && token !== 'mine' && token !== undefined
     })
@@ -51,7 +51,7 @@ describe('a Secret', () => {
     expect(tokens).toEqual([await tokenIn(on.namespace)])
   })
 
-  test("of somebody else is left as it is, and the resource says so until it's gone", async () => {
+  test('of another owner is left unchanged, and the resource reports it until it is gone', async () => {
     await using on = await operatedNamespace(cluster)
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' } }
     const body = { ...secret, stringData: { token: 'theirs' } }

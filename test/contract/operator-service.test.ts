@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 describe('a service that is down', () => {
-  test.concurrent('is said in Ready, with its time; nothing is deleted, and then it is caught up', async () => {
+  test.concurrent('is reported in Ready, with its time; nothing is deleted, and then reconciles catch up', async () => {
     await using gate = await tcpGate(cluster.service.url)
     await using on = await operatedNamespace(cluster, { service_url: gate.url })
     await on.notes.apply('changed', { text: 'before' })
@@ -35,7 +35,7 @@ describe('a service that is down', () => {
     const since = Date.parse(readyOf(down).lastTransitionTime)
     expect(since).toBeGreaterThanOrEqual(Date.parse(readyOf(good).lastTransitionTime))
     expect(readyOf(down).observedGeneration).toBe(2)
-    await eventually('an event tells it', async () =>
+    await eventually('an event reports it', async () =>
       (await eventReasons(cluster.server, on.namespace, 'deleted')).includes('ServiceUnavailable'),
     )
     const waiting = await on.notes.read('deleted')
@@ -56,10 +56,10 @@ describe('a service that is down', () => {
     ['502 from something before it', { status: 502, body: '<html>bad gateway</html>' }],
     ['503', { status: 503 }],
     ['429', { status: 429, headers: { 'retry-after': '20' } }],
-    ['401: the operator has a key that is no good', { status: 401, body: '{}' }],
+    ['401: the operator has an invalid key', { status: 401, body: '{}' }],
   ]
 
-  test.concurrent.each(answers)('%s: is not taken for an answer', async (_what, answer) => {
+  test.concurrent.each(answers)('%s: is not accepted as an answer', async (_what, answer) => {
     await using gate = await httpGate(cluster.service.url)
     await using on = await operatedNamespace(cluster, { service_url: gate.url })
     await on.notes.apply('a', { text: 'before' })
@@ -84,14 +84,14 @@ describe('a service that is down', () => {
     await on.notes.ready('a')
   })
 
-  test.concurrent('is asked less and less, by few at a time', async () => {
+  test.concurrent('is asked less and less often, with few requests at a time', async () => {
     await using gate = await httpGate(cluster.service.url)
     gate.rule(() => ({ status: 503 }))
     await using on = await operatedNamespace(cluster, { service_url: gate.url, times: 1 })
     await on.notes.apply('a', { text: 'hello' })
     await on.notes.notReady('a', 'ServiceUnavailable')
     const asked = gate.requests.length
-    // The first wait is of 10 s.
+    // The first delay is 10 s.
     await sleep(3_000)
     expect(gate.requests.length).toBe(asked)
   })

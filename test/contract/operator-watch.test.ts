@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 /**
- * An idle watch is begun anew after a second: 20 s at twenty times the speed. No list is due by the
- * clock, which would make good what a watch missed.
+ * An idle watch is restarted after a second: 20 s at twenty times the speed. No list is due by
+ * timer, which would hide events that a watch missed.
  */
 const settings = { watch_idle_ms: 20_000, relist_ms: 1_000_000_000 }
 
@@ -34,7 +34,7 @@ describe('a watch', () => {
     ((gate: TcpGate) => Promise<void>) | undefined,
   ][] = [
     ['is reset', (gate) => gate.reset(), undefined],
-    ['is half open: the server is gone and nobody says so', (gate) => gate.halfOpen(), undefined],
+    ['is half open: the server is gone without closing it', (gate) => gate.halfOpen(), undefined],
     ['is mute: it is there and says nothing', (gate) => gate.mute(), undefined],
     ['stalls for a while', (gate) => gate.stall(), async (gate) => gate.open()],
     ['is refused for a while', (gate) => gate.close(), async (gate) => gate.open()],
@@ -66,7 +66,7 @@ describe('a watch', () => {
     ])
   })
 
-  test('that finds its version gone (410) lists anew', async () => {
+  test('that finds its version gone (410) starts a new list', async () => {
     await using gate = await httpGate(cluster.server.url)
     const kubeconfig = await cluster.kubeconfig(gate.url)
     await using on = await operatedNamespace(cluster, { kubeconfig, settings })
@@ -81,7 +81,7 @@ describe('a watch', () => {
     })
     await on.notes.apply('changed', { text: 'after' })
     await on.notes.ready('changed')
-    // A server that has just begun has nothing of the past in memory either.
+    // A restarted server has no history in memory either.
     await cluster.server.stop()
     await cluster.server.restart()
     await on.notes.apply('changed', { text: 'later' })
@@ -95,7 +95,7 @@ describe('a watch', () => {
     expect(await expiredLists(on.operator)).toBeGreaterThan(0)
   })
 
-  test('whose list goes on from a version that is gone (410) begins it anew', async () => {
+  test('whose list continues from a version that is gone (410) starts again', async () => {
     await using gate = await httpGate(cluster.server.url)
     const namespace = await cluster.server.namespace()
     const notes = resourcesOf(cluster.server, noteKind, namespace)
@@ -146,7 +146,7 @@ describe('an API server', () => {
     },
   )
 
-  test('that says when to come again is not asked before', async () => {
+  test('that sends Retry-After is not asked earlier', async () => {
     await using gate = await httpGate(cluster.server.url)
     gate.rule(({ path }) =>
       path.includes('/notes') ? { status: 429, ...retryAfter(2) } : undefined,
@@ -161,13 +161,13 @@ describe('an API server', () => {
     await on.notes.ready('a')
   })
 
-  test('that fails for good is not stormed', async () => {
+  test('that fails permanently is not flooded', async () => {
     await using gate = await httpGate(cluster.server.url)
     gate.rule(() => ({ status: 500 }))
     const kubeconfig = await cluster.kubeconfig(gate.url)
     await using on = await operatedNamespace(cluster, { kubeconfig, times: 1 })
     await sleep(2_000)
-    // Notes and Secrets are listed, each again after a growing wait.
+    // Notes and Secrets are listed, each again after a growing delay.
     expect(gate.requests.length).toBeLessThan(20)
     gate.rule()
     await on.notes.apply('a', { text: 'hello' })
@@ -224,7 +224,7 @@ async function expiredLists({ metrics }: TestOperator): Promise<number> {
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Takes a resource out of the cluster without its operator. */
+/** Removes a resource from the cluster without its operator. */
 async function lose(path: string): Promise<void> {
   await cluster.server.tell('PATCH', path, {
     body: [{ op: 'remove', path: '/metadata/finalizers' }],

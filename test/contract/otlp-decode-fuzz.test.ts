@@ -73,9 +73,9 @@ const corpora: [string, Buffer, Decode, (body: Buffer, random: Random) => Buffer
 ]
 
 describe.each(corpora)('%s', (_name, body, decode, broken) => {
-  test('are read when whole', () => {
+  test('are decoded if intact', () => {
     const request = decode(body)
-    expect(kept(request)).toBe(request.items)
+    expect(itemCount(request)).toBe(request.items)
     expect(request.items).toBeGreaterThan(0)
   })
 
@@ -92,19 +92,19 @@ describe.each(corpora)('%s', (_name, body, decode, broken) => {
       const random = randomNumbers(seed)
       let results = 0
       for (let i = 0; i < casesPerCorpus; i++) {
-        const made = broken(body, random)
-        const said = attempt(decode, made)
-        if (said !== undefined) results++
+        const damaged = broken(body, random)
+        const outcome = attempt(decode, damaged)
+        if (outcome !== undefined) results++
       }
       console.log(`seed ${seed}: ${casesPerCorpus} cases, ${results} decoded`)
-      // Both ends are reached: what is broken is seen, and not all that is broken is lost.
+      // Both outcomes occur: some damage is detected, and not every damaged request is refused.
       expect(results).toBeGreaterThan(casesPerCorpus / 100)
       expect(results).toBeLessThan(casesPerCorpus)
     },
   )
 })
 
-test('valid requests are read as protobufjs reads them, and the same from JSON', () => {
+test('valid requests are decoded like protobufjs does, also from JSON', () => {
   fc.assert(
     fc.property(anyTraces, (request) => {
       const body = tracesProtobuf(request)
@@ -119,7 +119,7 @@ test('valid requests are read as protobufjs reads them, and the same from JSON',
   )
 })
 
-test('a decoder takes the same request again and again, whatever came between', () => {
+test('a decoder accepts the same request again and again, after any others', () => {
   const decoder: OtlpDecoder = protobufDecoder()
   const bodies = [1, 2, 3].map((seed) => tracesProtobuf(otlpRequest({ spans: 20, seed })))
   const first = bodies.map((body) => comparable(decoder.traces(body)))
@@ -129,7 +129,7 @@ test('a decoder takes the same request again and again, whatever came between', 
   expect(first).toEqual(bodies.map(comparableByProtobufjs))
 })
 
-/** Decodes; what comes out must hold together, and any error but OtlpDecodeError goes on. */
+/** Decodes; the result must be consistent, and any error but OtlpDecodeError is rethrown. */
 function attempt(decode: Decode, body: Buffer): OtlpRequest<OtlpSpan | OtlpLogRecord> | undefined {
   let request: OtlpRequest<OtlpSpan | OtlpLogRecord>
   try {
@@ -149,8 +149,8 @@ const zero = /^[0-]+$/
 
 function faultOf(request: OtlpRequest<OtlpSpan | OtlpLogRecord>, body: Buffer): string {
   const rejected = [...request.rejected.values()].reduce((sum, count) => sum + count, 0)
-  if (kept(request) + rejected !== request.items) return 'items are lost'
-  if (rejected > 0 !== (request.first_rejection !== '')) return 'a rejection is not told'
+  if (itemCount(request) + rejected !== request.items) return 'items are lost'
+  if (rejected > 0 !== (request.first_rejection !== '')) return 'a rejection is not reported'
   let values = 0
   for (const { resource, scope, items } of request.groups) {
     values += valuesOf(resource.attributes) + valuesOf(scope.attributes)
@@ -177,7 +177,7 @@ function isId(id: string, form: RegExp): boolean {
   return form.test(id) && !zero.test(id)
 }
 
-function kept(request: OtlpRequest<unknown>): number {
+function itemCount(request: OtlpRequest<unknown>): number {
   return request.groups.reduce((sum, { items }) => sum + items.length, 0)
 }
 
@@ -198,7 +198,7 @@ function innerValues(value: OtlpValue): number {
 
 function brokenBytes(body: Buffer, random: Random): Buffer {
   const at = () => Math.floor(random() * body.length)
-  const made = Buffer.from(body)
+  const damaged = Buffer.from(body)
   const kind = Math.floor(random() * 7)
   if (kind === 0) return spliced(body, random)
   if (kind === 1) return Buffer.from(Array.from({ length: at() % 200 }, () => random() * 256))
@@ -206,14 +206,14 @@ function brokenBytes(body: Buffer, random: Random): Buffer {
   if (kind === 3) return inserted(body, at(), Buffer.alloc(11, 0xff))
   if (kind === 4) return inserted(body, at(), Buffer.alloc(40, 0x0b))
   if (kind === 5) {
-    made[at()] = random() < 0.5 ? 0xff : 0x80
-    return made
+    damaged[at()] = random() < 0.5 ? 0xff : 0x80
+    return damaged
   }
   for (let flips = Math.ceil(random() * 4); flips > 0; flips--) {
     const place = at()
-    made[place] = (made[place] ?? 0) ^ (1 << Math.floor(random() * 8))
+    damaged[place] = (damaged[place] ?? 0) ^ (1 << Math.floor(random() * 8))
   }
-  return made
+  return damaged
 }
 
 const tokens = [
@@ -228,7 +228,7 @@ const tokens = [
   '"18446744073709551616"',
 ]
 
-/** Most of it stays JSON: one value of it becomes another. */
+/** Mostly still JSON: one value becomes another. */
 function brokenJson(body: Buffer, random: Random): Buffer {
   if (random() < 0.3) return brokenBytes(body, random)
   const { text, values } = valuesIn(body)
@@ -242,7 +242,7 @@ function brokenJson(body: Buffer, random: Random): Buffer {
 type Values = { text: string; values: RegExpExecArray[] }
 const known = new Map<Buffer, Values>()
 
-/** Where the scalars and the empty lists of this text are; looked for once. */
+/** Positions of the scalars and empty lists of this text, computed once. */
 function valuesIn(body: Buffer): Values {
   const text = body.toString('utf8')
   const found = known.get(body) ?? {

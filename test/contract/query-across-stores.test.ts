@@ -8,7 +8,10 @@ import { newId } from '../../src/kernel/ids.ts'
 import { anyFilter, anyGroups, anyOrder, observationVersions } from '../support/query-records.ts'
 import { type QueryStore, queryStores } from '../support/query-stores.ts'
 
-/** Raise it to look for more: `QUERY_RUNS=2000 vitest run test/contract/query-across-stores.test.ts`. */
+/**
+ * Raise it for a longer search: `QUERY_RUNS=2000 vitest run
+ * test/contract/query-across-stores.test.ts`.
+ */
 const runs = Number(process.env['QUERY_RUNS'] ?? 25)
 const project_id = newId()
 const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }

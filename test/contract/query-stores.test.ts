@@ -22,7 +22,9 @@ import {
 import { type QueryStore, queryStores } from '../support/query-stores.ts'
 import { correlationOf, rowsOf, traceOf } from '../support/records.ts'
 
-/** Raise it to look for more: `QUERY_RUNS=2000 vitest run test/contract/query-stores.test.ts`. */
+/**
+ * Raise it for a longer search: `QUERY_RUNS=2000 vitest run test/contract/query-stores.test.ts`.
+ */
 const runs = (committed: number) => Number(process.env['QUERY_RUNS'] ?? committed)
 const project_id = newId()
 const versions = observationVersions(project_id)
@@ -42,7 +44,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
     for (const [at, version] of versions.entries()) {
       await store.insert(version.map((each) => ({ ...each, message_id: `m${at}` })))
     }
-    // A neighbour with the same ids: nothing of it may be seen.
+    // Another project with the same ids, which must stay invisible.
     const other = newId()
     await store.insert(latest.map((observation) => ({ ...observation, project_id: other })))
   })
@@ -65,7 +67,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
   }
 
   describe('pages', () => {
-    test('of random queries hold what a plain evaluation finds, each record once', async () => {
+    test('of random queries equal a plain evaluation, each record once', async () => {
       await fc.assert(
         fc.asyncProperty(anyFilter, anyOrder, fc.integer({ min: 1, max: 40 }), async (...given) => {
           const [where, order_by, limit] = given
@@ -78,7 +80,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
       )
     })
 
-    test('one behind the other hold all records, in the same order', async () => {
+    test('together hold all records, in the same order', async () => {
       await fc.assert(
         fc.asyncProperty(anyFilter, anyOrder, async (where, order_by) => {
           const body = { entity: 'observations', where, order_by, limit: 17, select }
@@ -104,7 +106,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
       const all = { where: { and: [] }, order_by: [], limit: 9, select }
       const expected = expectedPage('observations', few.map(plainObservation), all)
       const newest = few.filter((each) => each.observation_id === expected[0]?.['observation_id'])
-      // More often than a page's bound allows for.
+      // More versions than a page's bound expects.
       for (let times = 0; times < 60; times += 1) await store.insert(newest)
       const seen: unknown[] = []
       let after: readonly string[] | undefined
@@ -117,7 +119,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
       expect(seen).toEqual(expected)
     })
 
-    test('with content are those without it', async () => {
+    test('with content have the same rows as without', async () => {
       const body = {
         entity: 'observations',
         where: { field: 'status', op: 'ne', value: 'ok' },
@@ -132,7 +134,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
       for (const row of full.rows) expect(row['input']).toBe(`input of ${row['observation_id']}`)
     })
 
-    test('keep one that was sent again to where it is now', async () => {
+    test('show a record that was sent again at its new position', async () => {
       const moved = versions[0]?.find(({ task_id, observation_id }) => {
         const now = latest.find((each) => each.observation_id === observation_id)
         return now && now.task_id !== task_id
@@ -146,7 +148,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
   })
 
   describe('aggregates', () => {
-    test('of random filters are those of the latest versions', async () => {
+    test('of random filters use the latest versions', async () => {
       await fc.assert(
         fc.asyncProperty(anyFilter, async (where) => {
           const measures = [
@@ -169,7 +171,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
       )
     })
 
-    test('of random groups are those of a plain evaluation, in the same order', async () => {
+    test('of random groups equal a plain evaluation, in the same order', async () => {
       await fc.assert(
         fc.asyncProperty(anyGroups, async (asked) => {
           const expected = expectedGroups('observations', plain, asked)
@@ -212,7 +214,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
       expect(rows.reduce((sum, { n }) => sum + Number(n), 0)).toBe(latest.length)
     })
 
-    test('of nothing are zero or unknown', async () => {
+    test('of no rows are zero or unknown', async () => {
       const where = { field: 'name', op: 'eq', value: 'no such name' }
       const fns = ['sum', 'avg', 'min', 'p95'].flatMap((fn) => [
         { fn, field: 'cost_usd', as: `${fn}_cost` },
@@ -250,7 +252,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
     })
   })
 
-  test('traces are computed, and what was said of one counts', async () => {
+  test('traces are computed from observations and the trace record', async () => {
     const [first] = latest
     const trace_id = String(first?.trace_id)
     const record = traceOf({
@@ -282,7 +284,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
   })
 })
 
-describe('entities of ClickHouse alone', () => {
+describe('entities that only ClickHouse has', () => {
   let columnar: Columnar
   beforeAll(async () => {
     columnar = await migratedClickHouse()
@@ -296,7 +298,7 @@ describe('entities of ClickHouse alone', () => {
     return columnar.query(statement.text, namedParams(statement))
   }
 
-  test('a correlation that was moved is found at its new time only', async () => {
+  test('a correlation that moved is found at its new time only', async () => {
     const records = openClickHouseRecordStore({ columnar })
     const hour = 3_600_000_000_000n
     const before = correlationOf({ project_id, time: queryStart })
@@ -311,7 +313,7 @@ describe('entities of ClickHouse alone', () => {
     expect(await rowsOfPage({ ...body, window: later })).toHaveLength(1)
   })
 
-  test.each(['events', 'links'])('%s can be asked for', async (entity) => {
+  test.each(['events', 'links'])('%s can be queried', async (entity) => {
     expect(await rowsOfPage({ entity })).toEqual([])
   })
 })

@@ -29,7 +29,9 @@ import { latestOf, observationVersions } from '../support/query-records.ts'
 import { type QueryStore, queryStores } from '../support/query-stores.ts'
 import { plainTraces, traceQueries, traceRecords } from '../support/query-traces.ts'
 
-/** Raise it to look for more: `QUERY_RUNS=2000 vitest run test/contract/query-unknown.test.ts`. */
+/**
+ * Raise it for a longer search: `QUERY_RUNS=2000 vitest run test/contract/query-unknown.test.ts`.
+ */
 const runs = Number(process.env['QUERY_RUNS'] ?? 25)
 const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }
 
@@ -46,7 +48,7 @@ type Queries = {
   groups: fc.Arbitrary<Groups>
 }
 
-/** Asks for pages, one behind the other, and for groups; compares with a plain evaluation. */
+/** Reads consecutive pages and groups; compares them with a plain evaluation. */
 async function checkPages({ entity, run, ...about }: Asked, queries: Queries, all: PlainRecord[]) {
   const { select } = queries
   await fc.assert(

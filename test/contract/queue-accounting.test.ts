@@ -4,7 +4,7 @@ import type { BatchHandler, Delivery, Queue } from '../../src/platform/queue/ind
 import { eventually } from '../support/eventually.ts'
 import { consumeOptions, jetStreamDriver, message, sqliteDriver } from '../support/queues.ts'
 
-/** What a handler does with a delivery, by the message's number. */
+/** A handler's reaction to a delivery, by the message's number. */
 type Fate = 'ack' | 'retry' | 'bury' | 'throw' | 'ignore' | 'ack late'
 
 type Step =
@@ -43,7 +43,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
         const books = { accepted: 0, acked: new Set<string>() }
         for (const one of steps) {
           await take(one, { queue, books, fates })
-          // A server may count a message until it has worked its acknowledgement off.
+          // A server may count a message until it has processed its acknowledgement.
           await eventually(`${books.accepted} messages are accounted for`, async () => {
             const { pending, dead } = await queue.stats()
             return pending + dead + books.acked.size === books.accepted
@@ -78,7 +78,7 @@ async function take(one: Step, world: World): Promise<void> {
   }
 }
 
-/** Lets a consumer have a few batches, then stops it in the middle of what it does. */
+/** Gives a consumer a few batches, then stops it in the middle of its work. */
 async function consumeSome(batch_messages_max: number, world: World): Promise<void> {
   if ((await world.queue.stats()).pending === 0) return
   let batches = 0

@@ -51,7 +51,7 @@ async function open(url: string, settings: Partial<JetStreamQueueOptions> = {}) 
   return { queue, logger }
 }
 
-/** Pauses the server and publishes m1, m2, … until one fails: now it stalls for sure. */
+/** Pauses the server and publishes m1, m2, … until one fails, which proves the stall. */
 async function stall(server: NatsServer, queue: Queue): Promise<{ id: string; failure: string }> {
   server.pause()
   let id = 0
@@ -64,7 +64,7 @@ async function stall(server: NatsServer, queue: Queue): Promise<{ id: string; fa
 
 const isEmpty = async (queue: Queue) => (await queue.stats()).pending === 0
 
-test('kill -9 of the server in mid-publish: every confirmed message is there, each once', async () => {
+test('kill -9 of the server in mid-publish: every confirmed message is stored once', async () => {
   const server = await startServer()
   const { queue } = await open(server.url)
   const confirmed = new Set<string>()
@@ -103,7 +103,7 @@ test('kill -9 of the server in mid-publish: every confirmed message is there, ea
   expect(before.filter((id) => !ids.includes(id))).toEqual([])
 })
 
-test('without a server it opens, refuses at once, and is there when the server is', async () => {
+test('without a server it opens, refuses at once, and works when the server starts', async () => {
   const server = await startServer()
   await server.stop()
   const { queue, logger } = await open(server.url, { connect_timeout_ms: 200 })
@@ -122,7 +122,7 @@ test('without a server it opens, refuses at once, and is there when the server i
   expect(logger.lines.filter((line) => line.includes('can not be reached'))).toHaveLength(1)
 })
 
-test('consumers go on after the server was away, and after it lost its files', async () => {
+test('consumers continue after the server was down, and after it lost its files', async () => {
   const server = await startServer()
   const { queue } = await open(server.url)
   const { ids, handler } = ackingHandler()
@@ -144,7 +144,7 @@ test('consumers go on after the server was away, and after it lost its files', a
   expect(ids).toEqual(['before', 'between', 'after'])
 })
 
-test('a server that stalls: publish gives up in time and may be repeated', async () => {
+test('a stalled server: publish gives up in time and may be repeated', async () => {
   const server = await startServer()
   const { queue } = await open(server.url, { ack_timeout_ms: 300 })
   const { id, failure } = await stall(server, queue)
@@ -177,20 +177,20 @@ test('an ack that the server did not confirm is an error', async () => {
   expect(errors).toMatchObject([{ name: 'QueueUnavailable' }])
 })
 
-test('a stream and a consumer that somebody deleted are made again', async () => {
+test('a deleted stream and a deleted consumer are created again', async () => {
   const server = await startServer()
   const { queue, logger } = await open(server.url)
   const { ids, handler } = ackingHandler()
   const consumer = await queue.consume(consumeOptions, handler)
   await queue.publish(message('before'))
-  // What is not acknowledged when its consumer goes comes again.
+  // Messages of a stopped consumer that are not acknowledged are redelivered.
   await eventually('the first is acknowledged', () => ids.length === 1 && isEmpty(queue))
   await server.tell('$JS.API.CONSUMER.DELETE.looptrace_queue.ingest')
   await queue.publish(message('between'))
   const isSecond = () => ids.length === 2 && isEmpty(queue)
   await eventually('the second is acknowledged', isSecond, long)
   await server.tell('$JS.API.STREAM.DELETE.looptrace_queue')
-  // The consumer may have found out first and made the stream again.
+  // The consumer may have noticed first and created the stream again.
   const met: unknown = await queue.publish(message('after')).catch((error: unknown) => error)
   if (met !== undefined) expect(met).toMatchObject({ name: 'QueueUnavailable', reason: 'away' })
   let refused: unknown = met
@@ -210,7 +210,7 @@ test('a stream and a consumer that somebody deleted are made again', async () =>
   expect(ids).toEqual(['before', 'between', 'after'])
 })
 
-test('a window of one sends one after the other, in the order of the calls', async () => {
+test('a window of one sends one after another, in the order of the calls', async () => {
   const server = await startServer()
   const { queue } = await open(server.url, { publish_window: 1 })
   const ids = Array.from({ length: 50 }, (_, i) => `m${i}`)
@@ -222,7 +222,7 @@ test('a window of one sends one after the other, in the order of the calls', asy
   expect(seen).toEqual(ids)
 })
 
-test('what a lost connection had in its hands goes to another one after the ack wait', async () => {
+test('messages of a lost connection are delivered to another one after the ack wait', async () => {
   const server = await startServer()
   const [lost, kept] = [await open(server.url), await open(server.url)]
   await lost.queue.publish(message('m1'))
@@ -244,7 +244,7 @@ test('what a lost connection had in its hands goes to another one after the ack 
   expect(attempts).toEqual([2])
 })
 
-test('a token in the address opens the door, and stands in no log line and no error', async () => {
+test('a token in the address grants access, and is in no log line and no error', async () => {
   const token = 'tok-3n-that-is-secret'
   const server = await startServer({ token })
   const withToken = (value: string) => server.url.replace('//', `//${value}@`)
@@ -257,12 +257,12 @@ test('a token in the address opens the door, and stands in no log line and no er
   expect(error).toBeInstanceOf(QueueUnavailable)
   await server.restart()
   await eventually('it is ready again', () => queue.ready(), long)
-  const said = [...logger.lines, ...wrong.logger.lines, String(error), JSON.stringify(error)]
+  const outputs = [...logger.lines, ...wrong.logger.lines, String(error), JSON.stringify(error)]
   expect(wrong.logger.lines.join()).toContain('Authorization Violation')
-  expect(said.join('\n')).not.toContain('secret')
+  expect(outputs.join('\n')).not.toContain('secret')
 })
 
-test('the server says how large a message may be', async () => {
+test('the server reports how large a message may be', async () => {
   const server = await startServer({ max_payload_bytes: 300_000 })
   const { queue } = await open(server.url)
   expect(queue.message_bytes_max).toBe(300_000 - 4_096)
@@ -290,7 +290,7 @@ test('two prefixes on one server do not see each other', async () => {
 })
 
 test.each(['http://127.0.0.1:4222', 'nats://user:pass word@', '::'])(
-  'an address that is none (%s) is refused, without being quoted',
+  'an invalid address (%s) is refused, without being quoted',
   async (address) => {
     const refused = open(address)
     await expect(refused).rejects.toThrow('NATS server 1: expected nats://host:port')

@@ -44,9 +44,9 @@ async function openQueue(): Promise<Queue> {
   return queue
 }
 
-/** A publisher as the proxy has it, with what it was told. */
+/** The proxy's publisher, with its reports. */
 async function openPublisher(spool_bytes_max = 100_000_000) {
-  const told = { spooled: 0, replayed: 0 }
+  const counts = { spooled: 0, replayed: 0 }
   const path = join(directory, 'spool.sqlite')
   const logger = keepingLogger()
   const publisher = await withSpool({
@@ -56,14 +56,14 @@ async function openPublisher(spool_bytes_max = 100_000_000) {
     logger,
     replay_check_ms: 20,
     on_spooled: () => {
-      told.spooled += 1
+      counts.spooled += 1
     },
     on_replayed: (messages) => {
-      told.replayed += messages
+      counts.replayed += messages
     },
   })
   opened.push(publisher)
-  return { publisher, told }
+  return { publisher, counts }
 }
 
 async function consumeAll(messages: number): Promise<string[]> {
@@ -77,16 +77,16 @@ async function consumeAll(messages: number): Promise<string[]> {
 
 const isReplayed = async (publisher: SpooledPublisher) => (await publisher.stats()).spooled === 0
 
-test('with the queue there, nothing goes to disk', async () => {
-  const { publisher, told } = await openPublisher()
+test('with the queue available, nothing is written to disk', async () => {
+  const { publisher, counts } = await openPublisher()
   await publisher.publish(message('m1'))
   expect(await publisher.stats()).toMatchObject({ spooled: 0, refused: 0 })
-  expect(told).toEqual({ spooled: 0, replayed: 0 })
+  expect(counts).toEqual({ spooled: 0, replayed: 0 })
   expect(await consumeAll(1)).toEqual(['m1'])
 })
 
-test('with the queue away messages go to disk, and in order to the queue when it is back', async () => {
-  const { publisher, told } = await openPublisher()
+test('with the queue unavailable messages go to disk, and later to the queue in order', async () => {
+  const { publisher, counts } = await openPublisher()
   await server.kill()
   const ids = Array.from({ length: 150 }, (_, i) => `m${i}`)
   for (const id of ids) await publisher.publish(message(id))
@@ -95,12 +95,12 @@ test('with the queue away messages go to disk, and in order to the queue when it
   expect((await publisher.stats()).spooled_bytes).toBeGreaterThan(150)
   await server.restart()
   await eventually('the spool is empty', () => isReplayed(publisher), long)
-  expect(told).toEqual({ spooled: 150, replayed: 150 })
+  expect(counts).toEqual({ spooled: 150, replayed: 150 })
   expect(await consumeAll(150)).toEqual(ids)
 })
 
-test('an outage in the middle of everything loses nothing and doubles nothing', async () => {
-  const { publisher, told } = await openPublisher()
+test('an outage in the middle of everything loses nothing and duplicates nothing', async () => {
+  const { publisher, counts } = await openPublisher()
   const ids = Array.from({ length: 600 }, (_, i) => `m${i}`)
   let published = 0
   const publishing = Promise.all(
@@ -113,14 +113,14 @@ test('an outage in the middle of everything loses nothing and doubles nothing', 
   )
   await eventually('some are published', () => published > 100, long)
   await server.kill()
-  await eventually('some are spooled', () => told.spooled > 50, long)
+  await eventually('some are spooled', () => counts.spooled > 50, long)
   await server.restart()
   await publishing
   await eventually('the spool is empty', () => isReplayed(publisher), long)
   expect((await consumeAll(600)).toSorted()).toEqual(ids.toSorted())
 })
 
-test('what is on disk outlives the process', async () => {
+test('the messages on disk survive the process', async () => {
   const first = await openPublisher()
   await server.kill()
   await first.publisher.publish(message('m1'))
@@ -132,8 +132,8 @@ test('what is on disk outlives the process', async () => {
   expect(await consumeAll(1)).toEqual(['m1'])
 })
 
-test('a full spool refuses: the loss is the callers to count', async () => {
-  const { publisher, told } = await openPublisher(100_000)
+test('a full spool refuses: the caller counts the loss', async () => {
+  const { publisher, counts } = await openPublisher(100_000)
   await server.kill()
   const data = Buffer.alloc(30_000)
   const results = await Promise.allSettled(
@@ -147,7 +147,7 @@ test('a full spool refuses: the loss is the callers to count', async () => {
     'rejected',
   ])
   expect(results[3]).toMatchObject({ reason: { name: 'QueueUnavailable', reason: 'full' } })
-  expect(told.spooled).toBe(3)
+  expect(counts.spooled).toBe(3)
 })
 
 test('a message that is too large is refused, not spooled', async () => {
@@ -158,7 +158,7 @@ test('a message that is too large is refused, not spooled', async () => {
   expect(await publisher.stats()).toMatchObject({ spooled: 0 })
 })
 
-test('close with the queue away keeps on disk what was under way', async () => {
+test('close with the queue unavailable keeps messages in progress on disk', async () => {
   const { publisher } = await openPublisher()
   await server.kill()
   const publishes = Array.from({ length: 20 }, (_, i) => publisher.publish(message(`m${i}`)))

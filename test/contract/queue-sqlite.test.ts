@@ -41,7 +41,7 @@ async function open(settings: Partial<SqliteQueueOptions> = {}): Promise<Queue> 
   return queue
 }
 
-/** Starts a process on the queue file; `lines` grows with what it prints. */
+/** Starts a process on the queue file; `lines` grows with its output. */
 function start(work: 'publish' | 'hold') {
   const program = fileURLToPath(new URL('../support/queue-process.ts', import.meta.url))
   const child = spawn(process.execPath, [program, join(directory, 'queue.sqlite'), work], {
@@ -68,7 +68,7 @@ async function consumeAll(queue: Queue): Promise<string[]> {
   return ids
 }
 
-test('after kill -9 every confirmed message is there exactly once, and its id is known', async () => {
+test('after kill -9 every confirmed message is stored exactly once, and its id is known', async () => {
   const publisher = start('publish')
   await eventually('some are confirmed', () => publisher.lines.length > 200, { timeout_ms: 30_000 })
   await publisher.kill()
@@ -84,7 +84,7 @@ test('after kill -9 every confirmed message is there exactly once, and its id is
   expect(confirmed.filter((id) => !ids.includes(id))).toEqual([])
 })
 
-test('what a killed process had in its hands comes at once, its attempt counted', async () => {
+test('the messages that a killed process held are redelivered at once, with the attempt counted', async () => {
   const queue = await open()
   await queue.publish(message('m1'))
   await queue.close()
@@ -104,7 +104,7 @@ test('what a killed process had in its hands comes at once, its attempt counted'
   expect(attempts).toEqual([2])
 })
 
-test('a file has one process at a time; the second is told so', async () => {
+test('a file has one process at a time; the second is refused', async () => {
   const queue = await open()
   await queue.publish(message('m1'))
   await queue.close()
@@ -118,7 +118,7 @@ test('a file has one process at a time; the second is told so', async () => {
   expect((await mine.stats()).pending).toBe(1)
 })
 
-test('a file that is no queue, or of a newer version, is refused and left as it is', async () => {
+test('a file that is not a queue, or of a newer version, is refused and left unchanged', async () => {
   const path = join(directory, 'queue.sqlite')
   await writeFile(path, 'this is no database, it is a letter to the reader of this test\n')
   await expect(open()).rejects.toThrow(/can not be opened: file is not a database/)
@@ -129,7 +129,7 @@ test('a file that is no queue, or of a newer version, is refused and left as it 
   await expect(open()).rejects.toThrow('has version 99, expected at most 1')
 })
 
-test('messages, delays and dead letters outlive a restart', async () => {
+test('messages, delays and dead letters survive a restart', async () => {
   const first = await open()
   for (const id of ['pending', 'delayed', 'buried']) await first.publish(message(id))
   let handled = 0
@@ -152,7 +152,7 @@ test('messages, delays and dead letters outlive a restart', async () => {
   expect(ids).toEqual(['pending'])
 })
 
-test('a busy project does not hold up the others, and each keeps its order', async () => {
+test('a busy project does not delay the others, and each keeps its order', async () => {
   const queue = await open()
   const busy = Array.from({ length: 300 }, (_, i) => message(`busy-${i}`, 'x', 'ingest.busy'))
   await Promise.all(busy.map((one) => queue.publish(one)))
@@ -176,7 +176,7 @@ test('an id is forgotten after the window', async () => {
   expect(await consumeAll(queue)).toEqual(['same', 'same'])
 })
 
-test('the files do not grow with what went through them, and shrink when empty', async () => {
+test('the files do not grow with their throughput, and shrink when empty', async () => {
   const queue = await open({ reclaim_free_bytes: 1_000_000 })
   const path = join(directory, 'queue.sqlite')
   const size = async () => (await stat(path)).size + (await stat(`${path}-wal`)).size
@@ -194,7 +194,7 @@ test('the files do not grow with what went through them, and shrink when empty',
   await eventually('the space is given back', small, { timeout_ms: 40_000, interval_ms: 100 })
 })
 
-test('two subjects of the same beginning are two kinds', async () => {
+test('two subjects with the same prefix are two kinds', async () => {
   const queue = await open()
   await queue.publish(message('a', 'a', 'ingest.p'))
   await queue.publish(message('b', 'b', 'ingest-2.p'))

@@ -28,7 +28,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
     Promise.all(messages.map((one) => queue.publish(one)))
 
   describe('publish, consume, ack', () => {
-    test('a message arrives as it was sent, once, and is gone when acknowledged', async () => {
+    test('a message arrives as it was sent, once, and is removed when acknowledged', async () => {
       const { queue } = await driver.open()
       const data = Buffer.from([0, 1, 2, 255, 13, 10])
       await queue.publish(message('m1', data))
@@ -44,7 +44,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect(Buffer.from(seen[0]?.data ?? [])).toEqual(data)
     })
 
-    test('what is published before and after a consumer starts arrives in order', async () => {
+    test('messages published before and after a consumer starts arrive in order', async () => {
       const { queue } = await driver.open()
       const ids = Array.from({ length: 300 }, (_, i) => `m${i}`)
       for (const id of ids.slice(0, 150)) await queue.publish(message(id))
@@ -116,7 +116,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
   })
 
   describe('limits', () => {
-    test('a batch keeps to its number of messages and its bytes', async () => {
+    test('a batch respects its number of messages and its bytes', async () => {
       const { queue } = await driver.open()
       const messages = Array.from({ length: 40 }, (_, i) => message(`m${i}`, Buffer.alloc(10_000)))
       await publishAll(queue, messages)
@@ -135,7 +135,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect(batches.flat()).toHaveLength(40)
     })
 
-    test('a message over the bytes of a batch comes alone', async () => {
+    test('a message over the bytes of a batch is delivered alone', async () => {
       const { queue } = await driver.open()
       const messages = ['a', 'b', 'c'].map((id) => message(id, Buffer.alloc(200_000, id)))
       await publishAll(queue, messages)
@@ -150,7 +150,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect(sizes).toEqual([1, 1, 1])
     })
 
-    test('the largest message passes, one byte more is refused for good', async () => {
+    test('the largest message passes, one byte more is refused permanently', async () => {
       const { queue } = await driver.open()
       const data = Buffer.alloc(queue.message_bytes_max, 7)
       await queue.publish(message('largest', data))
@@ -161,7 +161,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
         received = delivery?.data ?? received
         await delivery?.bury('to be replayed: headers must fit too')
       })
-      await eventually('it is buried', async () => (await queue.stats()).dead === 1)
+      await eventually('it is dead-lettered', async () => (await queue.stats()).dead === 1)
       expect(data.equals(received)).toBe(true)
       expect(await queue.replayDeadLetter('largest')).toBe(true)
       await eventually('it came again', async () => (await queue.stats()).dead === 1)
@@ -181,7 +181,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect((await queue.stats()).pending).toBe(0)
     })
 
-    test('a full queue refuses, is not ready, and takes again after acks', async () => {
+    test('a full queue refuses, is not ready, and accepts again after acks', async () => {
       const { queue } = await driver.open({ bytes_max: 1_000_000 })
       const data = Buffer.alloc(90_000)
       const results = await Promise.allSettled(
@@ -203,7 +203,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       await queue.publish(message('again', data))
     })
 
-    test('publishes under way are bounded in bytes', async () => {
+    test('publishes in progress are bounded in bytes', async () => {
       const { queue } = await driver.open({ publish_bytes_max: 250_000 })
       const data = Buffer.alloc(100_000)
       const results = await Promise.allSettled(
@@ -248,7 +248,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
   })
 
   describe('redelivery', () => {
-    test('what a throwing handler leaves comes again with back-off, the rest does not', async () => {
+    test('the unsettled messages of a throwing handler are redelivered with back-off, the rest is not', async () => {
       const { queue } = await driver.open()
       await publishAll(
         queue,
@@ -269,7 +269,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect(attempts).not.toContain('good:2')
     })
 
-    test('what nobody settles comes again after the ack wait', async () => {
+    test('unsettled messages are redelivered after the ack wait', async () => {
       const { queue } = await driver.open()
       await queue.publish(message('m1'))
       const attempts: number[] = []
@@ -297,7 +297,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       await consumer.stop()
     })
 
-    test('retry gives back at once or after a delay', async () => {
+    test('retry returns a message at once or after a delay', async () => {
       const { queue } = await driver.open()
       await queue.publish(message('m1'))
       const arrivals_ms: number[] = []
@@ -313,7 +313,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect((arrivals_ms[2] ?? 0) - (arrivals_ms[1] ?? 0)).toBeGreaterThan(290)
     })
 
-    test('a message that waits for its retry does not hold up the others', async () => {
+    test('a message that waits for its retry does not delay the others', async () => {
       const { queue } = await driver.open()
       await publishAll(queue, [message('later'), message('now')])
       const acked: string[] = []
@@ -331,7 +331,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect((await queue.stats()).pending).toBe(1)
     })
 
-    test('settling twice is harmless: the first word counts', async () => {
+    test('settling twice is harmless: the first call counts', async () => {
       const { queue } = await driver.open()
       await queue.publish(message('m1'))
       let deliveries = 0
@@ -351,7 +351,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
   })
 
   describe('dead letters', () => {
-    test('a message that always fails is buried with the reason after its attempts', async () => {
+    test('a message that always fails is dead-lettered with the reason after its attempts', async () => {
       const { queue } = await driver.open()
       await queue.publish(message('poison', 'twelve bytes'))
       const attempts: number[] = []
@@ -360,7 +360,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
         attempts.push(delivery?.attempt ?? 0)
         throw new Error('can’t be read')
       })
-      await eventually('it is buried', async () => (await queue.stats()).dead === 1, long)
+      await eventually('it is dead-lettered', async () => (await queue.stats()).dead === 1, long)
       await consumer.stop()
       expect(attempts).toEqual([1, 2, 3])
       expect(await queue.stats()).toMatchObject({ pending: 0, dead: 1 })
@@ -376,7 +376,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect(Math.abs(Date.now() - Date.parse(letter?.buried_at ?? ''))).toBeLessThan(60_000)
     })
 
-    test('a message that nobody settles is buried instead of delivered once more', async () => {
+    test('a message that is never settled is dead-lettered instead of delivered once more', async () => {
       const { queue } = await driver.open()
       await queue.publish(message('ignored'))
       let deliveries = 0
@@ -384,13 +384,13 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       const consumer = await queue.consume(options, async () => {
         deliveries += 1
       })
-      await eventually('it is buried', async () => (await queue.stats()).dead === 1, long)
+      await eventually('it is dead-lettered', async () => (await queue.stats()).dead === 1, long)
       await consumer.stop()
       expect(deliveries).toBe(2)
       expect((await queue.deadLetters(1))[0]?.attempts).toBeGreaterThanOrEqual(2)
     })
 
-    test('a buried message can be replayed, with its id, data and fresh attempts', async () => {
+    test('a dead letter can be replayed, with its id, data and fresh attempts', async () => {
       const { queue } = await driver.open()
       await queue.publish(message('odd.id*>#/a', 'the data'))
       const seen: string[] = []
@@ -400,7 +400,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
         if (seen.length === 1) await delivery?.bury('not now')
         else await delivery?.ack()
       })
-      await eventually('it is buried', async () => (await queue.stats()).dead === 1)
+      await eventually('it is dead-lettered', async () => (await queue.stats()).dead === 1)
       expect(await queue.replayDeadLetter('other')).toBe(false)
       expect(await queue.replayDeadLetter('odd.id*>#/a')).toBe(true)
       await eventually('it is acknowledged', async () => seen.length === 2 && isEmpty(queue))
@@ -410,7 +410,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect(await queue.stats()).toMatchObject({ pending: 0, dead: 0 })
     })
 
-    test('are listed as they were buried, up to the limit', async () => {
+    test('are listed in order, up to the limit', async () => {
       const { queue } = await driver.open()
       const ids = ['a', 'b', 'c', 'd']
       const consumer = await queue.consume(consumeOptions, async (batch) => {
@@ -419,7 +419,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect(await queue.deadLetters(10)).toEqual([])
       for (const id of ids) {
         await queue.publish(message(id))
-        await eventually('it is buried', () => isEmpty(queue))
+        await eventually('it is dead-lettered', () => isEmpty(queue))
       }
       await consumer.stop()
       expect((await queue.deadLetters(10)).map(({ id }) => id)).toEqual(ids)
@@ -429,7 +429,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       ])
     })
 
-    test('are listed from page to page, those of one project apart', async () => {
+    test('are listed from page to page, by project', async () => {
       const { queue } = await driver.open()
       const sent = ['ingest.p1', 'ingest.p2', 'ledger.p1', 'ingest.p1', 'ingest.p1-2']
       const bury: BatchHandler = async (batch) => {
@@ -441,7 +441,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       )
       for (const [at, subject] of sent.entries()) {
         await queue.publish(message(`m${at}`, 'x', subject))
-        await eventually('it is buried', () => isEmpty(queue))
+        await eventually('it is dead-lettered', () => isEmpty(queue))
       }
       await Promise.all(consumers.map((consumer) => consumer.stop()))
       const ofProject = { project_id: 'p1' }
@@ -489,7 +489,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect(second.ids.length).toBeGreaterThan(0)
     })
 
-    test('stop lets the running batch end, and nothing comes after it', async () => {
+    test('stop lets the running batch end, and nothing is delivered after it', async () => {
       const { queue } = await driver.open()
       await queue.publish(message('m1'))
       const started = Promise.withResolvers<void>()
@@ -510,7 +510,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect((await queue.stats()).pending).toBe(1)
     })
 
-    test('what is published after a consumer stopped is at once there for the next', async () => {
+    test('messages published after a consumer stopped are at once available to the next', async () => {
       const { queue } = await driver.open()
       const first = await queue.consume(consumeOptions, ackingHandler().handler)
       await sleep(20)
@@ -525,7 +525,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
   })
 
   describe('stats and close', () => {
-    test('count what is pending, its bytes and its age', async () => {
+    test('count pending messages, their bytes and age', async () => {
       const { queue } = await driver.open()
       expect(await queue.stats()).toMatchObject({ pending: 0, dead: 0, oldest_age_ms: 0 })
       await publishAll(queue, [message('a', Buffer.alloc(1000)), message('b', Buffer.alloc(500))])

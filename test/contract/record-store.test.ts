@@ -24,7 +24,7 @@ let store: RecordStore
 
 beforeAll(async () => {
   columnar = await migratedClickHouse()
-  // Versions must lie side by side until a test is done with them.
+  // Versions must exist side by side until a test is done with them.
   for (const table of ['traces', 'observations', 'events', 'links', 'correlations']) {
     await columnar.command(`SYSTEM STOP MERGES ${table}`)
   }
@@ -43,7 +43,7 @@ const wholePage: EventPage = { order: 'asc', limit: 100, bytes_max: 1_000_000 }
 const wholeList = { order: 'asc', limit: 10 } as const
 
 describe('events', () => {
-  test('come back as they went in, in order, each once and in its latest version', async () => {
+  test('are returned as they were written, in order, each once and in its latest version', async () => {
     const project_id = newId()
     const trace_id = newId()
     const first = eventOf({
@@ -106,14 +106,14 @@ describe('events', () => {
     expect(await store.countTraceEvents(project_id, trace_id, { limit: 4 })).toBe(4)
   })
 
-  test.each(['asc', 'desc'] as const)('page %s while others come in', async (order) => {
+  test.each(['asc', 'desc'] as const)('page %s while others are inserted', async (order) => {
     const project_id = newId()
     const trace_id = newId()
     const events = Array.from({ length: 11 }, (_, index) =>
       eventOf({
         project_id,
         trace_id,
-        // Three share each instant, so that ids have to tell them apart.
+        // Three share each instant, so that ids have to order them.
         time: start + BigInt(Math.floor(index / 3)) * second,
         event_id: String(index).padStart(2, '0'),
       }),
@@ -127,7 +127,7 @@ describe('events', () => {
       const last = rows.at(-1)
       if (!more || last === undefined) break
       page = { ...page, after: last }
-      // Sent again, and new ones on both sides of the list.
+      // Sent again, and new ones at both ends of the list.
       await insert('events', events)
       const side = order === 'asc' ? -1n : 1n
       await insert('events', [
@@ -138,7 +138,7 @@ describe('events', () => {
     expect(seen).toEqual(order === 'asc' ? ids : ids.toReversed())
   })
 
-  test('a page ends where it would be too large, and has a row at least', async () => {
+  test('a page ends before it would be too large, and has at least one row', async () => {
     const project_id = newId()
     const trace_id = newId()
     const sizes = [10, 5000, 20_000, 100, 100]
@@ -269,7 +269,7 @@ describe('correlations', () => {
     expect(await find({ value: 'o-1' }, { to: start + 9n * second })).toEqual([1])
   })
 
-  test('page from latest to first while others come in', async () => {
+  test('page from latest to first while others are inserted', async () => {
     const project_id = newId()
     const rows = Array.from({ length: 7 }, (_, index) =>
       correlationOf({
@@ -310,7 +310,7 @@ describe('limits and isolation', () => {
   }
 
   test.each(['traces', 'observations', 'events', 'links', 'correlations'] as const)(
-    '%s make their trace known, in its project alone',
+    '%s make their trace known, in its project only',
     async (kind) => {
       const ids = { project_id: newId(), trace_id: newId() }
       expect(await store.traceExists(ids.project_id, ids.trace_id)).toBe(false)
@@ -321,7 +321,7 @@ describe('limits and isolation', () => {
     },
   )
 
-  test('no statement answers rows of another project', async () => {
+  test('no statement returns rows of another project', async () => {
     const ids = { project_id: newId(), trace_id: newId() }
     await insert('events', [eventOf(ids)])
     await insert('links', [linkOf(ids)])
@@ -341,11 +341,11 @@ describe('limits and isolation', () => {
     expect(await lists(newId())).toEqual([0, 0, 0, 0, 0, 0, 0, 0])
   })
 
-  test('nothing to write is no error', async () => {
+  test('an empty write is no error', async () => {
     await expect(store.insertRows('events', [], { token: 't' })).resolves.toBeUndefined()
   })
 
-  test('a store that is away is a problem one can retry', async () => {
+  test('an unavailable store is a retryable problem', async () => {
     const away = openColumnar({
       ...columnarOptions({ ...(await testClickHouse()), url: 'http://127.0.0.1:1' }),
     })

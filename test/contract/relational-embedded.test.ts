@@ -31,7 +31,7 @@ afterEach(async () => {
 
 afterAll(() => rm(join(directory, '..'), { recursive: true }))
 
-test('it starts from nothing, past what a killed start left behind', async () => {
+test('it starts in an empty folder, and after a killed start', async () => {
   await mkdir(`${directory}/new-0badc0de/base`, { recursive: true })
   const server = await start()
   const { pool } = open(server)
@@ -48,7 +48,7 @@ test('it starts from nothing, past what a killed start left behind', async () =>
   ])
 })
 
-test('only the password lets in, also where the folder was opened to a group', async () => {
+test('only the password grants access, also if a group may read the folder', async () => {
   await chmod(`${directory}/cluster`, 0o770)
   const url = new URL((await start()).url)
   for (const password of ['', 'postgres', 'looptrace']) {
@@ -57,7 +57,7 @@ test('only the password lets in, also where the folder was opened to a group', a
   }
 })
 
-test('killed with -9 it is back on its port, with all that was committed', async () => {
+test('killed with -9 it restarts on its port, with all committed data', async () => {
   const restarts: { pid: number; restarts: number }[] = []
   const server = await start((restart) => restarts.push(restart))
   const { pool, ping } = open(server)
@@ -105,7 +105,7 @@ test('a server that dies in a transaction is store_unavailable; a faulty stateme
   await expect(transaction).rejects.toMatchObject({ code: 'store_unavailable' })
 })
 
-test('a pool with no connection left says so as store_unavailable', async () => {
+test('a pool without a free connection reports store_unavailable', async () => {
   const limits = { pool_max: 1, connect_timeout_ms: 50, statement_timeout_ms: 10_000 }
   const { pool, ping, close } = openRelational({ url: (await start()).url, ...limits, logger })
   const busy = await pool.connect()
@@ -125,20 +125,20 @@ test('the server of a service that was killed with -9 is replaced, its data foun
   expect((await open(server).pool.query('select n from kept order by n')).rows).toHaveLength(2)
 })
 
-test('a folder that another process looks after is left alone', async () => {
+test('a folder that another process supervises is left alone', async () => {
   const { pid } = await startInOwnProcess()
   await expect(start()).rejects.toThrow(`${directory}: another process runs a server on it`)
   expect(await isRunning(pid)).toBe(true)
 })
 
-test('a service that just exits takes its server along', async () => {
+test('a service that just exits stops its server', async () => {
   const { service, pid } = await startInOwnProcess()
   service.stdin?.end()
   expect(await once(service, 'exit')).toEqual([3, null])
   await eventually('the server ends', async () => !(await isRunning(pid)))
 })
 
-test('a pid file that names a process of somebody else harms neither', async () => {
+test('a pid file that names another program harms neither', async () => {
   await (await start()).stop()
   const stranger = spawn('sleep', ['60'])
   cleanUps.push(async () => stranger.kill('SIGKILL'))
@@ -147,7 +147,7 @@ test('a pid file that names a process of somebody else harms neither', async () 
   expect(stranger.exitCode ?? stranger.signalCode).toBe(null)
 })
 
-test('stop ends the server, twice if need be, and lets go of the folder', async () => {
+test('stop ends the server, may be called twice, and releases the folder', async () => {
   const server = await start()
   const { pid } = server
   await Promise.all([server.stop(), server.stop()])
@@ -157,7 +157,7 @@ test('stop ends the server, twice if need be, and lets go of the folder', async 
   await open(await start()).ping()
 })
 
-test('a server that can not start says why', async () => {
+test('a server that cannot start reports why', async () => {
   const settings = { shared_buffers: 'lots' }
   await expect(startEmbeddedPostgres({ directory, settings, logger })).rejects.toThrow(
     /ended \(1\) while it started: .*invalid value for parameter "shared_buffers": "lots"/,
@@ -165,7 +165,7 @@ test('a server that can not start says why', async () => {
   await open(await start()).ping()
 })
 
-test('a server that can not be brought back is given up, and the owner learns why', async () => {
+test('a server that cannot be restarted is given up, and the owner gets the reason', async () => {
   const server = await startEmbeddedPostgres({ directory, failures_max: 2, logger })
   cleanUps.push(() => server.stop())
   await writeFile(`${directory}/cluster/PG_VERSION`, '9.6')

@@ -33,7 +33,7 @@ function callNamed(name: string, expires_at = inAnHour()) {
   return { scope_hash: hash(name), request_hash: hash(`body of ${name}`), expires_at }
 }
 
-test('of many calls at once one is new, the others know its request', async () => {
+test('of many concurrent calls one is new, the others get its request', async () => {
   const call = callNamed('at-once')
   const claims = await Promise.all(Array.from({ length: 20 }, () => keys.claim(call)))
   expect(claims.filter((claim) => claim.state === 'new')).toHaveLength(1)

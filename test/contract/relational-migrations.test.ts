@@ -16,17 +16,17 @@ import { testPostgres } from '../support/postgres.ts'
 const logger = createLogger({ role: 'test', level: 'silent' })
 let folder: string
 /** The names of the product's own migrations, in order. */
-let ours: string[]
+let ownMigrations: string[]
 
 beforeAll(async () => {
   const files = await readdir('src/platform/relational/migrations')
-  ours = files.map((file) => file.replace('.sql', '')).toSorted()
+  ownMigrations = files.map((file) => file.replace('.sql', '')).toSorted()
   folder = await mkdtemp(join(tmpdir(), 'looptrace-migrations-'))
 })
 
 afterAll(() => rm(folder, { recursive: true }))
 
-test('killed after each statement in turn, the schema is the same in the end', async () => {
+test('killed after each statement in turn, the schema ends the same', async () => {
   const interrupted = await testPostgres('empty')
   const applied: AppliedStatement[] = []
   const killed = new Error('killed')
@@ -41,12 +41,12 @@ test('killed after each statement in turn, the schema is the same in the end', a
     if (outcome !== killed) break
   }
   const whole = applied.filter((done) => done.statement === done.statement_count)
-  expect(whole.map((done) => done.migration)).toEqual(ours)
+  expect(whole.map((done) => done.migration)).toEqual(ownMigrations)
   expect(applied).toHaveLength(whole.reduce((sum, done) => sum + done.statement_count, 0))
   expect(await schemaOf(interrupted)).toEqual(await schemaOf(await testPostgres('migrated')))
 })
 
-test('a statement whose session is killed leaves nothing behind and is done again', async () => {
+test('a statement whose session is killed leaves nothing behind and is repeated', async () => {
   const url = await testPostgres('empty')
   const directory = await migrationsFolder({
     '0001_a.sql': [
@@ -65,7 +65,7 @@ test('a statement whose session is killed leaves nothing behind and is done agai
   expect(await rowsOf(url, 'select * from effects order by 1')).toEqual([{ done: 1 }, { done: 2 }])
 })
 
-test('a statement and the note that it is done are one: killed between them, neither stays', async () => {
+test('a statement and its record are atomic: killed between them, neither stays', async () => {
   const url = await testPostgres('empty')
   const directory = await migrationsFolder({
     '0001_a.sql': [
@@ -84,14 +84,19 @@ test('a statement and the note that it is done are one: killed between them, nei
   expect(await rowsOf(url, 'select * from effects')).toEqual([{ done: 1 }])
 })
 
-test('many migrators at once apply each statement once', async () => {
+test('many concurrent migrators apply each statement once', async () => {
   const url = await testPostgres('empty')
   const applied: string[] = []
   const after_statement = ({ migration, statement }: AppliedStatement) => {
     applied.push(`${migration} ${statement}`)
   }
   const runs = Array.from({ length: 4 }, () => migrateRelational({ url, logger, after_statement }))
-  const current = { current: ours.length, latest: ours.length, pending: [], newer: [] }
+  const current = {
+    current: ownMigrations.length,
+    latest: ownMigrations.length,
+    pending: [],
+    newer: [],
+  }
   expect(await Promise.all(runs)).toEqual([current, current, current, current])
   expect(new Set(applied).size).toBe(applied.length)
   expect(await schemaOf(url)).toEqual(await schemaOf(await testPostgres('migrated')))
@@ -121,7 +126,7 @@ test('a file that changed after it was applied is refused, by the status too', a
   await expect(statusOf(url, directory)).rejects.toThrow(refusal)
 })
 
-test('a hole in the numbers is refused before anything is done', async () => {
+test('a gap in the numbers is refused before anything is applied', async () => {
   const url = await testPostgres('empty')
   const directory = await migrationsFolder({
     '0001_a.sql': ['select 1'],
@@ -129,10 +134,10 @@ test('a hole in the numbers is refused before anything is done', async () => {
   })
   const run = migrateRelational({ url, logger, directory })
   await expect(run).rejects.toThrow('0003_c.sql: expected number 2')
-  expect(await statusOf(url)).toMatchObject({ current: 0, pending: ours })
+  expect(await statusOf(url)).toMatchObject({ current: 0, pending: ownMigrations })
 })
 
-test('a database ahead of the code is refused', async () => {
+test('a database newer than the code is refused', async () => {
   const url = await testPostgres('empty')
   const files = { '0001_a.sql': ['select 1'], '0002_b.sql': ['select 2'] }
   await migrateRelational({ url, logger, directory: await migrationsFolder(files) })
@@ -146,7 +151,7 @@ test('a database ahead of the code is refused', async () => {
   })
 })
 
-test('a statement the database refuses is named, with its cause', async () => {
+test('a statement that the database refuses is named, with its cause', async () => {
   const url = await testPostgres('empty')
   const directory = await migrationsFolder({ '0001_a.sql': ['select 1', 'select * from nowhere'] })
   const error = await migrateRelational({ url, logger, directory }).catch((error) => error)
@@ -157,7 +162,7 @@ test('a statement the database refuses is named, with its cause', async () => {
   })
 })
 
-test('a migrator gives up on a lock that is never let go', async () => {
+test('a migrator gives up on a lock that is never released', async () => {
   const url = await testPostgres('empty')
   const directory = await migrationsFolder({ '0001_a.sql': ['select 1'] })
   let second: Promise<unknown> = Promise.resolve()
@@ -196,7 +201,7 @@ function statusOf(url: string, directory?: string) {
   )
 }
 
-/** Every column, index and constraint, and what the runner noted, as text. */
+/** Every column, index and constraint, and the runner's records, as text. */
 async function schemaOf(url: string): Promise<unknown[]> {
   const parts = await Promise.all([
     rowsOf(

@@ -42,7 +42,7 @@ test('a task is read as it was written', async () => {
   expect(read.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
-test('what is read of an instant finds its row again', async () => {
+test('an instant that was read finds its row again', async () => {
   const { db } = store
   await db.insertInto('organizations').values({ id: organizationId, name: 'acme' }).execute()
   const { created_at } = await db.selectFrom('organizations').selectAll().executeTakeFirstOrThrow()

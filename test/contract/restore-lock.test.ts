@@ -19,10 +19,10 @@ beforeAll(async () => {
 })
 afterAll(() => store?.close())
 
-/** One wait for the lock is over after 2 s. */
+/** One wait for the lock ends after 2 s. */
 const longer_ms = 2_600
 
-test('an erasure waits for a step of a restore that outlasts one wait for the lock', async () => {
+test('an erasure waits for a restore step that outlasts one wait for the lock', async () => {
   const { signal } = new AbortController()
   const project = newId()
   const begun = Promise.withResolvers<void>()

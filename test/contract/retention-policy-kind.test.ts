@@ -44,12 +44,12 @@ type Place = AsyncDisposable & {
   policies: Resources
   operator: TestOperator
   project: string
-  /** The policy, as the service shows it. */
+  /** The policy as the service returns it. */
   shown(project?: string): Promise<ReturnType<typeof JSON.parse>>
 }
 
-/** A namespace and a project of a test's own, and an operator for them. */
-async function place(): Promise<Place> {
+/** A namespace and a project for one test, and an operator for them. */
+async function createPlace(): Promise<Place> {
   const namespace = await server.namespace()
   const project = await service.project()
   const operator = startTestOperator({
@@ -67,7 +67,7 @@ async function place(): Promise<Place> {
   }
 }
 
-/** The spec of a project, by its id, looked at again every few moments of the test. */
+/** The spec for a project id, with a short resync period. */
 const specOf = (project: string, more: object = {}) => ({
   ...{ projectRef: { id: project }, resyncPeriod: '10s' },
   ...{ traces: { days: 365 }, observations: { days: 90 } },
@@ -76,15 +76,15 @@ const specOf = (project: string, more: object = {}) => ({
 
 const hold = (name: string, userId: string) => ({ name, userId, reason: `case ${name}` })
 
-/** Until an event about the resource has the reason. */
-const told = (namespace: string, name: string, reason: string) =>
+/** Waits until an event about the resource has the reason. */
+const waitForEvent = (namespace: string, name: string, reason: string) =>
   eventually(`an event ${reason}`, async () =>
     (await eventReasons(server, namespace, name)).includes(reason),
   )
 
 describe('a policy', () => {
-  test('is what the service has, and the status tells what it came to', async () => {
-    await using on = await place()
+  test('is applied to the service, and the status reports the result', async () => {
+    await using on = await createPlace()
     const spec = specOf(on.project, {
       content: { days: 30 },
       environments: [{ name: 'dev', observations: { days: 7 }, traces: {} }],
@@ -115,11 +115,11 @@ describe('a policy', () => {
       ],
     })
     expect(metadata.annotations['looptrace.dev/external-id']).toBe(on.project)
-    await told(on.namespace, 'default', 'Applied')
+    await waitForEvent(on.namespace, 'default', 'Applied')
   })
 
-  test('is changed by nobody else, and follows a change of the resource', async () => {
-    await using on = await place()
+  test('cannot be changed by other callers, and follows a change of the resource', async () => {
+    await using on = await createPlace()
     await on.policies.apply('default', specOf(on.project))
     await on.policies.ready('default')
     const about = { project_id: on.project, body: { days: {} } }
@@ -136,11 +136,11 @@ describe('a policy', () => {
     const ready = await on.policies.ready('default')
     expect(ready.status).toMatchObject({ appliedGeneration: 2, drift: { count: 0 } })
     expect((await on.shown()).days).toMatchObject({ observations: 9 })
-    await told(on.namespace, 'default', 'Updated')
+    await waitForEvent(on.namespace, 'default', 'Updated')
   })
 
-  test('that was changed in the database is put right, counted and told', async () => {
-    await using on = await place()
+  test('that was changed in the database is corrected, counted and reported', async () => {
+    await using on = await createPlace()
     await on.policies.apply('default', specOf(on.project, { legalHolds: [hold('a', 'ada')] }))
     await on.policies.ready('default')
     const row = service.db.updateTable('retention_policies').where('project_id', '=', on.project)
@@ -165,12 +165,12 @@ describe('a policy', () => {
         legal_holds: [{ name: 'a', value: 'ada' }],
       })
     }
-    await told(on.namespace, 'default', 'DriftCorrected')
+    await waitForEvent(on.namespace, 'default', 'DriftCorrected')
     expect(readyOf(await on.policies.read('default')).status).toBe('True')
   })
 
-  test('that stays as it is is read and not written', async () => {
-    await using on = await place()
+  test('without changes is read and not written', async () => {
+    await using on = await createPlace()
     await on.policies.apply('default', specOf(on.project))
     await on.policies.ready('default')
     const puts = () => on.operator.writes.filter((what) => what.startsWith('PUT')).length
@@ -182,7 +182,7 @@ describe('a policy', () => {
         ...{ created_at: new Date(), created_by: 'user:1' },
       })
       .execute()
-    // What it does not declare is told in the status, and is no drift.
+    // Values that it does not declare are reported in the status, and are no drift.
     const seen = await on.policies.until('default', 'tells', (it) => it.status.heldCount === 1)
     expect(seen.status).toMatchObject({ holds: [], drift: { count: 0 } })
     expect(puts()).toBe(before)
@@ -190,8 +190,8 @@ describe('a policy', () => {
 })
 
 describe('two policies for one project', () => {
-  test('the older one wins, the other says who, and takes over when it is gone', async () => {
-    await using on = await place()
+  test('the older one wins, the other names it, and takes over when it is deleted', async () => {
+    await using on = await createPlace()
     const days = (observations: number) => ({ observations: { days: observations } })
     await on.policies.apply(
       'b-first',
@@ -215,8 +215,8 @@ describe('two policies for one project', () => {
     })
   })
 
-  test('one whose owner went without a word is taken over', async () => {
-    await using on = await place()
+  test('one whose owner vanished without finalization is taken over', async () => {
+    await using on = await createPlace()
     const owner = { kind: kind.kind, namespace: on.namespace, name: 'gone', uid: 'gone' }
     const body = { days: { traces: 3, observations: 3 }, managed_by: owner, legal_holds: [] }
     const about = { project_id: on.project, key: service.operator_key, body }
@@ -227,9 +227,9 @@ describe('two policies for one project', () => {
   })
 })
 
-describe('a policy that is deleted', () => {
-  test('takes policy and holds with it, and no others', async () => {
-    await using on = await place()
+describe('a deleted policy', () => {
+  test('removes its policy and holds, and no others', async () => {
+    await using on = await createPlace()
     const body = { kind: 'user', value: 'ada', reason: 'my own' }
     const holds = '/api/v2/observability/legal-holds'
     await service.call('POST', holds, { project_id: on.project, body })
@@ -241,8 +241,8 @@ describe('a policy that is deleted', () => {
     expect(await on.shown()).toMatchObject({ version: 0, managed_by: null, held_count: 1 })
   })
 
-  test('leaves both with deletionPolicy Retain, for anybody to change', async () => {
-    await using on = await place()
+  test('leaves both with deletionPolicy Retain, for anyone to change', async () => {
+    await using on = await createPlace()
     const spec = { deletionPolicy: 'Retain', legalHolds: [hold('a', 'ada'), hold('b', 'ada')] }
     await on.policies.apply('default', specOf(on.project, spec))
     expect((await on.policies.ready('default')).status.heldCount).toBe(1)
@@ -255,8 +255,8 @@ describe('a policy that is deleted', () => {
     expect((await service.call('PUT', path, about)).status).toBe(200)
   })
 
-  test('goes also when its project is no more, or another resource has it by now', async () => {
-    await using on = await place()
+  test('is deleted also if its project is gone, or another resource owns it now', async () => {
+    await using on = await createPlace()
     const second = await service.project()
     await on.policies.apply('one', specOf(on.project))
     await on.policies.apply('other', specOf(second))
@@ -285,8 +285,8 @@ describe('a policy that is deleted', () => {
   })
 })
 
-test('a project that is not there is told, and followed once it is', async () => {
-  await using on = await place()
+test('a missing project is reported, and reconciled once it exists', async () => {
+  await using on = await createPlace()
   await on.policies.apply('by-id', specOf(newId()))
   await on.policies.notReady('by-id', 'ProjectNotFound')
   const name = `project of ${on.namespace}`
@@ -300,12 +300,12 @@ test('a project that is not there is told, and followed once it is', async () =>
   await service.db.insertInto('organizations').values({ id: organization_id, name }).execute()
   await service.db.insertInto('projects').values({ id: newId(), organization_id, name }).execute()
   await on.policies.notReady('by-name', 'ProjectAmbiguous')
-  // What it made stays as it is meanwhile.
+  // Its objects stay unchanged meanwhile.
   expect((await on.shown(project)).managed_by).toMatchObject({ name: 'by-name' })
 })
 
-test('what the service says no to is told in words', async () => {
-  await using on = await place()
+test('a refusal of the service is reported in words', async () => {
+  await using on = await createPlace()
   const rows = Array.from({ length: 1_000 }, (_, at) => ({
     ...{ id: newId(), project_id: on.project, kind: 'task' as const, value: `t${at}`, reason: 'x' },
     ...{ created_at: new Date(), created_by: 'user:1' },
@@ -331,8 +331,8 @@ describe('a spec that the service would refuse', () => {
     project = newId()
   })
 
-  /** What the API server says to it; nothing is stored. */
-  const tried = (spec: object) => {
+  /** The API server's answer; nothing is stored. */
+  const dryRunApply = (spec: object) => {
     const metadata = { name: 'x', namespace: policies.path().split('/')[5] }
     const body = { apiVersion: 'looptrace.dev/v1alpha1', kind: kind.kind, metadata, spec }
     return server.ask('POST', `${policies.path()}?dryRun=All&fieldValidation=Strict`, { body })
@@ -345,7 +345,7 @@ describe('a spec that the service would refuse', () => {
     ['0 days', { observations: { days: 0 } }, /greater than or equal to 1/],
     ['half a day', { observations: { days: 0.5 } }, /integer/],
     ['36,501 days', { traces: { days: 36_501 } }, /less than or equal to 36500/],
-    ['a field that is none', { spans: { days: 3 } }, /unknown field/],
+    ['an unknown field', { spans: { days: 3 } }, /unknown field/],
     ['an archive after no days', { archive: { enabled: true } }, /afterDays/],
     ['a schedule of every minute', { archive: { schedule: '* * * * *' } }, /schedule/],
     ['a hold on nothing', { legalHolds: [{ name: 'a', reason: 'x' }] }, /exactly one of/],
@@ -362,16 +362,16 @@ describe('a spec that the service would refuse', () => {
       { legalHolds: Array.from({ length: 101 }, (_, at) => hold(`h${at}`, 'x')) },
       /at most 100 items/,
     ],
-    ['a trace that is none', { legalHolds: [{ name: 'a', traceId: 'x', reason: 'x' }] }, /traceId/],
+    ['an invalid trace', { legalHolds: [{ name: 'a', traceId: 'x', reason: 'x' }] }, /traceId/],
     ['no project', { projectRef: {} }, /either id or name/],
     ['two projects', { projectRef: { id: newId(), name: 'x' } }, /either id or name/],
   ])('%s', async (_, more, message) => {
-    const { status, text } = await tried({ ...specOf(project), ...more })
+    const { status, text } = await dryRunApply({ ...specOf(project), ...more })
     expect([400, 422]).toContain(status)
     expect(text).toMatch(message)
   })
 
-  test('the rules refuse just what the service refuses', async () => {
+  test('the rules refuse exactly what the service refuses', async () => {
     const random = randomOf(20_261_121)
     const seen = { taken: 0, refused: 0 }
     for (let at = 0; at < 400; at += 1) {
@@ -382,7 +382,7 @@ describe('a spec that the service would refuse', () => {
         spec: retentionPolicySpec.parse(spec),
       }
       const is_taken = retentionBody.safeParse(desiredPolicy(resource)).success
-      const { status, text } = await tried(spec)
+      const { status, text } = await dryRunApply(spec)
       expect([status, JSON.stringify(spec), text]).toEqual([
         is_taken ? 201 : 422,
         ...[JSON.stringify(spec), expect.any(String)],
@@ -393,7 +393,7 @@ describe('a spec that the service would refuse', () => {
     expect(seen.refused).toBeGreaterThan(50)
   })
 
-  test('projectRef stays as it is', async () => {
+  test('projectRef cannot be changed', async () => {
     const ref = (name: string) => ({ ...specOf(project), projectRef: { name }, suspend: true })
     expect((await policies.apply('fixed', ref('one'))).status).toBe(201)
     const changed = await policies.apply('fixed', ref('two'))
@@ -401,7 +401,7 @@ describe('a spec that the service would refuse', () => {
   })
 })
 
-/** Days and environments at random; few days, so that they meet. */
+/** Random days and environments; few days, so that they meet. */
 function randomSpec(random: (below: number) => number) {
   const section = () => (random(4) === 0 ? {} : { days: 1 + random(4) })
   const sections = () =>
@@ -414,7 +414,7 @@ function randomSpec(random: (below: number) => number) {
   return { projectRef: { name: 'default' }, ...sections(), environments }
 }
 
-/** The same numbers each time (mulberry32). */
+/** Pseudo-random numbers from a fixed seed (mulberry32). */
 function randomOf(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

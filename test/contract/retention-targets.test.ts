@@ -45,7 +45,7 @@ describe.each(stores)('$name', ({ open }) => {
     ;[store, target] = open()
   })
 
-  /** Six observations an hour apart, each a trace of its own, of two environments. */
+  /** Six observations an hour apart, each in its own trace, of two environments. */
   async function sixHours(given: Partial<Parameters<typeof observationOf>[0]> = {}) {
     const project_id = newId()
     const rows = Array.from({ length: 6 }, (_, at) =>
@@ -74,7 +74,7 @@ describe.each(stores)('$name', ({ open }) => {
     return { project_id, rows, left, slice }
   }
 
-  test('deletes what lies in a window, and what is held not', async () => {
+  test('deletes what lies in a window and is not held', async () => {
     const { rows, left, slice } = await sixHours()
     const other = await sixHours()
     const held_trace_ids = [String(rows[1]?.trace_id)]
@@ -90,7 +90,7 @@ describe.each(stores)('$name', ({ open }) => {
     expect(await other.left()).toHaveLength(6)
   })
 
-  test('masks what was said, and leaves what was measured', async () => {
+  test('masks content, and keeps measurements', async () => {
     const { project_id, rows, slice } = await sixHours({
       input: 'in',
       output: 'out',
@@ -122,7 +122,7 @@ describe.each(stores)('$name', ({ open }) => {
     })
   })
 
-  test('erases a user, with what in their traces names nobody', async () => {
+  test('erases a user, with rows of their traces that name no user', async () => {
     const { project_id, rows, left } = await sixHours()
     const named = rows.map((row, at) => ({
       ...row,
@@ -155,7 +155,7 @@ describe.each(stores)('$name', ({ open }) => {
     expect(await left()).toContain('u4')
   })
 
-  test('is done with thousands of rows, too', async () => {
+  test('handles thousands of rows, too', async () => {
     const project_id = newId()
     const rows = Array.from({ length: 5_500 }, (_, at) =>
       observationOf({ project_id, trace_id: newId(), observation_id: `o${at}`, start_time: start }),

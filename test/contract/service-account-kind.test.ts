@@ -20,8 +20,8 @@ beforeAll(async () => {
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
-/** A namespace of a test's own with an operator. */
-async function place() {
+/** A namespace for one test with an operator. */
+async function createPlace() {
   const on = await accountPlace(cluster)
   const operator = await operatorOf(cluster, on)
   return { ...on, operator, [Symbol.asyncDispose]: () => operator.stop() }
@@ -38,12 +38,12 @@ const specOf = ({ project }: AccountPlace, more: object = {}) => ({
 const keyIn = async (on: AccountPlace, name: string, entry = 'api-key') =>
   String((await on.secret(name))?.data[entry])
 
-const told = (on: AccountPlace, name: string, reason: string) =>
+const waitForEvent = (on: AccountPlace, name: string, reason: string) =>
   eventually(`an event ${reason}`, async () =>
     (await eventReasons(cluster.server, on.namespace, name)).includes(reason),
   )
 
-/** Until the Secret has another key than this one, and the operator says that all is well. */
+/** Waits until the Secret has another key than this one, and the operator reports Ready. */
 async function anotherKey(on: AccountPlace, name: string, old: string): Promise<string> {
   const key = await eventually('another key', async () => {
     const now = (await on.secret(name))?.data['api-key']
@@ -53,7 +53,7 @@ async function anotherKey(on: AccountPlace, name: string, old: string): Promise<
   return key
 }
 
-/** Every live key stands in a Secret, and every Secret has one. */
+/** Every valid key is in a Secret, and every Secret has one. */
 async function isWhole(on: AccountPlace, secretNames: readonly string[]) {
   const inSecrets = await Promise.all(secretNames.map((name) => keyIn(on, name)))
   const prefixes = (await on.liveKeys()).map(({ prefix }) => prefix)
@@ -61,7 +61,7 @@ async function isWhole(on: AccountPlace, secretNames: readonly string[]) {
   for (const key of inSecrets) expect(await on.isGood(key)).toBe(true)
 }
 
-/** Gone without its finalizer, as when a cluster is put together again from a backup. */
+/** Deleted without its finalizer, as when a cluster is rebuilt from a backup. */
 async function lose(on: AccountPlace, name: string): Promise<void> {
   await cluster.server.tell('PATCH', on.accounts.path(name), {
     body: { metadata: { finalizers: null, annotations: { 'looptrace.dev/paused': 'true' } } },
@@ -75,8 +75,8 @@ const secretsUrl = (on: AccountPlace, name = '') =>
   `/api/v1/namespaces/${on.namespace}/secrets${name && `/${name}`}`
 
 describe('an account', () => {
-  test('is in the service, its key in a Secret of its own, and the status tells both', async () => {
-    await using on = await place()
+  test('is in the service, its key in its own Secret, and the status lists both', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     const { status, metadata } = await on.accounts.ready('robot')
     const [account, ...others] = await on.inService()
@@ -102,14 +102,14 @@ describe('an account', () => {
     })
     expect(Object.keys(secret?.data)).toEqual(['api-key'])
     await isWhole(on, ['robot-key'])
-    for (const reason of ['Created', 'KeyMinted']) await told(on, 'robot', reason)
+    for (const reason of ['Created', 'KeyMinted']) await waitForEvent(on, 'robot', reason)
     const value = await keyIn(on, 'robot-key')
     expect(on.operator.logged()).not.toContain(value.slice(-32))
     expect(JSON.stringify(status)).not.toContain(value.slice(-32))
   })
 
-  test('is changed by nobody else, nor are its keys', async () => {
-    await using on = await place()
+  test('cannot be changed by other callers, nor can its keys', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const [{ id }] = await on.inService()
@@ -132,7 +132,7 @@ describe('an account', () => {
   })
 
   test('follows its spec: name, scopes, disabled', async () => {
-    await using on = await place()
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -155,8 +155,8 @@ describe('an account', () => {
     expect(await keyIn(on, 'robot-key')).toBe(key)
   })
 
-  test('that was changed in the store is put right, and that is told', async () => {
-    await using on = await place()
+  test('that was changed in the store is corrected, and that is reported', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const { db } = cluster.service
@@ -170,7 +170,7 @@ describe('an account', () => {
       const [account] = await on.inService()
       return account.name !== 'else' && account.managed_by !== null
     })
-    await told(on, 'robot', 'DriftCorrected')
+    await waitForEvent(on, 'robot', 'DriftCorrected')
     await db.deleteFrom('service_accounts').where('id', '=', id).execute()
     const again = await eventually('it is there again', async () => {
       const [account] = await on.inService()
@@ -188,15 +188,15 @@ describe('an account', () => {
 })
 
 describe('a key', () => {
-  test('whose Secret is lost or edited is revoked, and another one is made', async () => {
-    await using on = await place()
+  test('whose Secret is lost or edited is revoked, and another one is created', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const first = await keyIn(on, 'robot-key')
     await cluster.server.tell('DELETE', secretsUrl(on, 'robot-key'))
     const second = await anotherKey(on, 'robot-key', first)
     await eventually('the lost key is revoked', async () => !(await on.isGood(first)))
-    await told(on, 'robot', 'DriftCorrected')
+    await waitForEvent(on, 'robot', 'DriftCorrected')
     const edited = second.replace(/.$/, (end) => (end === 'x' ? 'y' : 'x'))
     const body = { data: { 'api-key': Buffer.from(edited).toString('base64') } }
     await cluster.server.tell('PATCH', secretsUrl(on, 'robot-key'), {
@@ -210,8 +210,8 @@ describe('a key', () => {
     await isWhole(on, ['robot-key'])
   })
 
-  test('stays what it is when only what is around it was changed', async () => {
-    await using on = await place()
+  test('is kept if only its surroundings were changed', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -235,8 +235,8 @@ describe('a key', () => {
     expect(await on.isGood(key)).toBe(true)
   })
 
-  test('is not written into a Secret of somebody else, and the others are', async () => {
-    await using on = await place()
+  test('is not written into a Secret of another owner, and the others are', async () => {
+    await using on = await createPlace()
     const foreign = { metadata: { name: 'taken' }, stringData: { 'api-key': 'mine' } }
     await cluster.server.tell('POST', secretsUrl(on), {
       body: { apiVersion: 'v1', kind: 'Secret', ...foreign },
@@ -251,14 +251,14 @@ describe('a key', () => {
     expect(status.keys).toMatchObject([{ name: 'two', secretName: 'free' }])
     await isWhole(on, ['free'])
     expect(await keyIn(on, 'taken')).toBe('mine')
-    await told(on, 'robot', 'SecretNotOwned')
+    await waitForEvent(on, 'robot', 'SecretNotOwned')
     await cluster.server.tell('DELETE', secretsUrl(on, 'taken'))
     await on.accounts.ready('robot')
     await isWhole(on, ['free', 'taken'])
   })
 
-  test('that is declared no more is revoked and its Secret deleted', async () => {
-    await using on = await place()
+  test('that is no longer declared is revoked and its Secret deleted', async () => {
+    await using on = await createPlace()
     const keys = ['a', 'b', 'c'].map((name) => ({ name, secretName: `robot-${name}` }))
     await on.accounts.apply('robot', specOf(on, { keys }))
     await on.accounts.ready('robot')
@@ -272,8 +272,8 @@ describe('a key', () => {
     for (const key of gone) expect(await on.isGood(key)).toBe(false)
   })
 
-  test('is rotated: the old one works on for the overlap, and then no more', async () => {
-    await using on = await place()
+  test('is rotated: the old one works for the overlap, and then expires', async () => {
+    await using on = await createPlace()
     const keys = [{ name: 'main', secretName: 'robot-key', rotateAfter: '1m', overlap: '40s' }]
     await on.accounts.apply('robot', specOf(on, { keys }))
     await on.accounts.ready('robot')
@@ -286,14 +286,14 @@ describe('a key', () => {
     expect(status.keys[0]).toMatchObject({
       ...{ rotatesAt: expect.any(String), previous: [{ endsAt: expect.any(String) }] },
     })
-    await told(on, 'robot', 'KeyRotated')
+    await waitForEvent(on, 'robot', 'KeyRotated')
     await eventually('the first key has ended', async () => !(await on.isGood(first)))
     expect(second).not.toBe(first)
     const keysOfIt = await on.liveKeys()
     expect(keysOfIt.length).toBeLessThanOrEqual(2)
   })
 
-  test('that can not be written is not left behind', async () => {
+  test('that cannot be written is not left behind', async () => {
     const on = await accountPlace(cluster)
     await using operator = await operatorOf(cluster, on, { user: limitedAccount })
     await on.accounts.apply('robot', specOf(on))
@@ -303,8 +303,8 @@ describe('a key', () => {
     expect(await on.liveKeys()).toEqual([])
   })
 
-  test('is one, and good, after two operators were at it at once', async () => {
-    await using on = await place()
+  test('is one, and valid, after two concurrent operators', async () => {
+    await using on = await createPlace()
     await using _other = await operatorOf(cluster, on)
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
@@ -317,12 +317,12 @@ describe('a key', () => {
     }
     expect(await on.inService()).toHaveLength(1)
     const { body } = await on.call('GET', `/projects/${on.project}/api-keys`)
-    // Each of the two made one each time at the most: nobody revoked what the other had written.
+    // Each of the two created at most one each time: neither revoked the other's key.
     expect(body.total).toBeLessThanOrEqual(12)
   })
 
-  test('that nobody declared is revoked', async () => {
-    await using on = await place()
+  test('that is not declared is revoked', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const [{ id }] = await on.inService()
@@ -338,8 +338,8 @@ describe('a key', () => {
 })
 
 describe('a deleted resource', () => {
-  test('takes account, keys and Secrets along', async () => {
-    await using on = await place()
+  test('removes account, keys and Secrets', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -351,8 +351,8 @@ describe('a deleted resource', () => {
     expect(await on.isGood(key)).toBe(false)
   })
 
-  test('that retains lets go of account and Secrets, which anybody may change then', async () => {
-    await using on = await place()
+  test('with Retain releases account and Secrets, which anyone may change then', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on, { deletionPolicy: 'Retain' }))
     const { metadata } = await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -370,8 +370,8 @@ describe('a deleted resource', () => {
     expect(metadata.uid).not.toBe('')
   })
 
-  test('that retained is declared again, with the account and the keys that it left', async () => {
-    await using on = await place()
+  test('with Retain is declared again, with the account and the keys that it left', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on, { deletionPolicy: 'Retain' }))
     const { status } = await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -386,8 +386,8 @@ describe('a deleted resource', () => {
     await isWhole(on, ['robot-key'])
   })
 
-  test('whose project is none is gone at once', async () => {
-    await using on = await place()
+  test('of a missing project is gone at once', async () => {
+    await using on = await createPlace()
     for (const projectRef of [{ id: newId() }, { name: 'no such project' }]) {
       await on.accounts.apply('robot', specOf(on, { projectRef }))
       await on.accounts.notReady('robot', 'ProjectNotFound')
@@ -398,9 +398,9 @@ describe('a deleted resource', () => {
   })
 })
 
-describe('an account that is there', () => {
-  test('is not declared by its name, but by its id in the annotation', async () => {
-    await using on = await place()
+describe('an existing account', () => {
+  test('is not adopted by its name, but by its id in the annotation', async () => {
+    await using on = await createPlace()
     const made = await on.call('POST', '/service-accounts', { name: 'robot', scopes: [] })
     await on.accounts.apply('robot', specOf(on, { displayName: 'robot' }))
     const { status } = await on.accounts.notReady('robot', 'NameTaken')
@@ -411,11 +411,11 @@ describe('an account that is there', () => {
     await on.accounts.ready('robot')
     expect(await on.inService()).toMatchObject([{ id: made.body.id, scopes }])
     await isWhole(on, ['robot-key'])
-    await told(on, 'robot', 'Adopted')
+    await waitForEvent(on, 'robot', 'Adopted')
   })
 
-  test('is found again by a resource that a backup brought back, with another uid', async () => {
-    await using on = await place()
+  test('is found again by a resource that was restored from a backup, with another uid', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('robot', specOf(on))
     const { status, metadata } = await on.accounts.ready('robot')
     const key = await keyIn(on, 'robot-key')
@@ -429,8 +429,8 @@ describe('an account that is there', () => {
     await isWhole(on, ['robot-key'])
   })
 
-  test('stays with the resource that declares it, and goes to another when that is no more', async () => {
-    await using on = await place()
+  test('stays with the resource that declares it, and goes to another when that is deleted', async () => {
+    await using on = await createPlace()
     await on.accounts.apply('first', specOf(on))
     const { status, metadata } = await on.accounts.ready('first')
     const annotations = { 'looptrace.dev/external-id': status.serviceAccountId }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { runRole } from '../support/service.ts'
 
-/** That it passes is in test/e2e/chart-*.test.ts; here is how it fails. */
-test('without a service it ends with status 1 and the address that gave no answer', async () => {
+/** test/e2e/chart-*.test.ts tests its success; here are its failures. */
+test('without a service it ends with status 1 and the address that did not answer', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
   const { status, output } = await runRole('smoke-test', {
     LOOPTRACE_SMOKE_PROXY_URL: url,
@@ -17,7 +17,7 @@ test('without a service it ends with status 1 and the address that gave no answe
   expect(output).not.toContain('"done"')
 })
 
-test('without a key it says which setting is missing', async () => {
+test('without a key it names the missing setting', async () => {
   const { status, output } = await runRole('smoke-test', {})
   expect(status).toBe(1)
   expect(output).toContain('LOOPTRACE_SMOKE_PROJECT_KEY: missing, expected a project key')

@@ -11,7 +11,7 @@ const run = (source: RunSource, streamed = false) =>
     .tool({ name: 'weather', args: { city: 'Bonn' } }, { text: '{"t":20}', after_ms: 250 })
     .assistant('It is 20 °C in Bonn.')
 
-test('the proxy sees each call with all history, and results only in the next', () => {
+test('the proxy sees each call with its whole history, and results only in the next', () => {
   const rows = run('proxy').observations()
   for (const row of rows) expect(observationSchema.parse(row)).toEqual(row)
   expect(rows.map(({ type, status, outcome }) => [type, status, outcome])).toEqual([
@@ -44,7 +44,7 @@ test('a stream becomes the same messages', () => {
   expect(JSON.parse(streamed[2]?.output ?? '')).toMatchObject(JSON.parse(whole[2]?.output ?? ''))
 })
 
-test('spans tell of the agent, its calls and its tools', () => {
+test('spans describe the agent, its calls and its tools', () => {
   for (const source of ['otlp', 'otlp_openinference'] as const) {
     const rows = run(source).observations()
     for (const row of rows) expect(observationSchema.parse(row)).toEqual(row)
@@ -59,7 +59,7 @@ test('spans tell of the agent, its calls and its tools', () => {
   }
 })
 
-test('without content they tell names, times and usage alone', () => {
+test('without content they have only names, times and usage', () => {
   const rows = run('otlp_no_content').observations()
   expect(rows.map(({ input, output }) => input + output).join('')).toBe('')
   expect(rows.every(({ content_state }) => content_state === 'dropped')).toBe(true)
@@ -68,7 +68,7 @@ test('without content they tell names, times and usage alone', () => {
   ])
 })
 
-test('agents side by side have histories of their own and overlap in time', () => {
+test('concurrent agents have their own histories and overlap in time', () => {
   const rows = agentRun('two')
     .user('Ask both.')
     .assistant({ calls: [{ name: 'agent' }, { name: 'agent' }] })

@@ -14,31 +14,31 @@ import type {
 } from './recorded-run.ts'
 import { hexFrom } from './run-ids.ts'
 
-/** Who told of the run, and how much. */
+/** What recorded the run, and with how much detail. */
 export type RunSource = 'proxy' | 'api' | 'otlp' | 'otlp_openinference' | 'otlp_no_content'
 
 export type AgentRunOptions = {
-  /** Tools that each request declares; a name stands for one that takes any object. */
+  /** Tools that each request declares; a bare name is a tool that accepts any object. */
   tools?: readonly (string | DeclaredToolOption)[]
   provider?: string
   model?: string
-  /** Left out, `proxy`. */
+  /** Default: `proxy`. */
   source?: RunSource
   project_id?: string
   task_id?: string
   task_name?: string
   conversation_id?: string
-  /** Answers come as streams unless an answer says otherwise. */
+  /** Answers are streamed unless an answer overrides it. */
   streamed?: boolean
-  /** How long a call takes; left out, 1,200 ms. */
+  /** Duration of a call; default 1,200 ms. */
   call_ms?: number
-  /** How long tools take unless a result says otherwise; left out, 400 ms. */
+  /** Duration of a tool unless a result overrides it; default 400 ms. */
   tool_ms?: number
   /** Nanoseconds since 1970 of the first call. */
   start_time?: bigint
 }
 
-/** A tool call to answer with: `args` is written as JSON, a text just as it is. */
+/** A tool call of an answer: `args` is written as JSON, a text verbatim. */
 export type CallOption = { name: string; args?: unknown; id?: string }
 
 export type AnswerOption = {
@@ -46,9 +46,9 @@ export type AnswerOption = {
   calls?: readonly CallOption[]
   refusal?: string
   finish_reason?: string
-  /** The call failed: nothing is added to the history, unless its stream brought something. */
+  /** The call failed: nothing is added to the history, unless its stream delivered something. */
   error?: CallError
-  /** The stream ended in the middle; the text came, and the client kept it. */
+  /** The stream ended in the middle; the text arrived, and the client kept it. */
   partial?: boolean
   streamed?: boolean
   call_ms?: number
@@ -60,48 +60,51 @@ export type AnswerOption = {
 
 export type ResultOption = {
   text: string
-  /** How long the tool took. */
+  /** Duration of the tool. */
   after_ms?: number
-  /** Whose result it is; left out, the next call without one. */
+  /** The call that it answers; by default the next call without a result. */
   id?: string
-  /** The tool's own instrumentation calls it failed (spans only: the proxy sees texts). */
+  /** The tool's own instrumentation reports a failure (spans only: the proxy sees texts). */
   failed?: boolean
 }
 
-/** Writes down a run of an agent, step by step. Each `assistant` is a call with all history. */
+/** Describes a run of an agent, step by step. Each `assistant` is a call with the whole history. */
 export type AgentRun = {
   system(text: string): AgentRun
   user(text: string): AgentRun
   assistant(answer: string | AnswerOption): AgentRun
-  /** One text after the other for the calls of the last answer, in their order. */
+  /** The texts of the results for the calls of the last answer, in order. */
   results(results: readonly (string | ResultOption)[]): AgentRun
   /** An answer with one call, and its result. */
   tool(call: CallOption & { text?: string }, result: string | ResultOption): AgentRun
-  /** Time goes by. */
+  /** Lets time pass. */
   wait(ms: number): AgentRun
   /** The client changes its history. */
   edit(change: (history: ChatMessage[]) => ChatMessage[]): AgentRun
-  /** The client puts a summary in the place of all but the system's text and the last messages. */
+  /** The client replaces everything but the system's text and the last messages by a summary. */
   compact(summary: string, keep_last?: number): AgentRun
   /** The client drops the oldest messages after the system's text. */
   truncate(count: number): AgentRun
-  /** Nothing is left of the history, the system's text included. */
+  /** The client drops the whole history, including the system's text. */
   reset(): AgentRun
-  /** Agents that begin at the same time, each with a history of its own; it goes on after all. */
+  /**
+   * Agents that begin at the same time, each with its own history; the run continues after all of
+   * them.
+   */
   parallel(...agents: readonly ((agent: AgentRun) => AgentRun)[]): AgentRun
-  /** What has been written so far does itself some times more. */
+  /** Repeats these steps. */
   times(count: number, more: (run: AgentRun, at: number) => AgentRun): AgentRun
-  /** Remembers the next answer of this agent by a name, for labels. */
+  /** Marks the next answer of this agent with a name, for labels. */
   mark(name?: string): AgentRun
-  /** The step that was marked: its place among all answers, by time; undefined when none was. */
+  /** The position of the marked step among all answers, by time; undefined without a mark. */
   step(name?: string): number | undefined
   /** The rows, by time and id, as they are stored. */
   observations(): Observation[]
-  /** What happened, before anybody told of it. */
+  /** The events of the run, before they are recorded. */
   recorded(): RecordedRun
 }
 
-/** Starts a run; its name makes its ids, so two runs of one name are the same. */
+/** Starts a run; its ids follow from its name, so two runs of one name are the same. */
 export function agentRun(name: string, options: AgentRunOptions = {}): AgentRun {
   const declared = (options.tools ?? []).map((tool) =>
     typeof tool === 'string' ? { name: tool } : tool,
@@ -125,7 +128,7 @@ export function agentRun(name: string, options: AgentRunOptions = {}): AgentRun 
   return writer({ run, options, rowsOf, marks }, newAgent(run, 'main', null), start).agent
 }
 
-/** A run while it is written. */
+/** A run under construction. */
 type Growing = RecordedRun & {
   agents: RecordedAgent[]
   calls: RecordedCall[]
@@ -148,7 +151,7 @@ function newAgent(run: Growing, name: string, parent: number | null): RecordedAg
   return agent
 }
 
-/** The one who writes for one agent; `now` is where its time stands. */
+/** The writer of one agent; `now` is its current time. */
 function writer(book: Book, about: RecordedAgent, start: bigint) {
   let history: ChatMessage[] = []
   let now = start
@@ -272,7 +275,7 @@ function finishOf({ calls = [] }: AnswerOption): string {
   return calls.length > 0 ? 'tool_calls' : 'stop'
 }
 
-/** About four characters each, as English has it. */
+/** About four characters each, as in English. */
 function tokensOf(messages: readonly ChatMessage[]): number {
   let chars = 0
   for (const { content, tool_calls = [] } of messages) {
@@ -324,7 +327,7 @@ function recordTools(
   })
 }
 
-/** Calls in the history that no result has answered, oldest first. */
+/** Calls in the history without a result, oldest first. */
 function unanswered(history: readonly ChatMessage[]): ChatToolCall[] {
   const answered = new Set(history.map(({ tool_call_id }) => tool_call_id))
   const last = history.findLast(({ role }) => role === 'assistant')

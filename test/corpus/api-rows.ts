@@ -9,8 +9,8 @@ import type { RecordedCall, RecordedRun, RecordedTool } from './recorded-run.ts'
 import { hexFrom, traceIdOf } from './run-ids.ts'
 
 /**
- * The rows of a run that a client reports itself, as canonical records: its calls with what was sent
- * and what came back, and the tools that were run. It does not tell which tools it declared.
+ * The rows of a run that a client reports itself, as canonical records: its calls with requests and
+ * answers, and the tools that were run. It does not report its declared tools.
  */
 export function apiRows(run: RecordedRun): Observation[] {
   const context: DraftContext = {

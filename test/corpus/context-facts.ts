@@ -2,7 +2,7 @@ import { context, ill, type LabelledRun } from './labelled-run.ts'
 
 const mayLost = ['lost_context']
 
-/** Facts that are told otherwise than they were given, and questions that come again. */
+/** Facts that are stated differently than they were given, and repeated questions. */
 export const factRuns: readonly LabelledRun[] = [
   ill(
     'another order number',

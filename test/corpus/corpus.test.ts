@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
+import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import type { FindingDraft } from '../../src/capabilities/detection/contract.ts'
-import { detectAll } from '../../src/capabilities/detection/detect.ts'
 import {
   createReconstruction,
   type Reconstruction,
 } from '../../src/capabilities/detection/reconstruction/index.ts'
-import { defaultDetectionSettings } from '../../src/capabilities/detection/registry.ts'
+import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { corpus } from './corpus.ts'
 import { isMedium, measure, scores, type Verdict } from './measure.ts'
 import { missedLines, verdictsPage, wrongLines } from './verdicts-page.ts'
 
 const precision_min = 0.98
-/** The goal is set for loops; of the others, of which there are few runs, one in five may be missed. */
+/** The goal for loops; other kinds have few runs, so one in five may be missed. */
 const recall_min = { loop: 0.95, failure: 0.8, context: 0.8 } as const
 const verdicts = measure(corpus)
 const settings = defaultDetectionSettings()
@@ -31,7 +31,7 @@ describe('the corpus', () => {
 
 describe('with default settings', () => {
   test.each(scores(verdicts).map((score) => [score.type, score] as const))(
-    '%s is found, and not where it is not',
+    '%s is found where it is labelled, and nowhere else',
     (type, score) => {
       const missed = verdicts.flatMap(missedLines).filter((line) => line.includes(`\`${type}\``))
       const wrong = verdicts.flatMap(wrongLines).filter((line) => line.includes(`\`${type}\``))
@@ -50,16 +50,16 @@ describe('with default settings', () => {
   })
 })
 
-describe('told by canonical records in place of the proxy', () => {
-  const told = measure(
+describe('recorded as canonical records instead of by the proxy', () => {
+  const measured = measure(
     corpus
       .filter((run) => run.observations().every(({ source }) => source === 'proxy'))
       .map((run) => ({ ...run, observations: () => run.toldBy('api') })),
   )
 
   test('loops are found alike', () => {
-    expect(told.length).toBeGreaterThan(300)
-    for (const { kind, type, precision, recall } of scores(told)) {
+    expect(measured.length).toBeGreaterThan(300)
+    for (const { kind, type, precision, recall } of scores(measured)) {
       if (kind !== 'loop') continue
       expect(precision ?? 1, type).toBeGreaterThanOrEqual(precision_min)
       expect(recall ?? 1, type).toBeGreaterThanOrEqual(recall_min.loop)
@@ -67,12 +67,12 @@ describe('told by canonical records in place of the proxy', () => {
   })
 
   test('no healthy run has a finding of medium or above', () => {
-    expect(flaggedIn(told)).toEqual([])
+    expect(flaggedIn(measured)).toEqual([])
   })
 })
 
 describe('in other batches', () => {
-  test('rows that come one by one give the same findings', () => {
+  test('rows that arrive one by one give the same findings', () => {
     for (const { run, findings } of verdicts) {
       expect(
         findingsInBatches(run.observations(), () => 1),
@@ -81,7 +81,7 @@ describe('in other batches', () => {
     }
   })
 
-  test('rows that come when they end, a few at a time, give the same findings', () => {
+  test('rows that arrive when they end, a few at a time, give the same findings', () => {
     for (const { run, findings } of verdicts) {
       const byEnd = run
         .observations()
@@ -103,22 +103,22 @@ function flaggedIn(measured: readonly Verdict[]): string[] {
     )
 }
 
-/** What is found when the rows come in batches, as a worker reads them: a rebuild begins anew. */
+/** The findings when the rows arrive in batches, as a worker reads them; a rebuild starts again. */
 function findingsInBatches(
   rows: readonly Observation[],
   sizeOf: (batch: number) => number,
 ): readonly FindingDraft[] {
   let reconstruction = newReconstruction(rows)
-  let taken = 0
-  for (let batch = 0; taken < rows.length; batch++) {
+  let from = 0
+  for (let batch = 0; from < rows.length; batch++) {
     const size = sizeOf(batch)
-    if (reconstruction.add(rows.slice(taken, taken + size)) === 'rebuild') {
+    if (reconstruction.add(rows.slice(from, from + size)) === 'rebuild') {
       reconstruction = newReconstruction(rows)
-      reconstruction.add(rows.slice(0, taken + size))
+      reconstruction.add(rows.slice(0, from + size))
     }
-    taken += size
+    from += size
   }
-  return detectAll(reconstruction.run(), settings).findings
+  return runDetectors(reconstruction.run(), settings).findings
 }
 
 function newReconstruction([first]: readonly Observation[]): Reconstruction {

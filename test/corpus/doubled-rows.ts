@@ -1,7 +1,7 @@
 import type { Observation } from '../../src/model/observation.ts'
 import { hexFrom } from './run-ids.ts'
 
-/** Tells each model call twice: as the client's span, and as the proxy's row nested under it. */
+/** Records each model call twice: as the client's span, and as the proxy's row nested under it. */
 export function doubledByProxy(rows: Observation[]): Observation[] {
   const nested = rows
     .filter(({ type }) => type === 'generation')
@@ -21,7 +21,7 @@ export function doubledByProxy(rows: Observation[]): Observation[] {
   return [...rows, ...nested].sort((a, b) => Number(a.start_time - b.start_time))
 }
 
-/** Tools that no instrumentation told of. */
+/** Tools without a span. */
 export function withoutTools(rows: Observation[]): Observation[] {
   return rows.filter(({ type }) => type !== 'tool')
 }

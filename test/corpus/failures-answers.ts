@@ -1,6 +1,6 @@
 import { failure, ill, type LabelledRun } from './labelled-run.ts'
 
-/** Answers that are none, or only a part of one. */
+/** Empty or partial answers. */
 export const answerRuns: readonly LabelledRun[] = [
   ill('a report that stops in the middle of a row', [failure('output_truncated')], (run) =>
     run.system('You write reports as JSON.').user('All twelve months, please.').mark().assistant({

@@ -16,7 +16,7 @@ const booking = {
 }
 const may = ['tool_failure']
 
-/** Calls that no tool can take. */
+/** Calls that no tool can execute. */
 export const callRuns: readonly LabelledRun[] = [
   ill(
     'a tool that was never offered',

@@ -1,6 +1,6 @@
 import { failure, ill, type LabelledRun, loop } from './labelled-run.ts'
 
-/** Runs that end before their work does, or never want to end. */
+/** Runs that end before their work is done, or do not end. */
 export const endingRuns: readonly LabelledRun[] = [
   ill(
     'the tests will be run, says the last message',
@@ -55,7 +55,7 @@ export const endingRuns: readonly LabelledRun[] = [
 const quick = { call_ms: 300, tool_ms: 50 }
 const entry = (at: number) => `{"id":${at * 37 + 11},"name":"entry ${(at * 7919) % 1009}"}`
 
-/** More steps, tokens, money or hours than anybody planned for. */
+/** More steps, tokens, money or hours than planned. */
 export const budgetRuns: readonly LabelledRun[] = [
   ill(
     'every product of a shop is opened',

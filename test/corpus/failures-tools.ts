@@ -1,6 +1,6 @@
 import { failure, ill, type LabelledRun } from './labelled-run.ts'
 
-/** Tools that are away, errors that stand, and what is said or done in spite of them. */
+/** Unavailable tools, unresolved errors, and what agents say or do in spite of them. */
 export const toolRuns: readonly LabelledRun[] = [
   ill(
     'a payment service that is down',

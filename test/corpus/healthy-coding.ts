@@ -4,7 +4,7 @@ const system = 'You are a coding agent with a shell and an editor.'
 const red = (names: string) => `${names}\n1 failed, 8 passed\n[exit code: 1]`
 const green = '9 passed\n[exit code: 0]'
 
-/** Programming that goes through red tests, many edits and many looks, as it should. */
+/** Normal programming with failing tests, many edits and many reads. */
 export const codingRuns: readonly LabelledRun[] = [
   healthy(
     'tests run again after each edit until they are green',

@@ -23,7 +23,7 @@ const order = {
   },
 }
 
-/** Healthy runs in the shapes that real clients give them. */
+/** Healthy runs in the formats that real clients produce. */
 export const hardHealthyRuns: readonly LabelledRun[] = [
   healthy('documents are classified one call each, with one system text', (run) => {
     run

@@ -28,7 +28,7 @@ function viewAndEdit(run: AgentRun, at: number): AgentRun {
     )
 }
 
-/** Longer healthy runs of the kinds that agents are measured with. */
+/** Longer healthy runs of common agent benchmarks. */
 export const longHealthyRuns: readonly LabelledRun[] = [
   healthy(
     'one editor tool for looks and changes, and a script that stays wrong for a while',

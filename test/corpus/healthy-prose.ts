@@ -7,7 +7,7 @@ const rows = Array.from(
 const song =
   'Row, row, row your boat,\nGently down the stream,\nMerrily, merrily, merrily, merrily,\nLife is but a dream.\n\n'
 
-/** Answers that repeat because what they show repeats. */
+/** Answers that repeat because their subject repeats. */
 export const proseRuns: readonly LabelledRun[] = [
   healthy('a table with thirty rows alike', (run) =>
     run

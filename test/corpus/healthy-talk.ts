@@ -2,7 +2,7 @@ import { healthy, type LabelledRun } from './labelled-run.ts'
 
 const account = (balance: number) => `{"balance":${balance},"currency":"EUR"}`
 
-/** Conversations that turn, repeat and change their mind, and whose answers keep up. */
+/** Conversations that turn, repeat and change their mind, and whose answers follow. */
 export const conversationRuns: readonly LabelledRun[] = [
   healthy('the user asks the same thing twice', (run) =>
     run

@@ -15,7 +15,7 @@ const htmlRows = Array.from(
     `<tr><td>Product ${at + 1}</td><td>in stock</td><td>10 pieces</td><td>no remarks</td></tr>`,
 )
 
-/** Healthy runs whose words come close to what detectors look for. */
+/** Healthy runs whose wording is close to what detectors look for. */
 export const trapRuns: readonly LabelledRun[] = [
   healthy(
     'many rules, all of them kept',

@@ -3,7 +3,7 @@ import { healthy, type LabelledRun } from './labelled-run.ts'
 const rateLimit = { status: 429, type: 'rate_limit_exceeded', message: 'Slow down.' }
 const overloaded = { status: 529, type: 'overloaded_error', message: 'Overloaded' }
 
-/** Runs that wait, poll, page and try again, and get there. */
+/** Runs that wait, poll, page and retry, and succeed. */
 export const waitingRuns: readonly LabelledRun[] = [
   healthy(
     'a job is polled until it is done',

@@ -1,6 +1,6 @@
 import { healthy, type LabelledRun } from './labelled-run.ts'
 
-/** Errands, data and operations in which much is alike and nothing is wrong. */
+/** Errands, data and operations with many similar steps and no trouble. */
 export const workRuns: readonly LabelledRun[] = [
   healthy(
     'mails with one text to many people',

@@ -1,7 +1,7 @@
 import { doubledByProxy } from './doubled-rows.ts'
 import { context, failure, ill, type LabelledRun, loop } from './labelled-run.ts'
 
-/** Trouble inside of long, changed and doubled histories. */
+/** Trouble inside long, changed and doubled histories. */
 export const hardRuns: readonly LabelledRun[] = [
   ill(
     'a loop begins after thirty good steps',

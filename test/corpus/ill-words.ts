@@ -1,6 +1,6 @@
 import { context, failure, ill, type LabelledRun, loop } from './labelled-run.ts'
 
-/** A call that fails three times, with each of many ways to say so. */
+/** A call that fails three times, with many different error texts. */
 function failing(name: string, about: { tool: string; args: unknown; error: string }): LabelledRun {
   return ill(
     name,
@@ -16,7 +16,7 @@ function failing(name: string, about: { tool: string; args: unknown; error: stri
   )
 }
 
-/** The many words for one thing. */
+/** The many words for one error. */
 export const wordRuns: readonly LabelledRun[] = [
   failing('git says fatal', {
     tool: 'bash',

@@ -1,5 +1,5 @@
 import type { FindingKind } from '../../src/capabilities/detection/contract.ts'
-import type { FailureType } from '../../src/capabilities/detection/detectors/failures/failure-types.ts'
+import type { FailureType } from '../../src/capabilities/detection/facts/failure-draft.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { type AgentRun, type AgentRunOptions, agentRun, type RunSource } from './agent-run.ts'
 
@@ -22,11 +22,11 @@ export type ContextType =
   | 'context_overflow'
   | 'conversation_reset'
 
-/** What went wrong in a run, as a reader of the rules says it who does not know the detectors. */
+/** A fault of a run, as a reader of the rules labels it who does not know the detectors. */
 export type Label = {
   kind: FindingKind
   type: LoopType | FailureType | ContextType
-  /** The step that it begins with; left out when no step says it, as for a call that failed. */
+  /** The step that it begins with; omitted if no step has it, as for a failed call. */
   start_step?: number
 }
 
@@ -36,12 +36,12 @@ export type LabelDraft = Pick<Label, 'kind' | 'type'> & { at: string }
 export type LabelledRun = {
   name: string
   labels: readonly Label[]
-  /** Types that two readers of the rules may judge differently here: they count neither way. */
+  /** Types on which two readers of the rules may disagree here: they count neither way. */
   may: readonly string[]
-  /** It looks like trouble, and is none. */
+  /** A healthy run that looks like trouble. */
   healthy: boolean
   observations(): Observation[]
-  /** The rows of the same run, had somebody else told of it. */
+  /** The rows of the same run, recorded by another source. */
   toldBy(source: RunSource): Observation[]
 }
 
@@ -49,11 +49,11 @@ type Write = (run: AgentRun) => AgentRun
 
 type Options = AgentRunOptions & {
   may?: readonly string[]
-  /** Makes other rows of them: some are lost, or somebody else told of the same as well. */
+  /** Changes the rows: drops some, or adds a second recording. */
   rows?: (rows: Observation[]) => Observation[]
 }
 
-/** A run with something wrong: each label holds from the step that the run marks for it. */
+/** A run with faults: each label begins at the step that the run marks for it. */
 export function ill(
   name: string,
   labels: readonly LabelDraft[],
@@ -75,7 +75,7 @@ export function ill(
   return { name, labels: placed, may, healthy: labels.length === 0, observations, toldBy }
 }
 
-/** A run that looks like trouble, and is none. */
+/** A healthy run that looks like trouble. */
 export function healthy(name: string, write: Write, options: Options = {}): LabelledRun {
   return ill(name, [], write, options)
 }

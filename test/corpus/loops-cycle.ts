@@ -9,7 +9,7 @@ function edit(run: AgentRun, from: string, to: string): AgentRun {
   return run.tool({ name: 'edit_file', args }, 'The file cart.py has been edited.')
 }
 
-/** A few calls that come in the same order with the same results, lap after lap. */
+/** A few calls in the same order with the same results, iteration after iteration. */
 export const cycleRuns: readonly LabelledRun[] = [
   ill(
     'an edit forth and back with a red test after each',

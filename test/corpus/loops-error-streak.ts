@@ -2,7 +2,7 @@ import { ill, type LabelledRun, loop } from './labelled-run.ts'
 
 const may = ['tool_failure']
 
-/** One error after the other, whatever is tried. */
+/** One error after another, for any attempt. */
 export const errorStreakRuns: readonly LabelledRun[] = [
   ill(
     'five commands that the image does not have',

@@ -3,7 +3,7 @@ import { ill, type LabelledRun, loop } from './labelled-run.ts'
 const config = '{\n  "retries": 3,\n  "region": "eu-central-1",\n  "features": ["a", "b"]\n}'
 const emptyPage = '<main><h1>Results</h1><p>Page 1 of 7</p><button id="next">Next</button></main>'
 
-/** The same call with the same result, again and again. */
+/** The same call with the same result, repeatedly. */
 export const repeatCallRuns: readonly LabelledRun[] = [
   ill(
     'a coding agent reads one file four times',

@@ -2,7 +2,7 @@ import { ill, type LabelledRun, loop } from './labelled-run.ts'
 
 const may = ['tool_failure']
 
-/** The same call that fails, again and again. */
+/** The same failing call, repeatedly. */
 export const repeatErrorRuns: readonly LabelledRun[] = [
   ill(
     'a script that is not there is run four times',

@@ -3,7 +3,7 @@ import { ill, type LabelledRun, loop } from './labelled-run.ts'
 const readme = '# Billing\n\nRun `make test` before each change.'
 const account = '{"plan":"basic","since":"2021","balance":0}'
 
-/** The same look at the same thing, with other looks between. */
+/** The same read of the same thing, with other reads between. */
 export const scatteredRuns: readonly LabelledRun[] = [
   ill(
     'a README is read three times in a walk through the sources',

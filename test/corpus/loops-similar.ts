@@ -13,7 +13,7 @@ const filters = {
   language: 'portuguese english spanish',
 }
 
-/** Calls that say the same in other words, with the same result. */
+/** Calls with the same meaning in other words, with the same result. */
 export const similarRuns: readonly LabelledRun[] = [
   ill(
     'five orders of the same words',

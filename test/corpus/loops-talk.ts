@@ -104,7 +104,7 @@ const chantMay = ['output_truncated', 'refusal', 'premature_stop']
 const lorem =
   'The committee met again on Monday, took note of the report and decided to meet once more. '
 
-/** One answer that says the same over and over. */
+/** One answer that repeats the same text. */
 export const chantRuns: readonly LabelledRun[] = [
   ill(
     'an apology without an end',

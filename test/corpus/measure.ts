@@ -1,22 +1,22 @@
+import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import {
   type FindingDraft,
   type FindingKind,
   severities,
 } from '../../src/capabilities/detection/contract.ts'
-import { detectAll } from '../../src/capabilities/detection/detect.ts'
 import { reconstruct } from '../../src/capabilities/detection/reconstruction/index.ts'
-import { defaultDetectionSettings } from '../../src/capabilities/detection/registry.ts'
+import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
 import type { Label, LabelledRun } from './labelled-run.ts'
 
-/** What was found in one labelled run, and how it fits the labels. */
+/** The findings of one labelled run, compared with its labels. */
 export type Verdict = {
   run: LabelledRun
   findings: readonly FindingDraft[]
-  /** Labels that no finding tells. */
+  /** Labels without a finding. */
   missed: readonly Label[]
-  /** Findings that no label tells: loops of any severity, others from medium on. */
+  /** Findings without a label: loops of any severity, others from medium on. */
   wrong: readonly FindingDraft[]
-  /** Findings below medium that no label tells and that are no loops. */
+  /** Findings below medium without a label that are not loops. */
   noted: readonly FindingDraft[]
 }
 
@@ -28,21 +28,21 @@ export type TypeScore = {
   runs: number
   labels: number
   found: number
-  /** Findings of the type that no label tells. */
+  /** Findings of the type without a label. */
   wrong: number
-  /** 0..1; null where nothing was found or labelled. */
+  /** 0..1; null without findings or labels. */
   precision: number | null
   recall: number | null
 }
 
-/** Labels tell a step; a finding may begin so many steps beside it. */
+/** A finding may begin this many steps beside its label. */
 const steps_beside_max = 2
 
 /** Runs all detectors with their default settings over the runs. */
 export function measure(runs: readonly LabelledRun[]): Verdict[] {
   const settings = defaultDetectionSettings()
   return runs.map((run) => {
-    const { findings } = detectAll(reconstruct(run.observations()), settings)
+    const { findings } = runDetectors(reconstruct(run.observations()), settings)
     const isTold = (finding: FindingDraft) => run.labels.some((label) => fits(finding, label))
     const others = findings.filter((finding) => !isTold(finding) && !run.may.includes(finding.type))
     return {
@@ -60,7 +60,7 @@ export function isMedium({ severity }: Pick<FindingDraft, 'severity'>): boolean 
   return severities.indexOf(severity) >= severities.indexOf('medium')
 }
 
-/** The numbers per type, in the order in which the labels bring them. */
+/** The numbers per type, in the order of the labels. */
 export function scores(verdicts: readonly Verdict[]): TypeScore[] {
   const byType = new Map<string, TypeScore>()
   for (const { run, missed } of verdicts) {

@@ -1,6 +1,6 @@
 import { context, failure, healthy, ill, type LabelledRun, loop } from './labelled-run.ts'
 
-/** A last handful of all kinds. */
+/** Various runs of all kinds. */
 export const mixedRuns: readonly LabelledRun[] = [
   ill('a tax number is searched with the same form', [loop('repeat_call')], (run) =>
     run

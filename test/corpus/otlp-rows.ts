@@ -12,17 +12,18 @@ import type {
 } from './recorded-run.ts'
 import { hexFrom, traceIdOf } from './run-ids.ts'
 
-/** How an instrumentation tells of a run. */
+/** The instrumentation's format and detail. */
 export type OtlpStyle = {
-  /** False: names, times, status and usage only, as instrumentations do unless told otherwise. */
+  /** False: names, times, status and usage only, the default of instrumentations. */
   content: boolean
   /** OpenTelemetry's GenAI messages of parts, or OpenInference's numbered attributes. */
   dialect: 'otel' | 'openinference'
 }
 
 /**
- * The rows of a run as its own instrumentation tells it, through the mapping of OTLP: one trace, a
- * span of each agent that repeats what its calls said, their calls and the tools that were run.
+ * The rows of a run as its own instrumentation reports it, through the mapping of OTLP: one trace,
+ * a span of each agent that repeats the content of its calls, their calls and the tools that were
+ * run.
  */
 export function otlpRows(run: RecordedRun, style: OtlpStyle): Observation[] {
   const spans = [
@@ -179,7 +180,7 @@ function contentOf(
   return attributes
 }
 
-/** A message as OpenTelemetry's GenAI conventions spell it. */
+/** A message in the format of OpenTelemetry's GenAI conventions. */
 function inParts(message: ChatMessage): object {
   const { role, content, tool_calls = [], tool_call_id } = message
   if (role === 'tool') {

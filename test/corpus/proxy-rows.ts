@@ -8,7 +8,7 @@ import type { Observation } from '../../src/model/observation.ts'
 import type { RecordedCall, RecordedRun } from './recorded-run.ts'
 import { hexFrom, traceIdOf } from './run-ids.ts'
 
-/** The rows that the proxy's worker stores of a run: made by its own mapping, of whole bodies. */
+/** The rows that the proxy's worker stores for a run: its own mapping of whole bodies. */
 export function proxyRows(run: RecordedRun): Observation[] {
   return run.calls.map((call) => {
     const facts = factsOf(run, call)

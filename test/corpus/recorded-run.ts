@@ -22,17 +22,17 @@ export type DeclaredToolOption = {
   parameters?: Record<string, unknown>
 }
 
-/** How a call ended that was not answered as asked. */
+/** The end of a call without a normal answer. */
 export type CallError = {
-  /** The HTTP status that the provider gave; 0 when it gave none. */
+  /** The HTTP status of the provider; 0 without one. */
   status?: number
-  /** The provider's word, such as `rate_limit_exceeded`. */
+  /** The provider's error code, such as `rate_limit_exceeded`. */
   type?: string
   message?: string
   outcome?: Exclude<Outcome, 'complete'>
 }
 
-/** One model call as it happened, before anything recorded it. Times are nanoseconds since 1970. */
+/** One model call as it happened, before it was recorded. Times are nanoseconds since 1970. */
 export type RecordedCall = {
   index: number
   agent: RecordedAgent
@@ -40,7 +40,7 @@ export type RecordedCall = {
   end_time: bigint
   /** The history that it sent. */
   messages: readonly ChatMessage[]
-  /** What came back; undefined when nothing did. */
+  /** The answer; undefined without one. */
   answer: ChatMessage | undefined
   finish_reason: string
   error: CallError | undefined
@@ -49,7 +49,7 @@ export type RecordedCall = {
   output_tokens: number
 }
 
-/** One run of a tool on the client's side; nobody but its own instrumentation sees it. */
+/** One run of a tool on the client's side; only its own instrumentation sees it. */
 export type RecordedTool = {
   index: number
   agent: RecordedAgent
@@ -65,7 +65,7 @@ export type RecordedTool = {
 /** The main agent, or one that it started. */
 export type RecordedAgent = { index: number; name: string; parent: number | null }
 
-/** All that happened in a run, in the order told. */
+/** All events of a run, in order. */
 export type RecordedRun = {
   name: string
   project_id: string

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Hex digits that the words always give, so that a run has the same ids each time it is made. */
+/** Hex digits derived from the words, so that a run always has the same ids. */
 export function hexFrom(length: number, ...words: readonly (string | number)[]): string {
   return createHash('sha256').update(words.join('\n')).digest('hex').slice(0, length)
 }

@@ -6,14 +6,14 @@ import { toolCallsOf } from '../../src/capabilities/tasks/tool-calls-record.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { corpus } from './corpus.ts'
 
-/** A tool call as both read models show it, in one line. */
+/** A tool call in one line, as both read models show it. */
 function line(parts: readonly (string | null)[]): string {
   return parts.map((part) => part || '-').join(' ')
 }
 
 /**
- * Lists what a timeline shows of tool calls, in its order. A result without a call is no tool call
- * in a timeline: it is a result that is marked as an orphan, without the name of a tool.
+ * Lists the tool calls of a timeline, in its order. A result without a call is not a tool call in a
+ * timeline: it is a result that is marked as an orphan, without the name of a tool.
  */
 function inTimeline(rows: readonly Observation[]): string[] {
   const builder = createTimelineBuilder({ gap_min_ms: 5_000, text_length_max: 2_000 })
@@ -47,7 +47,7 @@ function orphanLine({ tool_call_id, observation_id }: Entry<'tool_result'>): str
   return line(['result', tool_call_id, observation_id])
 }
 
-/** Lists what the tool calls of a task show, in their order. */
+/** Lists the tool calls of a task, in their order. */
 function inToolCalls(rows: readonly Observation[]): string[] {
   return toolCallsOf(reconstruct(rows)).map((call) => {
     const { name, tool_call_id, asked_by, answered_by } = call

@@ -1,6 +1,6 @@
 import { isMedium, scores, type TypeScore, type Verdict } from './measure.ts'
 
-/** The reference page of what the detectors find in the labelled runs. */
+/** The reference page of the detectors' findings in the labelled runs. */
 export function verdictsPage(verdicts: readonly Verdict[]): string {
   const healthy = verdicts.filter(({ run }) => run.healthy)
   const flagged = healthy.filter(({ findings }) => findings.some(isMedium))
@@ -8,13 +8,13 @@ export function verdictsPage(verdicts: readonly Verdict[]): string {
   return [
     '# What the detectors find in labelled runs',
     '',
-    'Every labelled run of `test/corpus/` goes through reconstruction and all detectors with their',
-    'default settings. Labels were set from the rules alone. A finding counts as right when a label',
-    'names its type and it begins within two steps (or one lap) of the step labelled. What no label',
-    'names counts as wrong when it is a loop of any severity, or anything else from medium on, unless',
-    'the run says that two readers may judge that type differently there. `make verdicts` writes this.',
+    'All detectors with their default settings analyse every labelled run of `test/corpus/`. Labels',
+    'were set from the rules alone. A finding is correct if a label names its type and it starts within',
+    'two steps (or one iteration) of the labelled step. A finding without a label is wrong if it is a',
+    'loop of any severity, or another finding of at least medium severity, unless the run marks its',
+    'type as ambiguous. `make verdicts` writes this page.',
     '',
-    `${verdicts.length} runs: ${verdicts.length - healthy.length} with trouble, ${healthy.length} healthy ones that look like it.`,
+    `${verdicts.length} runs: ${verdicts.length - healthy.length} with trouble, ${healthy.length} similar healthy ones.`,
     `Healthy runs with a finding of medium or above: **${flagged.length}**.`,
     '',
     ...['loop', 'failure', 'context'].flatMap((kind) => table(kind, rows)),
@@ -24,7 +24,7 @@ export function verdictsPage(verdicts: readonly Verdict[]): string {
   ].join('\n')
 }
 
-/** One line for each label that was missed. */
+/** One line for each missed label. */
 export function missedLines({ run, missed, findings }: Verdict): string[] {
   const found = findings.map(({ type, start_step }) => `${type}@${start_step ?? '-'}`).join(', ')
   return missed.map(
@@ -33,7 +33,7 @@ export function missedLines({ run, missed, findings }: Verdict): string[] {
   )
 }
 
-/** One line for each finding that no label names. */
+/** One line for each finding without a label. */
 export function wrongLines({ run, wrong }: Verdict): string[] {
   const about = run.healthy ? 'healthy' : 'ill'
   return wrong.map(
@@ -53,7 +53,7 @@ function table(kind: string, rows: readonly TypeScore[]): string[] {
     .filter((row) => row.kind === kind)
     .map(
       ({ type, runs, labels, found, wrong, precision, recall }) =>
-        `| \`${type}\` | ${runs} | ${found} of ${labels} | ${wrong} | ${shown(precision)} | ${shown(recall)} |`,
+        `| \`${type}\` | ${runs} | ${found} of ${labels} | ${wrong} | ${formatNumber(precision)} | ${formatNumber(recall)} |`,
     )
   return [
     `## ${titles[kind] ?? kind}`,
@@ -65,11 +65,11 @@ function table(kind: string, rows: readonly TypeScore[]): string[] {
   ]
 }
 
-function shown(value: number | null): string {
+function formatNumber(value: number | null): string {
   return value === null ? '–' : value.toFixed(3)
 }
 
-/** Which types were found where another one was labelled. */
+/** The types that were found where another one was labelled. */
 function confusion(verdicts: readonly Verdict[]): string[] {
   const counts = new Map<string, number>()
   for (const pair of verdicts.flatMap(confusedPairs)) counts.set(pair, (counts.get(pair) ?? 0) + 1)

@@ -17,7 +17,7 @@ import { type RunningScript, startScript } from '../support/running-script.ts'
 const repository = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
-/** What docs/internals/add-a-kind.md says, done in a copy of the repository. */
+/** Follows docs/internals/add-a-kind.md in a copy of the repository. */
 let copy: string
 let generated: string
 let yaml: string
@@ -88,7 +88,7 @@ test('the types are right', async () => {
   expect(stdout).toBe('')
 })
 
-test('the API server takes its CRD, and refuses what the rules forbid', async () => {
+test('the API server accepts its CRD, and refuses what the rules forbid', async () => {
   expect(await server.kubectl(['create', '-f', join(copy, 'crds')])).toMatchObject({ status: 0 })
   await eventually('the kind is served', async () => {
     const { status } = await server.kubectl(['get', 'incrule', '-n', namespace])
@@ -110,7 +110,7 @@ test('the command line knows it', async () => {
   )
 })
 
-test('the operator follows it, from the first sight to the deletion', async () => {
+test('the operator reconciles it, from its creation to its deletion', async () => {
   operator = startScript(['src/main.ts', 'operator'], {
     cwd: copy,
     env: {

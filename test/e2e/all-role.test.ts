@@ -37,7 +37,7 @@ async function start(env: Record<string, string> = {}): Promise<Service> {
 beforeAll(async () => {
   parts = new AsyncDisposableStack()
   directory = await mkdtemp(join(tmpdir(), 'looptrace-all-'))
-  // Under root PostgreSQL runs as another user, who has to pass this folder.
+  // Under root, PostgreSQL runs as another user, who needs access to this folder.
   await chmod(directory, 0o711)
   parts.defer(() => rm(directory, { recursive: true }))
   const slowly = { chunks: 20, delay_ms: 50 }
@@ -72,7 +72,7 @@ function complete(task_id: string, body: object = {}) {
 }
 
 describe('the first start', () => {
-  test('prints where it is, the key, the login and a call to paste', () => {
+  test('prints its address, the key, the login and a call to paste', () => {
     console.log(`role all was ready ${Math.round(ready_ms)} ms after an empty folder`)
     const output = service.output()
     expect(output).toContain(`  Base URL   ${service.base_url}\n`)
@@ -85,8 +85,8 @@ describe('the first start', () => {
     expect(output).toContain('curl $LOOPTRACE_URL/v1/chat/completions')
   })
 
-  test('logs JSON where it does not write to a terminal, and few lines of it', async () => {
-    // Lines of the log are written in the background, so the greeting may come before the last one.
+  test('logs JSON if it does not write to a terminal, and only a few lines', async () => {
+    // Log lines are written in the background, so the greeting may come before the last one.
     const messages = await eventually('the last line of the start', () => {
       const lines = service
         .output()
@@ -123,13 +123,13 @@ describe('the first start', () => {
     expect((await provider.seen()).total).toBe(0)
   })
 
-  test('tags the sample, so that it is found and told apart', async () => {
+  test('tags the sample, so that it can be identified', async () => {
     const { body } = await api().get('/api/v1/tasks?user_id=looptrace-sample')
     expect(body['tasks']).toHaveLength(2)
     for (const { name } of body['tasks'] as { name: string }[]) expect(name).toMatch(/^Sample: /)
   })
 
-  test('writes no line for what is read', async () => {
+  test('logs no line for reads', async () => {
     const before = service.output().length
     await api().get('/api/v1/tasks/refund-1042/timeline')
     await api().post('/api/v2/observability/query', {
@@ -141,7 +141,7 @@ describe('the first start', () => {
     expect(service.output().slice(before)).toBe('')
   })
 
-  test('keeps its secrets in files that only their owner reads', async () => {
+  test('keeps its secrets in files that only their owner can read', async () => {
     const data = join(directory, 'data')
     const modes = Object.fromEntries(
       await Promise.all(
@@ -156,7 +156,7 @@ describe('the first start', () => {
     )
   })
 
-  test('answers probes and metrics on a port of their own', async () => {
+  test('serves probes and metrics on a separate port', async () => {
     const get = async (path: string) => {
       const answer = await fetch(service.management_url + path)
       return { status: answer.status, text: await answer.text() }
@@ -165,7 +165,7 @@ describe('the first start', () => {
     const ready = await get('/readyz')
     expect(ready.status).toBe(200)
     expect(ready.text).toMatch(/^ok postgres\nok clickhouse\n/)
-    // What the edge tells the ledger follows within a second of what was recorded.
+    // The edge's ledger entries follow within a second of the recorded calls.
     await eventually('nothing waits in the queue', async () => {
       const { status, text } = await get('/metrics')
       return status === 200 && /^looptrace_queue_messages\{state="pending"\} 0$/m.test(text)
@@ -189,7 +189,7 @@ describe('the first start', () => {
   })
 })
 
-describe('a start that can not be', () => {
+describe('an impossible start', () => {
   test.concurrent.each([
     [{ LOOPTRACE_HTTP_PORT: 'eighty' }, /LOOPTRACE_HTTP_PORT: got "eighty", expected .*65535/],
     [{ LOOPTRACE_HTP_PORT: '80' }, /LOOPTRACE_HTP_PORT: is no setting/],
@@ -204,7 +204,7 @@ describe('a start that can not be', () => {
     expect(await readdir(directory)).not.toContain('never')
   })
 
-  test('on the data of a running one says so, and leaves that alone', async () => {
+  test('on the data of a running service reports it, and leaves that service alone', async () => {
     const ports = { LOOPTRACE_HTTP_PORT: '0', LOOPTRACE_MANAGEMENT_PORT: '0' }
     const { status, output, stderr } = await runRole('all', { ...settings(), ...ports })
     expect(status).toBe(1)
@@ -221,7 +221,7 @@ describe('a start that can not be', () => {
 describe('Ctrl-C', () => {
   let pids: number[]
 
-  test('stops it and its servers, after the streams under way have ended', async () => {
+  test('stops it and its servers, after the streams in progress have ended', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => complete('right before the end').answer),
     )
@@ -246,7 +246,7 @@ describe('Ctrl-C', () => {
 })
 
 describe('the second start', () => {
-  test('on a port that is taken is refused, naming the address', async () => {
+  test('on a port in use is refused, with the address', async () => {
     const other = createServer()
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as AddressInfo
@@ -260,7 +260,7 @@ describe('the second start', () => {
     expect(left).toEqual([])
   })
 
-  test('finds its data, down to the last calls, and plays no sample', async () => {
+  test('finds its data, including the last calls, and plays no sample', async () => {
     const before_ms = performance.now()
     service = await start()
     const again_ms = Math.round(performance.now() - before_ms)
@@ -278,7 +278,7 @@ describe('the second start', () => {
     expect(service.output()).not.toContain('refund-1042')
   })
 
-  test('takes the same key and login, and prints neither', async () => {
+  test('accepts the same key and login, and prints neither', async () => {
     const answer = await complete('after the restart').answer
     expect(answer.status).toBe(200)
     const token = await apiByToken({ api_url: service.base_url, login })
@@ -296,7 +296,7 @@ describe('the second start', () => {
 })
 
 describe('the sample run', () => {
-  test('is left out when so set', async () => {
+  test('is skipped if disabled', async () => {
     const data = join(directory, 'quiet')
     const quiet = await start({ LOOPTRACE_DATA_DIRECTORY: data, LOOPTRACE_DEMO: 'false' })
     const file = await readFile(join(data, 'first-login.json'), 'utf8')
@@ -308,7 +308,7 @@ describe('the sample run', () => {
     expect(quiet.output()).not.toContain('sample')
   })
 
-  test('is played by the next start when the first one was killed before it', async () => {
+  test('is played by the next start if the first one was killed before it', async () => {
     const data = join(directory, 'killed')
     const env = { ...settings(), LOOPTRACE_DATA_DIRECTORY: data, LOOPTRACE_HTTP_PORT: '0' }
     const first = beginRole('all', { ...env, LOOPTRACE_MANAGEMENT_PORT: '0' })
@@ -319,18 +319,18 @@ describe('the sample run', () => {
     await first.ended
     for (const isPlayed of [true, false]) {
       const next = await start({ LOOPTRACE_DATA_DIRECTORY: data })
-      const said = () => next.output().includes('See the loop')
-      if (isPlayed) await eventually('the sample', said, { timeout_ms: 60_000 })
+      const isReported = () => next.output().includes('See the loop')
+      if (isPlayed) await eventually('the sample', isReported, { timeout_ms: 60_000 })
       const file = await readFile(join(data, 'first-login.json'), 'utf8')
       const { body } = await apiByKey({ api_url: next.base_url, login: JSON.parse(file) }).get(
         '/api/v1/tasks?sort=started_at&order=asc',
       )
       expect((body['tasks'] as { calls: number }[]).map(({ calls }) => calls)).toEqual([7, 5])
-      expect([await next.stop(), said()]).toEqual([0, isPlayed])
+      expect([await next.stop(), isReported()]).toEqual([0, isPlayed])
     }
   })
 
-  test('may fail, and the service goes on', async () => {
+  test('may fail, and the service continues', async () => {
     const limited = await start({
       LOOPTRACE_DATA_DIRECTORY: join(directory, 'limited'),
       LOOPTRACE_PROXY_REQUESTS_PER_MINUTE_MAX: '1',

@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => machine[Symbol.asyncDispose]())
 
-/** Forty days ago, at the start of the day. */
+/** Start of the day forty days ago. */
 const begin_ms = Math.floor(Date.now() / day_ms - 40) * day_ms
 const window = {
   from: new Date(begin_ms).toISOString(),
@@ -105,7 +105,7 @@ const content: Record<string, string[]> = {
   correlations: ['metadata'],
 }
 
-/** How many records there are, and a checksum over all of their fields, content too. */
+/** The number of records, and a checksum over all of their fields, including content. */
 async function recordsOf(entity: string, include_restored: boolean) {
   const asked = { entity, window, include_restored, limit: 1_000 }
   const { columns } = await call('POST', `${v2}/query`, { ...asked, limit: 1 })
@@ -125,7 +125,7 @@ const allRecords = async (include_restored = false) =>
     ),
   )
 
-test('what is archived, deleted by retention and restored equals what it was', async () => {
+test('archived, deleted and restored records equal the original ones', async () => {
   const key = randomUUID()
   const sent = { idempotency_key: key, schema_version: '2026-02-23', ...batch() }
   await call('POST', `${v2}/ingest?wait=true`, sent)

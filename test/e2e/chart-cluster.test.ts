@@ -31,7 +31,7 @@ const parts = new AsyncDisposableStack()
 const running: ContainerProcess[] = []
 let server: ApiServer
 let pods: Record<(typeof roles)[number] | 'test', KubeObject>
-/** What the Secret had when it was made. */
+/** Data of the Secret when it was created. */
 let first: Record<string, string>
 let optionsOf: (role: keyof typeof pods) => PodOptions
 
@@ -50,7 +50,7 @@ beforeAll(async () => {
 }, apiServerStart_timeout_ms)
 afterAll(() => parts.disposeAsync())
 
-test('an init container that is killed once the Secret is there has lost nothing', async () => {
+test('an init container that is killed after it created the Secret loses nothing', async () => {
   const init = await startContainer(pods.api.spec.initContainers[0], optionsOf('api'))
   const made = await eventually('the Secret is there', async () => {
     const { status, body } = await server.ask('GET', secretPath)
@@ -60,7 +60,7 @@ test('an init container that is killed once the Secret is there has lost nothing
   first = made.data
 })
 
-test('init containers of several pods at once go on with the one Secret and migrate both stores one Secret and migrate both stores', async () => {
+test('concurrent init containers of several pods share one Secret and migrate both stores', async () => {
   const inits = await Promise.all(
     (['api', 'worker'] as const).map((role) => {
       return startContainer(pods[role].spec.initContainers[0], optionsOf(role))
@@ -87,11 +87,11 @@ test('every role becomes ready', async () => {
 })
 
 test('the command of helm test passes, with the key of the Secret', async () => {
-  const tried = await startContainer(pods.test.spec.containers[0], optionsOf('test'))
-  expect(await tried.ended, tried.output()).toBe(0)
+  const smokeTest = await startContainer(pods.test.spec.containers[0], optionsOf('test'))
+  expect(await smokeTest.ended, smokeTest.output()).toBe(0)
 })
 
-test('a start that finds all of it done changes nothing', async () => {
+test('another start changes nothing', async () => {
   const before = await secret()
   const again = await startContainer(pods.api.spec.initContainers[0], optionsOf('api'))
   expect(await again.ended, again.output()).toBe(0)
@@ -169,7 +169,7 @@ async function installedPods(): Promise<typeof pods> {
   return Object.fromEntries([...(await Promise.all(templates)), ['test', hook]])
 }
 
-/** Each pod has ports and a folder of its own; Services have the ports of their pods. */
+/** Each pod has its own ports and folder; Services have the ports of their pods. */
 async function podOptions(directory: string): Promise<typeof optionsOf> {
   const ports = new Map<string, Record<number, number>>()
   for (const role of [...roles, 'test']) {

@@ -14,8 +14,8 @@ import type { KubeObject } from '../support/kube/kube-request.ts'
 import { startProviderProcess } from '../support/provider.ts'
 
 /**
- * docs/guides/install-on-kubernetes.md, word for word. Only `port-forward` is left out: ports of pods
- * are ports of this machine here, other ones than in the guide.
+ * docs/guides/install-on-kubernetes.md, word for word. Only `port-forward` is left out: ports of
+ * pods are ports of this machine here, and differ from those of the guide.
  */
 const namespace = 'looptrace'
 const user = `system:serviceaccount:${namespace}:looptrace`
@@ -45,7 +45,7 @@ beforeAll(async () => {
 }, apiServerStart_timeout_ms)
 afterAll(() => parts.disposeAsync())
 
-/** Follows a section of the guide; what containers wrote is told with a failure. */
+/** Follows a section of the guide; a failure includes the output of the containers. */
 async function follow(heading: string): Promise<string> {
   const commands = sections.get(heading)
   if (commands === undefined) throw new Error(`the guide has no section "${heading}"`)
@@ -86,7 +86,7 @@ test('Send something: a completion, and its task', async () => {
   expect(shown).toMatch(/"task_id":"first".*"calls":1/)
 })
 
-test('Declare: the resources become Ready, and the API refuses to change what they say', async () => {
+test('Declare: the resources become Ready, and the API refuses to change what they declare', async () => {
   const shown = await follow('Declare how long data is kept')
   expect(shown).toMatch(/^default +True /m)
   expect(shown).toContain('checkout-agent-key')
@@ -98,11 +98,11 @@ test('Declare: the resources become Ready, and the API refuses to change what th
   })
 })
 
-test('Cluster mode: the values of the examples are good', async () => {
+test('Cluster mode: the values of the examples are valid', async () => {
   expect(await follow('Cluster mode')).toBe('')
 })
 
-test('Upgrade: Secret and data are kept, and the pod goes on with them', async () => {
+test('Upgrade: Secret and data are kept, and the pod continues with them', async () => {
   const before = await secret()
   expect(await follow('Upgrade')).toContain('REVISION: 2')
   expect(await kubelet.stopPods()).toEqual({ looptrace: 0, operator: 0 })
@@ -126,7 +126,7 @@ test('no log has a key or the password', async () => {
   for (const value of secrets) expect(logs).not.toContain(value)
 })
 
-test('Uninstall: in the order of the guide nothing is left', async () => {
+test('Uninstall: in the order of the guide everything is removed', async () => {
   await follow('Uninstall')
   expect(await kubelet.stopPods()).toEqual({ looptrace: 0, operator: 0 })
   const path = `/api/v1/namespaces/${namespace}/secrets`
@@ -138,7 +138,7 @@ function secret(): Promise<KubeObject> {
   return server.tell('GET', `/api/v1/namespaces/${namespace}/secrets/looptrace-bootstrap`)
 }
 
-/** As an administrator who tries to change by hand what a resource declares. */
+/** As an administrator who tries to change a declared value by hand. */
 async function changePolicy(): Promise<Response> {
   const base_url = `http://127.0.0.1:${options.ports[8080]}`
   const { data } = await secret()

@@ -21,13 +21,13 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 afterEach(removeCrds)
 
-/** Of api and worker; the operator's has its token anyway. */
+/** For api and worker; the operator's pod has its token anyway. */
 const serviceAccount = 'system:serviceaccount:looptrace-system:looptrace'
 
 /** The API server refuses workloads whose pods the namespace would refuse. */
 const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' }
 
-test('no values: everything is installed in a restricted namespace, and told what comes next', async () => {
+test('no values: everything is installed in a restricted namespace, and the notes name the next step', async () => {
   const namespace = await server.namespace(restricted)
   const notes = await helm('install', 'looptrace', chart, '-n', namespace)
   expect(notes).toContain(`rollout status statefulset/looptrace`)
@@ -58,7 +58,7 @@ test('everything of cluster mode is installed in a restricted namespace', async 
   for (const team of fullValues.operator.namespaces) expect(await names('roles', team)).toEqual([])
 })
 
-test('the operator may do its work in its namespaces, and nothing else', async () => {
+test('the operator has exactly the permissions that it needs, in its namespaces only', async () => {
   const namespace = 'looptrace-system'
   await makeNamespace(namespace)
   const team = await server.namespace()
@@ -86,7 +86,8 @@ test('the operator may do its work in its namespaces, and nothing else', async (
 test('an upgrade keeps the Secret, the volume and the resources; so does the uninstall', async () => {
   const namespace = await server.namespace(restricted)
   await helm('install', 'looptrace', await chartOfVersion('0.0.9'), '-n', namespace)
-  // What the pod would make: the init container's Secret, and the claim of the StatefulSet.
+  // Objects that the pod would create: the init container's Secret, and the claim of the
+  // StatefulSet.
   const made = await runRole('migrate secret', {
     KUBECONFIG: await server.kubeconfig(),
     LOOPTRACE_BOOTSTRAP_SECRET: `${namespace}/looptrace-bootstrap`,
@@ -94,24 +95,24 @@ test('an upgrade keeps the Secret, the volume and the resources; so does the uni
   expect(made).toMatchObject({ status: 0 })
   await makeClaim(namespace)
   await apply(retentionPolicy(namespace))
-  const before = await kept(namespace)
+  const before = await keptObjects(namespace)
   const template = await claimTemplate(namespace)
 
   await helm('upgrade', 'looptrace', chart, '-n', namespace, '--set', 'settings.log_level=debug')
-  expect(await kept(namespace)).toEqual(before)
+  expect(await keptObjects(namespace)).toEqual(before)
   expect(await claimTemplate(namespace)).toEqual(template)
   const again = await runRole('migrate secret', {
     KUBECONFIG: await server.kubeconfig(),
     LOOPTRACE_BOOTSTRAP_SECRET: `${namespace}/looptrace-bootstrap`,
   })
   expect(again.status).toBe(0)
-  expect(await kept(namespace)).toEqual(before)
+  expect(await keptObjects(namespace)).toEqual(before)
 
   await uninstall(namespace)
-  expect(await kept(namespace)).toEqual(before)
+  expect(await keptObjects(namespace)).toEqual(before)
 })
 
-test('without crds.keep the definitions go with the release', async () => {
+test('without crds.keep the CRDs are deleted with the release', async () => {
   const namespace = await server.namespace(restricted)
   await helm('install', 'looptrace', chart, '-n', namespace, '--set', 'crds.keep=false')
   expect(await crds()).not.toEqual([])
@@ -120,7 +121,7 @@ test('without crds.keep the definitions go with the release', async () => {
   await noCrds()
 })
 
-/** Everything but what is kept is gone. */
+/** Expects that everything except the kept objects is deleted. */
 async function uninstall(namespace: string): Promise<void> {
   await helm('uninstall', 'looptrace', '-n', namespace)
   expect(await crds()).not.toEqual([])
@@ -188,12 +189,12 @@ async function noCrds(): Promise<void> {
   await eventually('the CRDs are gone', async () => (await crds()).length === 0)
 }
 
-/** Every kind whose CRD is there. */
+/** Every kind with an installed CRD. */
 async function areAllServed(): Promise<void> {
   for (const name of await crds()) await areServed(server, name.slice(0, name.indexOf('.')))
 }
 
-/** As the notes say. */
+/** As the notes describe. */
 async function removeCrds(): Promise<void> {
   await areAllServed()
   const asked = ['delete', 'crd', '-l', 'app.kubernetes.io/part-of=looptrace']
@@ -213,7 +214,7 @@ async function valuesFile(values: object): Promise<string[]> {
   return ['--values', file]
 }
 
-/** The chart as an earlier version of it would be: its own templates, under another version. */
+/** An earlier version of the chart: its own templates under another version. */
 async function chartOfVersion(version: string): Promise<string> {
   const folder = join(server.directory, `looptrace-${version}`)
   await cp(chart, folder, { recursive: true })
@@ -234,7 +235,7 @@ async function claimTemplate(namespace: string): Promise<KubeObject> {
   return statefulSet.spec.volumeClaimTemplates[0]
 }
 
-/** The claim that a StatefulSet controller would make; there is none here. */
+/** The claim that a StatefulSet controller would create; none runs here. */
 async function makeClaim(namespace: string): Promise<void> {
   const { metadata, spec } = await claimTemplate(namespace)
   const name = `${metadata.name}-looptrace-0`
@@ -260,8 +261,8 @@ async function apply(input: string): Promise<void> {
   if (status !== 0) throw new Error(stderr)
 }
 
-/** What must outlive upgrade and uninstall, without what the server counts. */
-async function kept(namespace: string): Promise<unknown> {
+/** The objects that must survive upgrade and uninstall, without server-side counters. */
+async function keptObjects(namespace: string): Promise<unknown> {
   const policies = await server.tell(
     'GET',
     `/apis/looptrace.dev/v1alpha1/namespaces/${namespace}/retentionpolicies`,

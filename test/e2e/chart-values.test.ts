@@ -35,7 +35,7 @@ describe.each(sets)('%s', (_name, values) => {
     expect(await rendered(values)).toBe(await rendered(values))
   })
 
-  test('gives every process settings that it takes', async () => {
+  test('gives every process only settings that it accepts', async () => {
     const pods = await podsOf(values)
     const loaded = pods.flatMap(containersOf).map((container) => {
       const role = container.args[0] as Role
@@ -44,7 +44,7 @@ describe.each(sets)('%s', (_name, values) => {
     expect(loaded.length).toBeGreaterThan(0)
   })
 
-  test('has nothing in its pods that a restricted namespace refuses, or that none needs', async () => {
+  test('has nothing in its pods that a restricted namespace refuses, or that no pod needs', async () => {
     for (const pod of await podsOf(values)) {
       const { spec } = pod
       expect(spec).toMatchObject({
@@ -68,7 +68,7 @@ describe.each(sets)('%s', (_name, values) => {
     }
   })
 
-  test('lets processes end in the time that they are given, and asks whether they live', async () => {
+  test('gives processes enough time to end, and probes their liveness', async () => {
     for (const pod of await podsOf(values)) {
       if (pod.spec.restartPolicy === 'Never') continue
       for (const { env, ports, name, ...container } of pod.spec.containers) {
@@ -119,7 +119,7 @@ describe.each(sets)('%s', (_name, values) => {
   })
 })
 
-/** Each with the words that the message must have: the value's name, and what was expected. */
+/** Each with parts of the message: the value's name, and what was expected. */
 const wrongValues: [object, ...string[]][] = [
   [{ mode: 'Embedded' }, '/mode', "'embedded', 'cluster'"],
   [{ modes: 'cluster' }, "'modes' not allowed"],
@@ -175,7 +175,7 @@ test.each(wrongValues)('%j is refused with a sentence', async (values, ...words)
   for (const word of words) expect(stderr).toContain(word)
 })
 
-test('network policies let each role call what the values name, and nobody else', async () => {
+test('network policies let each role call the addresses in the values, and no others', async () => {
   const objects = await renderedObjects(fullValues)
   const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy')
   const ports = policies.map(({ metadata, spec }) => {
@@ -196,7 +196,7 @@ test('network policies let each role call what the values name, and nobody else'
   })
 })
 
-test('the examples are YAML, and their values are good', async () => {
+test('the examples are YAML, and their values are valid', async () => {
   const folder = join(chart, '../../examples')
   const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'))
   expect(names.length).toBeGreaterThan(5)
@@ -208,7 +208,7 @@ test('the examples are YAML, and their values are good', async () => {
   }
 })
 
-test('alerts, dashboard and scaling ask for metrics that are there', async () => {
+test('alerts, dashboard and scaling use existing metrics', async () => {
   const text = await rendered(extendedValues)
   const page = await readFile(join(chart, '../../docs/reference/metrics.md'), 'utf8')
   const known = [...page.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
@@ -228,7 +228,7 @@ test('the README has a row for each value', async () => {
   expect(leaves.filter((leaf) => !rows.includes(leaf))).toEqual([])
 })
 
-/** Paths of all values that are no map, or an empty one. */
+/** Paths of all values that are not a map, or are an empty one. */
 function leavesOf(values: object, above = ''): string[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const path = above === '' ? name : `${above}.${name}`
@@ -237,7 +237,7 @@ function leavesOf(values: object, above = ''): string[] {
   })
 }
 
-test('no template makes up values, or looks at a cluster', async () => {
+test('no template generates random values or reads the cluster', async () => {
   const names = await readdir(join(chart, 'templates'), { recursive: true, withFileTypes: true })
   const files = names.filter((entry) => entry.isFile())
   expect(files.length).toBeGreaterThan(10)
@@ -247,7 +247,7 @@ test('no template makes up values, or looks at a cluster', async () => {
   }
 })
 
-/** The pods of the render; a StatefulSet's has its claims with it. */
+/** The pods of the render; a StatefulSet's pod includes its claims. */
 async function podsOf(values: object): Promise<KubeObject[]> {
   const pods = (await renderedObjects(values)).flatMap((object) => {
     const pod = podIn(object)
@@ -258,7 +258,7 @@ async function podsOf(values: object): Promise<KubeObject[]> {
   return pods
 }
 
-/** What Secrets would hold, by their keys. */
+/** Contents of the Secrets, by key. */
 const secretValues: Record<string, string> = {
   'admin-email': 'admin@example.com',
   'project-id': '01a1ffe9-c99e-75e1-9743-9aaee7a7b7aa',

@@ -26,7 +26,7 @@ afterAll(() => rm(directory, { recursive: true }))
 
 type Result = { status: number; stdout: string; stderr: string }
 
-/** The command line as a process of its own, with nothing in its environment but what is given. */
+/** The command line as a separate process, with no environment except the given variables. */
 function looptrace(
   line: string,
   { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
@@ -53,14 +53,17 @@ describe('help', () => {
     },
   )
 
-  test.each(['lint --help', 'help lint', 'lint -f x --help'])('%s tells of one', async (line) => {
-    expect(await looptrace(line)).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('usage: looptrace lint -f <file|folder|->'),
-    })
-  })
+  test.each(['lint --help', 'help lint', 'lint -f x --help'])(
+    '%s describes one command',
+    async (line) => {
+      expect(await looptrace(line)).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining('usage: looptrace lint -f <file|folder|->'),
+      })
+    },
+  )
 
-  test('what is no command has status 2 and the list on standard error', async () => {
+  test('an unknown command has status 2 and the list on standard error', async () => {
     expect(await looptrace('lnt -f x')).toMatchObject({
       status: 2,
       stdout: '',
@@ -78,21 +81,21 @@ describe('lint', () => {
   const policy = (days: number) =>
     `apiVersion: looptrace.dev/v1alpha1\nkind: RetentionPolicy\nmetadata: {name: a}\nspec: {projectRef: {name: a}, observations: {days: ${days}}}\n`
 
-  test('goes as the guide says', async () => {
+  test('behaves as in the guide', async () => {
     const guide = await readFile('docs/guides/lint-policies-in-ci.md', 'utf8')
     const [, path = '', yaml = ''] = /`(\S+\.yaml)`\n\n```yaml\n([\s\S]*?)```/.exec(guide) ?? []
     const [, command = ''] = /```sh\nlooptrace (.*)\n```/.exec(guide) ?? []
-    const said = [...guide.matchAll(/```text\n((?:policies|\d)[\s\S]*?)```/g)].map(
+    const reports = [...guide.matchAll(/```text\n((?:policies|\d)[\s\S]*?)```/g)].map(
       ([, text]) => text,
     )
-    expect(said).toHaveLength(3)
+    expect(reports).toHaveLength(3)
     await mkdir(join(directory, dirname(path)), { recursive: true })
     const mended = yaml.replace('enable: true', 'enabled: true\n    afterDays: 7')
     const versions = [yaml, mended, mended.replace('days: 90', 'days: 30')]
     for (const [i, text] of versions.entries()) {
       await writeFile(join(directory, path), text)
       const { status, stdout } = await looptrace(command)
-      expect([status, stdout]).toEqual([i === 2 ? 0 : 1, said[i]])
+      expect([status, stdout]).toEqual([i === 2 ? 0 : 1, reports[i]])
     }
   })
 
@@ -115,7 +118,7 @@ describe('lint', () => {
     expect(parse((await looptrace('lint -f - -o yaml', { input })).stdout)).toEqual(report)
   })
 
-  test('reads folders, all below them, and several paths', async () => {
+  test('reads folders recursively, and several paths', async () => {
     await mkdir(join(directory, 'many/deep'), { recursive: true })
     await writeFile(join(directory, 'many/a.yaml'), policy(1))
     await writeFile(join(directory, 'many/deep/b.yml'), policy(0).replace('name: a}', 'name: b}'))
@@ -153,7 +156,7 @@ describe('lint', () => {
     expect(stderr).toContain(message)
   })
 
-  test('has colours where they are asked for, and none in a pipe or with NO_COLOR', async () => {
+  test('has colours if requested, and none in a pipe or with NO_COLOR', async () => {
     const colour = String.fromCharCode(27)
     const input = policy(0)
     const run = async (env: Record<string, string>) =>
@@ -192,7 +195,7 @@ describe('ledger', () => {
   })
   afterAll(() => api.close())
 
-  test('asks with the key, and shows where everything went', async () => {
+  test('sends the key, and shows the outcome of every item', async () => {
     answer = { status: 200, body: ledger(0) }
     const { status, stdout } = await looptrace('ledger --from 2026-01-01T00:00:00Z', { env })
     expect(status).toBe(0)
@@ -206,7 +209,7 @@ describe('ledger', () => {
     expect(stdout).toContain('otlp: 1 rejected: too_old')
   })
 
-  test('has status 1 when something is lost', async () => {
+  test('has status 1 if an item is lost', async () => {
     answer = { status: 200, body: ledger(4) }
     const { status, stdout } = await looptrace('ledger', { env })
     expect([status, stdout]).toEqual([1, expect.stringContaining('4 items are lost.')])
@@ -226,7 +229,7 @@ describe('ledger', () => {
     expect(result.stderr).not.toContain('lt_key')
   })
 
-  test('no answer is 3, no key and a setting that is none are 2', async () => {
+  test('no answer is 3; a missing key or an unknown setting is 2', async () => {
     const gone = { ...env, LOOPTRACE_URL: `http://127.0.0.1:${await freePort()}` }
     expect(await looptrace('ledger', { env: gone })).toMatchObject({ status: 3 })
     expect(await looptrace('ledger')).toMatchObject({
@@ -241,7 +244,7 @@ describe('ledger', () => {
 })
 
 describe('migrate check', () => {
-  test('has status 3 when a store gives no answer, and 2 for a wrong form or setting', async () => {
+  test('has status 3 if a store does not answer, and 2 for a wrong form or setting', async () => {
     const env = {
       LOOPTRACE_POSTGRES_URL: `postgres://user:secret@127.0.0.1:${await freePort()}/looptrace`,
       LOOPTRACE_CLICKHOUSE_URL: `http://127.0.0.1:${await freePort()}`,
@@ -292,7 +295,7 @@ describe('get', () => {
 
   afterAll(() => server[Symbol.asyncDispose]())
 
-  test('shows kinds with their columns, as kubectl does, and the message', async () => {
+  test('shows kinds with their columns, like kubectl, and the message', async () => {
     const { status, stdout } = await looptrace('get -A', { env })
     expect(status).toBe(0)
     expect(stdout).toMatch(
@@ -325,7 +328,7 @@ describe('get', () => {
     expect(JSON.parse(list.stdout)).toMatchObject({ kind: 'List', items: [parse(stdout)] })
   })
 
-  test('--ready asks for the generation that is there', async () => {
+  test('--ready checks the current generation', async () => {
     const ready = () => looptrace('get -A --ready', { env })
     expect((await ready()).status).toBe(0)
     const path = `/apis/looptrace.dev/v1alpha1/namespaces/${namespace}/retentionpolicies/one`
@@ -335,13 +338,13 @@ describe('get', () => {
     expect((await looptrace('get -n default --ready', { env })).status).toBe(1)
   })
 
-  test('what can not be asked has status 3 and says why', async () => {
-    const nobody = { KUBECONFIG: await server.kubeconfig('nobody') }
+  test('a failed request has status 3 and a reason', async () => {
+    const unprivileged = { KUBECONFIG: await server.kubeconfig('nobody') }
     const gone = {
       KUBECONFIG: await server.kubeconfig('admin', `https://127.0.0.1:${await freePort()}`),
     }
     for (const [line, kubeconfig, message] of [
-      ['get retpol -A', nobody, /retentionpolicies\.looptrace\.dev.*forbidden/i],
+      ['get retpol -A', unprivileged, /retentionpolicies\.looptrace\.dev.*forbidden/i],
       [`get retpol two -n ${namespace}`, env, /"two" not found/],
       ['get -A', gone, /no answer .*ECONNREFUSED/],
       ['get -A', {}, /reading the kube context failed/],

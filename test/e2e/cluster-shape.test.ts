@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { type RawPost, rawPost } from '../support/raw-post.ts'
 import { runRole, startService } from '../support/service.ts'
 
-/** What holds because the roles are processes of their own; the client suite shows the rest. */
+/** Behaviour that depends on separate processes for the roles; the client suite tests the rest. */
 let cluster: Cluster
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function statusOf({ answer }: RawPost): Promise<number> {
 
 const api = () => apiByKey({ api_url: cluster.api.base_url, login: cluster.login })
 
-/** For what comes soon, also on a busy machine. */
+/** For results that follow soon, also on a busy machine. */
 const patience = { timeout_ms: 30_000, interval_ms: 50 }
 
 function callsOf(task_id: string, calls: number): Promise<Record<string, unknown>> {
@@ -64,7 +64,7 @@ describe('each role', () => {
   test.each([
     ['proxy', (url: string) => url.startsWith('/v1/')],
     ['api', (url: string) => !url.startsWith('/v1/')],
-  ] as const)('%s serves its routes and describes just these', async (role, isOwn) => {
+  ] as const)('%s serves its routes and describes exactly these', async (role, isOwn) => {
     const answer = await fetch(`${cluster[role].base_url}/openapi.json`)
     const document = (await answer.json()) as { paths: object }
     const urls = routeCatalogue().map(({ url }) => url)
@@ -76,7 +76,7 @@ describe('each role', () => {
     }
   })
 
-  test('answers probes and metrics; the worker listens for nothing else', async () => {
+  test('serves probes and metrics; the worker listens on no other port', async () => {
     expect(cluster.worker.base_url).toBe('')
     for (const { management_url } of roles()) {
       expect(await probe(management_url, '/livez')).toBe(200)
@@ -87,7 +87,7 @@ describe('each role', () => {
 })
 
 describe('migrate', () => {
-  test('twice at once, on stores that are current: both are content, no second login', async () => {
+  test('twice at once, on current stores: both succeed, without a second login', async () => {
     const runs = await Promise.all([
       runRole('migrate', cluster.env),
       runRole('migrate', cluster.env),
@@ -131,7 +131,7 @@ describe('a second process of each role', () => {
   })
 })
 
-test('a key made at the api works at the proxy, and stops when it is revoked', async () => {
+test('a key created at the api works at the proxy, and stops working when it is revoked', async () => {
   const token = await tokenApi()
   const keys = `/api/v2/access/projects/${cluster.login.project_id}/api-keys`
   const made = await token.post(keys, { name: 'short-lived' })
@@ -158,7 +158,7 @@ describe('a role that stops', () => {
     expect(await callsOf('rolling', 1)).toMatchObject({ errors: 0, cancelled: 0 })
   })
 
-  test('as worker leaves what comes meanwhile in the queue', async () => {
+  test('as worker leaves messages that arrive in between in the queue', async () => {
     expect(await cluster.worker.stop()).toBe(0)
     const calls = Array.from({ length: 5 }, () => complete('while no worker runs'))
     expect(await Promise.all(calls.map(statusOf))).toEqual(Array(5).fill(200))

@@ -8,7 +8,7 @@ import { type ProviderProcess, startProviderProcess } from '../support/provider.
 import { type Service, startService } from '../support/service.ts'
 import { indentedCommands, runShell, shellBlocks } from '../support/shell-commands.ts'
 
-/** Whoever pastes the commands of README, the first guide and the greeting gets what they promise. */
+/** Pasting the commands of README, the first guide and the greeting gives the promised results. */
 let parts: AsyncDisposableStack
 let service: Service
 let provider: ProviderProcess
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => parts.disposeAsync())
 
-/** What a reader puts in: the address, the key and the password that their own start printed. */
+/** Inserts the address, the key and the password that a reader's own start printed. */
 function filledIn(commands: string): string {
   return commands
     .replaceAll('http://127.0.0.1:8080', service.base_url)
@@ -46,8 +46,8 @@ function filledIn(commands: string): string {
 const elsewhere = /^(make|helm|kubectl) /
 
 /**
- * Runs the blocks in order, each in a shell that has what the earlier ones exported. A block that
- * fails is run again for a while: what was recorded is readable a moment later.
+ * Runs the blocks in order, each in a shell with the variables that earlier ones exported. A
+ * failing block is repeated for a while, because records become readable with a delay.
  */
 async function paste(blocks: readonly string[]): Promise<Map<string, string>> {
   const outputs = new Map<string, string>()
@@ -72,7 +72,7 @@ async function paste(blocks: readonly string[]): Promise<Map<string, string>> {
   return outputs
 }
 
-/** The output of the one block that has this text. */
+/** The output of the one block that contains this text. */
 function outputOf(outputs: Map<string, string>, text: string): string {
   const found = [...outputs].filter(([block]) => block.includes(text))
   expect(found.map(([block]) => block)).toHaveLength(1)

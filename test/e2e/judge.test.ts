@@ -8,7 +8,7 @@ import { startSingleMachine } from '../support/single-machine.ts'
 
 const breach = '{"breaches":[{"statement":0,"answer":0,"why":"A bargain is cheap."}]}'
 
-test('role all asks the judge of its configuration, and its key is nowhere', async () => {
+test('role all asks the configured judge, and its key appears nowhere', async () => {
   const secrets = new Secrets()
   const key = secrets.add('key of the judge', 'sk-judge-9XbV2mZ4rL8sD1fG6hJ3kP5n')
   await using judge = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })

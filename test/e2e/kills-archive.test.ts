@@ -75,7 +75,7 @@ afterAll(async () => {
 })
 
 type Worker = {
-  /** Resolves when the process says that it is about to do the step for the nth time. */
+  /** Resolves when the process announces the step for the nth time. */
   reached(step: string): Promise<void>
   kill(): Promise<void>
 }
@@ -87,12 +87,12 @@ function startProcess(): Worker {
   })
   children.add(child)
   const exited = new Promise((resolve) => child.once('exit', resolve))
-  const said = new Set<string>()
-  createInterface({ input: child.stdout }).on('line', (line) => said.add(line))
+  const messages = new Set<string>()
+  createInterface({ input: child.stdout }).on('line', (line) => messages.add(line))
   return {
     reached: async (step) => {
       const about = { timeout_ms: 30_000, interval_ms: 1 }
-      await eventually(`step ${step}`, () => said.has(step), about)
+      await eventually(`step ${step}`, () => messages.has(step), about)
     },
     kill: async () => {
       child.kill('SIGKILL')
@@ -120,7 +120,10 @@ async function enqueueRestore({ id: archive_run_id, project_id, result }: Job) {
   return { job, slice_id }
 }
 
-/** The archive has each row once, every file is what the manifest says, and nothing else is there. */
+/**
+ * Expects that the archive has each row once, every file matches the manifest, and there are no
+ * other files.
+ */
 async function expectWhole(job: Job): Promise<void> {
   expect(job).toMatchObject({ state: 'succeeded', result: { verified: true, rows, files } })
   const manifest = JSON.parse(
@@ -144,7 +147,7 @@ async function expectRestored(slice_id: string): Promise<void> {
     .executeTakeFirstOrThrow()
   expect(slice).toMatchObject({ state: 'ready', row_count: rows })
   for (const kind of ['observations', 'traces', 'events', 'links', 'correlations']) {
-    // Each record of these tests has a trace of its own; a file that came twice lies twice.
+    // Each record of these tests has its own trace; a duplicated file would duplicate traces.
     const sql = `SELECT uniqExact(trace_id) AS n FROM restored_${kind} WHERE slice_id = {slice:UUID}`
     const [found] = await columnar.query<{ n: string }>(sql, { slice: slice_id })
     expect({ kind, rows: Number(found?.n) }).toEqual({ kind, rows: days * each })
@@ -153,7 +156,7 @@ async function expectRestored(slice_id: string): Promise<void> {
 
 describe('an archive run whose process is killed', () => {
   test.each(['put 1', 'stored 4', 'get 17', 'manifest 1'])(
-    'at %s is taken over and comes to the same',
+    'at %s is taken over with the same result',
     async (step) => {
       const { id } = await enqueueArchive(await newProject())
       const first = startProcess()
@@ -166,7 +169,7 @@ describe('an archive run whose process is killed', () => {
     },
   )
 
-  test('again and again comes to an end all the same', async () => {
+  test('again and again still completes', async () => {
     const { id } = await enqueueArchive(await newProject())
     for (const step of ['put 6', 'put 6', 'stored 6']) {
       const process = startProcess()
@@ -226,7 +229,7 @@ test('two workers share runs: each run is done once', async () => {
   await Promise.all(workers.map((worker) => worker.kill()))
 })
 
-test('a store of archives that goes away in the middle is waited for', async () => {
+test('a run waits for a store of archives that is temporarily unavailable', async () => {
   const { id } = await enqueueArchive(await newProject())
   const worker = startProcess()
   await worker.reached('put 5')

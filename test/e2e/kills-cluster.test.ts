@@ -13,26 +13,26 @@ import { openTestColumnar } from '../support/single-machine.ts'
 import { type TcpGate, tcpGate } from '../support/tcp-gate.ts'
 
 /**
- * kill -9 under load on every way in at once, each process of a cluster in turn. The long run is
- * `KILLS=20 npx vitest run test/e2e/kills-cluster.test.ts`.
+ * kill -9 under load on every ingest path at once, for each process of a cluster in turn. The long
+ * run is `KILLS=20 npx vitest run test/e2e/kills-cluster.test.ts`.
  */
 const kills = killsOfRun(2)
-/** So much is taken between two kills. */
-const between = 60
+/** Parcels accepted between two kills. */
+const between = 30
 const back_ms_max = 30_000
 const youngDeaths_max = 10
 const grownUp_ms = 11_000
 
 let cluster: Cluster
 let columnar: Columnar
-/** Edges reach the queue through this gate in the tests of the network; the worker never does. */
+/** In the network tests edges reach the queue through this gate; the worker never does. */
 let gate: TcpGate
 
 beforeAll(async () => {
   cluster = await startCluster({
     env: {
-      // Batches follow each other closely, so that a kill meets one in the making; what a killed
-      // worker held comes again soon.
+      // Batches follow each other closely, so that a kill meets an unfinished one; messages of a
+      // killed worker are redelivered soon.
       LOOPTRACE_INGEST_BATCH_WAIT_MS: '20',
       LOOPTRACE_INGEST_ACK_WAIT_MS: '2000',
       LOOPTRACE_INGEST_TAKE_OVER_MS: '2000',
@@ -70,9 +70,9 @@ function start(options: IngestRunOptions): IngestRun {
 }
 
 test(
-  'a killed worker: everything is stored once, and the ledger says so',
+  'a killed worker: everything is stored once, and the ledger agrees',
   async () => {
-    // Without merges the rows of redelivered batches stay, and every reader has to do without them.
+    // Without merges the rows of redelivered batches stay, and readers must ignore them.
     await columnar.command('system stop merges')
     const before = await proxyCounts()
     const load = start({ run: 'worker' })
@@ -81,7 +81,7 @@ test(
       () => holdBeforeRollUp(cluster.postgres.server().url),
       () => holdInsert(cluster.clickhouse.server().pid(), () => load.until(between)),
     ]
-    // At least once in each place.
+    // At least once at each point.
     const workerKills = Math.max(kills, places.length)
     for (let kill = 0; kill < workerKills; kill += 1) {
       await load.until(between)
@@ -101,9 +101,9 @@ test(
 )
 
 test(
-  'a killed edge: what was answered with 200 is stored, to the last span',
+  'a killed edge: every span that was answered 200 is stored',
   async () => {
-    // What the edge alone knows, exports without one valid span, it may take with it.
+    // Exports without a valid span, which only the edge knows, may be lost with it.
     const { published } = await proxyCounts()
     const load = start({ run: 'edge', all_bad: false, calls_may_be_lost: true })
     const publishedByKilled = await killAgainAndAgain(load, cluster.proxy)
@@ -116,7 +116,7 @@ test(
 )
 
 test(
-  'a killed api: what was answered with 202 is stored, and a key is one request',
+  'a killed api: every record that was answered 202 is stored, and a key is one request',
   async () => {
     const clients = { protobuf: 1, grpc: 1, api: 4 }
     const load = start({ run: 'api', all_bad: false, clients })
@@ -126,7 +126,7 @@ test(
   msFor(kills),
 )
 
-/** Resolves with how many completions the killed processes had certainly handed to the queue. */
+/** Resolves with the number of completions that the killed processes had certainly published. */
 async function killAgainAndAgain(load: IngestRun, service: RestartableService): Promise<number> {
   let published = 0
   for (let kill = 0; kill < kills; kill += 1) {
@@ -142,13 +142,13 @@ async function killAgainAndAgain(load: IngestRun, service: RestartableService): 
 const proxyCounts = () => recordCounts(cluster.proxy.management_url)
 
 test(
-  'a killed nats-server: what it had not acknowledged comes again, once',
+  'a killed nats-server: unacknowledged messages are published again, once',
   async () => {
     const before = await proxyCounts()
     const load = start({ run: 'nats' })
     for (let kill = 0; kill < kills; kill += 1) {
       await load.until(between)
-      // What it has been sent and has not acknowledged is gone with it.
+      // Messages that it received and had not acknowledged are lost with it.
       cluster.nats.pause()
       await load.until(between)
       await cluster.nats.kill()
@@ -163,7 +163,7 @@ test(
 )
 
 test(
-  'a killed ClickHouse: batches wait for it, and go in once',
+  'a killed ClickHouse: batches wait for it, and are inserted once',
   async () => {
     const load = start({ run: 'clickhouse' })
     await killStores(load, () => cluster.clickhouse.server().pid())
@@ -173,7 +173,7 @@ test(
 )
 
 test(
-  'a killed PostgreSQL: batches wait for it, and go in once',
+  'a killed PostgreSQL: batches wait for it, and are inserted once',
   async () => {
     const load = start({ run: 'postgres' })
     await killStores(load, () => cluster.postgres.server().pid)
@@ -183,8 +183,8 @@ test(
 )
 
 /**
- * Kills a store's process and waits for the one that its supervisor starts. A supervisor gives a
- * server up that dies young again and again, so in a long run each gets older than that.
+ * Kills a store's process and waits for the one that its supervisor starts. A supervisor gives up a
+ * server that repeatedly dies young, so in a long run each lives longer than that.
  */
 async function killStores(load: IngestRun, pid: () => number | undefined): Promise<void> {
   for (let kill = 0; kill < kills; kill += 1) {
@@ -205,13 +205,13 @@ async function restartEdges(): Promise<void> {
   await Promise.all([cluster.proxy.start(throughGate), cluster.api.start(throughGate)])
 }
 
-test('the network between edges and the queue is cut: all is spooled, and nothing comes twice', async () => {
+test('the network between edges and the queue is cut: everything is spooled, and nothing is duplicated', async () => {
   await restartEdges()
   const load = start({ run: 'cut' })
   const before = await proxyCounts()
   for (let cut = 0; cut < 3; cut += 1) {
     await load.until(between)
-    // The queue takes what is published, and its acknowledgement never arrives.
+    // The queue stores published messages, and its acknowledgements never arrive.
     gate.mute()
     await load.until(between / 4)
     gate.close()
@@ -226,7 +226,7 @@ test('the network between edges and the queue is cut: all is spooled, and nothin
   expect(accounts.otlp.untold).toBe(0)
 }, 300_000)
 
-test('edges that start while the queue is unavailable take everything', async () => {
+test('edges that start while the queue is unavailable accept everything', async () => {
   gate.close()
   await restartEdges()
   const load = start({ run: 'away', all_bad: false, calls_may_be_lost: true })
@@ -239,6 +239,6 @@ test('edges that start while the queue is unavailable take everything', async ()
   expect(accounts.otlp.untold).toBe(0)
 }, 300_000)
 
-test('the roles said nothing that they should not', () => {
+test('the roles logged nothing unexpected', () => {
   expect(cluster.output()).not.toContain('ledger entries were dropped')
 })

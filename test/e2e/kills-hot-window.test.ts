@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => hot?.close())
 
-/** Runs a worker until it has begun with so many hours, and kills it. */
+/** Runs a worker until it has started this many hours, and kills it. */
 async function workAndDie(hours: number): Promise<string[]> {
   const args = [program, hot.url, JSON.stringify(hot.clickhouse)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -32,7 +32,7 @@ async function workAndDie(hours: number): Promise<string[]> {
   return begun
 }
 
-test('a hot window is filled by workers that are killed, each going on where one was', async () => {
+test('a hot window is filled by workers that are killed, each continuing where the last one was', async () => {
   const project_id = await hot.newProject()
   const now = BigInt(hot.clock.at_ms) * 1_000_000n
   const rows = Array.from({ length: 400 }, (_, at) =>

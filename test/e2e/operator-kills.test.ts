@@ -21,13 +21,13 @@ afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 type Act = (place: ProductPlace) => Promise<unknown>
 type Happening = {
-  /** What was there and followed before; nothing when left out. */
+  /** An earlier state that was reconciled; empty by default. */
   before?: Act
   act: Act
   isDone: Act
-  /** No leak, no duplicate, and the status is true. */
+  /** Expects no leak, no duplicate, and a true status. */
   expectWhole: Act
-  /** At least so many writes: a test that kills nobody proves nothing. */
+  /** Minimum number of writes: a test without a kill proves nothing. */
   writes: number
 }
 
@@ -170,7 +170,7 @@ test.each([
   ...Object.entries(policies).map(([what, it]) => ['RetentionPolicy', what, it] as const),
   ...Object.entries(accounts).map(([what, it]) => ['LooptraceServiceAccount', what, it] as const),
 ])(
-  'a %s that %s: killed at each write, run again, and all is as it should be',
+  'a %s that %s: killed at each write and run again, it ends correctly',
   async (_kind, _what, { before, act, isDone, expectWhole, writes }) => {
     const killed = await killAtEachWrite<ProductPlace>({
       place: async () => {
@@ -193,7 +193,7 @@ test.each([
   },
 )
 
-/** With KILLS=processes each operator is a process that gets SIGKILL: as true as it gets, and slow. */
+/** With KILLS=processes each operator is a process that gets SIGKILL: most realistic, and slow. */
 const as_processes = process.env['KILLS'] === 'processes'
 
 async function doomed({ namespace }: ProductPlace, write: number) {
@@ -242,7 +242,10 @@ async function expectAccount(place: ProductPlace, wanted: Wanted): Promise<void>
   await expectKeys(place, wanted)
 }
 
-/** Each declared key stands in its Secret and is good; besides, those that end soon and no others. */
+/**
+ * Each declared key is in its Secret and valid; the only other valid keys are those that expire
+ * soon.
+ */
 async function expectKeys(place: ProductPlace, { keys, scopes, ending = [] }: Wanted) {
   const secrets = await place.secrets()
   expect([...secrets.keys()].sort()).toEqual(keys.map((name) => `key-${name}`).sort())
@@ -257,7 +260,7 @@ async function expectKeys(place: ProductPlace, { keys, scopes, ending = [] }: Wa
   }
 }
 
-/** The status tells of the keys that are in the Secrets. */
+/** The status lists the keys that are in the Secrets. */
 async function statusNamesKeys(place: ProductPlace): Promise<boolean> {
   const [resource, secrets] = [await place.accounts.read('a'), await place.secrets()]
   const named: { prefix: string; secretName: string }[] = resource?.status?.keys ?? []

@@ -33,9 +33,9 @@ describe('a cluster that was restored from a backup', () => {
     ['with annotations', { annotated: true, secrets: 'kept' }],
     ['without annotations', { annotated: false, secrets: 'kept' }],
     ['without Secrets', { annotated: true, secrets: 'lost' }],
-    ['with Secrets that nobody owns', { annotated: false, secrets: 'ownerless' }],
+    ['with Secrets without an owner', { annotated: false, secrets: 'ownerless' }],
   ])(
-    '%s: no status and other uids, and nothing is made twice',
+    '%s: without status and with other uids, nothing is created twice',
     async (_how, { annotated, secrets }) => {
       const place = await productPlace(cluster)
       const before = await followed(place)
@@ -61,12 +61,12 @@ describe('a cluster that was restored from a backup', () => {
 })
 
 describe('two policies for one project', () => {
-  test('one by its name and one by its id, both there before the operator: the older one', async () => {
+  test('one by its name and one by its id, both created before the operator: the older one', async () => {
     const place = await productPlace(cluster)
     const name = `project ${place.namespace}`
     const project = await cluster.service.project(name)
     await place.policies.apply('older', policyOf({ name }, 10))
-    // Their age is told in whole seconds.
+    // Creation times have a resolution of a second.
     await eventually('a second has passed', async () => {
       const { metadata } = await place.policies.read('older')
       return Date.now() - Date.parse(metadata.creationTimestamp) > 1_100
@@ -88,7 +88,7 @@ describe('two policies for one project', () => {
     expect(await days()).toBe(20)
   })
 
-  test('in two namespaces: the same, and the service is left to none when both are gone', async () => {
+  test('in two namespaces: the same, and the service has no policy when both are deleted', async () => {
     const [one, two] = [await productPlace(cluster), await productPlace(cluster)]
     const projectRef = { id: one.project }
     await using _on = await productOperator(cluster, [one.namespace, two.namespace])
@@ -120,7 +120,7 @@ async function followed(place: ProductPlace) {
 
 const jsonPatch = 'application/json-patch+json'
 
-/** Lost without the operator, and made anew from what a backup has: never a status. */
+/** Deleted without the operator, and created from a backup, which never has a status. */
 async function restore(own: Resources, annotated: boolean): Promise<void> {
   const { metadata, spec } = await own.read('a')
   const body = [{ op: 'remove', path: '/metadata/finalizers' }]
@@ -132,7 +132,7 @@ async function restore(own: Resources, annotated: boolean): Promise<void> {
   if (status >= 300) throw new Error(text)
 }
 
-/** There is no garbage collector here: a Secret that is kept names an owner that is no more. */
+/** No garbage collector runs here: a retained Secret names an owner that no longer exists. */
 async function restoreSecret(namespace: string, how: string): Promise<void> {
   const path = `/api/v1/namespaces/${namespace}/secrets/key`
   if (how === 'lost') await cluster.server.tell('DELETE', path)

@@ -13,7 +13,7 @@ import { grant, type Rule, without } from '../support/kube/operator-rules.ts'
 import { type ProductPlace, productPlace } from '../support/kube/product-cluster.ts'
 import { installKinds, readyOf } from '../support/kube/resources.ts'
 
-/** Each right of the chart's own role, and that it is one short. */
+/** Each permission of the chart's own role, and the operator's report when it is missing. */
 const rules = await chartRules()
 const rights = rules.flatMap(({ resources, verbs }) =>
   resources.flatMap((resource) => verbs.map((verb) => ({ verb, resource }))),
@@ -21,8 +21,8 @@ const rights = rules.flatMap(({ resources, verbs }) =>
 const userOf = (n: number) => `system:serviceaccount:agents:one-short-${n}`
 
 /**
- * Rights that an ordinary life does without: a read after a conflict, a plug-in of admission that
- * few clusters turn on, events that are gathered into series.
+ * Permissions that normal operation does not need: a read after a conflict, an admission plug-in
+ * that few clusters enable, events that are aggregated into series.
  */
 const seldom = new Set([
   ...kinds.flatMap(({ plural }) => [`get ${plural}`, `update ${plural}/finalizers`]),
@@ -42,13 +42,13 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-test('the chart gives rights by name, and not by asterisks', () => {
+test('the chart grants permissions by name, without wildcards', () => {
   expect(rights.length).toBeGreaterThan(15)
   expect(rights.flatMap(({ verb, resource }) => [verb, resource])).not.toContain('*')
 })
 
 test.concurrent.each(rights.map((right, n) => ({ ...right, n })))(
-  'one short of the chart’s role: without $verb on $resource that is what it says',
+  'without $verb on $resource, which the chart’s role has, the operator reports exactly that',
   async ({ verb, resource, n }) => {
     const user = userOf(n)
     await grant(server, without(rules, verb, resource), user)
@@ -77,7 +77,9 @@ test.concurrent.each(rights.map((right, n) => ({ ...right, n })))(
   },
 )
 
-/** All that happens to resources in a life: they are made, changed, lose a Secret and are deleted. */
+/**
+ * Everything that happens to resources: they are created, changed, lose a Secret and are deleted.
+ */
 async function live(place: ProductPlace): Promise<void> {
   const { policies, accounts, project, namespace } = place
   const projectRef = { id: project }
@@ -93,7 +95,7 @@ async function live(place: ProductPlace): Promise<void> {
     body: { stringData: { 'api-key': 'mine' } },
     type: 'application/merge-patch+json',
   })
-  await eventually('the key is another one', async () => {
+  await eventually('the key has changed', async () => {
     const now = (await place.secrets()).get('key')?.data['api-key']
     return now !== 'mine' && now !== before
   })
@@ -107,7 +109,7 @@ async function conditionsName(place: ProductPlace, names: (text: string) => bool
   return both.some((resource) => names(String(readyOf(resource)?.message ?? '')))
 }
 
-/** Once it may, it brings everything to the end that it would have come to anyway. */
+/** With the permission, the operator completes everything. */
 async function expectNothingLeft(place: ProductPlace, operator: TestOperator): Promise<void> {
   for (const own of [place.policies, place.accounts]) {
     if ((await own.read('a')) === undefined) continue
@@ -119,7 +121,7 @@ async function expectNothingLeft(place: ProductPlace, operator: TestOperator): P
   expect((await place.policy()).managed_by).toBeNull()
 }
 
-/** What the chart lets its operator do, apart from its Lease. */
+/** The permissions that the chart grants to its operator, apart from its Lease. */
 async function chartRules(): Promise<Rule[]> {
   const objects = await renderedObjects()
   const role = objects.find(

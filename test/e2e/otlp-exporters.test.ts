@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => machine?.[Symbol.asyncDispose]())
 
-/** Runs an unmodified exporter, which is given an endpoint and a key; resolves with the trace id. */
+/** Runs an unmodified exporter with an endpoint and a key; resolves with the trace id. */
 type RunExporter = (task_id: string) => Promise<string>
 
 const base_url = () => machine.service.base_url
@@ -72,13 +72,13 @@ const exporters: [string, RunExporter][] = [
   ['opentelemetry-exporter-otlp-proto-grpc of Python', (task) => byPython('grpc', grpc(), task)],
 ]
 
-/** `service.version` has no option of its own. */
+/** `service.version` has no dedicated option. */
 const resource = { OTEL_RESOURCE_ATTRIBUTES: 'service.version=1.2.3' }
 
 beforeAll(() => void Object.assign(process.env, resource))
 afterAll(() => removeVariables(resource))
 
-test.each(exporters)('%s: what it sends is stored, and shown', async (name, run) => {
+test.each(exporters)('%s: its spans are stored and can be read', async (name, run) => {
   const before = await otlpLedger()
   const task_id = `run of ${name}`
   const trace_id = await run(task_id)
@@ -127,7 +127,7 @@ test.each(exporters)('%s: what it sends is stored, and shown', async (name, run)
   })
 })
 
-test('gzip was really sent', async () => {
+test('the exporter really sends gzip', async () => {
   const value = await scrape(machine.service.management_url)
   const bytes = (state: string) =>
     value('looptrace_otlp_received_bytes_total', { transport: 'http', state })
@@ -154,7 +154,7 @@ function asUuid(hex: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** One agent run, traced with sdk-node: the same that otlp_exporter.py traces. */
+/** One agent run, traced with sdk-node, the same that otlp_exporter.py traces. */
 async function byNode(task_id: string, traceExporter: ProtobufExporter | GrpcExporter) {
   const sdk = new NodeSDK({ traceExporter, serviceName: 'node-shop', instrumentations: [] })
   sdk.start()
@@ -200,7 +200,7 @@ async function byPython(transport: 'http' | 'grpc', endpoint: string, task_id: s
   return written.trim()
 }
 
-/** The variables hold while the work makes its exporter and exports. */
+/** Sets the variables while the work creates its exporter and exports. */
 async function withEnvironment<T>(
   variables: Record<string, string>,
   work: () => Promise<T>,

@@ -18,13 +18,13 @@ beforeAll(async () => {
   runs = await runLibraries(libraries)
 })
 
-test('the ledger balances: all that was sent is stored', () => {
+test('the ledger balances: everything that was sent is stored', () => {
   const items = libraries.reduce((sum, library) => sum + library.items, 0)
   const sums = { accepted: items, stored: items, rejected: 0, pending: 0, lost: 0, masked: 0 }
   expect(runs.ledger).toMatchObject(sums)
 })
 
-test('the programs really asked the provider', () => {
+test('the programs really called the provider', () => {
   expect(runs.requests_of_provider).toBe(libraries.length * 5)
 })
 
@@ -54,8 +54,8 @@ describe.each(libraries)('$library of $language', (library) => {
     const call = onlyCall(run(), 'plain')
     expect(call).toMatchObject({ ...answered, ...library.usage.whole, streamed: false })
     expect(call.cost_usd).toMatch(/^0\.0000/)
-    expect(said(call.input)).toEqual(asked('plain: where is parcel 7?'))
-    expect(said(call.output)).toEqual([['assistant', 'Parcel 7 left Zürich at noon. 📦']])
+    expect(messagesOf(call.input)).toEqual(asked('plain: where is parcel 7?'))
+    expect(messagesOf(call.output)).toEqual([['assistant', 'Parcel 7 left Zürich at noon. 📦']])
     expect([call.tool_calls, call.tool_results]).toEqual([[], []])
   })
 
@@ -67,8 +67,8 @@ describe.each(libraries)('$library of $language', (library) => {
       ...(library.usage.streamed === noUsage && { cost_usd: null, price_version: '' }),
       ...library.stream,
     })
-    expect(said(call.input)).toEqual(asked('stream: where is parcel 7?'))
-    expect(said(call.output)).toEqual([['assistant', 'Parcel 7 left Zürich at noon. 📦']])
+    expect(messagesOf(call.input)).toEqual(asked('stream: where is parcel 7?'))
+    expect(messagesOf(call.output)).toEqual([['assistant', 'Parcel 7 left Zürich at noon. 📦']])
     const took_ms = Number(call.end_time - call.start_time) / 1e6
     if (library.has_time_to_first_token) {
       expect(call.time_to_first_token_ms).toBeGreaterThan(0)
@@ -76,7 +76,7 @@ describe.each(libraries)('$library of $language', (library) => {
     } else expect(call.time_to_first_token_ms).toBeNull()
   })
 
-  test('a tool: the call that is asked for, and its result in the next request', () => {
+  test('a tool: the requested call, and its result in the next request', () => {
     const [asking, answering, ...more] = callsOf(run(), 'tools')
     expect(more).toEqual([])
     expect(asking).toMatchObject({
@@ -93,9 +93,9 @@ describe.each(libraries)('$library of $language', (library) => {
       tool_calls: [],
       tool_results: [{ tool_call_id: 'call_weather_1', content: '{"celsius":7}' }],
     })
-    const roles = said(answering?.input ?? '').map(([role]) => role)
+    const roles = messagesOf(answering?.input ?? '').map(([role]) => role)
     expect(roles).toEqual(['system', 'user', 'assistant', 'tool'])
-    expect(said(answering?.output ?? '')).toEqual([['assistant', 'It is 7 °C in Zürich.']])
+    expect(messagesOf(answering?.output ?? '')).toEqual([['assistant', 'It is 7 °C in Zürich.']])
   })
 
   test('a refused call', () => {
@@ -115,10 +115,10 @@ describe.each(libraries)('$library of $language', (library) => {
       finish_reason: '',
       cost_usd: null,
     })
-    expect(said(calls[0]?.input ?? '')).toEqual(asked('refused: at once'))
+    expect(messagesOf(calls[0]?.input ?? '')).toEqual(asked('refused: at once'))
   })
 
-  test('what was said is in no attribute; the rest stays there', () => {
+  test('content is in no attribute; other attributes stay', () => {
     for (const row of Object.values(run().rows).flat()) {
       const attributes = JSON.stringify(row.attributes)
       for (const words of ['arcel 7', 'track parcels', 'celsius', 'at once', '°C']) {
@@ -189,7 +189,7 @@ function onlyCall(run: LibraryRun, name: string): Observation {
   return call
 }
 
-/** The topmost span above a call; undefined when one on the way is not there. */
+/** The topmost span above a call; undefined if an ancestor is missing. */
 function rootOf(rows: Observation[], row: Observation): Observation | undefined {
   if (row.parent_observation_id === '') return row
   const parent = rows.find(({ observation_id }) => observation_id === row.parent_observation_id)
@@ -203,8 +203,8 @@ const asked = (question: string) => [
 
 type Message = { role: string; content?: string; parts?: { content?: string }[] }
 
-/** Role and text of each message, whichever way it is written. */
-function said(json: string): [string, string][] {
+/** Role and text of each message, in either format. */
+function messagesOf(json: string): [string, string][] {
   const messages = JSON.parse(json) as Message[]
   return messages.map(({ role, content, parts = [] }) => [
     role,

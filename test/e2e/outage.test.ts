@@ -37,7 +37,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-test('with every store away clients are served, and nothing is lost afterwards', async () => {
+test('with every store unavailable clients are served, and nothing is lost afterwards', async () => {
   const load = loadOf({ run: 'outage' })
   await untilCalls(load, enoughCalls)
   await stopStores()
@@ -66,7 +66,7 @@ test('with every store away clients are served, and nothing is lost afterwards',
   await expectRollUps(reader(), recorded)
 }, 300_000)
 
-test('a proxy that is started again while NATS is away keeps its spool', async () => {
+test('a proxy that restarts while NATS is unavailable keeps its spool', async () => {
   await cluster.nats.stop()
   const first = await callsOf({ run: 'restart-1', calls_max: 20 })
   await cluster.proxy.stop()
@@ -81,7 +81,7 @@ test('a proxy that is started again while NATS is away keeps its spool', async (
   const calls = [...first, ...second]
   const recorded = await recordedOf(columnar, 'restart-')
   const account = accountOf(calls, recorded)
-  printCounts('cluster, proxy restarted while NATS is away', {
+  printCounts('cluster, proxy restarted while NATS is unavailable', {
     ...account,
     counted_as_lost: counted.lost,
   })
@@ -89,7 +89,7 @@ test('a proxy that is started again while NATS is away keeps its spool', async (
   expectFaithfulRows(calls, recorded)
 }, 180_000)
 
-test('what has no room in the spool is counted as lost, and clients are served', async () => {
+test('records without room in the spool are counted as lost, and clients are served', async () => {
   await cluster.proxy.stop()
   await cluster.proxy.start({ LOOPTRACE_SPOOL_BYTES_MAX: `${spool_bytes_min}` })
   await cluster.nats.stop()
@@ -103,7 +103,7 @@ test('what has no room in the spool is counted as lost, and clients are served',
   const counted = await untilQuiet()
   const recorded = await recordedOf(columnar, 'bound')
   const account = accountOf(calls, recorded)
-  printCounts('cluster, a spool of 1 MiB while NATS is away', {
+  printCounts('cluster, a spool of 1 MiB while NATS is unavailable', {
     ...account,
     counted_as_lost: counted.lost,
   })
@@ -114,7 +114,7 @@ test('what has no room in the spool is counted as lost, and clients are served',
   await expectRollUps(reader(), recorded)
 }, 180_000)
 
-test('a full spool: exporters are told to come later, completions go on, the ledger counts', async () => {
+test('a full spool: exporters get a retryable answer, completions continue, the ledger counts', async () => {
   await restartEdges({ LOOPTRACE_SPOOL_BYTES_MAX: `${spool_bytes_min}` })
   const from_ms = Date.now()
   await cluster.nats.stop()
@@ -129,8 +129,9 @@ test('a full spool: exporters are told to come later, completions go on, the led
     () => ['api', 'protobuf'].every((way) => refused(load.parcels, way).length > 2),
     { timeout_ms: 60_000 },
   )
-  const told = await Promise.all((['protobuf', 'json', 'grpc', 'api'] as const).map(oneOf))
-  for (const one of told) expect(one).toMatchObject({ outcome: 'refused', may_retry_after: true })
+  const outcomes = await Promise.all((['protobuf', 'json', 'grpc', 'api'] as const).map(oneOf))
+  for (const one of outcomes)
+    expect(one).toMatchObject({ outcome: 'refused', may_retry_after: true })
 
   const calls = startLoad({
     ...{ base_url: () => cluster.proxy.base_url, project_key: cluster.login.project_key },
@@ -139,7 +140,7 @@ test('a full spool: exporters are told to come later, completions go on, the led
   await eventually('the calls are answered', () => calls.calls.length === 30, {
     timeout_ms: 30_000,
   })
-  // It tries for some seconds before it gives a record up; others are in the spool or on their way.
+  // It retries for some seconds before it drops a record; others are in the spool or in flight.
   await eventually('records are lost', async () => (await pendingCalls()) === 0, {
     timeout_ms: 30_000,
     interval_ms: 50,
@@ -195,15 +196,15 @@ function refused(parcels: readonly { way: ParcelWay; told: readonly Told[] }[], 
     .flatMap(({ told }) => told.filter(({ outcome }) => outcome === 'refused'))
 }
 
-/** Sends one parcel that no spool of the smallest size has room for beside others. */
+/** Sends one parcel that is too large for the remaining room of the smallest spool. */
 async function oneOf(way: ParcelWay): Promise<Told> {
   const about = { run: 'refused', client: 9, number: 0, padding_bytes: 400_000 }
   const parcel = parcelOf({ way, ...about })
   if (way !== 'grpc') return httpSender(targets())(parcel)
   const grpc = grpcSender(targets())
-  const told = await grpc.send(parcel)
+  const outcome = await grpc.send(parcel)
   grpc.close()
-  return told
+  return outcome
 }
 
 function loadOf(options: Partial<LoadOptions> & { run: string }): Load {
@@ -216,7 +217,7 @@ function loadOf(options: Partial<LoadOptions> & { run: string }): Load {
   })
 }
 
-/** Sends a set number of calls. */
+/** Sends a fixed number of calls. */
 async function callsOf(options: { run: string; calls_max: number; padding_bytes?: number }) {
   const load = loadOf(options)
   await untilCalls(load, options.calls_max)
@@ -244,7 +245,7 @@ function reader() {
   return { api_url: cluster.api.base_url, project_key: cluster.login.project_key }
 }
 
-/** The API says which store is away; the process itself is alive and not ready. */
+/** The API names the unavailable store; the process itself is alive and not ready. */
 async function expectHonestApi(): Promise<void> {
   const { api_url, project_key } = reader()
   const tasks = await fetch(`${api_url}/api/v1/tasks`, { headers: { 'x-api-key': project_key } })
@@ -264,7 +265,7 @@ async function expectHonestApi(): Promise<void> {
   expect((await fetch(`${cluster.proxy.management_url}/readyz`)).status).toBe(200)
 }
 
-/** With PostgreSQL alone there are tasks, but what was said in them is in the other store. */
+/** With only PostgreSQL, tasks can be read; their content is in the other store. */
 async function expectHonestTimeline(task_id: string): Promise<void> {
   const { api_url, project_key } = reader()
   const headers = { 'x-api-key': project_key }
@@ -280,7 +281,7 @@ async function expectHonestTimeline(task_id: string): Promise<void> {
   expect(await ready.text()).toMatch(/^ok postgres\nno clickhouse/)
 }
 
-/** A key that can't be looked up may be a good one: that is our fault and no 401. */
+/** A key that cannot be looked up may be valid, so the answer is not 401. */
 async function expectUnknownKeyIsNotRefused(): Promise<void> {
   const answer = await fetch(`${cluster.proxy.base_url}/v1/chat/completions`, {
     method: 'POST',

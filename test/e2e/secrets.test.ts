@@ -54,7 +54,7 @@ test('no secret is in a log, metric, trace, refusal, store, queue or spool of a 
   const metrics = await metricsOf(cluster)
   await Promise.all([cluster.proxy.stop(), cluster.api.stop(), cluster.worker.stop()])
 
-  // Each place is looked into for something that is there, or nothing would prove anything.
+  // Each place is searched for something that it must contain, to prove that the search works.
   expect(inSpool).not.toEqual([])
   expect(inQueue).not.toEqual([])
   expect(columnar).toContain(contentMark)
@@ -83,7 +83,7 @@ test('no secret is in a log, metric, trace, refusal, store, queue or spool of a 
   })
 }, 300_000)
 
-test('on one machine secrets are in the files that are made for them, and nowhere else', async () => {
+test('on one machine secrets are only in the files meant for them', async () => {
   const secrets = new Secrets()
   await using machine = await startSingleMachine({
     env: { LOOPTRACE_LOG_LEVEL: 'trace' },
@@ -119,7 +119,7 @@ test('on one machine secrets are in the files that are made for them, and nowher
   })
 }, 300_000)
 
-/** One call, so that the proxy knows the key before the stores go away. */
+/** One call, so that the proxy knows the key before the stores become unavailable. */
 async function warmKey({ proxy, login }: Cluster): Promise<void> {
   const answer = await fetch(`${proxy.base_url}/v1/chat/completions`, {
     method: 'POST',
@@ -133,7 +133,9 @@ async function warmKey({ proxy, login }: Cluster): Promise<void> {
   expect(answer.status).toBe(200)
 }
 
-/** Both stores go away while somebody asks, so that the errors of their drivers are logged. */
+/**
+ * Both stores become unavailable during requests, so that the errors of their drivers are logged.
+ */
 async function provokeStoreErrors(cluster: Cluster): Promise<void> {
   await Promise.all([cluster.postgres.stop(), cluster.clickhouse.stop()])
   const headers = { 'x-api-key': cluster.login.project_key }
@@ -150,7 +152,7 @@ async function metricsOf({ proxy, api, worker }: Cluster): Promise<string> {
   return (await Promise.all(texts)).join('\n')
 }
 
-/** Every row of every table as text; bytes come as hex. */
+/** Every row of every table as text; bytes as hex. */
 async function relationalText(url: string): Promise<string> {
   const relational = openRelational<unknown>({
     url,

@@ -14,14 +14,14 @@ import { watchMemory } from '../support/resident-memory.ts'
 import { openTestColumnar } from '../support/single-machine.ts'
 
 const mib = 1024 * 1024
-/** What is sent while the store stands still: well above what a process may grow by. */
-const stalled_bytes = 448 * mib
+/** Bytes sent while the store is stalled: well above the allowed growth of a process. */
+const stalled_bytes = 288 * mib
 const padding_bytes = 512 * 1024
 /**
- * What a process may grow by meanwhile: the worker two batches, raw, unpacked and as rows, the edge
- * the requests on their way. The heap around that is bounded too, by the option below.
+ * Allowed growth of a process: for the worker two batches, raw, decompressed and as rows; for the
+ * edge the requests in flight. The option below also bounds the heap.
  */
-const growth_bytes_max = 256 * mib
+const growth_bytes_max = 192 * mib
 const bounds = {
   LOOPTRACE_INGEST_BATCH_BYTES_MAX: `${4 * mib}`,
   LOOPTRACE_RECORD_INFLIGHT_BYTES_MAX: `${16 * mib}`,
@@ -35,8 +35,8 @@ beforeAll(async () => {
   cluster = await startCluster({
     env: {
       ...bounds,
-      // A heap that is nearly full is collected, however little processor time the test gets.
-      NODE_OPTIONS: '--max-old-space-size=192',
+      // A nearly full heap is collected, however little processor time the test gets.
+      NODE_OPTIONS: '--max-old-space-size=128',
       LOOPTRACE_INGEST_BATCH_WAIT_MS: '20',
       LOOPTRACE_INGEST_ACK_WAIT_MS: '4000',
       LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0',
@@ -71,10 +71,10 @@ function start(options: IngestRunOptions): IngestRun {
   return startIngestRun({ ...targets(), processes, reader, withColumnar }, options)
 }
 
-test('a store that stands still: memory is bounded, and nothing is lost when it goes on', async () => {
+test('a stalled store: memory is bounded, and nothing is lost when it continues', async () => {
   const warm = start({ run: 'warm' })
   await warm.until(200)
-  await warm.expectBalance('before the store stands still')
+  await warm.expectBalance('before the store stalls')
   const pid = cluster.clickhouse.server().pid()
   if (pid === undefined) throw new Error('ClickHouse does not run')
   const from_ms = Date.now()
@@ -97,7 +97,7 @@ test('a store that stands still: memory is bounded, and nothing is lost when it 
   const sent = await heavy.stop()
   await untilIngestQuiet(processes(), { timeout_ms: 120_000 })
   const grown = await memory.stop()
-  printCounts('a store that stands still', {
+  printCounts('a stalled store', {
     sent_mib: stalled_bytes / mib,
     ...Object.fromEntries(
       Object.entries(grown).map(([name, bytes]) => [
@@ -120,7 +120,7 @@ type Letter = { dead_letter_id: string; kind: string; reason: string }
 
 const letters = '/api/v2/observability/dead-letters'
 
-test('a row that the store refuses is set apart alone, and stored by a replay', async () => {
+test('a row that the store refuses is dead-lettered alone, and stored by a replay', async () => {
   await untilIngestQuiet(processes())
   const from_ms = Date.now()
   const good = parcelsOf('good', 20)
@@ -129,9 +129,9 @@ test('a row that the store refuses is set apart alone, and stored by a replay', 
     "alter table observations add constraint no_poison check not startsWith(name, 'poisoned')",
   )
   const send = httpSender(targets())
-  const told = await Promise.all([...good, ...poisoned].map(send))
-  expect(told.filter(({ outcome }) => outcome !== 'taken')).toEqual([])
-  const letter = await eventually('it is set apart', async () => (await deadLetters())[0], {
+  const outcomes = await Promise.all([...good, ...poisoned].map(send))
+  expect(outcomes.filter(({ outcome }) => outcome !== 'taken')).toEqual([])
+  const letter = await eventually('it is dead-lettered', async () => (await deadLetters())[0], {
     timeout_ms: 30_000,
     interval_ms: 50,
   })
@@ -158,7 +158,7 @@ test('a row that the store refuses is set apart alone, and stored by a replay', 
   printCounts('a poisoned row', { before: before.stored, after: after.stored, accepted: all })
 }, 300_000)
 
-/** Without one that brings a bad record. */
+/** Skips parcels with an invalid record. */
 function parcelsOf(run: string, count: number): Parcel[] {
   return Array.from({ length: count }, (_, client) =>
     parcelOf({ way: 'protobuf', run, client, number: 0 }),
@@ -187,7 +187,7 @@ async function namesStored(): Promise<{ good: number; poisoned: number }> {
   return { good: Number(row?.good), poisoned: Number(row?.poisoned) }
 }
 
-test('the worker set apart just one message', async () => {
+test('the worker dead-lettered exactly one message', async () => {
   const value = await scrape(cluster.worker.management_url)
   expect(value('looptrace_ingest_poisoned_messages_total')).toBe(1)
 })

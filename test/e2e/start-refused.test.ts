@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { processes } from '../support/processes.ts'
 import { type RoleEnd, runRole, startService } from '../support/service.ts'
 
-/** A start that can not succeed says why in one sentence, with what to do, and ends at once. */
+/** A start that cannot succeed reports why in one sentence, with advice, and ends at once. */
 let directory: string
 const parts = new AsyncDisposableStack()
 
@@ -19,7 +19,7 @@ afterAll(() => parts.disposeAsync())
 
 const freePorts = { LOOPTRACE_HTTP_PORT: '0', LOOPTRACE_MANAGEMENT_PORT: '0' }
 
-/** Root without capabilities is held by permission bits as any other account. */
+/** Permission bits restrict root without capabilities like any other user. */
 const asAnyAccount =
   process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
 
@@ -28,7 +28,7 @@ function start(data: string, env: Record<string, string> = {}): Promise<RoleEnd>
   return runRole('all', settings, { prefix: asAnyAccount })
 }
 
-/** One line on standard error, which tells what is wrong and what to do; no stack. */
+/** One line on standard error with the error and advice; no stack. */
 function expectRefusal({ status, output, stderr }: RoleEnd, message: RegExp): void {
   expect(stderr).toMatch(/^looptrace all: [^\n]+\.\n$/)
   expect(stderr).toMatch(message)
@@ -61,7 +61,7 @@ describe('the data folder', () => {
     )
   })
 
-  test('of another account', async () => {
+  test('of another user', async () => {
     const folder = join(directory, 'theirs')
     await mkdir(folder)
     if (process.getuid?.() === 0) await chown(folder, 65_534, 65_534)
@@ -71,7 +71,7 @@ describe('the data folder', () => {
     expectEarlyRefusal(await start(join(folder, 'data')), /can not be written by this account/)
   })
 
-  test('with files of another account in it', async () => {
+  test('with files of another user in it', async () => {
     const folder = join(directory, 'mixed')
     await mkdir(join(folder, 'postgres'), { recursive: true })
     await chmod(join(folder, 'postgres'), 0o555)
@@ -80,14 +80,14 @@ describe('the data folder', () => {
     expectRefusal(end, new RegExp(`${folder}/postgres.* can not be written by this account`))
   })
 
-  test('where a link leads nowhere', async () => {
+  test('at a dangling link', async () => {
     const link = join(directory, 'link')
     await symlink(join(directory, 'nowhere', 'at-all'), link)
     expectEarlyRefusal(await start(join(link, 'data')), new RegExp(`${link}.*${advice}`))
     expectEarlyRefusal(await start(link), new RegExp(`${link}.*${advice}`))
   })
 
-  test.runIf(process.platform === 'linux')('where the system lets nobody make one', async () => {
+  test.runIf(process.platform === 'linux')('where the system allows no folder', async () => {
     expectEarlyRefusal(
       await start('/proc/looptrace/data'),
       new RegExp(`/proc/looptrace.*${advice}`),
@@ -102,7 +102,7 @@ describe('the data folder', () => {
   })
 })
 
-test('a file that a setting names and that is not there', async () => {
+test('a setting that names a missing file', async () => {
   const end = await runRole('proxy', {
     LOOPTRACE_POSTGRES_URL: 'postgres://me@127.0.0.1:9/db',
     LOOPTRACE_NATS_URL: 'nats://127.0.0.1:9',
@@ -114,7 +114,7 @@ test('a file that a setting names and that is not there', async () => {
   )
 })
 
-test('a PostgreSQL that takes connections and never answers', async () => {
+test('a PostgreSQL that accepts connections and never answers', async () => {
   const silent = createServer()
   silent.on('connection', (socket) => parts.defer(() => void socket.destroy()))
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
@@ -131,7 +131,7 @@ test('a PostgreSQL that takes connections and never answers', async () => {
 })
 
 describe('a port', () => {
-  test.each(['HTTP', 'MANAGEMENT'])('that is taken, of %s', async (name) => {
+  test.each(['HTTP', 'MANAGEMENT'])('that is in use, of %s', async (name) => {
     const other = createServer()
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as AddressInfo
@@ -146,7 +146,7 @@ describe('a port', () => {
   })
 })
 
-describe('a server of a store that ends while it starts', () => {
+describe('a server of a store that exits while it starts', () => {
   let data: string
   beforeAll(async () => {
     data = join(directory, 'broken')

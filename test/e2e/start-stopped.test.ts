@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { descendants, processes } from '../support/processes.ts'
 import { beginRole, type StartingRole, startService } from '../support/service.ts'
 
-/** SIGTERM ends a start within seconds, whatever it does just then; the next start goes on. */
+/** SIGTERM ends a start within seconds at any point; the next start completes. */
 let directory: string
 const parts = new AsyncDisposableStack()
 
@@ -27,7 +27,7 @@ const settings = (data: string) => ({
   ...freePorts,
 })
 
-/** The bounds of the service add up to less; a busy machine needs some time to end processes. */
+/** The service's own limits add up to less; a busy machine needs some time to end processes. */
 const end_ms_max = 30_000
 const patience = { timeout_ms: 120_000, interval_ms: 2 }
 
@@ -45,7 +45,7 @@ async function expectEnd(role: StartingRole): Promise<void> {
   )
 }
 
-/** What a first start says as it gets on. */
+/** Log lines of a first start, in order. */
 const moments = [
   ['it makes the data folder of PostgreSQL', /making the data folder of PostgreSQL/],
   ['PostgreSQL starts', /starting PostgreSQL/],
@@ -76,10 +76,10 @@ describe('SIGTERM', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  test('while the server of ClickHouse hangs before it is up', async () => {
+  test('while the server of ClickHouse hangs before it is ready', async () => {
     const folder = join(directory, 'stuck/clickhouse')
     await mkdir(folder, { recursive: true })
-    // It waits for somebody to write to this pipe.
+    // It waits for a writer of this pipe.
     execFileSync('mkfifo', [join(folder, 'server.pid')])
     const role = beginRole('all', settings('stuck'))
     await eventually('its child', async () => (await descendants(role.pid)).length > 1, patience)
@@ -87,7 +87,7 @@ describe('SIGTERM', () => {
     await expectEnd(role)
   })
 
-  test('while a store takes connections and never answers', async () => {
+  test('while a store accepts connections and never answers', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const { port } = silent.address() as { port: number }

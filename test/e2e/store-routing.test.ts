@@ -54,7 +54,7 @@ function ask() {
 
 const namesOf = ({ rows }: { rows: { name: string }[] }) => rows.map(({ name }) => name).sort()
 
-test('a project turns PostgreSQL on: what was there is copied, what comes is written to both', async () => {
+test('a project enables PostgreSQL: old rows are copied, new ones are written to both', async () => {
   await send(['before 1', 'before 2'])
   await eventually('rows', async () => (await ask()).rows.length === 2)
   expect((await ask()).served_by).toBe('clickhouse')

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { beginRole } from '../support/service.ts'
 import { roleAtTerminal } from '../support/terminal.ts'
 
-/** What role `all` writes, at a terminal and elsewhere. */
+/** Output of role `all`, at a terminal and elsewhere. */
 let directory: string
 const parts = new AsyncDisposableStack()
 
@@ -29,7 +29,7 @@ const patience = { timeout_ms: 110_000, interval_ms: 50 }
 
 type Writer = { output(): string; stop(): Promise<number | null> }
 
-/** What was written before the greeting, and from there on, when `sign` had come. */
+/** The output before the greeting, and from the greeting on, once `sign` was printed. */
 async function written(role: Writer, sign = 'Looptrace is ready.'): Promise<[string[], string]> {
   await eventually(sign, () => role.output().includes(sign), patience)
   expect(await role.stop()).toBe(0)
@@ -41,7 +41,7 @@ const pretty = /^\d\d:\d\d:\d\d (INFO |WARN ) \S/
 const escapeCharacter = '\u001b'
 
 describe('at a terminal', () => {
-  test('a first start says what it does in a handful of lines, then greets', async () => {
+  test('a first start reports its progress in a handful of lines, then greets', async () => {
     const [lines, rest] = await written(roleAtTerminal('all', env()), 'See the loop')
     expect(lines.length).toBeLessThanOrEqual(6)
     for (const line of lines) expect(stripVTControlCharacters(line)).toMatch(pretty)
@@ -57,19 +57,19 @@ describe('at a terminal', () => {
     }
   })
 
-  test('NO_COLOR leaves out colours alone', async () => {
+  test('NO_COLOR removes only colours', async () => {
     const [lines, rest] = await written(roleAtTerminal('all', env({ NO_COLOR: '1' })))
     for (const line of lines) expect(line).toMatch(pretty)
     expect(rest).not.toContain(escapeCharacter)
   })
 
-  test('LOOPTRACE_LOG_FORMAT=json has its way', async () => {
+  test('LOOPTRACE_LOG_FORMAT=json takes precedence', async () => {
     const [lines] = await written(roleAtTerminal('all', env({ LOOPTRACE_LOG_FORMAT: 'json' })))
     expect(lines.map((line) => JSON.parse(line).role)).toEqual(lines.map(() => 'all'))
   })
 })
 
-test('elsewhere LOOPTRACE_LOG_FORMAT=pretty has its way, without colours', async () => {
+test('elsewhere LOOPTRACE_LOG_FORMAT=pretty takes precedence, without colours', async () => {
   const role = beginRole('all', env({ LOOPTRACE_LOG_FORMAT: 'pretty' }))
   const stop = () => {
     role.signal('SIGTERM')

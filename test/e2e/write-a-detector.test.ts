@@ -9,7 +9,7 @@ const repository = join(import.meta.dirname, '../..')
 const detectors = 'src/capabilities/detection/detectors/failures'
 const run = promisify(execFile)
 
-/** What docs/guides/write-a-detector.md says, done in a copy of the repository. */
+/** Follows docs/guides/write-a-detector.md in a copy of the repository. */
 let copy: string
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ test('its test is green', async () => {
 })
 
 test('its thresholds are settings of every project', async () => {
-  const program = `import { defaultDetectionSettings } from './src/capabilities/detection/registry.ts'
+  const program = `import { defaultDetectionSettings } from './src/capabilities/detection/settings/detector-settings.ts'
     console.log(JSON.stringify(defaultDetectionSettings().apologies))`
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], {
     cwd: copy,
@@ -51,7 +51,7 @@ test('its thresholds are settings of every project', async () => {
   expect(JSON.parse(stdout)).toEqual({ enabled: true, repeats: 3 })
 })
 
-test('no labelled run is judged otherwise', async () => {
+test('no labelled run has a changed result', async () => {
   const { stdout } = await run(process.execPath, ['scripts/verdicts.ts'], { cwd: copy })
   const was = await readFile(join(repository, 'docs/reference/verdicts.md'), 'utf8')
   const rows = (page: string) => page.split('\n').filter((row) => row.startsWith('| `'))

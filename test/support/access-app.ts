@@ -35,25 +35,25 @@ export type AccessApp = {
   server: HttpServer
   access: Access
   relational: Relational<AccessTables>
-  /** What the first start made. */
+  /** Results of the first start. */
   first: BootstrapSecrets
-  /** With which the operator of a cluster calls. */
+  /** The operator's key. */
   operator_key: string
-  /** The server's time; a test may set it forward. */
+  /** The server's clock; a test may advance it. */
   clock: { now_ms: () => number; ahead_ms: number }
-  /** Every log line so far, nothing left out. */
+  /** All log lines so far. */
   logged(): string
   call(method: Method, url: string, more?: Call): Promise<Reply>
-  /** An access token of somebody who has a password. */
+  /** Signs in with a password and returns an access token. */
   signIn(email: string, password: string): Promise<string>
-  /** A person with a password and a role in an organization, and a token of theirs. */
+  /** Creates a person with a password and a role in an organization; returns an access token. */
   person(email: string, role: string, organization_id?: string): Promise<Person>
   close(): Promise<void>
 }
 
 export type Person = { user_id: string; token: string }
 export type Reply = { status: number; body: Json; headers: Record<string, unknown>; text: string }
-/** A parsed body; tests look into it without narrowing. */
+/** A parsed body; tests read it without narrowing. */
 export type Json = ReturnType<typeof JSON.parse>
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 type Call = {
@@ -63,13 +63,13 @@ type Call = {
   headers?: Record<string, string>
 }
 
-/** Hashes that take no time; the default ones are tested beside the hasher. */
+/** Fast hashes; the default ones are tested with the hasher. */
 export const quickPasswords = createPasswordHasher({ cost_log2: 4 })
 
-/** A second process: other caches, the same store. */
+/** A second process: separate caches, the same store. */
 export type AppOptions = Partial<AccessOptions> & { database_url?: string }
 
-/** Starts the app; `bootstrap` runs only on a database of its own. */
+/** Starts the app; `bootstrap` runs only on its own database. */
 export async function startAccessApp(options: AppOptions = {}): Promise<AccessApp> {
   const url = options.database_url ?? (await testPostgres())
   const lines: string[] = []
@@ -188,7 +188,7 @@ async function send(
   }
 }
 
-/** Routes that answer who called, one for each kind of access that the product has. */
+/** Routes that return the caller, one for each kind of access. */
 const probes: Route[] = [
   probe('/probe/key', 'key', { level: 'project', role: 'viewer', key: 'ingest:write' }),
   probe('/probe/either', 'jwt_or_key', { level: 'project', role: 'viewer', key: 'tasks:read' }),

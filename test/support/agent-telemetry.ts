@@ -9,16 +9,16 @@ import type { DetectionApi } from './detection.ts'
 import type { PlainSpan, PlainTraces } from './otlp-messages.ts'
 import { storedFrom } from './otlp-spans.ts'
 
-/** A tool call of an agent, and what the tool gave back. */
+/** A tool call of an agent and its result. */
 export type AgentTurn = { name: string; input: object; result: string; failed?: boolean }
 
-/** Spans as an SDK of agents sends them. */
+/** Spans as an agent SDK sends them. */
 export type AgentSpans = { scope: string; spans: PlainSpan[] }
 
 const mapper = createMapper({ contract: currentContract, pricing: createPricing() })
 const decoder = jsonDecoder()
 
-/** The rows that spans become: through the decoder, the mapping and the prices. */
+/** The rows that spans become after decoder, mapping and pricing. */
 export function rowsOfSpans(project_id: string, { scope, spans }: AgentSpans): Observation[] {
   const scopeSpans = [{ scope: { name: scope }, spans }]
   const traces: PlainTraces = { resourceSpans: [{ scopeSpans }] }
@@ -38,5 +38,5 @@ export async function readTask(api: DetectionApi, rows: readonly Observation[]) 
   return { calls: await read('/tool-calls'), loops: await read('/loops'), task: await read('') }
 }
 
-/** One of `tool_calls` in the answer of a task's tool calls. */
+/** One of the `tool_calls` that the API returns for a task. */
 export type ShownToolCall = { name: string; arguments: { text: string }; result: { text: string } }

@@ -6,7 +6,7 @@ const toolCall = { type: 'tool_call', id: 'call_1', name: 'weather', arguments: 
 const asking = [{ role: 'assistant', parts: [toolCall], finish_reason: 'tool_call' }]
 const called = { id: 'call_1', name: 'weather', arguments: '{"city":"Zürich"}' }
 
-/** Spans of the AI SDK, with a key less than it sends here and there. */
+/** Spans of the AI SDK, with some keys fewer than the SDK sends. */
 export const aiSdkSpans: readonly ConventionSpan[] = [
   {
     convention: 'AI SDK 7: a model call that streams',

@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 
-/** Whether a process runs; one that ended and that nobody has reaped yet does not. */
+/** Reports whether a process runs. A process that ended but was not reaped does not run. */
 export async function isAlive(pid: number | undefined): Promise<boolean> {
   return (await commandLine(pid ?? 0)) !== ''
 }
 
-/** What everybody on the machine can read of a process: its command line; '' when it is gone. */
+/**
+ * The command line of a process, which every user of the machine can read; '' if there is no such
+ * process.
+ */
 export async function commandLine(pid: number): Promise<string> {
   try {
     // A minimal Debian has no ps.

@@ -1,6 +1,6 @@
 /**
- * A process of its own that does archive and restore runs until somebody kills it. It takes what it
- * works with as JSON, and prints each step that it is about to do.
+ * A process that does archive and restore runs until it is killed. It gets its stores as JSON, and
+ * prints each step before it does the step.
  */
 import {
   archiveHandler,
@@ -18,7 +18,7 @@ import type { ArchiveTestTables } from './archives.ts'
 import type { TestDatabase } from './clickhouse-broker.ts'
 import { startWorker } from './job-workers.ts'
 
-/** What the process is told. */
+/** Input of the process. */
 export type ArchiveProcessOptions = {
   postgres_url: string
   clickhouse: TestDatabase
@@ -47,7 +47,7 @@ const restored = openRestoredStore({ columnar })
 const blobs = openBlobs(options.blobs)
 
 const counts = new Map<string, number>()
-/** Says `<step> <how often so far>`, and lets whoever reads it act before the step is done. */
+/** Prints `<step> <count so far>`, and lets the reader act before the step is done. */
 async function say(step: string): Promise<void> {
   const count = (counts.get(step) ?? 0) + 1
   counts.set(step, count)

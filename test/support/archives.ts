@@ -40,27 +40,27 @@ import { observationOf } from './observations.ts'
 import { testPostgres } from './postgres.ts'
 import { correlationOf, eventOf, linkOf, rowsOf, start, traceOf } from './records.ts'
 
-/** The day of `start`, 2026-09-21, begins here. */
+/** Start of 2026-09-21, the day of `start`. */
 const day_ns = 86_400_000_000_000n
 export const firstDay = (start / day_ns) * day_ns
 
 export const iso = (ns: bigint): string => new Date(Number(ns / 1_000_000n)).toISOString()
 
-/** A window of so many days from the first one. */
+/** A window of `days` days from the first day. */
 export const daysFrom = (days: number) => ({
   from: iso(firstDay),
   to: iso(firstDay + BigInt(days) * day_ns),
 })
 
-/** A folder of blobs of a test's own. */
+/** A folder of blobs for one test. */
 export async function folderBlobs(): Promise<Blobs> {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-archives-'))
   return openBlobs(blobsOptions(String(pathToFileURL(directory))))
 }
 
 /**
- * Writes records of all kinds on `days` days, `each` of a kind and day, and some of them once more
- * with other values, so that versions lie side by side. Users take turns: user-0 to user-4.
+ * Writes `each` records of every kind on each of `days` days, and some of them again with other
+ * values, so that versions exist side by side. Users alternate: user-0 to user-4.
  */
 export async function writeRecords(
   columnar: Columnar,
@@ -115,21 +115,21 @@ export async function writeRecords(
   await records.insertRows('correlations', rowsOf('correlations', drafts.correlations), about)
 }
 
-/** Tables that archives and their jobs are noted in. */
+/** Tables of archives and their jobs. */
 export type ArchiveTestTables = ArchiveTables & JobTables & RetentionTables
 
-/** Archive and restore runs as a worker does them, with stores of their own. */
+/** Archive and restore runs as a worker does them, with the test's own stores. */
 export type ArchiveDesk = {
   columnar: Columnar
   db: Kysely<ArchiveTestTables>
   restored: RestoredStore
-  /** Columns that archives are made without, as an earlier version did. */
+  /** Columns that archives lack, as in an earlier version. */
   columnsToCome: Set<string>
   /** Runs an archive to its end. */
   archive(project_id: string, params?: JobValue): Promise<Job>
-  /** Runs a restore to its end; answers the job and the id of its slice. */
+  /** Runs a restore to its end; returns the job and the id of its slice. */
   restore(archive: Job, more?: JobValue): Promise<{ job: Job; slice_id: string }>
-  /** Asks for a restore, and answers its job without waiting for it. */
+  /** Requests a restore, and returns its job without waiting for it. */
   begin(archive: Job, more?: JobValue): Promise<{ job: Job; slice_id: string }>
   slice(slice_id: string): Promise<Slice | undefined>
   close(): Promise<void>
@@ -140,7 +140,7 @@ export async function openArchiveDesk(
   more: Partial<ArchiveSettings> & {
     database_url?: string
     clock?: Clock
-    /** Tables that the test has open already, and closes. */
+    /** Tables that the test has opened and closes itself. */
     columnar?: Columnar
   } = {},
 ): Promise<ArchiveDesk> {
@@ -207,7 +207,7 @@ export async function openArchiveDesk(
 
 type Slice = Selectable<ArchiveTables['restored_slices']>
 
-/** Notes a slice that a restore run of a test is about to fill. */
+/** Records a slice that a restore run of a test is about to fill. */
 export async function insertTestSlice(
   db: Kysely<ArchiveTestTables>,
   about: { slice_id: string; project_id: string; archive_run_id: string; created_at: Date },

@@ -14,8 +14,8 @@ import { columnarOptions } from './clickhouse.ts'
 import { startWorker } from './job-workers.ts'
 
 /**
- * A process of its own that fills and trims hot windows until somebody kills it. It takes the
- * database's address and that of ClickHouse; each slice takes a moment and prints a line.
+ * A process that fills and trims hot windows until it is killed. It gets the addresses of
+ * PostgreSQL and ClickHouse; each slice takes a moment and prints a line.
  */
 const [url = '', clickhouse = ''] = process.argv.slice(2)
 const { db } = openRelational<HotTables & JobTables & RouteTables>({

@@ -6,20 +6,20 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Blobs, type BlobsOptions, openBlobs } from '../../src/platform/blobs/index.ts'
 import { type S3Server, startS3Server } from './s3-server.ts'
 
-/** A driver of the blobs port, for the suite that all of them pass. */
+/** A driver of the blobs port, for the contract suite. */
 export type BlobsDriver = {
   name: string
   start(): Promise<void>
-  /** Blobs of one's own, empty at first. */
+  /** Opens an empty blob store for one test. */
   open(): Blobs
-  /** What these blobs were opened with. */
+  /** The options that these blobs were opened with. */
   options(blobs: Blobs): BlobsOptions
-  /** Files of the store, finished or not, below the place of these blobs. */
+  /** Files of the store, finished or not, below the prefix of these blobs. */
   filesOf(blobs: Blobs): Promise<string[]>
   stop(): Promise<void>
 }
 
-/** Options for blobs at a URL, with limits that suit a test. */
+/** Options for blobs at a URL, with limits for tests. */
 export function blobsOptions(url: string, server?: S3Server): BlobsOptions {
   return {
     url,
@@ -72,7 +72,7 @@ export function s3Driver(): BlobsDriver {
       return blobs
     },
     options: ({ place }) => blobsOptions(place, server),
-    // What the server keeps of unfinished uploads lies beside the objects of all.
+    // The server keeps unfinished uploads beside the objects of all tests.
     filesOf: () => filesBelow(server?.bucket_directory ?? ''),
     stop: async () => {
       for (const blobs of opened) blobs.close()
@@ -82,7 +82,7 @@ export function s3Driver(): BlobsDriver {
   }
 }
 
-/** A process of its own begins to put a blob of 12 MiB that never ends, and is killed. */
+/** Starts a process that puts a blob of 12 MiB that never ends, and kills it. */
 export async function killedPut(options: BlobsOptions, name: string): Promise<void> {
   const script = fileURLToPath(new URL('./unending-put.ts', import.meta.url))
   const child = spawn(process.execPath, [script, JSON.stringify(options), name], {

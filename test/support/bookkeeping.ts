@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
 import type { ClientCall } from './load.ts'
 
-/** One observation of a load's run, as ClickHouse has it. 64-bit numbers are decimal text. */
+/** One observation of a load's run, as ClickHouse stores it. 64-bit numbers are decimal text. */
 export type RecordedRow = {
   trace_id: string
   observation_id: string
@@ -18,7 +18,7 @@ export type RecordedRow = {
   cost_usd: string
 }
 
-/** What ClickHouse has of a run: the rows as every reader sees them, and how many lie there. */
+/** A run in ClickHouse: the rows as readers see them, and the number of stored rows. */
 export type Recorded = { rows: readonly RecordedRow[]; raw_rows: number }
 
 /** Reads all observations of the tasks whose names begin with the run's. */
@@ -40,7 +40,7 @@ export async function recordedOf(columnar: Columnar, run: string): Promise<Recor
   return { rows, raw_rows: Number(raw[0]?.rows) }
 }
 
-/** The account of a load: what was sent, what clients saw, what is recorded of it. */
+/** The account of a load: what was sent, what clients saw, what is recorded. */
 export type Account = {
   sent: number
   /** Calls whose client got the whole answer. */
@@ -48,17 +48,17 @@ export type Account = {
   /** Calls whose client got an error, a part, or nothing. */
   seen_otherwise: number
   recorded: number
-  /** Recorded calls of which the client did not see the whole answer. */
+  /** Recorded calls whose client did not see the whole answer. */
   recorded_unseen: number
-  /** Rows that a reader sees beyond one for each call: there must be none. */
+  /** Rows beyond one per call that a reader sees: must be 0. */
   duplicates: number
-  /** Rows of redelivered batches that lie in the store until parts merge; no reader sees them. */
+  /** Rows of redelivered batches that exist until parts merge; no reader sees them. */
   raw_duplicates: number
-  /** Completions that a client saw and nobody recorded. */
+  /** Completions that a client saw and that are not recorded. */
   lost: number
 }
 
-/** Holds what the clients saw against what was recorded. Throws for a row that nobody sent. */
+/** Compares what the clients saw with what was recorded. Throws for a row that was never sent. */
 export function accountOf(calls: readonly ClientCall[], recorded: Recorded): Account {
   const byTrace = new Map(calls.map((call) => [call.trace_id, call]))
   const traces = new Set(recorded.rows.map((row) => row.trace_id))
@@ -79,7 +79,9 @@ export function accountOf(calls: readonly ClientCall[], recorded: Recorded): Acc
   }
 }
 
-/** Each recorded call of which the client saw the whole answer is recorded as just that. */
+/**
+ * Expects that each recorded call whose client saw the whole answer is recorded as exactly that.
+ */
 export function expectFaithfulRows(calls: readonly ClientCall[], { rows }: Recorded): void {
   const byTrace = new Map(calls.map((call) => [call.trace_id, call]))
   for (const row of rows) {
@@ -97,10 +99,10 @@ export function expectFaithfulRows(calls: readonly ClientCall[], { rows }: Recor
   }
 }
 
-/** Sums that a reader of the API gets, by the id of a task or the client's of a conversation. */
+/** Sums that a reader of the API gets, by task id or the client's conversation id. */
 export type Sums = { calls: number; errors: number; total_tokens: number; cost_usd: string }
 
-/** What the roll-ups must say if nothing is missing in them and nothing counted twice. */
+/** The roll-ups without any missing or double-counted call. */
 export function sumsOf(
   { rows }: Recorded,
   by: 'task_id' | 'external_id',

@@ -33,9 +33,9 @@ export async function builtOnce(
   const lock = `${path}.lock`
   for (const start = Date.now(); Date.now() - start < wait_ms_max; ) {
     if (await exists(path)) return path
-    if (await taken(lock)) {
+    if (await tryLock(lock)) {
       try {
-        return await made(path, make)
+        return await makeInPlace(path, make)
       } finally {
         await rm(lock, { force: true })
       }
@@ -45,8 +45,8 @@ export async function builtOnce(
   throw new Error(`${path} was not built within ${wait_ms_max} ms by the process in ${lock}`)
 }
 
-/** Moved to its place whole, so that nobody sees half of it. */
-async function made(path: string, make: (place: string) => Promise<void>): Promise<string> {
+/** Moved into place as a whole, so that no reader sees a part of it. */
+async function makeInPlace(path: string, make: (place: string) => Promise<void>): Promise<string> {
   if (await exists(path)) return path
   const building = `${path}.${process.pid}`
   try {
@@ -58,8 +58,8 @@ async function made(path: string, make: (place: string) => Promise<void>): Promi
   return path
 }
 
-/** A lock whose process is gone counts for nothing. */
-async function taken(lock: string): Promise<boolean> {
+/** A lock whose process has ended is void. */
+async function tryLock(lock: string): Promise<boolean> {
   try {
     await writeFile(lock, String(process.pid), { flag: 'wx' })
     return true

@@ -1,4 +1,7 @@
-/** The data of each event of a stream: parsed, `[DONE]` as text. Newlines may be LF or CRLF. */
+/**
+ * The data of each event of a stream: parsed JSON, but `[DONE]` as text. Newlines may be LF or
+ * CRLF.
+ */
 export function dataOf(body: Buffer): unknown[] {
   return body
     .toString('utf8')
@@ -14,7 +17,7 @@ export function dataOf(body: Buffer): unknown[] {
     .map((data) => (data === '[DONE]' ? data : JSON.parse(data)))
 }
 
-/** A chat completion chunk, as far as tests look at it. */
+/** A chat completion chunk, with the fields that tests read. */
 export type Chunk = {
   choices: { index: number; delta: Record<string, unknown>; finish_reason: string | null }[]
   usage?: { total_tokens: number } | null
@@ -25,7 +28,7 @@ export function chunksOf(body: Buffer): Chunk[] {
   return dataOf(body).filter((data) => data !== '[DONE]') as Chunk[]
 }
 
-/** The text that a stream's deltas of one choice add up to. */
+/** Concatenates the text of one choice of a stream. */
 export function contentOf(body: Buffer, index = 0): string {
   const choices = chunksOf(body).flatMap((chunk) => chunk.choices)
   const mine = choices.filter((choice) => choice.index === index)

@@ -11,13 +11,15 @@ import {
 } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 
-/** Hands out databases over HTTP: test files run in processes of their own and share a server. */
+/** Creates databases over HTTP: test files run in separate processes and share a server. */
 export type ClickHouseBroker = { url: string; close: () => Promise<void> }
 
-/** How to reach a test's database. */
+/** How to connect to a test's database. */
 export type TestDatabase = { url: string; username: string; password: string; database: string }
 
-/** Listens at once; ClickHouse starts with the first request, so a run without one pays nothing. */
+/**
+ * Listens at once; ClickHouse starts with the first request, so a run that needs none pays nothing.
+ */
 export async function startClickHouseBroker(): Promise<ClickHouseBroker> {
   let shared: Promise<SharedServer> | undefined
   let made = 0
@@ -45,7 +47,7 @@ export async function startClickHouseBroker(): Promise<ClickHouseBroker> {
 type SharedServer = {
   columnar: Columnar
   access: Omit<TestDatabase, 'database'>
-  /** Statements that make the tables of the current schema in the database `template`. */
+  /** Statements that create the tables of the current schema in the database `template`. */
   schema: readonly string[]
   close: () => Promise<void>
 }
@@ -76,7 +78,7 @@ async function startSharedServer(): Promise<SharedServer> {
   }
 }
 
-/** Reads how the server would make each table again; views come last, as they need the tables. */
+/** Reads the statement that creates each table; views come last because they need the tables. */
 async function statementsOf(columnar: Columnar): Promise<string[]> {
   const tables = await columnar.query<{ create_table_query: string }>(
     `SELECT create_table_query FROM system.tables WHERE database = {database:String}
@@ -86,7 +88,9 @@ async function statementsOf(columnar: Columnar): Promise<string[]> {
   return tables.map(({ create_table_query }) => create_table_query)
 }
 
-/** Makes a migrated database from the template's statements: a fifth of what migrations take. */
+/**
+ * Creates a migrated database from the template's statements, in a fifth of the time of migrations.
+ */
 async function makeDatabase(
   shared: Promise<SharedServer>,
   database: string,

@@ -9,15 +9,15 @@ import type { TestDatabase } from './clickhouse-broker.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where `global-setup.ts` hands out ClickHouse databases. */
+    /** Where `global-setup.ts` serves ClickHouse databases. */
     clickhouse_broker: string
   }
 }
 
 /**
- * Makes a database for a test file or a test: with the current schema, or with `empty` only its
- * name, which is free. All are on one embedded ClickHouse, which the first call of a run starts
- * and the end of the run removes; nothing needs cleaning up.
+ * Creates a database for a test file or a test: with the current schema, or with `empty` only an
+ * unused name. All are on one embedded ClickHouse, which the first call of a run starts and the end
+ * of the run removes; no clean-up is needed.
  */
 export async function testClickHouse(
   kind: 'migrated' | 'empty' = 'migrated',
@@ -28,12 +28,12 @@ export async function testClickHouse(
   return JSON.parse(text)
 }
 
-/** Opens a migrated database, a new one unless given. Close it after the tests. */
+/** Opens a migrated database, a new one by default. Close it after the tests. */
 export async function migratedClickHouse(given?: TestDatabase): Promise<Columnar> {
   return openColumnar(columnarOptions(given ?? (await testClickHouse())))
 }
 
-/** Options to open a test's database with; time-outs are long, since machines are shared. */
+/** Options for a test's database; time-outs are long because machines are shared. */
 export function columnarOptions(given: TestDatabase): ColumnarOptions {
   const { url, username, password, database } = given
   return {

@@ -16,7 +16,7 @@ import { type ProviderProcess, startProviderProcess } from './provider.ts'
 import { type RestartableService, restartableService } from './restartable-service.ts'
 import { runRole } from './service.ts'
 
-/** What `migrate` prints once, for the first login. */
+/** The first login, as `migrate` prints it once. */
 export type FirstLogin = {
   organization_id: string
   project_id: string
@@ -25,9 +25,9 @@ export type FirstLogin = {
   project_key: string
 }
 
-/** The service as a cluster runs it: each role, each store and the provider a process. */
+/** The service as in a cluster: each role, each store and the provider is a process. */
 export type Cluster = AsyncDisposable & {
-  /** Holds the files of everything: stores, queue, the proxy's spool. */
+  /** Folder of all files: stores, queue, the proxy's spool. */
   directory: string
   login: FirstLogin
   provider: ProviderProcess
@@ -37,18 +37,18 @@ export type Cluster = AsyncDisposable & {
   nats: NatsServer
   postgres: StoreServer<EmbeddedPostgres>
   clickhouse: StoreServer<EmbeddedClickHouse>
-  /** Everything that any role wrote so far. */
+  /** The output of all roles so far. */
   output(): string
   /** The environment that roles start with. */
   env: Readonly<Record<string, string>>
-  /** How long the servers, the migration and the roles took to be there. */
+  /** Start time of the servers, the migration and the roles. */
   start_up_ms: Record<'servers' | 'migrate' | 'roles', number>
   stop(): Promise<void>
 }
 
-/** A store's server, which can go away for a while: same port, same files when it is back. */
+/** A store's server that can be stopped and started again with the same port and files. */
 export type StoreServer<T extends { stop(): Promise<void> }> = {
-  /** The server now; its pid is the process to kill, and a supervisor brings it back. */
+  /** The current server; its pid is the process to kill, and a supervisor restarts it. */
   server(): T
   /** Stops it until `start`. */
   stop(): Promise<void>
@@ -56,20 +56,20 @@ export type StoreServer<T extends { stop(): Promise<void> }> = {
 }
 
 export type ClusterOptions = {
-  /** Settings of every role, over those that the cluster needs itself. */
+  /** Settings of every role, which override those of the cluster. */
   env?: Record<string, string>
   script?: ScriptInput
 }
 
 /**
  * Starts PostgreSQL, ClickHouse, nats-server with JetStream and a scripted provider, migrates, and
- * starts `proxy`, `api` and `worker`: all on free ports of loopback, in one temporary folder.
- * `stop` ends the processes and removes the folder.
+ * starts `proxy`, `api` and `worker`: all on free loopback ports, in one temporary folder. `stop`
+ * ends the processes and removes the folder.
  */
 export async function startCluster({ env = {}, script }: ClusterOptions = {}): Promise<Cluster> {
   await using parts = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-cluster-'))
-  // Under root PostgreSQL runs as another user, who has to pass this folder.
+  // Under root, PostgreSQL runs as another user, who needs access to this folder.
   await chmod(directory, 0o711)
   parts.defer(() => rm(directory, { recursive: true }))
 
@@ -174,7 +174,7 @@ function settingsFor(servers: Servers, directory: string): Record<string, string
   }
 }
 
-/** The settings that make a scripted provider the three providers of a proxy. */
+/** Settings that point the three providers of a proxy to a scripted provider. */
 export function providerSettings({
   base_urls,
 }: Pick<ProviderProcess, 'base_urls'>): Record<string, string> {

@@ -4,7 +4,7 @@ const json = JSON.stringify
 const question = [{ role: 'user', parts: [{ type: 'text', content: 'How warm is it?' }] }]
 const called = { id: 'call_1', name: 'weather', arguments: '{"city":"Zürich"}' }
 
-/** Spans in the manner of libraries that the tests don't run, small ones of our own making. */
+/** Small handwritten spans in the style of libraries that the tests do not run. */
 export const conventionSpans: readonly ConventionSpan[] = [
   {
     convention: 'Langfuse',

@@ -6,7 +6,7 @@ import type { Observation } from '../../src/model/observation.ts'
 import type { RowKind } from '../../src/model/row-frame.ts'
 import { ByteReader } from '../../src/platform/columnar/row-binary/index.ts'
 
-/** Where each row of a kind begins and ends in bytes that hold many. */
+/** Byte ranges of the rows of a kind, in bytes that hold many rows. */
 export function rowBounds(kind: RowKind, bytes: Buffer): [start: number, end: number][] {
   const reader = new ByteReader()
   reader.moveTo(bytes, 0)
@@ -19,7 +19,7 @@ export function rowBounds(kind: RowKind, bytes: Buffer): [start: number, end: nu
   return bounds
 }
 
-/** The observations that these bytes are. */
+/** Decodes these bytes to observations. */
 export function observationsIn(bytes: Buffer): Observation[] {
   return rowBounds('observations', bytes).map(([start, end]) =>
     readObservation(bytes.subarray(start, end)),

@@ -1,16 +1,16 @@
+import { createWorkBudget } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import type { Detector, FindingDraft } from '../../src/capabilities/detection/contract.ts'
-import { createWorkBudget } from '../../src/capabilities/detection/evidence/work-budget.ts'
 import { reconstruct, type TaskRun } from '../../src/capabilities/detection/reconstruction/index.ts'
 import type { Observation } from '../../src/model/observation.ts'
 
-/** The run that observations of one task tell of. */
+/** Reconstructs the run of one task from observations. */
 export function runOf({ observations }: { observations(): readonly Observation[] }): TaskRun {
   const rows = observations()
   const { project_id = '', task_id = '', conversation_id = '' } = rows[0] ?? {}
   return reconstruct(rows, { project_id, task_id, conversation_id })
 }
 
-/** What one detector finds in a run, with its default thresholds but for those given. */
+/** The findings of one detector in a run; `thresholds` override the defaults. */
 export function foundBy(
   detector: Detector,
   run: { observations(): readonly Observation[] },

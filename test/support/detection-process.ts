@@ -11,8 +11,8 @@ import { createLogger, createMetrics } from '../../src/platform/telemetry/index.
 import { columnarOptions } from './clickhouse.ts'
 
 /**
- * A process of its own that looks at tasks until somebody kills it. It takes the address of
- * PostgreSQL and a ClickHouse database as JSON, and prints a line whenever it reads what tasks said.
+ * A process that analyses tasks until it is killed. It gets the address of PostgreSQL and a
+ * ClickHouse database as JSON, and prints a line whenever it reads the content of tasks.
  */
 const [url = '', clickhouse = '{}'] = process.argv.slice(2)
 const logger = createLogger({ role: 'test', level: 'silent' })

@@ -29,7 +29,7 @@ import { eventually } from './eventually.ts'
 import { testPostgres } from './postgres.ts'
 import { authorize, keyOf } from './task-api.ts'
 
-/** Both stores, and what a worker does with them. */
+/** Both stores with a worker's detection. */
 export type DetectionBench = AsyncDisposable & {
   postgres_url: string
   clickhouse: TestDatabase
@@ -38,7 +38,7 @@ export type DetectionBench = AsyncDisposable & {
   columnar: Columnar
   store: ObservationStore
   newProject(): Promise<string>
-  /** Stores observations and rolls them up, as a batch of the queue is. */
+  /** Stores observations and rolls them up, like a batch of the queue. */
   bring(observations: readonly Observation[]): Promise<void>
   /** Starts the worker's detection; it ends with the bench. */
   startWorker(options?: Partial<DetectionOptions>): { stop(): Promise<void> }
@@ -111,10 +111,10 @@ export async function openDetectionBench(): Promise<DetectionBench> {
 type Call = { headers?: Record<string, string>; body?: object }
 type Reply = { status: number; body: Record<string, unknown>; etag: string | undefined }
 
-/** The routes of tasks and of detection on a server, over a bench of its own. */
+/** The routes of tasks and detection on a server, with its own bench. */
 export type DetectionApi = AsyncDisposable & {
   bench: DetectionBench
-  /** `path` is what comes after `/api/v1`. */
+  /** `path` is relative to `/api/v1`. */
   call(method: 'GET' | 'PUT' | 'POST', path: string, about: Call): Promise<Reply>
   get(project_id: string, path: string): Promise<Reply>
   post(project_id: string, path: string, body?: object): Promise<Reply>

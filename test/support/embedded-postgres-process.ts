@@ -1,7 +1,8 @@
 import { startEmbeddedPostgres } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 
-// A service of its own process, for a test to kill: prints where its server is, then waits.
+// A service in a separate process, for a test to kill: prints the address of its server, then
+// waits.
 const directory = process.argv[2]
 if (directory === undefined) throw new Error('expected the folder of the data as argument')
 const logger = createLogger({ role: 'test', level: 'silent' })

@@ -10,10 +10,10 @@ import { createLogger, createMetrics } from '../../src/platform/telemetry/index.
 
 const decompressed_bytes_max = 64 * 1024 * 1024
 
-/** A message as it was when it was published. */
+/** A message at the time it was published. */
 export type KeptMessage = OutgoingMessage & { data: Buffer }
 
-/** An enqueuer whose durable messages are kept, or that publishes to `publish`. */
+/** An enqueuer that keeps its durable messages, or publishes to `publish`. */
 export function enqueuerOf(options: Partial<EnqueuerOptions> = {}) {
   const messages: KeptMessage[] = []
   const entries: LedgerEntry[] = []
@@ -27,7 +27,7 @@ export function enqueuerOf(options: Partial<EnqueuerOptions> = {}) {
     metrics,
     logger: createLogger({ role: 'test', level: 'silent' }),
     retry: { attempts_max: 2, delay_ms: 1 },
-    onAccepted: (told) => entries.push(...told),
+    onAccepted: (accepted) => entries.push(...accepted),
     ...options,
     publish: async (message) => {
       const copy = { ...message, data: Buffer.from(message.data) }
@@ -38,7 +38,7 @@ export function enqueuerOf(options: Partial<EnqueuerOptions> = {}) {
   return { enqueuer: createEnqueuer(defaults), messages, entries, metrics }
 }
 
-/** What stands in messages. */
+/** The contents of messages. */
 export function framesIn(messages: readonly KeptMessage[]) {
   return messages.map(({ id, data }) => {
     const frame = decodeRowFrame(data, decompressed_bytes_max)
@@ -50,14 +50,14 @@ export function framesIn(messages: readonly KeptMessage[]) {
   })
 }
 
-/** The observations of messages, read. */
+/** The observations in messages. */
 export function observationsIn(messages: readonly KeptMessage[]) {
   return framesIn(messages).flatMap(({ rows }) =>
     rows.filter(({ kind }) => kind === 'observations').map(({ bytes }) => readObservation(bytes)),
   )
 }
 
-/** Rows name their message, and no request has two receipts in it. */
+/** Expects that rows name their message, and that no request has two receipts in it. */
 export function assertWhole({ id, rows, receipts }: ReturnType<typeof framesIn>[number]): void {
   for (const { bytes } of rows) expect(readObservation(bytes).message_id).toBe(id)
   const named = receipts.map(({ ingest_request_id }) => ingest_request_id)

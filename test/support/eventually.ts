@@ -1,8 +1,8 @@
 import { sleep } from '../../src/kernel/time.ts'
 
 /**
- * Asks until the answer is there (neither undefined nor false), for what happens soon but not at
- * once. Throws after `timeout_ms`, with `what` in the message.
+ * Polls until the answer is neither undefined nor false. Throws after `timeout_ms`, with `what` in
+ * the message.
  */
 export async function eventually<T>(
   what: string,

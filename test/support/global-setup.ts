@@ -6,9 +6,9 @@ import { type PostgresBroker, startPostgresBroker } from './postgres-broker.ts'
 let broker: PostgresBroker | undefined
 let clickhouse: ClickHouseBroker | undefined
 
-/** Before all test files: what they share starts, or waits for its first use. */
+/** Before all test files: starts shared servers, or prepares them for their first use. */
 export async function setup(project: TestProject): Promise<void> {
-  // Workers and what they start inherit it.
+  // Workers and their children inherit it.
   process.env['NODE_COMPILE_CACHE'] = compileCache
   broker = await startPostgresBroker()
   project.provide('postgres_broker', broker.url)
@@ -16,7 +16,7 @@ export async function setup(project: TestProject): Promise<void> {
   project.provide('clickhouse_broker', clickhouse.url)
 }
 
-/** After all test files: every shared server is stopped and its files are removed. */
+/** After all test files: stops every shared server and removes its files. */
 export async function teardown(): Promise<void> {
   await Promise.all([broker?.close(), clickhouse?.close()])
 }

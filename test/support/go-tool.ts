@@ -8,8 +8,8 @@ import { builtOnce } from './build-once.ts'
 const repository = join(import.meta.dirname, '../..')
 
 /**
- * The path of a server that a Go module of `test/tools/<name>` pins, built once for each state of
- * its go.mod and go.sum. Rejects with what to do when there is no Go.
+ * Returns the path of a server that a Go module of `test/tools/<name>` pins, built once for each
+ * state of its go.mod and go.sum. Rejects with advice if Go is missing.
  */
 export function goTool(name: string, package_path: string): Promise<string> {
   const module = join(repository, 'test/tools', name)
@@ -21,7 +21,7 @@ export type GoProgram = {
   /** The folder of its go.mod. */
   module: string
   package_path: string
-  /** Files of the module; a change of one has it built anew. */
+  /** Files of the module; a change of one rebuilds it. */
   keyed_on: readonly string[]
   ldflags?: string
 }

@@ -1,12 +1,12 @@
 import { connect, type OutgoingHttpHeaders } from 'node:http2'
 
-/** One HTTP/2 stream on a connection of its own, whose bytes a test writes itself. */
+/** One HTTP/2 stream on its own connection, whose bytes a test writes itself. */
 export type GrpcStream = AsyncDisposable & {
   write(bytes: Buffer): void
   end(bytes?: Buffer): void
-  /** Takes the call back, by RST_STREAM alone. */
+  /** Cancels the call by RST_STREAM only. */
   cancel(): void
-  /** Headers and trailers of the answer, as they have come when the stream is closed. */
+  /** Headers and trailers of the answer, complete when the stream is closed. */
   answer: Promise<Record<string, unknown>>
   /** The code with which the stream was closed. */
   rst_code: Promise<number>
@@ -17,7 +17,7 @@ export type GrpcStream = AsyncDisposable & {
   goaway: Promise<number>
 }
 
-/** Opens one to the Export of traces, with a key; `headers` replace what is sent by default. */
+/** Opens a stream to the Export of traces, with a key; `headers` override the defaults. */
 export function openGrpcStream(address: string, headers: OutgoingHttpHeaders = {}): GrpcStream {
   const session = connect(`http://${address}`)
   session.on('error', () => undefined)
@@ -57,7 +57,7 @@ export function openGrpcStream(address: string, headers: OutgoingHttpHeaders = {
   }
 }
 
-/** A gRPC message: whether it is packed, its length, itself. */
+/** A gRPC message: compression flag, length, bytes. */
 export function grpcFrame(message: Buffer, packed = 0): Buffer {
   const prefix = Buffer.alloc(5)
   prefix[0] = packed

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 
-/** A call of a guide, and what the guide says that it answers. */
+/** A call of a guide, and the answer that the guide shows. */
 export type GuideCall = { heading: string; path: string; body: unknown; answer: unknown }
 
 /**
- * The calls of a guide: blocks of `http` with method, path and body, each with the next block of
- * `json` for its answer.
+ * The calls of a guide: `http` blocks with method, path and body, each with the next `json` block
+ * as its answer.
  */
 export async function callsOfGuide(file: string): Promise<GuideCall[]> {
   const text = await readFile(file, 'utf8')

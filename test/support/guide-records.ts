@@ -1,7 +1,7 @@
 import type { Observation } from '../../src/model/observation.ts'
 import { observationOf } from './observations.ts'
 
-/** 2026-09-21T08:00:00Z, from which on the records of the query guide are. */
+/** 2026-09-21T08:00:00Z, the start of the query guide's records. */
 const start = BigInt(Date.UTC(2026, 8, 21, 8)) * 1_000_000n
 const minute = 60_000_000_000n
 const models = ['sonnet-5', 'gpt-6', 'gemini-4'] as const
@@ -58,7 +58,7 @@ function call(of: (given: Partial<Observation>) => Observation, about: Call): Ob
   })
 }
 
-/** Tasks of the query guide, as they are inserted. */
+/** Tasks of the query guide, as rows. */
 export const guideTasks = [
   task('refund 1001', { calls: 4, cost_usd: '0.21', state: 'failed', end_note: 'no such order' }),
   task('refund 1002', { calls: 6, cost_usd: '0.4', state: 'failed', end_note: 'gave up' }),

@@ -23,14 +23,14 @@ import { testPostgres } from './postgres.ts'
 type Tables = HotTables & JobTables & RouteTables & TaskTables & AccessTables
 
 export type Wanted = {
-  /** False: ClickHouse alone. */
+  /** False: ClickHouse only. */
   postgres?: boolean
   hours?: number
   routes?: Partial<Record<QueryClass, StoreName>>
   fallback?: boolean
 }
 
-/** Both stores, empty, and what works on the hot window of the second; the clock is the test's. */
+/** Both stores, empty, with the hot window's jobs and chores; the test controls the clock. */
 export async function openHotWindow(given: { url?: string; now_ms?: number } = {}) {
   const url = given.url ?? (await testPostgres())
   const clickhouse = await testClickHouse()
@@ -61,7 +61,7 @@ export async function openHotWindow(given: { url?: string; now_ms?: number } = {
     source: openHotSource({ columnar }),
     writer: openHotRowWriter(db),
     routings,
-    /** Sets a project's routing, as PUT does. */
+    /** Sets a project's routing, like PUT. */
     route: (project_id: string, wanted: Wanted = {}) => {
       const { postgres = true, hours = 24, routes = {}, fallback = true } = wanted
       routings.forget(project_id)
@@ -79,7 +79,7 @@ export async function openHotWindow(given: { url?: string; now_ms?: number } = {
         { version: undefined, requested_by: 'schedule', clock },
       )
     },
-    /** A project that exists, whose routing may be set. */
+    /** Creates a project, so that its routing can be set. */
     newProject: async () => {
       const id = newId()
       await pool.query(

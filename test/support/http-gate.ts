@@ -2,32 +2,35 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import { Agent, request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
-/** A request as the gate saw it. */
+/** A request that the gate received. */
 export type GateRequest = { method: string; path: string; at_ms: number }
-/** What the gate says in the server's place. */
+/** The gate's own answer. */
 export type GateAnswer = { status: number; headers?: Record<string, string>; body?: string }
-/** Which requests do not come through; undefined lets one pass. */
+/** Decides which requests the gate answers itself; undefined forwards the request. */
 export type GateRule = (
   request: GateRequest,
 ) => GateAnswer | undefined | Promise<GateAnswer | undefined>
 
-/** A way to a server that sees each request, and may answer for it. Streams come through as such. */
+/**
+ * A proxy in front of a server that sees each request and may answer it. Streams are forwarded as
+ * streams.
+ */
 export type HttpGate = AsyncDisposable & {
-  /** `http://127.0.0.1:<port>`, whatever the server's own scheme is. */
+  /** `http://127.0.0.1:<port>`, for any scheme of the server. */
   url: string
-  /** All that came so far, the refused ones too; a test may empty it. */
+  /** All requests so far, including refused ones; a test may empty it. */
   requests: GateRequest[]
-  /** What it said itself so far. */
+  /** Number of its own answers so far. */
   readonly refused: number
-  /** Asks the rule about each request from now on; without one, all come through. */
+  /** Applies the rule to each request from now on; without a rule, all are forwarded. */
   rule(rule?: GateRule): void
 }
 
 const agent = new Agent({ rejectUnauthorized: false, keepAlive: true })
-/** How long a refused client waits before it may try again, where the rule says nothing. */
+/** Default Retry-After of a refused request. */
 const unreachable: GateAnswer = { status: 502, body: 'the server does not answer' }
 
-/** Opens a gate before the server that the URL names; its certificate is not looked at. */
+/** Opens a gate in front of the server that the URL names; its certificate is not verified. */
 export async function httpGate(target: string): Promise<HttpGate> {
   const requests: GateRequest[] = []
   let refused = 0
@@ -45,7 +48,7 @@ export async function httpGate(target: string): Promise<HttpGate> {
     const onward = forward(asked, new URL(request.path, target))
     onward.on('response', (far) => {
       answer.writeHead(far.statusCode ?? 502, far.headers)
-      // A watch is to be known as begun before its first event.
+      // A watch must be known as started before its first event.
       answer.flushHeaders()
       far.pipe(answer)
       far.on('error', () => answer.destroy())
@@ -53,7 +56,7 @@ export async function httpGate(target: string): Promise<HttpGate> {
     onward.on('error', () => (answer.headersSent ? answer.destroy() : refuse(unreachable)))
     answer.on('close', () => onward.destroy())
   })
-  // A watch sends nothing for as long as nothing happens.
+  // A watch sends nothing while nothing happens.
   server.requestTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -8,17 +8,17 @@ import type { ClientCall } from './load.ts'
 import { printCounts } from './print-counts.ts'
 import { expectRollUps, type Reader } from './roll-ups.ts'
 
-/** Everything that the clients of a run know: what they sent and what they were told. */
+/** The clients' view of a run: their requests and the answers. */
 export type Sent = {
   run: string
   parcels: readonly SentParcel[]
-  /** Completions through the proxy; none when left out. */
+  /** Completions through the proxy; none by default. */
   calls?: readonly ClientCall[]
   /** When the first was sent and when the last had ended. */
   window: LedgerWindow
 }
 
-/** What the stores and the ledger hold of a run. */
+/** The stores' and the ledger's data of a run. */
 export type Held = {
   recorded: Recorded
   records: ParcelRecords
@@ -30,12 +30,12 @@ export type PathAccount = {
   sent: number
   told_accepted: number
   told_rejected: number
-  /** Of parcels that were never told accepted: nobody knows of those but the stores. */
+  /** Items of parcels without an accepting answer; only the stores know their outcome. */
   untold: number
   stored: number
-  /** Rows that a reader sees beyond one for each item. */
+  /** Rows beyond one per item that a reader sees. */
   duplicates: number
-  /** Told accepted, and no reader sees it. */
+  /** Accepted items that no reader sees. */
   lost: number
   ledger_accepted: number
   ledger_stored: number
@@ -44,7 +44,7 @@ export type PathAccount = {
   ledger_lost: number
 }
 
-/** Reads what the tables hold of a run, when all is quiet. */
+/** Reads the tables' data of a run after everything has settled. */
 export async function storedOf(columnar: Columnar, { run }: Sent): Promise<Omit<Held, 'ledger'>> {
   const [recorded, events, links, traces] = await Promise.all([
     recordedOf(columnar, `${run}-`),
@@ -57,7 +57,7 @@ export async function storedOf(columnar: Columnar, { run }: Sent): Promise<Omit<
   return { recorded, records: { observations, events, links, traces } }
 }
 
-/** Each as its readers see it: the identity of a record once, the later write. */
+/** Rows as readers see them: one per record identity, the later write. */
 const eventsSql = `select toString(trace_id) as trace_id, observation_id as id from events final
   where attributes['run'] = {run: String}`
 const linksSql = `select toString(trace_id) as trace_id, toString(linked_trace_id) as id
@@ -70,21 +70,22 @@ async function keysIn(columnar: Columnar, run: string, sql: string): Promise<str
   return rows.map(({ trace_id, id }) => recordKey(trace_id, id))
 }
 
-/** The load of completions names its tasks so. */
+/** Prefix of the load's task names. */
 function isOfCall(run: string, task_id: string): boolean {
   return task_id.startsWith(`${run}-task-`)
 }
 
 /**
- * Holds what clients were told against the stores and the ledger, prints it, and expects that
- * nothing is lost, doubled or made up:
- * - every record told accepted is stored, once as a reader sees it, and nothing that nobody sent;
+ * Compares the clients' answers with the stores and the ledger, prints the account, and expects
+ * that nothing is lost, duplicated or invented:
+ * - every accepted record is stored, readers see it once, and nothing else is stored;
  * - the ledger balances, with nothing pending and nothing lost;
- * - of canonical batches, whose key makes tries one request, the ledger counts each item once: just
- *   those told accepted, and those of batches that nobody was told of but that are stored;
- * - of OTLP, where each try is a request of its own, it counts those told accepted, and up to one
- *   more for each try that got no answer or a "later" (its spans may have been durable by then);
- * - of completions, it counts just those that are recorded.
+ * - for canonical batches, whose key makes repeats one request, the ledger counts each item once:
+ *   the accepted items, and those of unanswered batches that are stored;
+ * - for OTLP, where each repeat is a separate request, it counts the accepted items, and at most
+ *   one more for each repeat that got no answer or a retryable one (its spans may have been
+ *   durable);
+ * - for completions, it counts exactly those that are recorded.
  */
 export async function expectBalanced(
   title: string,
@@ -116,7 +117,7 @@ function expectSum({ accepted, stored, rejected, pending, lost }: LedgerSums): v
   expect(stored + rejected + pending + lost).toBe(accepted)
 }
 
-/** Roll-ups add up model calls; tools are observations of a task and none of its calls. */
+/** Roll-ups count model calls; tools are observations of a task but not calls. */
 function modelCallsOf({ rows, raw_rows }: Recorded): Recorded {
   return { rows: rows.filter(({ type }) => type === 'generation'), raw_rows }
 }
@@ -129,7 +130,7 @@ function keysOf(records: ParcelRecords): string[] {
   return Object.entries(records).flatMap(([kind, keys]) => keys.map((key) => `${kind} ${key}`))
 }
 
-/** Items of OTLP are spans; of a batch, records of any kind. */
+/** Items of OTLP are spans; items of a batch are records of any kind. */
 function itemKeysOf(path: LedgerPath, records: ParcelRecords): string[] {
   const { observations } = records
   return path === 'otlp'
@@ -146,7 +147,7 @@ function parcelAccount(path: 'otlp' | 'api', { parcels }: Sent, held: Held): Pat
   const untold = mine.filter((parcel) => !isTaken(parcel))
   const items = (some: readonly SentParcel[]) => some.reduce((sum, one) => sum + one.items, 0)
   const rejected = taken.reduce((sum, { told }) => sum + (told.at(-1)?.rejected ?? 0), 0)
-  // What rides along with a span is no item; it must not be lost either.
+  // Events and links of a span are not items, but they must not be lost either.
   const lost = taken.flatMap(({ records }) => keysOf(records)).filter((key) => !seen.has(key))
   const storedItems = mine
     .flatMap(({ records }) => itemKeysOf(path, records))
@@ -205,7 +206,7 @@ function expectNothingMadeUp({ run, parcels }: Sent, { recorded, records }: Held
   }
 }
 
-/** No answer is wrong, and what is told rejected is what is bad. */
+/** Expects that no answer is wrong and that only invalid items are rejected. */
 function expectToldTruth({ parcels }: Sent): void {
   for (const { told, bad } of parcels) {
     expect(told.filter(({ outcome }) => outcome === 'wrong')).toEqual([])
@@ -216,7 +217,7 @@ function expectToldTruth({ parcels }: Sent): void {
 
 type Range = { min: number; max: number }
 
-/** What the ledger may say that was accepted and rejected; see `expectBalanced`. */
+/** Bounds of accepted and rejected items in the ledger; see `expectBalanced`. */
 function expectLedgerInRange(path: 'otlp' | 'api', { parcels }: Sent, held: Held): void {
   const accepted: Range = { min: 0, max: 0 }
   const rejected: Range = { min: 0, max: 0 }
@@ -254,7 +255,7 @@ function expectIn(what: string, value: number, { min, max }: Range): void {
 
 const receipts_max = 100
 
-/** Every request that was told accepted has a receipt that says the same: looks at a sample. */
+/** Expects that every accepted request has a receipt with the same counts; checks a sample. */
 export async function expectReceipts(
   { api_url, project_key }: Reader,
   { parcels }: Sent,

@@ -8,31 +8,31 @@ import {
   type Told,
 } from './ingest-senders.ts'
 
-/** What the clients of an ingest load do. Together they send no more than `parcels_max` parcels. */
+/** Behaviour of the clients of an ingest load. Together they send at most `parcels_max` parcels. */
 export type IngestLoadOptions = IngestTargets & {
   run: string
-  /** Clients of each way; each sends one parcel after the other. */
+  /** Clients per ingest path; each sends one parcel after another. */
   clients: Partial<Record<ParcelWay, number>>
   parcels_max: number
-  /** Between two parcels of a client. */
+  /** Pause between two parcels of a client. */
   pause_ms?: number
   padding_bytes?: number
-  /** Whether now and then a parcel has nothing valid in it. */
+  /** Whether some parcels contain nothing valid. */
   all_bad?: boolean
-  /** A parcel that nobody took for so long is given up; its client goes on with the next. */
+  /** Time after which a client gives up a parcel that was not accepted, and sends the next. */
   retry_ms_max?: number
 }
 
-/** A parcel and what its client was told, try by try. */
+/** A parcel and the answers to its attempts. */
 export type SentParcel = Parcel & { told: Told[] }
 
-/** Clients at work. */
+/** Running clients. */
 export type IngestLoad = {
-  /** Every parcel that was begun. */
+  /** Every parcel that was started. */
   readonly parcels: readonly SentParcel[]
-  /** How many of them were taken. */
+  /** Number of accepted parcels. */
   taken(): number
-  /** Ends with no parcel half sent: what was begun is sent until it is taken or given up. */
+  /** Ends the clients; each parcel in progress is first sent until it is accepted or given up. */
   stop(): Promise<readonly SentParcel[]>
 }
 
@@ -40,15 +40,15 @@ const retryPause_ms = 150
 const allBadEvery = 12
 
 /**
- * Starts clients that do what exporters do: what is refused for now or not answered is sent again,
- * the very same bytes, until it is taken. A canonical batch keeps its idempotency key by that.
+ * Starts clients that behave like exporters: they send refused or unanswered requests again with
+ * the same bytes until they are accepted. A canonical batch thereby keeps its idempotency key.
  */
 export function startIngestLoad(options: IngestLoadOptions): IngestLoad {
   const parcels: SentParcel[] = []
   const stopping = new AbortController()
   const byHttp = httpSender(options)
   const byGrpc = grpcSender(options)
-  const { all_bad = false, pause_ms = 40, padding_bytes = 0, run } = options
+  const { all_bad = false, pause_ms = 100, padding_bytes = 0, run } = options
   const work = async (way: ParcelWay, client: number) => {
     const send = way === 'grpc' ? byGrpc.send : byHttp
     for (let number = 0; !stopping.signal.aborted; number += 1) {
@@ -76,12 +76,12 @@ export function startIngestLoad(options: IngestLoadOptions): IngestLoad {
   }
 }
 
-/** Whether its client was told that it is accepted. */
+/** Whether its client got an accepting answer. */
 export function isTaken({ told }: SentParcel): boolean {
   return told.at(-1)?.outcome === 'taken'
 }
 
-/** A batch whose taker died is free again after half a minute; nothing takes longer. */
+/** A batch whose server process died is free again after half a minute; nothing takes longer. */
 const retry_ms_default = 60_000
 
 async function sendUntilTaken(
@@ -91,9 +91,9 @@ async function sendUntilTaken(
 ): Promise<void> {
   const until_ms = Date.now() + retry_ms_max
   for (;;) {
-    const told = await send(parcel)
-    parcel.told.push(told)
-    if (told.outcome === 'taken' || told.outcome === 'wrong' || Date.now() > until_ms) return
+    const answer = await send(parcel)
+    parcel.told.push(answer)
+    if (answer.outcome === 'taken' || answer.outcome === 'wrong' || Date.now() > until_ms) return
     await sleep(retryPause_ms)
   }
 }

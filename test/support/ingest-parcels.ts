@@ -8,38 +8,40 @@ import {
   tracesProtobuf,
 } from './otlp-messages.ts'
 
-/** How a parcel goes in: OTLP over HTTP as protobuf or JSON, OTLP over gRPC, a canonical batch. */
+/**
+ * The transport of a parcel: OTLP over HTTP as protobuf or JSON, OTLP over gRPC, a canonical batch.
+ */
 export type ParcelWay = 'protobuf' | 'json' | 'grpc' | 'api'
 
-/** Keys of records as they stand in their tables. */
+/** Keys of records as in their tables. */
 export type ParcelRecords = Record<'observations' | 'events' | 'links' | 'traces', string[]>
 
-/** One request and all that should come of it. It is sent again until it is taken. */
+/** One request and its expected records. It is sent until it is accepted. */
 export type Parcel = {
   way: ParcelWay
-  /** Begins the name of each of its records. */
+  /** Prefix of the name of each of its records. */
   marker: string
   body: Buffer
   records: ParcelRecords
-  /** What the ledger counts as items, and how many of them are no valid records. */
+  /** Its items as the ledger counts them, and the number of invalid records. */
   items: number
   bad: number
 }
 
 export type ParcelOptions = {
   way: ParcelWay
-  /** Begins the marker and the task, so that a run finds its own again. */
+  /** Prefix of the marker and the task, which identifies the run. */
   run: string
   client: number
   number: number
-  /** Nothing in it is valid. */
+  /** Whether nothing in it is valid. */
   all_bad?: boolean
-  /** Added to the content of the first record. */
+  /** Bytes added to the content of the first record. */
   padding_bytes?: number
 }
 
 const parcelsOfTask = 8
-/** So often a record that can't be taken is among the others. */
+/** One in this many parcels contains an invalid record. */
 const badEvery = 4
 const ns_per_ms = 1_000_000n
 
@@ -48,7 +50,10 @@ export function recordKey(trace_id: string, id = ''): string {
   return `${trace_id} ${id}`
 }
 
-/** Makes a request with two good records of work, an event and a link; now and then with a bad one. */
+/**
+ * Creates a request with two valid observations, an event and a link; sometimes with an invalid
+ * record.
+ */
 export function parcelOf(options: ParcelOptions): Parcel {
   const { way, run, client, number, all_bad = false } = options
   const plan: Plan = {
@@ -122,7 +127,7 @@ function goodSpans(plan: Plan): PlainSpan[] {
   return [chat, { ...tool, parentSpanId: first }]
 }
 
-/** A trace id of zeros is none. */
+/** A trace id of zeros is invalid. */
 function badSpan(plan: Plan, at: number): PlainSpan {
   return { ...spanOf(plan, `${'0'.repeat(15)}${at + 1}`, {}), traceId: '0'.repeat(32) }
 }
@@ -144,7 +149,7 @@ function spanOf(plan: Plan, spanId: string, attributes: Record<string, string>):
   }
 }
 
-/** Text that does not get smaller by compression. */
+/** Incompressible text. */
 function paddingOf(bytes: number): string {
   return randomBytes(Math.ceil((bytes * 3) / 4)).toString('base64')
 }

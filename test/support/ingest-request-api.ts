@@ -19,22 +19,22 @@ type Reply = { status: number; body: Record<string, unknown>; headers: Record<st
 type CallOptions = { headers?: Record<string, string>; query?: string }
 type EnqueuedRequest = Parameters<Enqueuer['enqueue']>[0]
 
-/** The routes of canonical ingest on a server, over a database and an enqueuer without a queue. */
+/** The routes of canonical ingest on a server, with a database and an enqueuer without a queue. */
 export type IngestRequestApi = AsyncDisposable & {
   db: IngestRequestDeps['db']
   project_id: string
-  /** What was handed to the enqueuer, in order. */
+  /** Messages passed to the enqueuer, in order. */
   enqueued: EnqueuedRequest[]
-  /** Every publish, in order; a message that is published again is here again. */
+  /** Every publish, in order, including repeated messages. */
   published: { id: string; data: Uint8Array }[]
-  /** Entries that the edge wrote into the ledger. */
+  /** The edge's ledger entries. */
   accepted: LedgerEntry[]
-  /** Awaited before each publish; a test sets it to hold or to break the queue. */
+  /** Awaited before each publish; a test sets it to delay or fail the queue. */
   onPublish: () => Promise<void>
   receipts: Map<string, LedgerEntry[]>
   post(batch: unknown, options?: CallOptions): Promise<Reply>
   get(url: string, headers?: Record<string, string>): Promise<Reply>
-  /** The settled entry that a worker would write of a message. */
+  /** The settled entry that a worker would write for a message. */
   settled(message: { id: string; data: Uint8Array }, more?: Partial<LedgerEntry>): LedgerEntry
 }
 
@@ -106,7 +106,7 @@ export async function openIngestRequestApi(
   })
 }
 
-/** A key that may ingest. */
+/** A key with scope `ingest:write`. */
 export function ingestKey(project_id: string): Record<string, string> {
   return keyOf(project_id, 'ingest:write')
 }

@@ -85,7 +85,7 @@ export function eventOf(observation_id: string): EventDraft {
   }
 }
 
-/** A request with these observations; each is an item. */
+/** A request with these observations, one item each. */
 export function requestOf(
   observations: ObservationDraft[],
   about: Partial<IngestRequest> = {},

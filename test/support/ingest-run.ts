@@ -19,19 +19,19 @@ import {
 import { startLoad } from './load.ts'
 import type { Reader } from './roll-ups.ts'
 
-/** Where a load goes in and where its account is read. */
+/** Addresses for the load and for reading its account. */
 export type IngestShape = IngestTargets & {
   processes: () => IngestProcesses
   reader: () => Reader
-  /** Opens the tables; the service may be down while the work reads them. */
+  /** Opens the tables; the service may be down while the test reads them. */
   withColumnar<T>(work: (columnar: Columnar) => Promise<T>): Promise<T>
 }
 
-/** Clients of every way in, at work at the same time. */
+/** Running clients of every ingest path. */
 export type IngestRun = {
-  /** Waits for so many more parcels and calls that were accepted. */
+  /** Waits for this many more accepted parcels and calls. */
   until(more: number): Promise<void>
-  /** Ends the load, waits until all is through, and expects the account to balance. */
+  /** Ends the load, waits until everything is settled, and expects the account to balance. */
   expectBalance(title: string): Promise<Record<LedgerPath, PathAccount>>
   /** Ends the load. */
   stop(): Promise<Sent>
@@ -40,13 +40,14 @@ export type IngestRun = {
 export type IngestRunOptions = Partial<Pick<IngestLoadOptions, 'clients' | 'padding_bytes'>> & {
   run: string
   /**
-   * Whether some requests have nothing valid in them; they have, when left out. Of such requests
-   * the edge alone knows until it has told the ledger, within a second: a killed one tells nobody.
+   * Whether some requests contain nothing valid; true by default. Until the edge has reported such
+   * a request to the ledger, within a second, only the edge knows of it: if it is killed, the
+   * request is unknown.
    */
   all_bad?: boolean
-  /** Clients of the proxy; 2 when left out. */
+  /** Clients of the proxy; 2 by default. */
   callers?: number
-  /** Completions that a killed edge may take with it: those of its last 20 ms. */
+  /** Completions that a killed edge may lose: those of its last 20 ms. */
   calls_may_be_lost?: boolean
 }
 

@@ -3,23 +3,23 @@ import type { Parcel } from './ingest-parcels.ts'
 import { otlpMessage } from './otlp-messages.ts'
 
 /**
- * What a client was told of one request. `taken`: 200 or 202. `refused`: it may be sent again (429,
- * 503, UNAVAILABLE). `unknown`: no answer came. `wrong`: an answer that no good request may get.
+ * The answer to one request. `taken`: 200 or 202. `refused`: may be sent again (429, 503,
+ * UNAVAILABLE). `unknown`: no answer. `wrong`: an answer that no valid request may get.
  */
 export type Told = {
   outcome: 'taken' | 'refused' | 'unknown' | 'wrong'
-  /** Items that the answer says were not taken. */
+  /** Items that the answer reports as rejected. */
   rejected: number
-  /** '' when nothing was told. */
+  /** '' without an answer. */
   ingest_request_id: string
   /** Status and text of an answer other than `taken`. */
   detail: string
-  /** Of an answer `refused` over HTTP, or RetryInfo over gRPC. */
+  /** Retry-After of a `refused` HTTP answer, or RetryInfo over gRPC. */
   may_retry_after: boolean
   at_ms: number
 }
 
-/** Where things are; asked before each request, as a restarted process may be elsewhere. */
+/** Addresses, read before each request because a restarted process may have another. */
 export type IngestTargets = {
   otlp_url: () => string
   otlp_grpc_address: () => string
@@ -33,7 +33,7 @@ export type SendParcel = (parcel: Parcel) => Promise<Told>
 const answer_ms_max = 20_000
 const unavailable = 14
 
-/** Sends by HTTP what is no gRPC. */
+/** Sends everything but gRPC over HTTP. */
 export function httpSender(targets: IngestTargets): SendParcel {
   return async (parcel) => {
     const isBatch = parcel.way === 'api'
@@ -49,22 +49,22 @@ export function httpSender(targets: IngestTargets): SendParcel {
         signal: AbortSignal.timeout(answer_ms_max),
       })
       const body = Buffer.from(await answer.arrayBuffer())
-      return toldByHttp(parcel, answer, body)
+      return httpOutcome(parcel, answer, body)
     } catch (error) {
-      return told('unknown', { detail: String(error) })
+      return sendOutcome('unknown', { detail: String(error) })
     }
   }
 }
 
-function toldByHttp(parcel: Parcel, answer: Response, body: Buffer): Told {
+function httpOutcome(parcel: Parcel, answer: Response, body: Buffer): Told {
   const { status, headers } = answer
   if (status === (parcel.way === 'api' ? 202 : 200)) {
     const ingest_request_id = headers.get('x-ingest-request-id') ?? ''
-    return told('taken', { ingest_request_id, rejected: rejectedIn(parcel, body) })
+    return sendOutcome('taken', { ingest_request_id, rejected: rejectedIn(parcel, body) })
   }
   const detail = `${status} ${body.toString('latin1').slice(0, 300)}`
   const may_retry_after = headers.has('retry-after')
-  return told([429, 503].includes(status) ? 'refused' : 'wrong', { detail, may_retry_after })
+  return sendOutcome([429, 503].includes(status) ? 'refused' : 'wrong', { detail, may_retry_after })
 }
 
 function rejectedIn({ way }: Parcel, body: Buffer): number {
@@ -79,7 +79,7 @@ function rejectedIn({ way }: Parcel, body: Buffer): number {
 const traceService = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 const asIs = (bytes: Buffer) => bytes
 
-/** Sends by gRPC, on one connection that comes back by itself. `close` ends it. */
+/** Sends over gRPC, on one connection that reconnects by itself. `close` ends it. */
 export function grpcSender(targets: IngestTargets): { send: SendParcel; close(): void } {
   const clients = new Map<string, Client>()
   const clientAt = (address: string) => {
@@ -114,13 +114,13 @@ function sendByGrpc(client: Client, parcel: Parcel, targets: IngestTargets): Pro
       },
     )
     call.on('status', ({ metadata: trailer }) => {
-      queueMicrotask(() => resolve(toldByGrpc(parcel, answer, trailer)))
+      queueMicrotask(() => resolve(grpcOutcome(parcel, answer, trailer)))
     })
   })
 }
 
-/** UNAVAILABLE may be an answer or the lack of one: only the edge's own says when to come again. */
-function toldByGrpc(
+/** UNAVAILABLE may be an answer or a missing one: only the edge's own answer has RetryInfo. */
+function grpcOutcome(
   parcel: Parcel,
   { error, body }: { error: { code: number; details: string } | null; body: Buffer | undefined },
   trailer: Metadata,
@@ -128,20 +128,23 @@ function toldByGrpc(
   if (error === null) {
     const [id = ''] = trailer.get('x-ingest-request-id')
     const rejected = rejectedIn(parcel, body ?? Buffer.alloc(0))
-    return told('taken', { ingest_request_id: String(id), rejected })
+    return sendOutcome('taken', { ingest_request_id: String(id), rejected })
   }
   const detail = `${error.code} ${error.details}`
   const may_retry_after = trailer.get('grpc-status-details-bin').length > 0
   if (error.code === unavailable && may_retry_after) {
-    return told('refused', { detail, may_retry_after })
+    return sendOutcome('refused', { detail, may_retry_after })
   }
-  return told(lost.has(error.code) ? 'unknown' : 'wrong', { detail })
+  return sendOutcome(lost.has(error.code) ? 'unknown' : 'wrong', { detail })
 }
 
-/** CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE: what grpc-js says of a broken pipe. */
+/**
+ * CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE: grpc-js's codes for a broken
+ * connection.
+ */
 const lost = new Set([1, 2, 4, 13, unavailable])
 
-function told(outcome: Told['outcome'], about: Partial<Told>): Told {
+function sendOutcome(outcome: Told['outcome'], about: Partial<Told>): Told {
   const nothing = { rejected: 0, ingest_request_id: '', detail: '', may_retry_after: false }
   return { outcome, ...nothing, ...about, at_ms: Date.now() }
 }

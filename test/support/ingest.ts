@@ -22,20 +22,20 @@ import {
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { eventually } from './eventually.ts'
 
-/** The instant that calls of a test start at, in milliseconds since 1970. */
+/** Start of a test's calls, in milliseconds since 1970. */
 export const start_ms = Date.UTC(2026, 5, 1, 12)
 
-/** One call as a test tells of it: times in seconds after `start_ms`, facts as they come. */
+/** One call of a test: times in seconds after `start_ms`, facts as in an exchange. */
 export type ToldCall = {
   facts?: Partial<ExchangeFacts>
-  /** When it started and ended; 0 and 1 when not told. */
+  /** Start and end; 0 and 1 by default. */
   from?: number
   to?: number
   request?: object | string
   response?: object | string
 }
 
-/** The answer of a call that a test does not care for: 10 tokens in, 5 out, a priced model. */
+/** A default answer: 10 tokens in, 5 out, a priced model. */
 const plainReply = {
   model: 'gpt-4o-mini',
   choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
@@ -90,24 +90,24 @@ function plainFacts(project_id: string): ExchangeFacts {
   }
 }
 
-/** A queue, a database and a store, with as many workers on them as a test starts. */
+/** A queue, a database and a store, with any number of workers. */
 export type IngestBench = AsyncDisposable & {
   queue: Queue
   db: Relational<TaskTables>['db']
   /** Publishes one message with these calls of a project. */
   publish(project_id: string, calls: readonly ToldCall[], id?: string): Promise<void>
   startWorker(settings?: Partial<IngestSettings>): Promise<RunningWorker>
-  /** Resolves when no message waits or is being handled. */
+  /** Resolves when no message is queued or being processed. */
   settled(): Promise<void>
 }
 type RunningWorker = { stop(): Promise<void>; metric(name: string): Promise<number> }
 
-/** All that a worker does with ClickHouse. */
+/** The part of ClickHouse that a worker uses. */
 export type WorkerStore = IngestOptions['store'] &
   IngestOptions['records'] &
   IngestOptions['ledger']
 
-/** Makes one; the store and the way to the database are the test's. */
+/** Creates the bench; the test provides the store and the database address. */
 export async function openIngestBench(given: {
   store: WorkerStore
   url: string

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { openJobDb, startWorker } from './job-workers.ts'
 
 /**
- * A process of its own that works on jobs of kind `test` until somebody kills it. It takes the
- * database's address; each step of a job takes a moment and prints its number once it is noted.
+ * A process that works on jobs of kind `test` until it is killed. It gets the database's address;
+ * each step of a job takes a moment and prints its number once it is recorded.
  */
 const { db } = openJobDb(process.argv[2] ?? '')
 

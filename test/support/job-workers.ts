@@ -14,7 +14,7 @@ import { eventually } from './eventually.ts'
 
 const logger = createLogger({ role: 'test', level: 'silent' })
 
-/** Quick ones, so that what takes minutes in service takes a moment here. */
+/** Short intervals, so that minutes in production take a moment here. */
 export const quickJobs = {
   poll_ms: 20,
   lease_ms: 600,
@@ -32,7 +32,7 @@ export function openJobDb(url: string) {
   })
 }
 
-/** A worker of its own that knows these handlers. */
+/** A worker with these handlers. */
 export function startWorker(
   db: Kysely<JobTables>,
   handlers: readonly JobHandler[],
@@ -61,7 +61,7 @@ export function jobOf(db: Kysely<JobTables>, id: string): Promise<Job> {
   return db.selectFrom('job_runs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 }
 
-/** The job, once it is in one of these states. The wait is long, since machines are shared. */
+/** The job, once it is in one of these states. The wait is long because machines are shared. */
 export function jobIn(db: Kysely<JobTables>, id: string, ...states: Job['state'][]): Promise<Job> {
   return eventually(
     `the job ${states.join(' or ')}`,

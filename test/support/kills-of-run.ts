@@ -1,14 +1,14 @@
 const start_ms = 90_000
-/** What a kill, the start after it and the work in between may take. */
+/** Time for a kill, the following start and the work in between. */
 const kill_ms_max = 20_000
 
-/** How often a scenario kills: as the variable KILLS says, else as often as given. */
+/** Number of kills of a scenario: the variable KILLS, else the given number. */
 export function killsOfRun(usual: number): number {
   const asked = Number(process.env['KILLS'])
   return Number.isInteger(asked) && asked > 0 ? asked : usual
 }
 
-/** How long a scenario with so many kills may take, in milliseconds. */
+/** Time limit of a scenario with this many kills, in milliseconds. */
 export function msFor(kills: number): number {
   return start_ms + kills * kill_ms_max
 }

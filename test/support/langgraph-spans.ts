@@ -2,14 +2,15 @@ import type { AgentSpans, AgentTurn } from './agent-telemetry.ts'
 import { plainAttributes } from './otlp-conventions.ts'
 import type { PlainSpan } from './otlp-messages.ts'
 
-/** Who listens to the callbacks of LangChain and sends spans. */
+/** The LangChain callback handlers that send spans. */
 export const langGraphListeners = ['langfuse', 'openllmetry', 'openinference'] as const
 export type LangGraphListener = (typeof langGraphListeners)[number]
 
 /**
- * The spans of an agent of LangGraph that asks for a tool in each turn: a node with a model call, a
- * node with a tool, and so on, in the shapes that langfuse 5.0.4, opentelemetry-instrumentation-langchain
- * and openinference-instrumentation-langchain exported for an agent with a scripted model.
+ * The spans of a LangGraph agent that calls a tool in each turn: a node with a model call, a node
+ * with a tool, and so on, in the shapes that langfuse 5.0.4,
+ * opentelemetry-instrumentation-langchain and openinference-instrumentation-langchain exported for
+ * an agent with a scripted model.
  */
 export function langGraphSpans(
   listener: LangGraphListener,
@@ -75,7 +76,7 @@ function spanId(number: number): string {
   return (0xb000 + number).toString(16).padStart(16, '0')
 }
 
-/** Ids of some providers do not look like ids. */
+/** Some providers' ids do not look like ids. */
 function callId(at: number): string {
   return `c${at}`
 }
@@ -93,13 +94,13 @@ function inLangChain({ name, input, id }: Call) {
   return { name, args: input, id, type: 'tool_call' }
 }
 
-/** A result, as LangChain holds it. */
+/** A result in LangChain's format. */
 function toolMessage({ name, result, id }: Call) {
   const about = { additional_kwargs: {}, response_metadata: {}, type: 'tool', name, id: null }
   return { content: result, ...about, tool_call_id: id, artifact: null, status: 'success' }
 }
 
-/** Facts about a run that callbacks get, which differ each time. */
+/** Facts about a run that callbacks get; they differ each time. */
 function callbackAbout(at: number) {
   return {
     tags: [`seq:step:${at}`],

@@ -4,7 +4,7 @@ import type { Reader } from './roll-ups.ts'
 
 export type LedgerPath = 'proxy' | 'otlp' | 'api'
 
-/** What the ledger says of a path. */
+/** The ledger's sums of a path. */
 export type LedgerSums = Record<
   'requests' | 'accepted' | 'stored' | 'rejected' | 'pending' | 'lost',
   number
@@ -13,10 +13,10 @@ export type LedgerSums = Record<
   lost_by_reason: { reason: string; items: number }[]
 }
 
-/** Requests that came at or after `from_ms` and before `to_ms`, in milliseconds since 1970. */
+/** Requests received at or after `from_ms` and before `to_ms`, in milliseconds since 1970. */
 export type LedgerWindow = { from_ms: number; to_ms: number }
 
-/** Asks GET /api/v2/observability/ledger. */
+/** Reads GET /api/v2/observability/ledger. */
 export async function ledgerSums(
   { api_url, project_key }: Reader,
   { from_ms, to_ms }: LedgerWindow,
@@ -34,10 +34,10 @@ export async function ledgerSums(
   return { proxy: of('proxy'), otlp: of('otlp'), api: of('api') }
 }
 
-/** Management ports: of whatever takes records in, and of the worker. */
+/** Management ports of the edges and of the worker. */
 export type IngestProcesses = { edges: readonly string[]; worker: string }
 
-/** Of an edge: what it holds in memory or on its disk and has not handed to the queue. */
+/** Bytes or records that an edge holds in memory or on disk and has not given to the queue. */
 const heldAtEdge = [
   'looptrace_proxy_records_pending',
   'looptrace_enqueue_inflight_bytes',
@@ -46,8 +46,8 @@ const heldAtEdge = [
 const pending = { state: 'pending' }
 
 /**
- * Waits until everything that came in is through. Edges are asked before the queue: what they no
- * longer hold is in it.
+ * Waits until everything that arrived is settled. Edges are asked before the queue: records that
+ * left an edge are in the queue.
  */
 export async function untilIngestQuiet(
   { edges, worker }: IngestProcesses,

@@ -3,61 +3,61 @@ import { traceIdFrom } from '../../src/kernel/ids.ts'
 import { sleep } from '../../src/kernel/time.ts'
 import { contentOf, dataOf } from './chat-stream.ts'
 
-/** What the clients of a load do. Together they send no more than `calls_max` calls. */
+/** Behaviour of the clients of a load. Together they send at most `calls_max` calls. */
 export type LoadOptions = {
-  /** Where the proxy is; asked before each call, as a restarted one may be elsewhere. */
+  /** Address of the proxy, read before each call because a restarted proxy may have another. */
   base_url: () => string
   project_key: string
-  /** Begins every task, conversation and marker, so that a run finds its own again. */
+  /** Prefix of every task, conversation and marker, which identifies the run. */
   run: string
   clients: number
   calls_max: number
-  /** Between two calls of a client. */
+  /** Pause between two calls of a client. */
   pause_ms?: number
-  /** Added to each question; the answer, an echo, is longer by as much. */
+  /** Bytes added to each question; the answer, an echo, grows by the same amount. */
   padding_bytes?: number
 }
 
-/** What a client saw of one of its calls. */
+/** A client's view of one of its calls. */
 export type ClientCall = {
-  /** Names the call; it stands in the question and, as the provider echoes, in the answer. */
+  /** Name of the call; part of the question and, as the provider echoes, of the answer. */
   marker: string
   task_id: string
   conversation: string
-  /** Known before the call is sent: its `traceparent` says it. */
+  /** Known before the call is sent, from its `traceparent`. */
   trace_id: string
   streamed: boolean
-  /** 0 when no head of an answer came. */
+  /** 0 if no response head arrived. */
   status: number
-  /** True when the whole answer came, with the marker in it. */
+  /** True if the whole answer arrived, including the marker. */
   complete: boolean
-  /** What X-Trace-ID said, '' without one. */
+  /** Value of X-Trace-ID, '' if missing. */
   answered_trace_id: string
   ended_ms: number
 }
 
-/** Clients at work. */
+/** Running clients. */
 export type Load = {
-  /** Every call that has ended, in the order of their ends. */
+  /** Every call that has ended, in order of its end. */
   readonly calls: readonly ClientCall[]
-  /** Lets the calls under way end; resolves with all of them. */
+  /** Lets the calls in progress end; resolves with all calls. */
   stop(): Promise<readonly ClientCall[]>
 }
 
 const callsOfTask = 8
 const conversations = 3
 const call_ms_max = 20_000
-/** A proxy that is away is not asked in a tight loop. */
+/** Avoids a tight loop while the proxy is unavailable. */
 const awayPause_ms = 200
 
 /**
- * Starts clients that send chat completions one after the other, every second one streamed, each
- * client in a task of its own that changes every few calls. What fails is not sent again.
+ * Starts clients that send chat completions one after another, every second one streamed, each
+ * client in its own task that changes every few calls. Failed calls are not repeated.
  */
 export function startLoad(options: LoadOptions): Load {
   const calls: ClientCall[] = []
   const stopping = new AbortController()
-  const { clients, calls_max, pause_ms = 40 } = options
+  const { clients, calls_max, pause_ms = 100 } = options
   let begun = 0
   const work = async (client: number) => {
     for (let number = 0; !stopping.signal.aborted && begun < calls_max; number += 1) {
@@ -99,7 +99,7 @@ async function oneCall(
   try {
     await send(options, call, traceparent)
   } catch {
-    // Its status and `complete` tell how far it came.
+    // Its status and `complete` show how far it came.
   }
   call.ended_ms = Date.now()
   return call

@@ -1,14 +1,14 @@
 import type { Timing } from '../../src/operator/runtime/timing.ts'
 
-/** A time that stands still until somebody moves it. */
+/** A clock that a test advances. */
 export type ManualTiming = Timing & {
-  /** Moves on; whoever sleeps no longer than that wakes, in order. */
+  /** Advances the clock; sleepers whose time has come wake in order. */
   advance(duration_ms: number): Promise<void>
-  /** How long the sleepers still have to wait, shortest first. */
+  /** Remaining times of the sleepers, shortest first. */
   sleepers(): number[]
 }
 
-/** Starts at 2026-01-01; `random` is always the same. */
+/** Starts at 2026-01-01; `random` is constant. */
 export function manualTiming(random = 0): ManualTiming {
   let now_ms = Date.UTC(2026, 0, 1)
   const sleeping = new Set<{ until_ms: number; wake: () => void }>()

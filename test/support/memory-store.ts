@@ -13,21 +13,24 @@ import type { Observation } from '../../src/model/observation.ts'
 import { observationsIn, rowBounds } from './decode-rows.ts'
 
 /**
- * A store of observations, records and the ledger in memory, with places where a test can make it
- * fail or wait. It answers what the worker asks, no more.
+ * An in-memory store of observations, records and the ledger with hooks that fail or delay it. It
+ * answers only what the worker asks.
  */
 export type MemoryStore = ObservationStore & {
   insertRows: RecordStore['insertRows']
   insertEntries: LedgerStore['insertEntries']
-  /** Rows of other kinds that were given to insertRows, repetitions included. */
+  /** Rows of other kinds given to insertRows, including repetitions. */
   others: Map<RecordKind, number>
-  /** Every entry of the ledger once: of each side of a request and message the newest. */
+  /** The newest ledger entry for each side of a request and message. */
   entries(): LedgerEntry[]
-  /** Every stored observation once, as it was written last. */
+  /** The last version of every stored observation. */
   rows(): Observation[]
-  /** Rows given to insert, repetitions included. */
+  /** Rows given to insert, including repetitions. */
   inserted: number
-  /** Called before and after rows are kept and roll-ups are made; a throw is the answer. */
+  /**
+   * Called before and after rows are stored and roll-ups are computed; a thrown error is the
+   * answer.
+   */
   at: (moment: StoreMoment, rows: readonly Observation[]) => void | Promise<void>
 }
 export type StoreMoment =
@@ -37,7 +40,7 @@ export type StoreMoment =
   | 'before rollup'
   | 'after rollup'
 
-/** Makes an empty one. It keeps an observation once by its identity, as the real ones do. */
+/** Creates an empty store. It stores an observation once by its identity, like the real ones. */
 export function memoryStore(): MemoryStore {
   const byIdentity = new Map<string, Observation>()
   const ledger = new Map<string, LedgerEntry>()

@@ -1,7 +1,7 @@
-/** The metrics of a process at one instant. A value is the sum over the labels not named. */
+/** The metrics of a process at one instant. A value is the sum over unnamed labels. */
 export type MetricValues = (name: string, labels?: Readonly<Record<string, string>>) => number
 
-/** Scrapes a management port. Rejects when nobody answers there. */
+/** Scrapes a management port. Rejects without an answer. */
 export async function scrape(management_url: string): Promise<MetricValues> {
   const answer = await fetch(`${management_url}/metrics`)
   const samples = samplesOf(await answer.text())

@@ -2,7 +2,7 @@ import { openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { eventually } from './eventually.ts'
 
-/** What holds the worker in the middle of its batch until it is let go. */
+/** Holds the worker in the middle of its batch until it is released. */
 export type Held = { release(): Promise<void> }
 
 const reached_ms_max = 20_000
@@ -38,7 +38,7 @@ export async function holdBeforeRollUp(postgres_url: string): Promise<Held> {
   }
 }
 
-/** Holds the worker in the insert itself: the store takes the request and does not answer. */
+/** Holds the worker in the insert itself: the store accepts the request and does not answer. */
 export async function holdInsert(
   clickhouse_pid: number | undefined,
   untilInserting: () => Promise<void>,

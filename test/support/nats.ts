@@ -12,30 +12,30 @@ const stop_timeout_ms = 10_000
 export type NatsServer = {
   readonly url: string
   readonly port: number
-  /** Of the process now; another one after `restart`. */
+  /** Of the current process; another one after `restart`. */
   readonly pid: number
-  /** Ends it with SIGTERM and waits. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<void>
-  /** Ends it with SIGKILL and waits. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>
-  /** Asks a subject of the JetStream API, with nothing, and waits for the answer. */
+  /** Sends an empty request to a subject of the JetStream API, and waits for the answer. */
   tell(subject: string): Promise<void>
   /** Stops it from answering (SIGSTOP), with its connections open. */
   pause(): void
   resume(): void
-  /** Starts it again on the same port and the same files. */
+  /** Restarts it on the same port and files. */
   restart(): Promise<void>
 }
 
 export type NatsServerOptions = {
-  /** Where JetStream keeps its files. */
+  /** JetStream's storage folder. */
   directory: string
-  /** Asks clients for this token. */
+  /** Token that clients must send. */
   token?: string
   max_payload_bytes?: number
 }
 
-/** Builds nats-server when it is not in the cache yet (that takes Go), and starts it. */
+/** Builds nats-server if it is not cached (needs Go), and starts it. */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
   const binary = await natsServerPath()
   const configuration = join(options.directory, 'nats.conf')
@@ -80,7 +80,7 @@ function configurationOf(options: NatsServerOptions, port: number): string {
 
 const portTries_max = 5
 
-/** A free port may be taken by the time the server asks for it; then another one is tried. */
+/** Another process may take a free port first; then another port is tried. */
 async function startedOnFreePort(binary: string, file: string, options: NatsServerOptions) {
   for (let tries = 1; ; tries += 1) {
     const port = await freePort()
@@ -114,7 +114,7 @@ async function started(binary: string, configuration: string, port: number): Pro
   return child
 }
 
-/** A server that takes clients says INFO first. */
+/** A server that accepts clients first sends INFO. */
 function greets(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = tcpConnect(port, '127.0.0.1')
@@ -128,7 +128,7 @@ function greets(port: number): Promise<boolean> {
   })
 }
 
-/** A client of a few lines: it asks, and waits for the answer. */
+/** A minimal client: sends a request and waits for the answer. */
 function tell(port: number, subject: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = tcpConnect(port, '127.0.0.1')

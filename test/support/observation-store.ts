@@ -2,14 +2,14 @@ import { type ObservationStore, openClickHouseStore } from '../../src/capabiliti
 import { openColumnar } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from './clickhouse.ts'
 
-/** An empty store of observations of one's own, and one whose server is not there. */
+/** An empty store of observations, and one whose server does not exist. */
 export type TestStore = {
   store: ObservationStore
   unreachable: ObservationStore
   close(): Promise<void>
 }
 
-/** Opens both, on the ClickHouse that all test files share. */
+/** Opens both on the ClickHouse that all test files share. */
 export async function openTestStore(): Promise<TestStore> {
   const database = await testClickHouse()
   const columnar = await migratedClickHouse(database)

@@ -16,25 +16,25 @@ import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from './clickhouse.ts'
 import { testPostgres } from './postgres.ts'
 
-/** A store of observations for the suite that every store has to pass. */
+/** A store of observations for the contract suite. */
 export type SuiteStore = {
   store: HotObservationStore
-  /** The whole port, where the store has it. */
+  /** The whole port, if the store has it. */
   rollups: ObservationStore | undefined
-  /** The same store, when its server is not there. */
+  /** The same store with an unavailable server. */
   unreachable: HotObservationStore
   capabilities: StoreCapabilities & {
-    /** Whether versions of an observation are rows of their own for a while. */
+    /** Whether versions of an observation are separate rows for a while. */
     versions_side_by_side: boolean
   }
-  /** Rows of a project, versions counted. */
+  /** Rows of a project, including versions. */
   rowCount(project_id: string): Promise<number>
   close(): Promise<void>
 }
 
 async function openClickHouse(): Promise<SuiteStore> {
   const columnar = await migratedClickHouse()
-  // Versions must lie side by side until a test is done with them.
+  // Versions must exist side by side until a test is done with them.
   await columnar.command('SYSTEM STOP MERGES observations')
   const away = openColumnar({
     ...columnarOptions({ ...(await testClickHouse()), url: 'http://127.0.0.1:1' }),
@@ -89,7 +89,7 @@ async function openPostgres(): Promise<SuiteStore> {
   }
 }
 
-/** Every store of observations, and what it says that it can do. */
+/** Every store of observations and its declared capabilities. */
 export const suiteStores = [
   { name: 'clickhouse', open: openClickHouse, capabilities: storeCapabilities.clickhouse },
   { name: 'postgres', open: openPostgres, capabilities: storeCapabilities.postgres },

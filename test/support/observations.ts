@@ -1,6 +1,6 @@
 import type { Observation } from '../../src/model/observation.ts'
 
-/** An observation of a chat call, with whatever a test sets. */
+/** An observation of a chat call with the given fields. */
 export function observationOf(given: Partial<Observation> & { project_id: string }): Observation {
   const start_time = given.start_time ?? 1_790_000_000_000_000_000n
   return {

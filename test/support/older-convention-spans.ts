@@ -3,7 +3,7 @@ import type { ConventionSpan } from './otlp-conventions.ts'
 const json = JSON.stringify
 const called = { id: 'call_1', name: 'weather', arguments: '{"city":"Zürich"}' }
 
-/** Spans as older releases write them, which stay in use for years. */
+/** Spans in the format of older releases, which stay in use for years. */
 export const olderConventionSpans: readonly ConventionSpan[] = [
   {
     convention: 'OpenLLMetry with a key for each message',
@@ -163,7 +163,7 @@ export const olderConventionSpans: readonly ConventionSpan[] = [
     },
   },
   {
-    convention: 'OpenInference: told to hide what was said',
+    convention: 'OpenInference: content hidden',
     scope: 'openinference.instrumentation.openai',
     span: 'ChatCompletion',
     attributes: {

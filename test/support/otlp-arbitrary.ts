@@ -16,7 +16,7 @@ const text = fc.oneof(
   fc.string({ minLength: 60, maxLength: 70 }),
   fc.constantFrom('', 'gpt-5-mini', 'chat', 'x'.repeat(63), 'x'.repeat(64), 'é'.repeat(32)),
 )
-/** What JSON and protobuf both carry; -0 is 0 in JSON. */
+/** A number that JSON and protobuf can both carry; -0 is 0 in JSON. */
 const double = fc
   .double({ noDefaultInfinity: true, noNaN: true })
   .map((value) => (Object.is(value, -0) ? 0 : value))

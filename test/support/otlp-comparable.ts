@@ -8,10 +8,10 @@ import type {
 } from '../../src/capabilities/edge/otlp/contract.ts'
 import { otlpMessage } from './otlp-messages.ts'
 
-/** Values and spans in the one form that the outputs of two decoders are compared in. */
+/** Values and spans in a form in which the outputs of two decoders are compared. */
 type Fields = { readonly [name: string]: unknown }
 
-/** What one of our decoders gave, every text a string. */
+/** The output of one of our decoders, with every text as a string. */
 export function comparable(request: OtlpRequest<OtlpSpan>): unknown {
   return request.groups.map(({ resource, scope, items }) => ({
     resource: [pairs(resource.attributes), resource.dropped_attributes_count, resource.schema_url],
@@ -41,7 +41,7 @@ export function comparableByProtobufjs(body: Buffer): unknown {
   )
 }
 
-/** One value in that form: `[type, content]`, so that no two different ones are equal. */
+/** One value as `[type, content]`, so that different values are never equal. */
 function comparableValue(value: OtlpValue): unknown {
   if (typeof value === 'string') return ['text', value]
   if (Buffer.isBuffer(value)) return ['text', value.toString('utf8')]

@@ -1,7 +1,7 @@
 import type { Observation } from '../../src/model/observation.ts'
 import type { PlainAttribute, PlainEvent, PlainSpan, PlainValue } from './otlp-messages.ts'
 
-/** A span as a convention writes it, and the fields of the row that it becomes. */
+/** A span in the format of a convention, and the fields of its row. */
 export type ConventionSpan = {
   convention: string
   scope?: string
@@ -13,7 +13,7 @@ export type ConventionSpan = {
 }
 type Json = string | number | boolean | readonly string[]
 
-/** What a span of one second says, in OTLP/JSON. */
+/** The fields of a one-second span, in OTLP/JSON. */
 export function plainSpanOf({ span, attributes, events = [], status }: ConventionSpan): PlainSpan {
   const start = 1_790_000_000_000
   return {
@@ -35,7 +35,7 @@ export function plainSpanOf({ span, attributes, events = [], status }: Conventio
   }
 }
 
-/** Attributes as OTLP/JSON writes them. */
+/** Attributes in OTLP/JSON. */
 export function plainAttributes(given: Record<string, Json>): PlainAttribute[] {
   return Object.entries(given).map(([key, value]) => ({ key, value: plainValue(value) }))
 }

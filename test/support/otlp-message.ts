@@ -1,6 +1,6 @@
-/** A span of a test, as little of one as a test needs. */
+/** A span with the fields that a test needs. */
 export type TestSpan = {
-  /** 32 hex digits; a valid one when left out. */
+  /** 32 hex digits; a valid id by default. */
   trace_id?: string
   span_id?: string
   name?: string
@@ -23,7 +23,7 @@ export function tracesProtobuf(spans: readonly TestSpan[], service = 'shop'): Bu
   return field(1, Buffer.concat([resource, field(2, Buffer.concat(scopeSpans))]))
 }
 
-/** An ExportLogsServiceRequest with GenAI events, one a name, as JSON. */
+/** An ExportLogsServiceRequest with one GenAI event per name, as JSON. */
 export function logsJson(eventNames: readonly string[]): string {
   const logRecords = eventNames.map((eventName) => ({
     timeUnixNano: '1790000000000000000',

@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs'
 
-/** What the OTLP messages look like in JSON; ids are hex, 64-bit integers text. */
+/** The OTLP messages in JSON; ids are hex, 64-bit integers text. */
 export type PlainValue = {
   stringValue?: string
   boolValue?: boolean
@@ -131,7 +131,7 @@ message Duration { int64 seconds = 1; int32 nanos = 2; }
 
 const root = protobuf.parse(proto).root
 
-/** A message of OTLP, or of the answers to it, in protobufjs: another reader to compare with. */
+/** A message of OTLP, or of its answers, in protobufjs: another reader to compare with. */
 export function otlpMessage(name: string): protobuf.Type {
   return root.lookupType(`otlp.${name}`)
 }
@@ -158,7 +158,7 @@ function encoded(name: string, request: object): Buffer {
 
 const idFields = new Set(['traceId', 'spanId', 'parentSpanId'])
 
-/** Ids are hex in OTLP/JSON and bytes in protobuf; all else is the same. */
+/** Ids are hex in OTLP/JSON and bytes in protobuf; everything else is the same. */
 function withByteIds(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withByteIds)
   if (typeof value !== 'object' || value === null) return value

@@ -20,31 +20,31 @@ import { createLogger, createMetrics, type Metrics } from '../../src/platform/te
 
 export const otlpProject = '01900000-0000-7000-8000-000000000001'
 
-/** A receiver on real sockets, over both transports, in front of a queue that a test plays. */
+/** A receiver on real sockets, over both transports, with a queue that a test controls. */
 export type TestReceiver = AsyncDisposable & {
   receiver: OtlpReceiver
   grpc: OtlpGrpcServer
   url: string
   grpcAddress: string
   metrics: Metrics
-  /** What reached the queue. */
+  /** Requests that reached the queue. */
   requests: IngestRequest[]
   /** The names of all spans and log records in them. */
   names(): string[]
-  /** A number of `/metrics`; undefined when it was never counted. */
+  /** A value of `/metrics`; undefined if it was never counted. */
   counted(line: string): Promise<number | undefined>
 }
 
 export type TestReceiverOptions = {
   settings?: Partial<OtlpSettings>
-  /** Rejects each request with this. */
+  /** Rejects each request with this error. */
   refusal?: Problem
-  /** The observation of this name fits into no message. */
+  /** Name of an observation that fits into no message. */
   too_large?: string
-  /** Requests wait for this in front of the queue. */
+  /** Requests wait for this before the queue. */
   gate?: Promise<void>
   capture?: CaptureRecords
-  /** Takes the requests in place of a queue that the test plays. */
+  /** Replaces the queue that the test controls. */
   enqueuer?: Pick<Enqueuer, 'enqueue'>
 }
 
@@ -59,7 +59,7 @@ const settings: OtlpSettings = {
 
 const noPrice = () => ({ cost_usd: null, price_version: '' })
 
-/** Starts one. */
+/** Starts a receiver. */
 export async function testReceiver(options: TestReceiverOptions = {}): Promise<TestReceiver> {
   const requests: IngestRequest[] = []
   const metrics = createMetrics()
@@ -129,7 +129,7 @@ function keyOf(key_id: string, scope: KeyScope): ProjectKey {
   return { key_id, project_id: otlpProject, scopes, service_account_id: null }
 }
 
-/** `lt_away` can't be looked up, `lt_slow` takes a moment. */
+/** Looking up `lt_away` fails; `lt_slow` takes a moment. */
 const testKeys = {
   authenticate(key: string) {
     if (key === 'lt_away') throw problem('store_unavailable', { retry_after_s: 2 })

@@ -1,24 +1,24 @@
 import type { PlainAttribute, PlainSpan, PlainTraces } from './otlp-messages.ts'
 
-/** What to generate. Everything but the number of spans may be left out. */
+/** Options of the generated spans. Only their number is required. */
 export type OtlpRequestOptions = {
   spans: number
   /** Mean size of a span in protobuf, in bytes. */
   span_bytes?: number
-  /** Another seed gives other ids and other content. */
+  /** Another seed gives other ids and content. */
   seed?: number
-  /** When the first trace begins, in milliseconds since 1970. */
+  /** Start of the first trace, in milliseconds since 1970. */
   start_ms?: number
 }
 
 const spansPerTrace = 6
-/** What a span takes beside its content. */
+/** Bytes of a span without its content. */
 const overhead_bytes = 1_110
 const start_ms_default = Date.UTC(2026, 0, 5)
 
 /**
- * An export request as an instrumented agent sends it: traces of an agent's run with generations
- * and tool calls below it, the ones that end first come first. About 25 attributes a span.
+ * An export request as an instrumented agent sends it: traces of agent runs with generations and
+ * tool calls below, in order of their ends. About 25 attributes per span.
  */
 export function otlpRequest(options: OtlpRequestOptions): PlainTraces {
   const random = randomNumbers(options.seed ?? 1)
@@ -185,15 +185,15 @@ const words =
     ' ',
   )
 
-/** Prose of about so many bytes. */
+/** Prose of about this many bytes. */
 function sentences(random: Random, bytes: number): string {
-  const said: string[] = []
+  const picked: string[] = []
   for (let left = bytes; left > 0; ) {
     const word = words[Math.floor(random() * words.length)] ?? 'the'
-    said.push(word)
+    picked.push(word)
     left -= word.length + 1
   }
-  return said.join(' ')
+  return picked.join(' ')
 }
 
 function hex(random: Random, digits: number): string {
@@ -210,7 +210,7 @@ function nanos(ms: number, ns: number): string {
   return String(BigInt(ms) * 1_000_000n + BigInt(ns))
 }
 
-/** Numbers of 0 to 1, the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 to 1 for a seed (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {

@@ -14,7 +14,7 @@ import type {
 import type { ObservationDraft, Text, TextPairs } from '../../src/model/ingest-records.ts'
 import type { Observation } from '../../src/model/observation.ts'
 
-/** What the mapper is told of a request. */
+/** Facts about a request that the mapper gets. */
 export const mappedRequest = {
   project_id: '0198c0de-0000-7000-8000-00000000000a',
   environment: '',
@@ -31,7 +31,7 @@ export function otlpAttributes(given: Attributes) {
   return { keys: Object.keys(given), values: Object.values(given) }
 }
 
-/** A span of one second, with whatever a test sets. */
+/** A one-second span with the given fields. */
 export function otlpSpan(
   attributes: Attributes = {},
   given: Partial<Omit<OtlpSpan, 'attributes'>> = {},
@@ -88,7 +88,7 @@ export function otlpRequest<Item>(
   }
 }
 
-/** A mapper of the current contract that prices nothing, unless a test says otherwise. */
+/** A mapper of the current contract, without prices by default. */
 export function testMapper(options: Partial<MapperOptions> = {}) {
   const pricing = () => ({ cost_usd: null, price_version: 'test' })
   return createMapper({ contract: currentContract, pricing, ...options })
@@ -121,7 +121,7 @@ export function textFrom(text: Text): string {
   return typeof text === 'string' ? text : Buffer.from(text).toString('utf8')
 }
 
-/** Pairs as an object. */
+/** Converts pairs to an object. */
 export function pairsFrom(pairs: TextPairs): Record<string, string> {
   const found: Record<string, string> = {}
   for (let at = 0; at < pairs.length; at += 2) {
@@ -130,7 +130,7 @@ export function pairsFrom(pairs: TextPairs): Record<string, string> {
   return found
 }
 
-/** A draft as a store gives it back. */
+/** A draft as a store returns it. */
 export function storedFrom(draft: ObservationDraft): Observation {
   return {
     ...draft,

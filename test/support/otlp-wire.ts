@@ -1,4 +1,7 @@
-/** A field of a length: a message, text or bytes; parts are joined. Empty ones are written too. */
+/**
+ * A length-delimited field: a message, text or bytes; parts are joined. Empty fields are written
+ * too.
+ */
 export function lengthFieldOf(field: number, ...parts: (Uint8Array | string)[]): Buffer {
   const content = Buffer.concat(parts.map((part) => Buffer.from(part as string)))
   return Buffer.concat([varintOf(field * 8 + 2), varintOf(content.length), content])
@@ -34,7 +37,7 @@ export function keyValueOf(key: string | Buffer, value: Buffer): Buffer {
   return Buffer.concat([lengthFieldOf(1, key), lengthFieldOf(2, value)])
 }
 
-/** An AnyValue within so many lists, made from the inside out. */
+/** An AnyValue in `depth` nested lists, built from the inside out. */
 export function nestedValue(levels: number, inner: Buffer): Buffer {
   const parts = [inner]
   let length = inner.length

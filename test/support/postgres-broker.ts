@@ -12,10 +12,12 @@ import {
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 
-/** Hands out databases over HTTP: test files run in processes of their own and share a server. */
+/** Creates databases over HTTP: test files run in separate processes and share a server. */
 export type PostgresBroker = { url: string; close: () => Promise<void> }
 
-/** Listens at once; PostgreSQL starts with the first request, so a run without one pays nothing. */
+/**
+ * Listens at once; PostgreSQL starts with the first request, so a run that needs none pays nothing.
+ */
 export async function startPostgresBroker(): Promise<PostgresBroker> {
   let shared: Promise<SharedServer> | undefined
   let made = 0
@@ -48,7 +50,7 @@ type SharedServer = {
 
 const migratedTemplate = 'migrated'
 
-/** Nothing here has to outlive the machine: fsync is off. */
+/** Test data need not survive a crash: fsync is off. */
 const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -59,7 +61,7 @@ const settings = {
 async function startSharedServer(): Promise<SharedServer> {
   const logger = createLogger({ role: 'test-postgres', level: 'error' })
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-test-postgres-'))
-  // Under root the server runs as another user, who has to pass this folder.
+  // Under root, the server runs as another user, who needs access to this folder.
   await chmod(directory, 0o711)
   const remove = () => rm(directory, { recursive: true })
   const postgres = await startEmbeddedPostgres({ directory, settings, logger }).catch(

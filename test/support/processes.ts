@@ -12,7 +12,7 @@ export async function processes(): Promise<Process[]> {
   return found.filter((one) => one !== undefined)
 }
 
-/** A process and all that it started, down to the last. */
+/** A process and all its descendants. */
 export async function descendants(pid: number): Promise<number[]> {
   const all = await processes()
   const found = [pid]
@@ -22,7 +22,7 @@ export async function descendants(pid: number): Promise<number[]> {
   return found
 }
 
-/** Zombies count as gone. Rejects when the process ended meanwhile. */
+/** Zombies count as ended. Rejects if the process ended in between. */
 async function processOf(pid: string): Promise<Process | undefined> {
   const [status, command] = await Promise.all(
     ['status', 'cmdline'].map((file) => readFile(`/proc/${pid}/${file}`, 'utf8')),

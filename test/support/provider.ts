@@ -18,14 +18,16 @@ export async function testProvider(
   return { ...provider, [Symbol.asyncDispose]: () => provider.stop() }
 }
 
-/** A provider in a process of its own. */
+/** A provider in a separate process. */
 export type ProviderProcess = Pick<ScriptedProvider, 'url' | 'base_urls' | 'stop'> & {
   pid: number
   seen(): Promise<Seen>
   script(next: ScriptInput): Promise<void>
 }
 
-/** Starts `provider-process.ts`; waits for the line with its addresses. It ends with us. */
+/**
+ * Starts `provider-process.ts`; waits for the line with its addresses. It ends with this process.
+ */
 export async function startProviderProcess(
   options: Omit<ScriptedProviderOptions, 'control' | 'clock'> = {},
 ): Promise<ProviderProcess & AsyncDisposable> {

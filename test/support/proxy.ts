@@ -17,7 +17,7 @@ import { eventually } from './eventually.ts'
 
 export const projectId = '01900000-0000-7000-8000-000000000001'
 
-/** Keys that the test proxy knows; `lt_away` can't be looked up and `lt_slow` takes a moment. */
+/** Keys that the test proxy knows. Looking up `lt_away` fails; `lt_slow` takes a moment. */
 const keys = new Map<string, ProjectKey>([
   ['lt_valid', keyOf('key-1', ['proxy:write'])],
   ['lt_slow', keyOf('key-1', ['proxy:write'])],
@@ -52,7 +52,7 @@ export type TestProxy = AsyncDisposable & {
   chat: string
   metrics: Metrics
   exchanges: Exchange[]
-  /** The facts of the call number `index`, once it is recorded. */
+  /** The facts of call number `index`, once it is recorded. */
   recorded(index?: number): Promise<Exchange>
 }
 
@@ -63,7 +63,7 @@ export type TestProxyOptions = {
   recorder?: ProxyDependencies['recorder']
 }
 
-/** A proxy on a bare server of its own; what it records is kept. */
+/** A proxy on a separate server; its records are kept. */
 export async function testProxy(options: TestProxyOptions = {}): Promise<TestProxy> {
   const exchanges: Exchange[] = []
   const metrics = createMetrics()
@@ -99,7 +99,7 @@ export async function testProxy(options: TestProxyOptions = {}): Promise<TestPro
   }
 }
 
-/** The facts that tell how a call ended. */
+/** The facts about the end of a call. */
 export function endingOf({ facts }: Exchange): Partial<ExchangeFacts> {
   const { outcome, status_code, error_type } = facts
   return { outcome, status_code, error_type }

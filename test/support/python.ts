@@ -8,14 +8,14 @@ import { builtOnce } from './build-once.ts'
 const repository = join(import.meta.dirname, '../..')
 const toolFolder = join(repository, 'test/tools/python')
 const requirements = join(toolFolder, 'requirements.txt')
-/** Of the packages in requirements.txt, the strictest asks for this. */
+/** The Python version that the strictest package in requirements.txt needs. */
 const minorVersionMin = 11
 const run = promisify(execFile)
 
 /**
- * The path of a Python interpreter that has the packages of test/tools/python/requirements.txt.
- * The environment is built once for each state of that file and each version of Python.
- * Rejects with what to do when there is no Python, or when the packages don't come.
+ * The path of a Python interpreter that has the packages of test/tools/python/requirements.txt. The
+ * environment is built once for each state of that file and each version of Python. Rejects with
+ * advice if Python is missing or the packages cannot be installed.
  */
 export async function testPython(): Promise<string> {
   const version = await pythonVersion()
@@ -27,8 +27,8 @@ export async function testPython(): Promise<string> {
 }
 
 /**
- * Runs a program of test/tools/python, with these variables in its environment, and resolves with
- * what it wrote to standard output.
+ * Runs a program of test/tools/python with these environment variables, and resolves with its
+ * standard output.
  */
 export function runPython(
   program: string,
@@ -38,7 +38,7 @@ export function runPython(
   return python([join(toolFolder, program), ...args], env)
 }
 
-/** Runs a module of an installed package as `python -m` does, in a folder that it may write to. */
+/** Runs a module of an installed package like `python -m`, in a writable folder. */
 export function runPythonModule(
   module: string,
   args: readonly string[],
@@ -47,7 +47,7 @@ export function runPythonModule(
   return python(['-m', module, ...args], env, cwd)
 }
 
-/** Runs a text as a program, with these variables in its environment. */
+/** Runs a text as a program, with these environment variables. */
 export function runPythonText(text: string, env: Record<string, string>): Promise<string> {
   return python(['-c', text], env)
 }

@@ -32,7 +32,7 @@ import { testPostgres } from './postgres.ts'
 import { authorize, keyOf } from './task-api.ts'
 
 export type QueryReply = { status: number; body: Json; headers: Headers }
-/** A parsed body; tests look into it without narrowing. */
+/** A parsed body; tests read it without narrowing. */
 export type Json = ReturnType<typeof JSON.parse>
 
 export const querySettings: QuerySettings = {
@@ -46,7 +46,7 @@ export const querySettings: QuerySettings = {
   query_wait_ms_max: 2_000,
 }
 
-/** The routes of queries on a server that listens, over both stores. */
+/** The routes of queries on a listening server, over both stores. */
 export type QueryApi = AsyncDisposable & {
   url: string
   project_id: string
@@ -54,9 +54,9 @@ export type QueryApi = AsyncDisposable & {
   relational: Relational<TaskTables>
   records: RecordStore
   metrics: Metrics
-  /** The lines of the log so far. */
+  /** Log lines so far. */
   logged(): string[]
-  /** What was served, in order. */
+  /** Served queries, in order. */
   served: Served[]
   call(path: string, body?: unknown, about?: CallAbout): Promise<QueryReply>
   insert(observations: readonly Observation[]): Promise<void>
@@ -72,7 +72,7 @@ export type QueryApiOptions = {
   settings?: Partial<QuerySettings>
   chooseStore?: QueriesOptions['chooseStore']
   columnar?: Columnar
-  /** Where PostgreSQL is; a database of its own when left out. */
+  /** URL of PostgreSQL; a new database by default. */
   postgres_url?: string
   project_id?: string
   restoredSlices?: QueriesOptions['restoredSlices']

@@ -28,7 +28,7 @@ import {
 import { queryStart } from './query-records.ts'
 import { correlationOf, eventOf, linkOf, rowsOf } from './records.ts'
 
-/** Where entities are that only one store holds. */
+/** Stores of entities that only one store holds. */
 export type Stores = {
   columnar: Columnar
   records: RecordStore
@@ -36,12 +36,12 @@ export type Stores = {
 }
 type Entity = 'events' | 'links' | 'correlations' | 'tasks' | 'findings'
 
-/** An entity's records, of which many texts are unknown, and what can be asked of them. */
+/** An entity's records, many of whose texts are unknown, and arbitrary queries about them. */
 export type EntityCase = ReturnType<typeof caseOf>
 
 const count = 90
 const second = 1_000_000_000n
-/** Most are unknown. */
+/** Mostly unknown. */
 const words = ['', 'ana', '', 'Ben', '', 'zoë', '']
 const traceIds = Array.from({ length: 7 }, (_, at) => {
   return `${(99 - at).toString(16)}98c0de-0000-7000-8000-00000000000${at}`
@@ -185,7 +185,7 @@ function drafts<D extends EventDraft | LinkDraft | CorrelationDraft>(
 }
 
 const token = () => ({ token: newId() })
-/** The first is the time of records; the second is finer than PostgreSQL holds. */
+/** The first field is the time of records; the second is more precise than PostgreSQL stores. */
 const instants = ['2026-09-21T14:30:40Z', '2026-09-21T14:30:40.0000004Z']
 const ids = { trace_id: traceIds.slice(0, 3), time: instants }
 

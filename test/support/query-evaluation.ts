@@ -24,7 +24,7 @@ export type Groups = {
 type Known = string | number | bigint | boolean | readonly string[]
 type Node = { and?: Node[]; or?: Node[]; not?: Node; field?: string; op?: string; value?: unknown }
 
-/** Returns the rows of a page, found by asking every condition of every record in JavaScript. */
+/** Returns the rows of a page by evaluating every condition for every record in JavaScript. */
 export function expectedPage(entity: EntityName, records: readonly PlainRecord[], page: Page) {
   const order = fullOrder(entity, page.order_by)
   return records
@@ -34,7 +34,7 @@ export function expectedPage(entity: EntityName, records: readonly PlainRecord[]
     .map((record) => Object.fromEntries(page.select.map((name) => [name, fieldOf(record, name)])))
 }
 
-/** Returns the records for which a filter holds. */
+/** Returns the records that match a filter. */
 export function matching(entity: EntityName, records: readonly PlainRecord[], where: object) {
   return records.filter((record) => holds(entity, where as Node, record))
 }
@@ -137,7 +137,7 @@ function holds(entity: EntityName, node: Node, record: PlainRecord): boolean {
   return holdsOf((name) => typeOf(entity, name), node, record)
 }
 
-/** Every test is true or false, so that `not` swaps the two. */
+/** Every test is true or false, so that `not` inverts it. */
 function holdsOf(type: (name: string) => FieldType, node: Node, record: PlainRecord): boolean {
   if (node.and) return node.and.every((each) => holdsOf(type, each, record))
   if (node.or) return node.or.some((each) => holdsOf(type, each, record))
@@ -245,7 +245,7 @@ function sums(group: readonly PlainRecord[]) {
   }
 }
 
-/** Interpolates between the two neighbours, as percentile_cont does. */
+/** Interpolates between the two neighbours, like percentile_cont. */
 function percentile(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const rank = 0.9 * (sorted.length - 1)

@@ -3,7 +3,7 @@ import { catalogue, type EntityName } from '../../src/capabilities/query/languag
 import { operatorsByType } from '../../src/capabilities/query/language/operators.ts'
 import type { Groups, Order } from './query-evaluation.ts'
 
-/** Values that filters compare each field with. Text is compared with the empty text too. */
+/** Values that filters compare each field with, including the empty text. */
 export type Pools = Readonly<Record<string, readonly unknown[]>>
 
 /** Filters over fields of an entity, in JSON. */
@@ -46,7 +46,7 @@ export function ordersOver(names: readonly string[], maxLength = 3): fc.Arbitrar
   })
 }
 
-/** Fields that aggregates are about: those to group by, count, and measure. */
+/** Fields that aggregates group by, count, and measure. */
 export type Measurable = { groups: readonly string[]; counted: string[]; measured: string[] }
 
 /** Aggregates without buckets over the filters. */

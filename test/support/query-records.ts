@@ -5,25 +5,25 @@ import { observationOf } from './observations.ts'
 import type { PlainRecord } from './query-evaluation.ts'
 import { filtersOver, groupsOver, ordersOver } from './query-filters.ts'
 
-/** 2026-09-21T14:00:00Z, give or take: when the records of query tests begin. */
+/** About 2026-09-21T14:00:00Z: the start of the records of query tests. */
 export const queryStart = 1_790_000_400_000_000_000n
 
 const second = 1_000_000_000n
 const names = ['chat', 'plan', 'search', "it's", 'ü\\n']
 const models = ['m-1', 'm-2', '']
-/** Most are unknown, as they are where clients do not say who their users are. */
+/** Mostly unknown, as for clients that do not name their users. */
 const users = ['', 'ana', '', 'Ben', '', 'zoë', '']
 const environments = ['prod', '', 'staging', 'Prod', '']
 const statuses = ['ok', 'error', 'cancelled'] as const
 const costs = [null, '0.5', '0.000000001', '12.25', '0.1']
 
-/** Their order as text is not the one by their last eight bytes, which ClickHouse has. */
+/** Their order as text differs from ClickHouse's order by the last eight bytes. */
 const traceIds = Array.from({ length: 25 }, (_, at) => {
   const [first, last] = [255 - ((at * 7) % 25), at]
   return `${first.toString(16)}98c0de-0000-7000-8000-00000000${String(last).padStart(4, '0')}`
 })
 
-/** Observations as they were sent first, and then some of them again with other values. */
+/** Observations in their first version, and then some of them again with other values. */
 export function observationVersions(project_id: string): Observation[][] {
   const first = Array.from({ length: 120 }, (_, at) => anObservation(project_id, at, at))
   const second = first.flatMap(({ trace_id }, at) =>
@@ -35,7 +35,7 @@ export function observationVersions(project_id: string): Observation[][] {
   return [first, second, third]
 }
 
-/** Each observation once, as it was sent last. */
+/** The last version of each observation. */
 export function latestOf(versions: readonly (readonly Observation[])[]): Observation[] {
   const byId = new Map(versions.flat().map((each) => [each.observation_id, each]))
   return [...byId.values()]
@@ -83,7 +83,7 @@ function tokensOf(seed: number) {
   }
 }
 
-/** A key that is there, empty, or missing. */
+/** A key that is present, empty, or missing. */
 function labelsOf(key: string, value: string, seed: number): Record<string, string> {
   if (seed === 1) return {}
   return { [key]: seed === 2 ? '' : value }

@@ -19,7 +19,7 @@ import { migratedClickHouse } from './clickhouse.ts'
 import { testPostgres } from './postgres.ts'
 import { rowsOf } from './records.ts'
 
-/** An empty store, what compiles for it and runs on it, and how records get in. */
+/** An empty store with its compiler and runner, and a way to insert records. */
 export type QueryStore = {
   dialect: Dialect
   run(statement: Statement): Promise<Record<string, unknown>[]>
@@ -28,7 +28,7 @@ export type QueryStore = {
   close(): Promise<void>
 }
 
-/** ClickHouse, in which versions lie side by side. */
+/** ClickHouse with versions side by side. */
 async function openClickHouse(): Promise<QueryStore> {
   const columnar = await migratedClickHouse()
   for (const table of ['observations', 'traces', 'correlations']) {
@@ -74,5 +74,5 @@ async function openPostgres(): Promise<QueryStore> {
   }
 }
 
-/** How each store is opened. */
+/** Opens each store. */
 export const queryStores = { clickhouse: openClickHouse, postgres: openPostgres } as const

@@ -25,7 +25,7 @@ export function traceRecords(observations: readonly Observation[]): TraceDraft[]
 
 const latest = ['task_id', 'user_id', 'environment', 'release'] as const
 
-/** Computes traces of their observations as answers show them. */
+/** Computes traces from their observations, as answers show them. */
 export function plainTraces(
   observations: readonly Observation[],
   records: readonly TraceDraft[],
@@ -72,7 +72,7 @@ const where = filtersOver('traces', {
   has_error: [true, false],
 })
 
-/** What can be asked of traces, in JSON. */
+/** Arbitrary queries about traces, in JSON. */
 export const traceQueries = {
   select: ['trace_id', 'observations', 'errors', 'models', ...texts],
   where,

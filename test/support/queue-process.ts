@@ -2,9 +2,9 @@ import { openSqliteQueue } from '../../src/platform/queue/index.ts'
 import { consumeOptions, keepingLogger, message } from './queues.ts'
 
 /**
- * A process of its own that opens a queue file and works on it until somebody kills it. Arguments:
- * the file, and `publish` (prints the id of each message once that is confirmed) or `hold` (takes
- * what there is, prints the ids, and settles nothing).
+ * A process that opens a queue file and works on it until it is killed. Arguments: the file, and
+ * `publish` (prints the id of each message after its confirmation) or `hold` (receives all
+ * messages, prints the ids, and settles none).
  */
 const [path = '', work = ''] = process.argv.slice(2)
 const queue = await openSqliteQueue({ path, bytes_max: 1_000_000_000, logger: keepingLogger() })

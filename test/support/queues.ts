@@ -11,27 +11,27 @@ import {
 } from '../../src/platform/queue/index.ts'
 import { type NatsServer, startNatsServer } from './nats.ts'
 
-/** What a test may set, whatever the driver. */
+/** Options for any driver. */
 type QueueSettings = {
   bytes_max?: number
   message_bytes_max?: number
   publish_bytes_max?: number
 }
 
-/** One queue, empty at first. `peer` is a second way into it, as another process has it. */
+/** An empty queue. `peer` is a second connection to it, as of another process. */
 type OpenedQueue = { queue: Queue; peer: () => Promise<Queue> }
 
-/** A driver of the queue port, for the suite that all of them pass. */
+/** A driver of the queue port, for the contract suite. */
 export type QueueDriver = {
   name: string
-  /** Starts what the driver needs (a server, a folder). */
+  /** Starts the driver's dependencies (a server, a folder). */
   start(): Promise<void>
   open(settings?: QueueSettings): Promise<OpenedQueue>
-  /** Closes all that was opened, and removes it. */
+  /** Closes everything that was opened, and removes it. */
   stop(): Promise<void>
 }
 
-/** A logger that keeps what it is told, for tests that look at it. */
+/** A logger that keeps its lines for tests. */
 export function keepingLogger(): QueueLogger & { lines: string[] } {
   const lines: string[] = []
   const keep = (level: string) => (about: object, message: string) => {
@@ -103,7 +103,7 @@ export function jetStreamDriver(): QueueDriver {
   }
 }
 
-/** Options of a consumer of `ingest` that a test need not care for. */
+/** Default options of a consumer of `ingest`. */
 export const consumeOptions: ConsumeOptions = {
   kind: 'ingest',
   batch_messages_max: 100,
@@ -115,7 +115,7 @@ export const consumeOptions: ConsumeOptions = {
   backoff_ms_max: 50,
 }
 
-/** A handler that acknowledges everything and keeps the ids in the order of their arrival. */
+/** A handler that acknowledges everything and keeps the ids in order of arrival. */
 export function ackingHandler(): { ids: string[]; handler: BatchHandler } {
   const ids: string[] = []
   const handler: BatchHandler = async (batch) => {
@@ -125,7 +125,7 @@ export function ackingHandler(): { ids: string[]; handler: BatchHandler } {
   return { ids, handler }
 }
 
-/** A message of the subject `ingest.project-a`, unless it says otherwise. */
+/** A message of the subject `ingest.project-a` by default. */
 export function message(id: string, data: string | Uint8Array = id, subject = 'ingest.project-a') {
   return { id, subject, data: typeof data === 'string' ? Buffer.from(data) : data }
 }

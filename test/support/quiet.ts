@@ -1,22 +1,22 @@
 import { eventually } from './eventually.ts'
 import { type MetricValues, scrape } from './metrics.ts'
 
-/** Management ports of the processes that a record passes on its way. */
+/** Management ports of the processes on a record's path. */
 export type RecordingPath = { proxy: string; worker: string }
 
-/** What the proxy says became of the records of its calls since it started. */
+/** The proxy's counts of its calls' records since it started. */
 export type RecordCounts = {
   published: number
   lost: number
   pending: number
-  /** Messages that went to the disk spool, and those that are in it. */
+  /** Messages that went to the disk spool, and messages that are still in it. */
   spooled: number
   in_spool: number
 }
 
 const pending = { state: 'pending' }
 
-/** Waits until every record is out of the proxy and acknowledged by the worker. */
+/** Waits until every record has left the proxy and is acknowledged by the worker. */
 export async function untilAllRecorded(
   path: RecordingPath,
   { timeout_ms = 60_000 } = {},
@@ -27,7 +27,7 @@ export async function untilAllRecorded(
       const proxy = await scrape(path.proxy)
       const worker = await scrape(path.worker)
       const counts = recordCountsIn(proxy)
-      // A process that has no connection says what it saw last: so both are asked.
+      // A process without a connection reports its last state, so both are asked.
       const waiting = [proxy, worker].map((of) => of('looptrace_queue_messages', pending))
       const isThrough = [counts.pending, counts.in_spool, ...waiting].every((left) => left === 0)
       return isThrough && counts
@@ -36,7 +36,7 @@ export async function untilAllRecorded(
   )
 }
 
-/** Reads what the proxy has counted. */
+/** Reads the proxy's counters. */
 export async function recordCounts(management_url: string): Promise<RecordCounts> {
   return recordCountsIn(await scrape(management_url))
 }

@@ -1,17 +1,17 @@
 import { type IncomingMessage, request } from 'node:http'
 
-/** An answer as it came off the wire: each read apart, and how it ended. */
+/** A raw HTTP answer: each read separately, and how it ended. */
 export type RawAnswer = {
   status: number
   headers: IncomingMessage['headers']
   reads: Buffer[]
   body: Buffer
-  /** False when the connection closed before the answer's end. */
+  /** False if the connection closed before the answer's end. */
   complete: boolean
 }
 
 export type RawPost = {
-  /** The whole answer, also one that was cut; rejects when there were no headers. */
+  /** The whole answer, even if it was cut; rejects without headers. */
   answer: Promise<RawAnswer>
   /** Resolves with the first bytes of the body. */
   firstBytes: Promise<Buffer>
@@ -21,7 +21,7 @@ export type RawPost = {
   leave(): void
 }
 
-/** Posts with node:http, so that nothing stands between a test and the wire. */
+/** Posts with node:http, so that no library hides the wire format. */
 export function rawPost(
   url: string,
   body: unknown,

@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 
-/** A provider made of bytes: what each connection is sent is up to the test. */
+/** A provider of raw bytes: the test decides what each connection gets. */
 export type RawUpstream = AsyncDisposable & {
   base_urls: Record<'openai', string>
-  /** Bytes that came, over all connections. */
+  /** Bytes received, over all connections. */
   received(): string
   connections(): number
 }
 
-/** Calls `answer` each time a whole request of `content-length` has come over a connection. */
+/** Calls `answer` for each complete request with `content-length` on a connection. */
 export async function rawUpstream(
   answer: (socket: Socket, number: number) => void,
 ): Promise<RawUpstream> {

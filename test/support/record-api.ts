@@ -29,7 +29,7 @@ type Headers = Record<string, string>
 type Call = { method: 'GET' | 'POST'; url: string; headers: Headers; payload?: string }
 type Enqueued = Parameters<CorrelationDeps['enqueue']>[0]
 
-/** The instant that the routes take for now, an hour after the records of tests. */
+/** The routes' current time, an hour after the records of tests. */
 export const recordsNow_ms = Number(start / 1_000_000n) + 3_600_000
 
 /** The routes of traces, correlations and the ledger on a server, over ClickHouse. */
@@ -37,13 +37,13 @@ export type RecordApi = AsyncDisposable & {
   records: RecordStore
   ledger: LedgerStore
   project_id: string
-  /** What was handed to the enqueuer, in order. */
+  /** Messages passed to the enqueuer, in order. */
   enqueued: Enqueued[]
-  /** Stands for the queue; a test sets these. */
+  /** Replaces the queue; set by tests. */
   onEnqueue: (request: Enqueued) => Promise<number>
   stats: LedgerDeps['queue']['stats']
   now_ms: number
-  /** The project's capture policy; it keeps everything unless a test sets another. */
+  /** The project's capture policy; keeps everything by default. */
   policy: CapturePolicy
   get(url: string, headers?: Headers): Promise<Reply>
   post(url: string, payload: unknown, headers?: Headers): Promise<Reply>
@@ -102,7 +102,7 @@ export async function openRecordApi(): Promise<RecordApi> {
   return api
 }
 
-/** Routes that read by queries are tested by `openTraceApi`. */
+/** `openTraceApi` tests the routes that read by queries. */
 const queriesOutOfTest = new Proxy({} as RunDeps, {
   get: () => {
     throw new Error('queries are out of this test')

@@ -14,13 +14,13 @@ import type {
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import { ByteWriter } from '../../src/platform/columnar/row-binary/index.ts'
 
-/** An instant in 2026, in nanoseconds, that records of tests begin at. */
+/** Start of the records of tests: an instant in 2026, in nanoseconds. */
 export const start = 1_790_000_000_000_000_000n
 export const second = 1_000_000_000n
 
 type OfProject<Draft> = Partial<Draft> & { project_id: string }
 
-/** Each draft as a row of its own, as an edge encodes it. */
+/** Each draft as a separate row, as an edge encodes it. */
 export function rowsOf<Kind extends RecordKind>(
   kind: Kind,
   drafts: readonly DraftOf<Kind>[],
@@ -96,7 +96,7 @@ export function correlationOf(given: OfProject<CorrelationDraft>): CorrelationDr
   }
 }
 
-/** An entry of ten items: settled ones are stored, unless the test says otherwise. */
+/** An entry of ten items; settled items are stored by default. */
 export function entryOf(given: OfProject<LedgerEntry>): LedgerEntry {
   const settled = given.side === 'settled'
   return {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/** What a process of Linux holds in memory now, in bytes. Rejects when it is gone. */
+/** Resident memory of a Linux process, in bytes. Rejects if it has ended. */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const kib = /^VmRSS:\s*(\d+) kB/m.exec(status)?.[1]
@@ -8,7 +8,7 @@ export async function residentBytes(pid: number): Promise<number> {
   return Number(kib) * 1024
 }
 
-/** Watches processes; `stop` resolves with how far each grew over what it held at the start. */
+/** Watches processes; `stop` resolves with the growth of each since the start. */
 export async function watchMemory(
   pids: Readonly<Record<string, number>>,
 ): Promise<{ stop(): Promise<Record<string, number>> }> {

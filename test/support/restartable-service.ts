@@ -2,18 +2,18 @@ import { type Service, startService } from './service.ts'
 
 type ReadAnew = 'base_url' | 'management_url' | 'otlp_grpc_address' | 'pid'
 
-/** A role that can be killed or stopped and started again, on the same ports. */
+/** A role that can be killed or stopped and restarted on the same ports. */
 export type RestartableService = Omit<Service, ReadAnew | 'ended'> & {
   readonly base_url: string
   readonly management_url: string
   readonly otlp_grpc_address: string
-  /** Of the process now, or of the last one. */
+  /** Process id of the current process, or of the last one. */
   readonly pid: number
-  /** Resolves when it is ready; the ports are free ones the first time. */
+  /** Resolves when it is ready; the first start picks free ports. */
   start(env?: Record<string, string>): Promise<void>
 }
 
-/** Describes a role that `start` starts; `output` holds what all of its processes wrote. */
+/** Describes a role that `start` starts; `output` has the output of all of its processes. */
 export function restartableService(role: string, env: Record<string, string>): RestartableService {
   let current: Service | undefined
   let before = ''

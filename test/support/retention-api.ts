@@ -41,16 +41,16 @@ import { testPostgres } from './postgres.ts'
 import { correlationOf, eventOf, linkOf, rowsOf, traceOf } from './records.ts'
 import { authorize, keyOf } from './task-api.ts'
 
-/** The instant that runs of tests go by. */
+/** The current time for runs of tests. */
 export const retentionNow_ms = Date.UTC(2026, 10, 21, 12)
 const day_ms = 86_400_000
 
-/** Noon of the day so many days ago, in nanoseconds since 1970; and so many seconds later. */
+/** Noon of the day `days` ago, in nanoseconds since 1970, plus `seconds`. */
 export function daysAgo(days: number, seconds = 0): bigint {
   return BigInt(retentionNow_ms - days * day_ms + seconds * 1_000) * 1_000_000n
 }
 
-/** The UTC day so many days ago. */
+/** The UTC day `days` ago. */
 export function dateAgo(days: number): string {
   return new Date(retentionNow_ms - days * day_ms).toISOString().slice(0, 10)
 }
@@ -64,7 +64,7 @@ export type Reply = {
 type Call = { headers?: Record<string, string>; body?: unknown }
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
-/** Records of a test; what is left out is as in the makers of records. */
+/** Records of a test; omitted fields have defaults. */
 export type Seed = {
   observations?: Partial<Observation>[]
   traces?: Partial<TraceDraft>[]
@@ -79,7 +79,7 @@ export type DryRunRecord = Record<string, unknown> & {
   buckets: Record<string, unknown>[]
 }
 
-/** The routes of retention on a server, over both stores, and workers to run its jobs. */
+/** The routes of retention on a server, over both stores, and workers for its jobs. */
 export type RetentionApi = AsyncDisposable & {
   routes: ReturnType<typeof retentionRoutes>
   db: RetentionDb
@@ -93,13 +93,13 @@ export type RetentionApi = AsyncDisposable & {
   seed(project_id: string, seed: Seed): Promise<void>
   handler(store?: RetentionStore, targets?: readonly RetentionTarget[]): JobHandler
   erasureHandler(more?: Partial<ErasureJobOptions>): JobHandler
-  /** Has the job done by a worker, and answers it as it ended. */
+  /** Lets a worker run the job, and returns its final state. */
   done(job_id: string, handler?: JobHandler): Promise<Job>
-  /** Enqueues a run, has it done, and answers its record with all buckets. */
+  /** Enqueues a run, lets a worker run it, and returns its record with all buckets. */
   run(project_id: string, handler?: JobHandler): Promise<Record<string, unknown>>
-  /** Has a dry run done, asked for by POST unless another way is named, and answers its record. */
+  /** Lets a worker do a dry run, requested by POST by default, and returns its record. */
   dryRun(project_id: string, way?: DryRunWay): Promise<DryRunRecord>
-  /** What a SELECT answers. */
+  /** Returns the rows of a SELECT. */
   ask<Row>(sql: string, params?: Record<string, string>): Promise<Row[]>
   /** Rows that reads see, by kind. */
   rows(project_id: string): Promise<Record<string, number>>

@@ -14,9 +14,9 @@ import { columnarOptions } from './clickhouse.ts'
 import { startWorker } from './job-workers.ts'
 
 /**
- * A process of its own that does runs of retention until somebody kills it. It takes the address of
- * PostgreSQL and a ClickHouse database as JSON; it prints a line when rows of a slice are about to
- * go and one when they are gone, and takes a moment after each.
+ * A process that does retention runs until it is killed. It gets the address of PostgreSQL and a
+ * ClickHouse database as JSON; it prints a line before and after rows of a slice are deleted, and
+ * pauses after each line.
  */
 const [url = '', clickhouse = '{}'] = process.argv.slice(2)
 const logger = createLogger({ role: 'test', level: 'silent' })

@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import { dollars, type Recorded, type Sums, sumsOf } from './bookkeeping.ts'
 
-/** Where the product APIs are, and a key that may read tasks. */
+/** Address of the product APIs, and a key that may read tasks. */
 export type Reader = { api_url: string; project_key: string }
 
-/** Expects the API's tasks and conversations of a run to add up to what is recorded of it. */
+/** Expects that the API's tasks and conversations of a run add up to its recorded calls. */
 export async function expectRollUps(reader: Reader, recorded: Recorded): Promise<void> {
   const byTask = sumsOf(recorded, 'task_id')
   const byConversation = sumsOf(recorded, 'external_id')

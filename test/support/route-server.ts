@@ -2,7 +2,7 @@ import { createHttpServer, type Route } from '../../src/platform/http/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { authorize, type Reply } from './task-api.ts'
 
-/** Some routes on a server of their own, with the credentials of `keyOf` and `tokenOf`. */
+/** Serves routes, with the credentials of `keyOf` and `tokenOf`. */
 export type RouteServer = {
   get(url: string, headers: Record<string, string>): Promise<Reply>
   close(): Promise<void>

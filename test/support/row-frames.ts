@@ -15,15 +15,15 @@ import {
 import { ByteWriter } from '../../src/platform/columnar/row-binary/index.ts'
 import { observationOf } from './observations.ts'
 
-/** A row of a frame: its kind, and how it is written. */
+/** A row of a frame: its kind and its writer. */
 export type FrameRow = { kind: RowKind; write: (out: ByteWriter, message_id: Buffer) => void }
 
-/** What a test puts into a frame of one request. */
+/** Contents of a frame with one request. */
 export type FrameRequest = {
   ingest_request_id: string
   rows: readonly FrameRow[]
   path?: IngestPath
-  /** As many as there are observations, when not told. */
+  /** The number of observations by default. */
   items?: number
   rejected?: Record<string, number>
 }
@@ -34,7 +34,7 @@ export function observationRow(given: Partial<Observation> & { project_id: strin
   return { kind: 'observations', write: (out, id) => rowWriters.observations(out, draft, id) }
 }
 
-/** What is said of a trace, in a frame. */
+/** The record of a trace, in a frame. */
 export function traceRow(draft: DraftOf<'traces'>): FrameRow {
   return { kind: 'traces', write: (out, id) => rowWriters.traces(out, draft, id) }
 }
@@ -44,7 +44,7 @@ export function eventRow(draft: DraftOf<'events'>): FrameRow {
   return { kind: 'events', write: (out, id) => rowWriters.events(out, draft, id) }
 }
 
-/** A message as an edge makes it of encoded rows. */
+/** A message as an edge builds it from encoded rows. */
 export function rowFrame(about: {
   project_id: string
   message_id: string

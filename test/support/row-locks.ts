@@ -4,8 +4,8 @@ import { eventually } from './eventually.ts'
 type Db = Kysely<AccessTables>
 
 /**
- * Runs `during` while a transaction of the test's holds the locks that `lock` takes, so that calls
- * meet each other at a set place instead of by luck. The locks end when `during` does.
+ * Runs `during` while a transaction of the test holds the locks that `lock` takes, so that calls
+ * meet at a known point. The locks end with `during`.
  */
 export function whileLocked<T>(
   db: Db,
@@ -18,7 +18,7 @@ export function whileLocked<T>(
   })
 }
 
-/** Resolves when so many statements in this database wait for a lock. */
+/** Resolves when `count` statements in this database wait for a lock. */
 export async function blocked(db: Db, count: number): Promise<void> {
   await eventually(`${count} statements wait for a lock`, async () => {
     const { rows } = await sql<{ n: number }>`

@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { childEnv } from './child-env.ts'
 
-/** A program that runs in a process of its own. */
+/** A program in a separate process. */
 export type RunningScript = {
-  /** What it printed so far. */
+  /** Its output so far. */
   output(): string
-  /** SIGTERM, and waits for its end. */
+  /** Sends SIGTERM and waits for its end. */
   stop(): Promise<void>
 }
 
-/** Runs a program of a checkout; it does not outlive this process. */
+/** Runs a program of a checkout; it ends with this process. */
 export function startScript(
   args: readonly string[],
   { cwd, env }: { cwd: string; env: Record<string, string> },

@@ -12,11 +12,11 @@ export type S3Server = {
   readonly bucket: string
   readonly access_key_id: string
   readonly secret_access_key: string
-  /** The folder in which the objects of the bucket lie as files. */
+  /** The folder that holds the bucket's objects as files. */
   readonly bucket_directory: string
-  /** Ends it with SIGKILL and waits. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>
-  /** Starts it again on the same port and the same files. */
+  /** Restarts it on the same port and files. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -26,7 +26,7 @@ const bucket = 'looptrace-test'
 const access_key_id = 'test-access-key'
 const secret_access_key = 'test-secret-access-key-0123456789'
 
-/** Builds the server when it is not in the cache yet (that takes Go), and starts it. */
+/** Builds the server if it is not cached (needs Go), and starts it. */
 export async function startS3Server({ directory }: { directory: string }): Promise<S3Server> {
   const binary = await s3ServerPath()
   const objects = join(directory, 'objects')

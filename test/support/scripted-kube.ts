@@ -7,7 +7,7 @@ import type {
   WatchOptions,
 } from '../../src/platform/kube/index.ts'
 
-/** A watch that a test speaks in. */
+/** A watch whose messages a test writes. */
 export type ScriptedWatch = {
   options: WatchOptions
   say(event: WatchEvent): void
@@ -15,12 +15,12 @@ export type ScriptedWatch = {
   fail(error: Error): void
 }
 
-/** Lists and watches of the API server, as a test says them. */
+/** Lists and watches of the API server, written by a test. */
 export type ScriptedKube = {
   kube: KubeClient
   lists: ListOptions[]
   watches: ScriptedWatch[]
-  /** What the next lists answer, in order; the last one stays. */
+  /** Answers of the next lists, in order; the last one repeats. */
   answer(...answers: (KubeList | Error)[]): void
 }
 
@@ -61,7 +61,7 @@ export function scriptedKube(): ScriptedKube {
   }
 }
 
-/** An object of a kind that is only there for tests. */
+/** An object of a kind for tests. */
 export function thing(name: string, version: number, more: Partial<KubeObject> = {}): KubeObject {
   return {
     ...more,

@@ -4,7 +4,7 @@ import type { FirstLogin } from './cluster.ts'
 import { rawPost } from './raw-post.ts'
 import type { Secrets } from './secrets.ts'
 
-/** Keys for providers, in the shapes that those give out, and one without any shape. */
+/** Provider keys in the formats of the providers, and one without a known format. */
 export const providerKeys = {
   openai: 'sk-proj-Tw7openaiKEYq9XbV2mZ4rL8sD1fG6hJ3kP5nC0aE',
   anthropic: 'sk-ant-api03-Qz4anthropicKEYw8RtY2uI6oP1aS5dF9gH3jK7lB',
@@ -14,10 +14,10 @@ export const providerKeys = {
 
 type Provider = keyof typeof providerKeys
 
-/** Stands in every question of the traffic: what must be found where content is kept. */
+/** Part of every question of the traffic, which must be found where content is stored. */
 export const contentMark = 'the-content-of-the-secrets-test'
 
-/** A provider that repeats the caller's key in its errors, whole and in mid-stream. */
+/** A provider that repeats the caller's key in its errors, at once and in mid-stream. */
 export const repeatingScript: ScriptInput = {
   steps: (Object.keys(providerKeys) as Provider[]).flatMap((name) => {
     const message = `Incorrect API key provided: ${providerKeys[name]}. Find yours in the console.`
@@ -29,12 +29,12 @@ export const repeatingScript: ScriptInput = {
   }),
 }
 
-/** Where the service is, and who may use it. */
+/** Addresses and credentials of the service. */
 export type Target = { proxy_url: string; api_url: string; login: FirstLogin }
 
 /**
- * Uses each kind of secret, rightly and wrongly. Answers the headers and bodies of the refusals, in
- * which none may stand either.
+ * Uses each kind of secret, correctly and incorrectly. Returns the headers and bodies of the
+ * refusals, which must contain no secret either.
  */
 export async function sendSecrets(target: Target, secrets: Secrets): Promise<string[]> {
   for (const [name, key] of Object.entries(providerKeys)) secrets.add(`provider key ${name}`, key)
@@ -44,7 +44,7 @@ export async function sendSecrets(target: Target, secrets: Secrets): Promise<str
   return [...(await brokenCompletions(target, secrets)), ...(await signIns(target, secrets))]
 }
 
-/** Each provider key, with an answer and with an error that repeats it. */
+/** Sends each provider key, with a normal answer and with an error that repeats it. */
 async function completions({ proxy_url, login }: Target): Promise<void> {
   for (const [name, key] of Object.entries(providerKeys)) {
     for (const stream of [false, true]) {
@@ -54,15 +54,16 @@ async function completions({ proxy_url, login }: Target): Promise<void> {
           headers: completionHeaders(login.project_key, key),
           body: question(text, stream),
         })
-        const said = await answer.text()
+        const answerText = await answer.text()
         const expected = text === 'hello' ? 'You said' : key
-        if (!said.includes(expected)) throw new Error(`${text}: the provider said ${said}`)
+        if (!answerText.includes(expected))
+          throw new Error(`${text}: the provider said ${answerText}`)
       }
     }
   }
 }
 
-/** Calls that are refused, left, or no HTTP, each with a good provider key in it. */
+/** Calls that are refused, aborted, or not HTTP, each with a valid provider key. */
 async function brokenCompletions(target: Target, secrets: Secrets): Promise<string[]> {
   const { proxy_url, login } = target
   const url = `${proxy_url}/v1/chat/completions`
@@ -87,7 +88,7 @@ async function brokenCompletions(target: Target, secrets: Secrets): Promise<stri
         body: question('hello', false),
       })
       if (answer.status < 400) throw new Error(`expected a refusal, got ${answer.status}`)
-      return told(answer)
+      return headersAndBody(answer)
     }),
   )
   const leaving = rawPost(url, question('a client that leaves', true), good)
@@ -104,7 +105,7 @@ async function brokenCompletions(target: Target, secrets: Secrets): Promise<stri
 
 type Reply = Record<string, string>
 
-/** Signs in and makes keys, then repeats all of it with something wrong. */
+/** Signs in and creates keys, then repeats all of it with errors. */
 async function signIns({ api_url, login }: Target, secrets: Secrets): Promise<string[]> {
   const ask = askOf(api_url)
   const password = { grant_type: 'password', username: login.admin_email }
@@ -192,7 +193,7 @@ function askOf(api_url: string): Ask {
     refused: async (method, path, sent) => {
       const answer = await send(method, path, sent)
       if (answer.ok) throw new Error(`${method} ${path}: expected a refusal, got ${answer.status}`)
-      return told(answer)
+      return headersAndBody(answer)
     },
   }
 }
@@ -212,11 +213,11 @@ function question(text: string, stream: boolean): string {
   return JSON.stringify({ model: 'gpt-4.1-mini', messages, ...(stream && { stream }) })
 }
 
-async function told(answer: Response): Promise<string> {
+async function headersAndBody(answer: Response): Promise<string> {
   return `${JSON.stringify([...answer.headers])}\n${await answer.text()}`
 }
 
-/** Sends bytes that need not be HTTP; answers what comes until the connection ends or breaks. */
+/** Sends bytes that need not be HTTP; returns the answer until the connection ends or breaks. */
 function rawAnswer(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {

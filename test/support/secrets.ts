@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
-/** The secrets of a test, by what they are; each is looked for in whatever form it may leak. */
+/** The secrets of a test, by kind; each is searched in every form in which it may leak. */
 export class Secrets {
   readonly #values = new Map<string, string>()
 
-  /** Remembers a secret and hands it back. */
+  /** Registers a secret and returns it. */
   add(name: string, value: string | undefined): string {
     if (value === undefined || value.length < 12) throw new Error(`${name}: too short to look for`)
     this.#values.set(name, value)
@@ -16,7 +16,7 @@ export class Secrets {
     return [...this.#values.keys()]
   }
 
-  /** Names of the secrets that stand in the bytes: as they are, in part, as hex or as base64. */
+  /** Names of the secrets in the bytes: verbatim, in part, as hex or as base64. */
   in(bytes: Uint8Array | string): string[] {
     const buffer = Buffer.from(bytes)
     return [...this.#values]
@@ -25,15 +25,15 @@ export class Secrets {
   }
 
   /**
-   * Reads every file under a folder, whatever it is. Answers `file: secret` for each find; `except`
-   * tells the files that are there to hold one.
+   * Reads every file under a folder. Returns `file: secret` for each hit; `except` lists files that
+   * are meant to hold a secret.
    */
   async inFiles(folder: string, except: readonly string[] = []): Promise<string[]> {
     const found: string[] = []
     for (const file of await filesUnder(folder)) {
       const name = relative(folder, file)
       if (except.includes(name)) continue
-      // PostgreSQL removes files of its own at any time.
+      // PostgreSQL may remove its files at any time.
       const bytes = await readFile(file).catch(() => undefined)
       if (bytes !== undefined) found.push(...this.in(bytes).map((secret) => `${name}: ${secret}`))
     }
@@ -41,7 +41,7 @@ export class Secrets {
   }
 }
 
-/** Whether a text stands in any file under a folder: what a search finds at all. */
+/** Whether any file under a folder contains a text: proves that the search works. */
 export async function filesWith(folder: string, text: string): Promise<string[]> {
   const found: string[] = []
   for (const file of await filesUnder(folder)) {
@@ -58,18 +58,18 @@ async function filesUnder(folder: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-/** The part of a secret that is long enough to be of use to a thief. */
+/** The part of a secret that is long enough to be of use to an attacker. */
 const part_chars = 24
 
 /**
- * A key of ours tells by what follows its public prefix; a token by its claims and its signature;
- * anything by its end, which a cut in front would leave.
+ * The sensitive part of our own keys follows the public prefix; of a token it is the claims and the
+ * signature; of any other secret the end, which truncation would leave.
  */
 function needlesOf(value: string): string[] {
   const [, claims, signature] = /^eyJ[\w-]+\.([\w-]+)\.([\w-]+)$/.exec(value) ?? []
-  const tells = [value, value.slice(-part_chars)]
+  const needles = [value, value.slice(-part_chars)]
   if (claims && signature)
-    tells.push(claims.slice(0, 2 * part_chars), signature.slice(0, part_chars))
+    needles.push(claims.slice(0, 2 * part_chars), signature.slice(0, part_chars))
   const bytes = Buffer.from(value)
-  return [...tells, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, '')]
+  return [...needles, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, '')]
 }

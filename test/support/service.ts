@@ -11,27 +11,27 @@ export type Service = {
   /** `http://127.0.0.1:<port>` of the role's listener; empty for a role without one. */
   base_url: string
   management_url: string
-  /** `127.0.0.1:<port>` where it takes OTLP over gRPC; empty for a role that does not. */
+  /** `127.0.0.1:<port>` of OTLP over gRPC; empty for a role without it. */
   otlp_grpc_address: string
-  /** Everything written so far to standard output and standard error. */
+  /** Standard output and standard error so far. */
   output(): string
-  /** The exit status, once it has ended; null when it was killed. */
+  /** The exit status after its end; null if it was killed. */
   ended: Promise<number | null>
-  /** SIGTERM, and the exit status once it has ended; null when it had to be killed. */
+  /** Sends SIGTERM; the exit status after its end, null if it had to be killed. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
-  /** SIGKILL, and wait for the end. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readyTimeout_ms = 180_000
-/** Longer than any role's grace period in a test; whatever still runs then is killed. */
+/** Longer than any role's grace period in a test; a process that still runs then is killed. */
 const stopTimeout_ms = 45_000
 
 /**
- * Starts a role in a process of its own and resolves when it says that it is ready. Ports are free
- * ones unless set; the environment holds nothing of this process's own LOOPTRACE_ variables. It
- * does not outlive this process.
+ * Starts a role in a separate process and resolves when it reports that it is ready. Ports are free
+ * ones by default; the environment has none of this process's LOOPTRACE_ variables. It ends with
+ * this process.
  */
 export async function startService(
   role: string,
@@ -41,7 +41,7 @@ export async function startService(
   const freePorts = { LOOPTRACE_HTTP_PORT: '0', LOOPTRACE_MANAGEMENT_PORT: '0' }
   const child = spawnRole(role, { ...freePorts, ...env }, options)
   const output = outputOf(child)
-  // The first ones: the sample run of role `all` listens on a port of its own afterwards.
+  // The first ones: the sample run of role `all` later listens on a separate port.
   const ports = new Map<string, unknown>()
   const isReady = Promise.withResolvers<void>()
   for (const stream of [child.stdout, child.stderr]) {
@@ -79,7 +79,7 @@ export async function startService(
   }
 }
 
-/** How a role ended that ended by itself. */
+/** The result of a role that ended by itself. */
 export type RoleEnd = {
   status: number | null
   /** Standard output and standard error. */
@@ -121,9 +121,9 @@ export function beginRole(role: string, env: Record<string, string>): StartingRo
 }
 
 type SpawnOptions = {
-  /** Makes it the leader of a process group, which gets signals as one, as at a terminal. */
+  /** Makes it the leader of a process group, which gets signals as a whole, as at a terminal. */
   detached?: boolean
-  /** A program with arguments that runs it, such as one that takes rights away. */
+  /** A program with arguments that runs the role, for example with fewer rights. */
   prefix?: readonly string[]
 }
 
@@ -157,7 +157,7 @@ function outputOf(child: ChildProcess): () => string {
   return () => output
 }
 
-/** A process that it left behind may hold its output open; that is not waited for. */
+/** A process that it left behind may hold its output open; the test does not wait for that. */
 const outputTimeout_ms = 1000
 
 async function endOf(child: ChildProcess): Promise<number | null> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const repository = join(import.meta.dirname, '../..')
 
-/** The blocks of `sh` in a page of the repository, in order. */
+/** The `sh` blocks of a page of the repository, in order. */
 export async function shellBlocks(path: string): Promise<string[]> {
   const text = await readFile(join(repository, path), 'utf8')
   return [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block)
@@ -16,11 +16,11 @@ export function indentedCommands(text: string): string {
   return [...commands].map(([, command]) => `${command}\n`).join('')
 }
 
-/** curl as the pages write it, but that an answer of 400 and above ends the script. */
+/** curl as on the pages, except that an answer of 400 and above ends the script. */
 const strictly =
   'curl() { command curl --fail-with-body --silent --show-error --max-time 30 "$@"; }'
 
-/** Runs commands as a reader pastes them into a shell; rejects with what they wrote. */
+/** Runs commands as a reader pastes them into a shell; rejects with their output. */
 export async function runShell(commands: string, env: Record<string, string>): Promise<string> {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn('bash', ['-euo', 'pipefail', '-c', `${strictly}\n${commands}`], {

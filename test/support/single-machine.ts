@@ -18,10 +18,10 @@ export type SingleMachine = AsyncDisposable & {
   provider: ProviderProcess
   service: RestartableService
   login: FirstLogin
-  /** Pids of the servers that the service started and supervises, as their pid files say. */
+  /** Pids of the servers that the service started and supervises, from their pid files. */
   postgresPid(): Promise<number>
   clickHousePid(): Promise<number>
-  /** Where PostgreSQL listens now, with its password. */
+  /** Current address of PostgreSQL, with its password. */
   postgresUrl(): Promise<string>
 }
 
@@ -31,7 +31,7 @@ export async function startSingleMachine(
 ): Promise<SingleMachine> {
   await using parts = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-single-'))
-  // Under root PostgreSQL runs as another user, who has to pass this folder.
+  // Under root, PostgreSQL runs as another user, who needs access to this folder.
   await chmod(directory, 0o711)
   parts.defer(() => rm(directory, { recursive: true }))
   const { script, env = {} } = options
@@ -60,7 +60,7 @@ export async function startSingleMachine(
   }
 }
 
-/** The observations of a data directory that no service runs on. */
+/** The observations of a data directory that no service uses. */
 export async function columnarAtRest(directory: string): Promise<Columnar & AsyncDisposable> {
   const logger = createLogger({ role: 'test', level: 'fatal' })
   const server = await startEmbeddedClickHouse({ directory: join(directory, 'clickhouse'), logger })
@@ -74,7 +74,7 @@ export async function columnarAtRest(directory: string): Promise<Columnar & Asyn
   }
 }
 
-/** A connection to a ClickHouse of a test, to look into its tables. */
+/** A connection to a test's ClickHouse, to read its tables. */
 export function openTestColumnar(server: {
   url: string
   username: string

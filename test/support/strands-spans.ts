@@ -3,10 +3,11 @@ import { plainAttributes } from './otlp-conventions.ts'
 import type { PlainEvent, PlainSpan } from './otlp-messages.ts'
 
 /**
- * How the SDK of Strands Agents reports a run. `events` is the default of the Python SDK, `latest` its
- * opt-in to the latest GenAI conventions, `attributes` the same without span events. `typescript` is
- * the default of the TypeScript SDK, which names the service as provider and as scope. `early_latest`
- * is the opt-in of releases whose tool spans have no attributes for arguments and result.
+ * Telemetry styles of the Strands Agents SDK. `events` is the default of the Python SDK, `latest`
+ * its opt-in to the latest GenAI conventions, `attributes` the same without span events.
+ * `typescript` is the default of the TypeScript SDK, which names the service as provider and as
+ * scope. `early_latest` is the opt-in of releases whose tool spans have no attributes for arguments
+ * and result.
  */
 export const strandsStyles = [
   'events',
@@ -89,7 +90,7 @@ function isLatest(style: StrandsStyle): boolean {
   return style === 'latest' || style === 'attributes' || style === 'early_latest'
 }
 
-/** A span with what a style puts into events, which `attributes` puts on the span itself. */
+/** A span with the content of a style's events, which `attributes` puts on the span itself. */
 function spanOf(
   style: StrandsStyle,
   about: { name: string; span: number; from: number; to: number; attributes: object },
@@ -154,7 +155,10 @@ function chatSpan(style: StrandsStyle, at: number, asked: readonly Message[], sa
 
 const instructions = 'You help with orders.'
 
-/** Totals hold what was cached in Python's SDK; in TypeScript's they do as Bedrock says: they don't. */
+/**
+ * Totals include cached tokens in the Python SDK; in the TypeScript SDK they exclude them, as in
+ * Bedrock.
+ */
 function usageOf(style: StrandsStyle, uncached: number, output: number, cached: number) {
   const isExclusive = style === 'typescript'
   const input = isExclusive ? uncached : uncached + cached
@@ -254,7 +258,9 @@ function agentSpan(style: StrandsStyle, turns: number) {
   ])
 }
 
-/** A message of history is an event named by its role; results of tools have a name of their own. */
+/**
+ * A message of history is an event named by its role; results of tools have a separate event name.
+ */
 function messageEvent({ role, content }: Message): [string, Record<string, string>] {
   const isResult = content.some((block) => 'toolResult' in block)
   return [`gen_ai.${isResult ? 'tool' : role}.message`, { content: json(content) }]

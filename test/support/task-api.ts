@@ -23,17 +23,17 @@ import {
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 
-/** The instant that the routes take for now, unless a test says another. */
+/** The routes' current time by default. */
 export const now_ms = Date.UTC(2026, 5, 1, 12)
 
-/** `now` and so many seconds, as ISO 8601. */
+/** `now` plus `seconds`, as ISO 8601. */
 export function instant(seconds: number): string {
   return new Date(now_ms + seconds * 1000).toISOString()
 }
 
 export type Reply = { status: number; body: Record<string, unknown>; headers: object }
 type CallOptions = {
-  /** Headers; a key of the project with every scope unless set. */
+  /** Headers; a key of the project with every scope by default. */
   headers?: Record<string, string>
   payload?: unknown
 }
@@ -99,12 +99,12 @@ export async function openTaskApi(options: {
   }
 }
 
-/** What a client sends with a key of this project that has these scopes. */
+/** Headers with a key of this project that has these scopes. */
 export function keyOf(project_id: string, scopes = 'tasks:read tasks:write') {
   return { 'x-api-key': `lt_${project_id} ${scopes}` }
 }
 
-/** What a client sends with a token of a person who has this role in every project. */
+/** Headers with a token of a person who has this role in every project. */
 export function tokenOf(role: string, project_id?: string): Record<string, string> {
   return {
     authorization: `Bearer ${role}`,
@@ -112,12 +112,12 @@ export function tokenOf(role: string, project_id?: string): Record<string, strin
   }
 }
 
-/** What the operator of a cluster sends about this project. */
+/** Headers of a cluster's operator for this project. */
 export function operatorOf(project_id: string): Record<string, string> {
   return { 'x-api-key': 'lt_op_1', 'x-project-id': project_id }
 }
 
-/** Grants what the credentials themselves say; the real authorizer has tests of its own. */
+/** Grants what the credentials themselves claim; the real authorizer has its own tests. */
 export const authorize: Authorize = async (
   { auth, scope },
   { api_key, authorization, project },
@@ -179,7 +179,7 @@ async function callServer(
   return { status: reply.statusCode, body: reply.json(), headers: reply.headers }
 }
 
-/** Stands where a test reads no observations; to ask it is a fault of the test. */
+/** For tests that read no observations; a call fails the test. */
 const storeOutOfTest = new Proxy({} as ObservationStore, {
   get: (_target, method) => {
     throw new Error(`${String(method)} was asked of a store that the test does not have`)

@@ -1,28 +1,32 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server on loopback that can be shut: as if the server had gone. */
+/** A proxy to a loopback server that can be closed, as if the server were down. */
 export type TcpGate = AsyncDisposable & {
   /** The given URL with the gate's own port. */
   url: string
-  /** Connections that came so far. */
+  /** Number of connections so far. */
   readonly connections: number
-  /** Breaks what is connected, and whatever connects from now on. */
+  /** Breaks all connections, and every new one. */
   close(): void
   open(): void
-  /** What the server says does not come through, until the next close or open; it still hears. */
+  /**
+   * Discards the server's answers until the next close or open; the server still receives requests.
+   */
   mute(): void
-  /** Nothing comes through either way, until the next open; who connects meanwhile waits too. */
+  /** Forwards nothing in either direction until the next open; new connections wait too. */
   stall(): void
-  /** Resets what is connected, as a server does that knows nothing of it. New ones come through. */
+  /** Resets all connections, like a restarted server. New ones are forwarded. */
   reset(): void
-  /** The server's side of what is connected goes, and the client is not told. New ones come through. */
+  /**
+   * Closes the server's side of all connections without telling the client. New ones are forwarded.
+   */
   halfOpen(): void
 }
 
-/** The two ends of what goes through. */
+/** The two ends of a forwarded connection. */
 type Pair = { near: Socket; far: Socket }
 
-/** Opens a gate before the server that the URL names. */
+/** Opens a gate in front of the server that the URL names. */
 export async function tcpGate(target: string): Promise<TcpGate> {
   const { hostname, port } = new URL(target)
   const pairs = new Set<Pair>()
@@ -64,7 +68,7 @@ export async function tcpGate(target: string): Promise<TcpGate> {
     open: () => {
       state = 'open'
       for (const pair of pairs) {
-        // Piped twice, all that is said would come twice.
+        // Piping twice would send all data twice.
         part(pair)
         join(pair)
       }
@@ -108,7 +112,7 @@ function part({ near, far }: Pair): void {
   far.unpipe(near)
 }
 
-/** An end that breaks takes the other with it, whether they are joined or not. */
+/** An end that breaks closes the other one, whether they are joined or not. */
 function breakTogether({ near, far }: Pair, gone: () => void): void {
   for (const [from, to] of [
     [near, far],

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Runs its arguments at a pseudo terminal of their own, and passes on SIGTERM and the exit status. */
+/** Runs its arguments at a separate pseudo terminal, and passes on SIGTERM and the exit status. */
 const atTerminal = `
 import os, pty, signal, sys
 pid, terminal = pty.fork()
@@ -24,7 +24,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 /** A role that writes to a terminal. */
 export type TerminalRole = {
-  /** What the terminal got, with plain line ends. */
+  /** The terminal's output, with plain line ends. */
   output(): string
   /** SIGTERM, and the exit status. */
   stop(): Promise<number | null>

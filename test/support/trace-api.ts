@@ -9,13 +9,13 @@ import { openQueryApi, type QueryApi, type QueryApiOptions, type QueryReply } fr
 import { keyOf } from './task-api.ts'
 import { rowOf } from './trace-rows.ts'
 
-/** The routes of traces on a server that listens, over both stores. */
+/** The routes of traces on a listening server, over both stores. */
 export type TraceApi = QueryApi & {
-  /** Stores a trace; answers its id. */
+  /** Stores a trace; returns its id. */
   store(rows: readonly GivenRow[], trace_id?: string): Promise<string>
   get(path: string, headers?: Record<string, string>): Promise<QueryReply>
 }
-/** A row, and whatever else of an observation a test sets. */
+/** A row with further fields of an observation. */
 export type GivenRow = Parameters<typeof rowOf>[0] & Partial<Observation>
 
 export async function openTraceApi(options: QueryApiOptions = {}): Promise<TraceApi> {

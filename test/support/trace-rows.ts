@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { TraceRow } from '../../src/capabilities/traces/tree/contract.ts'
 import { observationOf } from './observations.ts'
 
-/** When the traces of tests begin; times of rows are milliseconds after it. */
+/** Start of the traces of tests; times of rows are milliseconds after it. */
 export const traceStart_ns = 1_790_000_000_000_000_000n
 const project_id = '0198c0de-0000-7000-8000-0000000000aa'
 
@@ -25,7 +25,7 @@ export function rowOf({ id, at, took, parent = '', ...given }: GivenRow): TraceR
   })
 }
 
-/** What an observation has that says nothing of tokens and money. */
+/** An observation's fields if it reports no tokens and no cost. */
 export const noUsage = {
   input_uncached_tokens: null,
   cache_read_tokens: null,
@@ -38,7 +38,7 @@ export const noUsage = {
 const ids = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j')
 const tokens = fc.option(fc.integer({ min: 0, max: 1000 }))
 
-/** Any trace, sound or not: circles, orphans, repeated ids, ends before starts, several roots. */
+/** Any trace, valid or not: cycles, orphans, repeated ids, ends before starts, several roots. */
 export const anyRows: fc.Arbitrary<TraceRow[]> = fc.array(
   fc
     .record({

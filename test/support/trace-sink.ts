@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Takes the traces that Looptrace makes of itself, and keeps their bytes. */
+/** Receives the traces of Looptrace itself, and keeps their bytes. */
 export type TraceSink = AsyncDisposable & { url: string; bodies: readonly Buffer[] }
 
-/** Starts an OTLP endpoint on loopback that says yes to everything. */
+/** Starts an OTLP endpoint on loopback that accepts everything. */
 export async function startTraceSink(): Promise<TraceSink> {
   const bodies: Buffer[] = []
   const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-/** `node unending-put.ts <options as JSON> <name>`: puts 12 MiB, says so, and waits. */
+/** `node unending-put.ts <options as JSON> <name>`: puts 12 MiB, prints a line, and waits. */
 import { sleep } from '../../src/kernel/time.ts'
 import { openBlobs } from '../../src/platform/blobs/index.ts'
 

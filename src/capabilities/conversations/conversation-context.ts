@@ -1,4 +1,4 @@
-import { detectTask, type Finding } from '../detection/index.ts'
+import { analyseTask, type Finding } from '../detection/index.ts'
 import { type Task, type TaskDeps, tasksOfConversation } from '../tasks/index.ts'
 
 /** One task of a conversation with what was found of its context, in the order in which it began. */
@@ -28,7 +28,7 @@ export async function contextOfConversation(
   const tasks: TaskContext[] = []
   for (const task of found.tasks) {
     signal.throwIfAborted()
-    const { findings } = await detectTask(deps, { project_id, task_id: task.task_id }, { signal })
+    const { findings } = await analyseTask(deps, { project_id, task_id: task.task_id }, { signal })
     tasks.push({ task, findings: findings.filter(({ kind }) => kind === 'context') })
   }
   const { running, completed, failed } = found.states

@@ -1,74 +1,76 @@
 import type { z } from 'zod'
-import type { ContextLedger } from './context/ledger.ts'
-import type { Place, TaskRun } from './reconstruction/contract.ts'
+import type { Place, TaskRun } from './reconstruction/index.ts'
 
+/** Kinds of findings. */
 export const findingKinds = ['loop', 'failure', 'context'] as const
 export type FindingKind = (typeof findingKinds)[number]
 
+/** Severities, lowest first. */
 export const severities = ['info', 'low', 'medium', 'high', 'critical'] as const
 export type Severity = (typeof severities)[number]
 
-/** JSON that shows what a finding rests on: texts are cut to `evidenceText_chars_max`. */
+/** Evidence of a finding as JSON; texts are cut to `evidenceText_chars_max`. */
 export type Evidence = { readonly [key: string]: unknown }
 
+/** Maximum characters of a text in evidence. */
 export const evidenceText_chars_max = 500
-/** Observations that a finding names. */
+/** Maximum observations of a finding. */
 export const findingPlaces_max = 100
 
-/** What a detector found in a run. The same run gives the same findings, in whatever batches it came. */
+/** A finding in a run. The same run gives the same findings, regardless of batches. */
 export type FindingDraft = {
   kind: FindingKind
-  /** The word of the list of `docs/internals/detection.md`, such as `repeat_call`. */
+  /** A type listed in `docs/internals/detection.md`, such as `repeat_call`. */
   type: string
   severity: Severity
   /**
-   * What keeps it the same finding while the task grows: unique among those of its type, and made
-   * of what does not change any more, such as the observation that it began with.
+   * Identifies the finding while the task grows: unique within its type and made of stable parts,
+   * such as the first observation.
    */
   anchor: string
-  /** One sentence, made of the evidence. */
+  /** One sentence, based on the evidence. */
   summary: string
-  /** Indexes of `TaskRun.steps`; null when it has no step. */
+  /** Indexes in `TaskRun.steps`; null without a step. */
   start_step: number | null
   end_step: number | null
-  /** Length of the pattern in steps, and how often it came; null where it has neither. */
+  /** Length of the pattern in steps, and number of repeats; null where they do not apply. */
   period: number | null
   repeats: number | null
-  /** The observations it rests on, in order; at most `findingPlaces_max`. */
+  /** Observations of the finding, in order; at most `findingPlaces_max`. */
   places: readonly Place[]
-  /** What the calls cost that a reader would call wasted. */
+  /** Cost of the calls that were wasted. */
   wasted_tokens: number
   wasted_nano_dollars: bigint
-  /** A later step shows that the task got over it. */
+  /** True if a later step shows that the task recovered. */
   recovered: boolean
-  /** 0..1. */
+  /** 0–1. */
   confidence: number
   evidence: Evidence
 }
 
 /**
- * What a detector needs of a run to say anything; without it the run is `not checked` by it.
- * `tool_outcomes`: whether tools' uses went well, which spans without content tell too.
+ * Content that a detector needs; without it the run is `not_checked` by the detector.
+ * `tool_outcomes`: whether tool uses succeeded, which spans without content report too.
  */
 export type Need = 'arguments' | 'results' | 'tool_outcomes' | 'texts'
 
-/** What bounds the work of one detector on one run. */
+/** Limits the work of one detector on one run. */
 export type WorkBudget = {
-  /** Counts units of work, about a comparison each. Throws BudgetSpent when the bound is reached. */
+  /** Counts units of work, about a comparison each. Throws BudgetSpent at the limit. */
   spend(units: number): void
 }
 
 /**
- * Finds one kind of trouble; pure. It reads a run and gives findings, and knows no other detector.
- * `settings` is the schema of its thresholds, each with default, bounds, description and source.
+ * Finds one kind of trouble. Pure: reads a run and returns findings, independent of other
+ * detectors. `settings` is the schema of its thresholds: default, bounds, description and source.
  */
 export type Detector<Settings extends z.ZodObject = z.ZodObject> = {
-  /** The key of its settings, and the name in `detectors` of a request. */
+  /** Key of its settings, and its name in `detectors` of a request. */
   name: string
   kind: FindingKind
-  /** The types that it gives. */
+  /** Types of its findings. */
   types: readonly string[]
-  /** Goes up with each change of what it finds: stored findings carry it. */
+  /** Incremented with each change of its findings; stored with each finding. */
   version: number
   needs: readonly Need[]
   settings: Settings
@@ -76,12 +78,60 @@ export type Detector<Settings extends z.ZodObject = z.ZodObject> = {
     run: TaskRun,
     settings: z.output<Settings>,
     budget: WorkBudget,
-    /** What earlier tasks of the conversation said, undefined when there were none. */
-    prior?: ContextLedger,
+    /** Memory of earlier tasks of the conversation; undefined without any. */
+    prior?: ContextMemory,
   ): FindingDraft[]
 }
 
-/** The bound of a detector's work on one run was reached; the run is `not analysed` by it. */
+/** A detector reached a limit on one run; the run is `not_analysed` by it. */
 export class BudgetSpent extends Error {
   override readonly name = 'BudgetSpent'
 }
+
+/** Kinds of statements: rules for later answers, and facts. */
+const statementKinds = [
+  'language',
+  'format',
+  'length',
+  'forbidden',
+  'required',
+  'persona',
+  'tool',
+  'fact',
+] as const
+export type StatementKind = (typeof statementKinds)[number]
+
+/**
+ * A checkable statement of the system or the user. The newest statement of a `slot` replaces the
+ * earlier ones.
+ */
+export type Statement = {
+  kind: StatementKind
+  /** Topic: `language`, `length:words`, `forbidden:cheap`, `fact:order number`. */
+  slot: string
+  /** Normalised value: `fr`, `50`, `cheap`, `4711`. */
+  value: string
+  /** Validity: all later answers, or only the answer to this message. */
+  holds: 'always' | 'turn'
+  /** The sentence, cut to `quote_chars_max`. */
+  quote: string
+}
+
+/** A statement with its speaker and origin. */
+export type MemoryEntry = Statement & {
+  role: 'system' | 'user'
+  task_id: string
+  /** The call that first contained it. */
+  place: Place
+}
+
+/**
+ * Statements still valid at the end of a task, in order: plain JSON with at most
+ * `memoryEntries_max` entries. Later tasks of the conversation start from it.
+ */
+export type ContextMemory = { version: 1; entries: readonly MemoryEntry[] }
+
+/** Maximum entries of a context memory; the oldest are dropped. */
+export const memoryEntries_max = 200
+/** Maximum characters of a quoted sentence. */
+export const quote_chars_max = 300

@@ -3,9 +3,9 @@ import { problem } from '../../kernel/problem.ts'
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import {
+  analyseTask,
   type DetectionResult,
   detectors,
-  detectTask,
   findingSchema,
   notCheckedSchema,
   shownFinding,
@@ -35,7 +35,7 @@ export function postDetect(deps: TaskDeps): Route {
       const { detectors: names, force = false } = body ?? {}
       if (names !== undefined) checkNames(names)
       const only = names === undefined ? {} : { detectors: names }
-      const result = await detectTask(deps, { project_id, task_id }, { ...only, force, signal })
+      const result = await analyseTask(deps, { project_id, task_id }, { ...only, force, signal })
       return shownResult(task_id, result)
     },
   })

@@ -1,4 +1,4 @@
-import type { ToolUse } from '../detection/reconstruction/index.ts'
+import { spanKey, type ToolUse } from '../detection/reconstruction/index.ts'
 import type { TimelineRow } from '../storage/index.ts'
 import { type Cut, type Draft, errorOf, msBetween } from './timeline-drafts.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
@@ -35,13 +35,13 @@ export function createTimelineTools(cut: Cut): TimelineTools {
     add(row) {
       const { observation_id, trace_id, start_time, end_time } = row
       const run = row.type === 'tool' ? toolRunOf(row, cut) : undefined
-      seen.set(keyOf(row), { observation_id, trace_id, start_time, end_time, run })
+      seen.set(spanKey(row), { observation_id, trace_id, start_time, end_time, run })
     },
     drafts(tools) {
       const places = newPlaces()
       for (const use of tools) {
-        const asker = seen.get(keyOf(use.asked_by))
-        const answerer = use.answered_by === null ? undefined : seen.get(keyOf(use.answered_by))
+        const asker = seen.get(spanKey(use.asked_by))
+        const answerer = use.answered_by === null ? undefined : seen.get(spanKey(use.answered_by))
         const isUnasked = use.orphan === 'result' && asker?.run === undefined
         const shown: Shown = { use, answerer, isUnasked, cut }
         if (asker !== undefined && !isUnasked) placeCall(places, asker, shown)
@@ -159,8 +159,4 @@ function toolRunOf(row: TimelineRow, cut: Cut): ToolRun {
     error: errorOf(row),
     execution_ms: msBetween(row.start_time, row.end_time),
   }
-}
-
-function keyOf({ trace_id, observation_id }: { trace_id: string; observation_id: string }): string {
-  return `${trace_id} ${observation_id}`
 }

@@ -1,10 +1,10 @@
 import type { ScriptInput } from '../../../src/capabilities/onboarding/index.ts'
 import type { AgentRun } from './tool-agent.ts'
 
-/** A run that goes wrong, and its healthy twin: nearly the same, and nothing is wrong with it. */
+/** A failing run and a healthy one that differs as little as possible. */
 export type Scenario = {
   name: string
-  /** The run that goes wrong, and what the API tells of it. */
+  /** The failing run, and what the API reports about it. */
   ill: { run: AgentRun; finding: { kind: string; type: string; start_step: number } }
   healthy: AgentRun
 }
@@ -13,7 +13,10 @@ type Answer = { text: string } | { tool: string; given: Record<string, unknown> 
 
 const steps: NonNullable<ScriptInput['steps']> = []
 
-/** Has the provider answer a run, known by a word that only its first turn has, in this order. */
+/**
+ * Makes the provider answer a run in this order. A word that only its first turn has identifies the
+ * run.
+ */
 function answered(run: AgentRun, answers: readonly Answer[]): AgentRun {
   const any_text_contains = run.turns[0] ?? ''
   for (const answer of answers) {
@@ -139,5 +142,5 @@ const context: Scenario = {
 
 export const scenarios: readonly Scenario[] = [loop, failure, context]
 
-/** What the scripted provider answers to them. */
+/** The scripted provider's answers to the scenarios. */
 export const scenarioScript: ScriptInput = { steps }

@@ -1,22 +1,22 @@
 import type OpenAI from 'openai'
 
-/** A tool of an agent: what it answers to the arguments that the model wrote. */
+/** A tool of an agent: returns a result for the arguments that the model wrote. */
 export type AgentTool = (given: Record<string, unknown>) => string
 
-/** What one run of an agent does. */
+/** One run of an agent. */
 export type AgentRun = {
   system: string
-  /** What the user says, one after the other; each is worked on until the model asks for no tool. */
+  /** User messages in order; the agent works on each until the model asks for no tool. */
   turns: readonly string[]
   tools: Readonly<Record<string, AgentTool>>
-  /** Model calls of a turn, at most. */
+  /** Maximum model calls per turn. */
   calls_max: number
 }
 
 /**
  * A small agent with tools, as people write it with the openai package: it sends the whole history
- * with each call, runs the tools that the model asks for, and goes on until it asks for none. Resolves with the number of
- * its model calls.
+ * with each call, runs the tools that the model asks for, and continues until the model asks for
+ * none. Resolves with the number of its model calls.
  */
 export async function runAgent(client: OpenAI, run: AgentRun): Promise<number> {
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: run.system }]

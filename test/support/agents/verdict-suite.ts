@@ -18,7 +18,10 @@ type Found = {
   places: readonly { trace_id: string }[]
 }
 
-/** What an agent's owner reads after a run through the real proxy, on any shape of the service. */
+/**
+ * Tests the verdicts that the owner of an agent reads after a run through the real proxy, on any
+ * shape of the service.
+ */
 export function verdictSuite(running: () => ClientShape): void {
   let shape: ClientShape
   let api: Api
@@ -29,7 +32,7 @@ export function verdictSuite(running: () => ClientShape): void {
     api = apiByKey(shape)
   })
 
-  /** Runs the agent as a task of a conversation of its own. */
+  /** Runs the agent as a task of its own conversation. */
   async function runAs(task_id: string, conversation_id: string, run: AgentRun): Promise<number> {
     const client = new OpenAI({
       baseURL: `${shape.proxy_url}/v1`,
@@ -43,7 +46,7 @@ export function verdictSuite(running: () => ClientShape): void {
     return runAgent(client, run)
   }
 
-  /** What was found once every one of the task's calls was looked at. */
+  /** The findings once all calls of the task were analysed. */
   async function judged(task_id: string, calls: number): Promise<Judged> {
     const over_ms = Date.now()
     const findings = await eventually(`${task_id} is judged`, async () => {
@@ -56,11 +59,11 @@ export function verdictSuite(running: () => ClientShape): void {
   }
 
   describe.each(scenarios)('$name', ({ name, ill, healthy }) => {
-    test('shows up with the step that it began with', async () => {
+    test('reports the finding with the step that it began with', async () => {
       const [task_id, conversation_id] = [`ill-${randomUUID()}`, randomUUID()]
       const calls = await runAs(task_id, conversation_id, ill.run)
       const { findings, lag_ms } = await judged(task_id, calls)
-      console.log(`${name}: told ${lag_ms} ms after the run`)
+      console.log(`${name}: reported ${lag_ms} ms after the run`)
       expect(findings).toContainEqual(expect.objectContaining(ill.finding))
       const [found] = findings
       if (found !== undefined) await expectGuides({ task_id, conversation_id }, found)
@@ -70,7 +73,7 @@ export function verdictSuite(running: () => ClientShape): void {
       if (ill.finding.kind === 'loop') await expectLoop(task_id)
     })
 
-    test('its healthy twin shows nothing', async () => {
+    test('reports nothing for its healthy twin', async () => {
       const task_id = `healthy-${randomUUID()}`
       const calls = await runAs(task_id, randomUUID(), healthy)
       const { findings } = await judged(task_id, calls)
@@ -78,7 +81,9 @@ export function verdictSuite(running: () => ClientShape): void {
     })
   })
 
-  /** What the guides ask of a task, its conversation and its traces is answered. */
+  /**
+   * Expects an answer to every request of the guides for a task, its conversation and its traces.
+   */
   async function expectGuides(
     run: { task_id: string; conversation_id: string },
     { places }: Found,

@@ -1,4 +1,4 @@
-/** The least that cluster mode needs. */
+/** The minimal values of cluster mode. */
 export const clusterValues = {
   mode: 'cluster',
   postgres: { host: 'pg-rw', existingSecret: 'pg-app' },
@@ -6,7 +6,7 @@ export const clusterValues = {
   nats: { servers: ['nats://nats:4222'] },
 }
 
-/** Everything switched on that a cluster without further kinds of resources has. */
+/** All features that need no additional kinds of resources. */
 export const fullValues = {
   ...clusterValues,
   commonLabels: { team: 'llm' },
@@ -60,7 +60,7 @@ export const fullValues = {
   ],
 }
 
-/** Those that need the kinds of other operators. */
+/** Features that need the kinds of other operators. */
 export const extendedValues = {
   ...fullValues,
   worker: {

@@ -6,7 +6,7 @@ import { helmPath, kubectlPath } from '../kube/tools.ts'
 
 const repository = join(import.meta.dirname, '../../..')
 
-/** The commands of a guide (its blocks of `sh`) by the headings that they stand under. */
+/** The commands of a guide (its `sh` blocks) by heading. */
 export async function guideSections(path: string): Promise<Map<string, string>> {
   const text = await readFile(join(repository, path), 'utf8')
   const sections = text.split(/^## /m).slice(1)
@@ -19,7 +19,7 @@ export async function guideSections(path: string): Promise<Map<string, string>> 
   )
 }
 
-/** Runs commands as a reader would, in the repository; rejects with what they wrote. */
+/** Runs commands as a reader would, in the repository; rejects with their output. */
 export async function runCommands(
   commands: string,
   { server, timeout_ms = 120_000 }: { server: ApiServer; timeout_ms?: number },

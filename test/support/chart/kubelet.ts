@@ -7,15 +7,15 @@ import {
   whenReady,
 } from './pod-processes.ts'
 
-/** Stands for the controller of StatefulSets and a node, in one namespace. */
+/** Replaces the StatefulSet controller and a node, in one namespace. */
 export type Kubelet = {
-  /** The containers that stay, by their names. */
+  /** The long-running containers, by name. */
   running: ReadonlyMap<string, ContainerProcess>
-  /** What all containers wrote. */
+  /** The output of all containers. */
   output(): string
-  /** Ends the containers that stay; answers their exit statuses. */
+  /** Stops the long-running containers; returns their exit statuses. */
   stopPods(): Promise<Record<string, number | null>>
-  /** Starts the pod anew on its volumes, as an upgrade of its template would. */
+  /** Restarts the pod on its volumes, as an upgrade of its template would. */
   startPods(): Promise<void>
   stop(): Promise<void>
 }
@@ -24,7 +24,7 @@ const look_ms = 100
 
 /**
  * Runs what is installed: the pod of a StatefulSet as processes, its init containers first, and
- * single pods to their end. Both get the status that tells of it. An upgrade restarts nothing.
+ * single pods to their end. Both get the corresponding status. An upgrade restarts nothing.
  */
 export function startKubelet(options: PodOptions): Kubelet {
   const running = new Map<string, ContainerProcess>()

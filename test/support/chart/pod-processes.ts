@@ -18,27 +18,27 @@ export type ContainerProcess = {
   /** The exit status, once it has ended. */
   ended: Promise<number | null>
   stop(): Promise<number | null>
-  /** SIGKILL, and wait for the end. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>
 }
 
-/** What a kubelet would do for a pod of `namespace`, as far as a process can have it. */
+/** Options of a pod of `namespace` that runs as processes, as a kubelet would run it. */
 export type PodOptions = {
   server: ApiServer
   namespace: string
-  /** Stands for the pod's volumes and its /tmp; made when it is not there. */
+  /** Replaces the pod's volumes and its /tmp; created if missing. */
   directory: string
-  /** Ports of containers are those of one machine here: each that is named is another one. */
+  /** Maps ports of containers to ports of this machine. */
   ports: Readonly<Record<number, number>>
-  /** Services by `host:port`, which nobody resolves here, and their ports on this machine. */
+  /** Maps services (`host:port`), which cannot be resolved here, to ports of this machine. */
   services: Readonly<Record<string, number>>
-  /** More of the environment: what stands for the world outside. */
+  /** Additional environment variables, for servers outside the cluster. */
   outside: Readonly<Record<string, string>>
-  /** Who the pod's token is. */
+  /** The user of the pod's token. */
   user: string
 }
 
-/** A folder for pods, which their user may enter; not below /tmp, which is a pod's own in it. */
+/** A folder for pods that their user may enter; not below /tmp, because a pod has its own /tmp. */
 export async function podDirectory(): Promise<string> {
   const directory = await mkdtemp(join(mayConfine() ? '/var/tmp' : tmpdir(), 'looptrace-pod-'))
   await chmod(directory, 0o755)
@@ -46,10 +46,10 @@ export async function podDirectory(): Promise<string> {
 }
 
 /**
- * Runs a container's command with its own environment and nothing else: Secrets are read from the
- * API server, ports and host names are put where they are on this machine, the service account's
- * token is a kubeconfig. The process runs as the image's user, if we may say so, and can write
- * nothing but its volumes: the tree it runs from is mounted read-only for it alone.
+ * Runs a container's command with its own environment only: Secrets are read from the API server,
+ * ports and host names are mapped to this machine, and the service account's token becomes a
+ * kubeconfig. If permitted, the process runs as the image's user and can write only to its volumes:
+ * the repository is mounted read-only for it.
  */
 export async function startContainer(
   container: KubeObject,
@@ -86,7 +86,7 @@ export async function startContainer(
   }
 }
 
-/** Waits until the process says that it is ready. */
+/** Waits until the process reports that it is ready. */
 export async function whenReady(started: ContainerProcess): Promise<void> {
   let status: number | null | undefined
   void started.ended.then((code) => {
@@ -104,7 +104,7 @@ export async function whenReady(started: ContainerProcess): Promise<void> {
   })
 }
 
-/** Volumes belong to root and, by `fsGroup`, to the pod's group, as a kubelet leaves them. */
+/** Gives volumes to root and, by `fsGroup`, to the pod's group, as a kubelet does. */
 async function volumesIn(directory: string, gid: number): Promise<void> {
   await mkdir(directory, { recursive: true })
   await chmod(directory, 0o755)
@@ -146,7 +146,7 @@ async function secretValue(
   return Buffer.from(data[key], 'base64').toString()
 }
 
-/** A value of the pod where it points to on this machine. */
+/** Replaces hosts and paths of the pod in a value by those of this machine. */
 function here(value: string, { directory, ports, services }: PodOptions): string {
   if (value === '/data') return join(directory, 'data')
   if (value === '0.0.0.0') return '127.0.0.1'
@@ -158,8 +158,8 @@ function here(value: string, { directory, ports, services }: PodOptions): string
 }
 
 /**
- * Only root may take on another user and mounts of its own, and not in every container; others run
- * it as they are, and only its environment is proved.
+ * Only root may change the user and mounts, and not in every container. Other users run the process
+ * unchanged, which tests only its environment.
  */
 function mayConfine(): boolean {
   confines ??= process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0
@@ -169,9 +169,9 @@ function mayConfine(): boolean {
 let confines: boolean | undefined
 
 /**
- * The command as the image's user in mounts of its own: all of the file system is read-only but the
- * pod's volumes, /tmp is the pod's, the repository is where the image has it (whoever may not enter
- * its folder), and /etc/passwd has the user's name as in the image.
+ * The command as the image's user in its own mounts: the file system is read-only except for the
+ * pod's volumes, /tmp is the pod's, the repository is at the image's path (even if the user cannot
+ * enter its folder), and /etc/passwd has the user's name as in the image.
  */
 function confined(command: readonly string[], directory: string, user: string): string[] {
   const [uid = '', gid = ''] = user.split(':')

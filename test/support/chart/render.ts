@@ -9,7 +9,7 @@ import { helmPath } from '../kube/tools.ts'
 /** The chart's folder. */
 export const chart = join(import.meta.dirname, '../../../charts/looptrace')
 
-/** Runs a command of helm that needs no cluster, with the values in a file. */
+/** Runs a helm command that needs no cluster, with the values in a file. */
 export async function helm(args: readonly string[], values: object = {}): Promise<CommandResult> {
   const home = await mkdtemp(join(tmpdir(), 'looptrace-chart-'))
   try {
@@ -21,7 +21,7 @@ export async function helm(args: readonly string[], values: object = {}): Promis
   }
 }
 
-/** What the chart is rendered to, release `looptrace` in namespace `agents`; with its test hooks. */
+/** Renders the chart as release `looptrace` in namespace `agents`, with its test hooks. */
 export async function rendered(values: object = {}): Promise<string> {
   const { status, stdout, stderr } = await helm(
     ['template', 'looptrace', chart, '--namespace', 'agents'],
@@ -41,7 +41,7 @@ export async function renderedObjects(values: object = {}): Promise<KubeObject[]
   return objectsIn(await text)
 }
 
-/** The objects of a text of YAML documents. */
+/** Parses the objects of a YAML text with several documents. */
 export function objectsIn(text: string): KubeObject[] {
   return parseAllDocuments(text).flatMap((document) => {
     const object = document.toJS()
@@ -49,12 +49,12 @@ export function objectsIn(text: string): KubeObject[] {
   })
 }
 
-/** The pod in an object, or undefined. */
+/** The pod of an object, or undefined. */
 export function podIn(object: KubeObject): KubeObject | undefined {
   return object.kind === 'Pod' ? object : object.spec?.template
 }
 
-/** Its containers, those that run before the others first. */
+/** The containers of a pod, init containers first. */
 export function containersOf(pod: KubeObject): KubeObject[] {
   return [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
 }

@@ -8,7 +8,7 @@ export type Api = {
   get(path: string): Promise<Reply>
   put(path: string, body?: object): Promise<Reply>
   post(path: string, body?: object): Promise<Reply>
-  /** The same caller at another process of the API. */
+  /** The same caller at another API process. */
   at(api_url: string): Api
 }
 
@@ -19,12 +19,12 @@ export function apiByKey({ api_url, login }: Running): Api {
   return apiWith(api_url, { 'x-api-key': login.project_key })
 }
 
-/** The API with an access token that the administrator's password gets. */
+/** The API with an access token of the administrator. */
 export async function apiByToken(running: Running): Promise<Api> {
   return apiWith(running.api_url, { authorization: `Bearer ${await accessToken(running)}` })
 }
 
-/** An access token of the administrator, who signs in with the password. */
+/** Signs in as administrator with the password and returns the access token. */
 export async function accessToken({ api_url, login }: Running): Promise<string> {
   const { status, body } = await send(`${api_url}/api/v1/auth/token`, {
     method: 'POST',

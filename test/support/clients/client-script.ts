@@ -10,9 +10,9 @@ const lookUps = [
 ]
 
 /**
- * What the provider answers to the client checks, in Node and in Python: the last message begins
- * with the name of the case. The answers repeat, so that one got through the service can be
- * compared with one got from the provider itself.
+ * The provider's answers to the client checks, in Node and in Python: the last message begins with
+ * the name of the case. The answers repeat, so that an answer through the service can be compared
+ * with one from the provider itself.
  */
 export const clientScript: ScriptInput = {
   repeatable: true,

@@ -4,14 +4,14 @@ import type { ProviderProcess } from '../provider.ts'
 import { startSingleMachine } from '../single-machine.ts'
 import { clientScript } from './client-script.ts'
 
-/** A running service as clients see it, whatever it is made of. */
+/** A running service as clients see it, in any shape. */
 export type ClientShape = AsyncDisposable & {
   /** Origin of the completions. */
   proxy_url: string
   /** Origin of the product APIs. */
   api_url: string
   login: FirstLogin
-  /** Plays `clientScript`; the service's providers are all it. */
+  /** Plays `clientScript`; every provider of the service points to it. */
   provider: ProviderProcess
 }
 

@@ -10,8 +10,8 @@ import { pythonCases } from './python-cases.ts'
 import { modelCalls, readTask, shownTask, taskPath } from './shown-task.ts'
 
 /**
- * The real client packages at a running service: what they get is what the provider gives them, and
- * the product API shows what happened.
+ * Runs the real client packages against a service: they get what the provider sends, and the
+ * product API shows what happened.
  */
 export function clientSuite(running: () => ClientShape): void {
   let at: Setting
@@ -33,12 +33,12 @@ export function clientSuite(running: () => ClientShape): void {
   describe('the guide to the first trace', () => guideSuite(() => at.shape))
 }
 
-/** What the tests of a suite share. */
+/** Shared state of a suite's tests. */
 type Setting = { shape: ClientShape; apis: { key: Api; token: Api }; lags_ms: number[] }
 
 const provider_key = 'provider-key'
 
-/** Agent headers of every call; each task has a conversation of its own. */
+/** Agent headers of every call; each task has its own conversation. */
 const agentHeaders = { 'X-Task-Name': 'client check', 'X-User-ID': 'user-7' }
 const conversationOf = (task_id: string) => `talk of ${task_id}`
 
@@ -71,7 +71,7 @@ function nodeSuite(setting: () => Setting): void {
     await expectShown(setting(), { task_id, ...counts(task) })
   })
 
-  test('answers carry the headers of the provider, and the trace', async () => {
+  test('answers have the headers of the provider, and the trace', async () => {
     const task_id = 'node headers'
     const body = { model: 'gpt-4.1-mini', messages: [{ role: 'user' as const, content: 'plain:' }] }
     const given = await direct().chat.completions.create(body).withResponse()
@@ -164,13 +164,13 @@ function pythonSuite(setting: () => Setting): void {
     await expectShown(setting(), { task_id: `python ${name}`, ...counts(task) })
   })
 
-  test('every case was looked at', () => {
+  test('every case was checked', () => {
     expect(Object.keys(result.cases).toSorted()).toEqual(
       pythonCases.map(({ name }) => name).toSorted(),
     )
   })
 
-  test('raw answers carry the headers of the provider, and the trace', async () => {
+  test('raw answers have the headers of the provider, and the trace', async () => {
     const { direct, proxied } = result.headers
     expect(proxied.map((headers) => ofProvider(Object.entries(headers)))).toEqual(
       direct.map((headers) => ofProvider(Object.entries(headers))),
@@ -183,7 +183,7 @@ function pythonSuite(setting: () => Setting): void {
   })
 }
 
-/** An answer's headers without those of the connection, which is another one, and without ours. */
+/** An answer's headers without those of the connection, which differs, and without ours. */
 function ofProvider(headers: Iterable<[string, string]>): Record<string, string> {
   const ours = ['x-trace-id', 'x-ingest-request-id', 'date', 'connection', 'keep-alive']
   return Object.fromEntries([...headers].filter(([name]) => !ours.includes(name)))
@@ -194,7 +194,7 @@ type PythonResult = {
   headers: Record<'direct' | 'proxied', Record<string, string>[]>
 }
 
-/** The service says what the provider left unsaid. */
+/** The service reports what the provider omitted. */
 function cutByProvider(direct: unknown): object {
   const error = expect.objectContaining({ class: 'APIError', code: 'provider_cut' })
   return { ...(direct as object), error }
@@ -235,7 +235,7 @@ async function expectShown({ apis, lags_ms }: Setting, about: { task_id: string 
   return shown
 }
 
-/** As JSON has it: the packages add methods and hidden fields to their answers. */
+/** Converts to JSON and back: the packages add methods and hidden fields to their answers. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }

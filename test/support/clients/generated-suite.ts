@@ -13,8 +13,8 @@ const run = promisify(execFile)
 const modules = join(import.meta.dirname, '../../../node_modules')
 
 /**
- * What others make of the served document: clients that compile, and of which a call returns what
- * their types say; and calls of every operation, each answered as the document says.
+ * Generates clients from the served document: they compile, and calls return what their types say.
+ * Also calls every operation and compares each answer with the document.
  */
 export function generatedSuite(running: () => ClientShape): void {
   let folder: string
@@ -53,7 +53,7 @@ export function generatedSuite(running: () => ClientShape): void {
     expect(list).toMatchObject({ total: expect.any(Number), tasks: [{}, {}] })
   })
 
-  test('schemathesis calls every operation, and each answer is as the document says', async () => {
+  test('schemathesis calls every operation, and each answer matches the document', async () => {
     const { api_url, login } = running()
     const args = ['--config-file', config, 'run', document, '--url', api_url]
     const output = await runPythonModule('schemathesis.cli', args, {
@@ -72,7 +72,7 @@ export function generatedSuite(running: () => ClientShape): void {
   })
 }
 
-/** A completion of a task. */
+/** Completes a task with the generated client. */
 async function callIn({ proxy_url, login }: ClientShape, task_id: string): Promise<void> {
   const model = 'gpt-4.1-mini'
   const answer = await fetch(`${proxy_url}/v1/chat/completions`, {
@@ -89,7 +89,7 @@ async function callIn({ proxy_url, login }: ClientShape, task_id: string): Promi
 
 const config = join(import.meta.dirname, '../../tools/python/schemathesis.toml')
 
-/** A use of the generated types: where they lack a field, the compiler says so. */
+/** Uses the generated types, so that the compiler reports a missing field. */
 const program = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './looptrace.ts'

@@ -11,14 +11,14 @@ import { shownTask } from './shown-task.ts'
 const repository = join(import.meta.dirname, '../../..')
 const conversation = 'chat-42'
 
-/** The programs of docs/guides/first-trace.md do what it says. */
+/** The programs of docs/guides/first-trace.md do what the guide says. */
 export function guideSuite(shape: () => ClientShape): void {
   let guide: string
   beforeAll(async () => {
     guide = await readFile(join(repository, 'docs/guides/first-trace.md'), 'utf8')
   })
 
-  /** A program of the guide, with the address that this service has. */
+  /** A program of the guide, with the address of this service. */
   function program(language: string): string {
     const [, text = ''] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(guide) ?? []
     expect(text).toContain('http://127.0.0.1:8080')
@@ -51,7 +51,7 @@ export function guideSuite(shape: () => ClientShape): void {
   })
 }
 
-/** Runs a module from a file inside the repository, where it finds the packages. */
+/** Runs a module from a file inside the repository, where it can import the packages. */
 async function runNodeText(text: string, env: Record<string, string>): Promise<string> {
   const folder = join(repository, '.cache')
   const file = join(folder, `guide-${process.pid}.mjs`)

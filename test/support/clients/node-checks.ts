@@ -2,17 +2,17 @@ import type OpenAI from 'openai'
 import { expect } from 'vitest'
 import { heardBefore, outcomeOf } from './node-outcome.ts'
 
-/** Something that a user of the package does, and what shows that it worked. */
+/** An action of a user of the package, and its expected result. */
 export type NodeCheck = {
   name: string
   run: (client: OpenAI) => Promise<unknown>
-  /** A part of what `run` resolves with. */
+  /** A part of the result of `run`. */
   shows: unknown
-  /** What the task has afterwards; one call without a fault unless it says otherwise. */
+  /** The task afterwards; by default one call without an error. */
   task?: { calls?: number; errors?: number; cancelled?: number }
 }
 
-/** Each of them gets the same from the service as from the provider itself. */
+/** Checks whose result is the same from the service and from the provider itself. */
 export const nodeChecks: readonly NodeCheck[] = [
   answer('plain', { shows: content('Parcel 7 left Zürich at noon. 📦') }),
   answer('zipped', { shows: content('Small on the wire.') }),
@@ -23,7 +23,7 @@ export const nodeChecks: readonly NodeCheck[] = [
   stream('plain', { more: { stream_options: { include_usage: true } }, named: 'with usage' }),
   stream('plain', { more: { stream_options: { include_usage: false } }, named: 'without usage' }),
   stream('long', {}),
-  // The service can't take the usage out of what a provider compresses unasked.
+  // The service cannot remove the usage from an answer that a provider compresses unasked.
   stream('zipped', { more: { stream_options: { include_usage: true } } }),
   stream('several', { more: { n: 2 } }),
   stream('tools', {}),
@@ -154,7 +154,7 @@ function chunkLike(object: string): unknown {
   return expect.objectContaining({ object })
 }
 
-/** The package calls our function, sends its results, and asks again until the model is done. */
+/** The package calls our function, sends its results, and repeats until the model is done. */
 async function toolRun(client: OpenAI): Promise<unknown> {
   const orders: number[] = []
   const runner = client.chat.completions.runTools({

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 
-/** What a user of the package gets: the answer, or the error as the package describes it. */
+/** Result for a user of the package: the answer, or the error as the package describes it. */
 export async function outcomeOf(run: () => Promise<unknown>): Promise<unknown> {
   try {
     return await run()
@@ -9,10 +9,7 @@ export async function outcomeOf(run: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
-/**
- * The chunks of a stream, and the error that ended it when one did. Leaves the stream after
- * `chunks_max`.
- */
+/** The chunks of a stream, and its error if it failed. Stops reading after `chunks_max`. */
 export async function heardBefore(
   opening: PromiseLike<AsyncIterable<unknown>>,
   chunks_max = Number.POSITIVE_INFINITY,

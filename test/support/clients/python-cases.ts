@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** A case of client_checks.py: a part of what comes back, and what its task then has. */
+/** A case of client_checks.py: a part of its result, and its task afterwards. */
 export type PythonCase = {
   name: string
   shows: object

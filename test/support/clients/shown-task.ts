@@ -1,29 +1,29 @@
 import { eventually } from '../eventually.ts'
 import type { Api } from './api-reader.ts'
 
-/** What the six reading endpoints say of a task and its conversation. */
+/** The six reading endpoints' answers for a task and its conversation. */
 export type ShownTask = {
   task: Shown
-  /** The task as the list of the conversation's tasks has it. */
+  /** The task in the list of the conversation's tasks. */
   listed: Shown | undefined
   timeline: { entries: Shown[]; totals: Shown; total: number }
   conversation: Shown & { tasks: Shown[] }
-  /** The conversation as the list has it. */
+  /** The conversation in the list. */
   listed_conversation: Shown | undefined
-  /** Those traces of the conversation that belong to the task. */
+  /** The traces of the conversation that belong to the task. */
   traces: Shown[]
 }
 export type Shown = Record<string, unknown>
 
-/** The client's own ids of what should be there, and how many calls it made. */
+/** The client's own ids, and the number of calls that it made. */
 export type SentTask = { task_id: string; conversation: string; calls: number }
 
-/** What was promised to be readable within two seconds gets this long on a busy machine. */
+/** Time limit for data that is promised within two seconds, on a busy machine. */
 const shownTimeout_ms = 20_000
 
 /**
- * Asks until each of the six endpoints shows all calls, and resolves with what they say and how
- * long that took.
+ * Polls until each of the six endpoints shows all calls; resolves with their answers and the
+ * elapsed time.
  */
 export async function shownTask(
   api: Api,
@@ -42,7 +42,7 @@ export async function shownTask(
   return { shown, lag_ms: performance.now() - since_ms }
 }
 
-/** One look at the six endpoints; undefined while one of them knows nothing of it. */
+/** Reads the six endpoints once; undefined while one of them lacks data. */
 export async function readTask(
   api: Api,
   { task_id, conversation }: Omit<SentTask, 'calls'>,
@@ -73,13 +73,13 @@ export async function readTask(
   }
 }
 
-/** A verdict comes by and by, so that two looks at a task may differ in it alone. */
+/** Verdicts are written asynchronously, so two reads of a task may differ in the verdict only. */
 function withoutVerdict(task: Shown | undefined): Shown {
   const { verdict: _verdict, ...shown } = task ?? {}
   return shown
 }
 
-/** The path of a task, whatever characters its id has. */
+/** The path of a task, for ids with any characters. */
 export function taskPath(task_id: string): string {
   return `/api/v1/tasks/${encodeURIComponent(task_id)}`
 }

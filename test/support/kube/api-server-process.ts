@@ -6,7 +6,7 @@ import { ownApiServer, stockServers } from './tools.ts'
 
 const start_timeout_ms = 60_000
 
-/** Starts the stock servers when `KUBEBUILDER_ASSETS` names some, else that of `test/apiserver`. */
+/** Starts the stock servers if `KUBEBUILDER_ASSETS` is set, else the server of `test/apiserver`. */
 export async function launchApiServer(files: ApiServerFiles): Promise<ApiServerProcess> {
   const stock = stockServers()
   if (stock !== undefined) return launchStockServers(stock, files)
@@ -24,7 +24,7 @@ export async function launchApiServer(files: ApiServerFiles): Promise<ApiServerP
   }
 }
 
-/** The first line that it writes, once it is ready. */
+/** The first line that it writes when it is ready. */
 async function urlIn(child: ChildServer): Promise<string> {
   const ready = Promise.withResolvers<string>()
   const timer = setTimeout(() => ready.reject(new Error('not in time')), start_timeout_ms)

@@ -8,39 +8,39 @@ import { type CommandOptions, type CommandResult, runCommand } from './commands.
 import { ask, type KubeMethod, type KubeObject, type KubeReply, tell } from './kube-request.ts'
 import { helmPath, kubectlPath } from './tools.ts'
 
-/** The first start of all builds the server, which takes minutes: for `beforeAll`. */
+/** For `beforeAll`: the very first start builds the server, which takes minutes. */
 export const apiServerStart_timeout_ms = 900_000
 
-/** Who has a token: everything is allowed to the one, and what a test's roles say to the other. */
+/** Users with tokens: `admin` may do everything, `operatorAccount` what a test's roles allow. */
 export const admin = 'admin'
 export const operatorAccount = 'system:serviceaccount:looptrace-system:looptrace-operator'
 
-/** A Kubernetes API server of a test file's own, with its data in a temporary folder. */
+/** A Kubernetes API server for one test file, with its data in a temporary folder. */
 export type ApiServer = AsyncDisposable & {
-  /** Stays over restarts. */
+  /** Does not change over restarts. */
   readonly url: string
   readonly pid: number
-  /** For temporary files; goes with the server. */
+  /** For temporary files; deleted with the server. */
   readonly directory: string
   tokenOf(user: string): string
-  /** Writes a kubeconfig; `url` may name a gate before the server. */
+  /** Writes a kubeconfig; `url` may name a gate in front of the server. */
   kubeconfig(user?: string, url?: string): Promise<string>
-  /** kubectl as somebody (admin), with whatever exit status. */
+  /** Runs kubectl as a user (default: admin), with any exit status. */
   kubectl(args: readonly string[], options?: RunAs): Promise<CommandResult>
   helm(args: readonly string[], options?: RunAs): Promise<CommandResult>
-  /** A request as somebody, with whatever answer. */
+  /** Sends a request as a user, with any answer. */
   ask(method: KubeMethod, path: string, about?: About & { user?: string }): Promise<KubeReply>
-  /** A request as admin that has to succeed. */
+  /** Sends a request as admin that must succeed. */
   tell(method: KubeMethod, path: string, about?: About): Promise<KubeObject>
-  /** An empty namespace with a name of its own. */
+  /** Creates an empty namespace with a unique name. */
   namespace(labels?: Record<string, string>): Promise<string>
-  /** Drops the history: whoever asks for an older version is told 410. */
+  /** Compacts the history: requests for an older version get 410. */
   compact(): Promise<void>
   stop(): Promise<void>
   kill(): Promise<void>
-  /** Starts it again, on the same port and data. */
+  /** Restarts it on the same port and data. */
   restart(): Promise<void>
-  /** SIGSTOP: it takes connections and says nothing. */
+  /** Sends SIGSTOP: it accepts connections and does not answer. */
   pause(): void
   resume(): void
 }
@@ -48,7 +48,7 @@ export type ApiServer = AsyncDisposable & {
 type About = { body?: unknown; type?: string }
 type RunAs = CommandOptions & { user?: string }
 
-/** `users` are those who have a token beside `admin` and `operatorAccount`. */
+/** `users` get tokens in addition to `admin` and `operatorAccount`. */
 export async function startApiServer(
   options: { users?: readonly string[] } = {},
 ): Promise<ApiServer> {
@@ -125,7 +125,7 @@ function tokenLines(tokens: ReadonlyMap<string, string>): string {
   return `${lines.join('\n')}\n`
 }
 
-/** As a real server has them: a service account belongs to all of its namespace, and to all. */
+/** Groups as in a real server: those of all service accounts, and of its namespace. */
 function groupsOf(user: string): string {
   if (user === admin) return 'system:masters'
   const [, kind, namespace] = user.split(':')

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 
 const stop_timeout_ms = 10_000
 
-/** A server as a child process, and the end of what it wrote to standard error. */
+/** A server as a child process, with the end of its standard error. */
 export type ChildServer = { process: ChildProcess; log(): string }
 
-/** Starts a server that does not outlive this process. */
+/** Starts a server that ends with this process. */
 export function startChildServer(binary: string, args: readonly string[]): ChildServer {
   const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const reap = () => child.kill('SIGKILL')
@@ -19,7 +19,7 @@ export function startChildServer(binary: string, args: readonly string[]): Child
   return { process: child, log: () => log }
 }
 
-/** Ends it, and waits until it has ended; SIGKILL when it takes too long. */
+/** Stops it and waits for its end; SIGKILL after a time limit. */
 export async function endChildServer(
   { process: child }: ChildServer,
   signal: NodeJS.Signals,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 
 export type CommandOptions = {
-  /** Goes to its standard input. */
+  /** Text for its standard input. */
   input?: string
   timeout_ms?: number
   cwd?: string
@@ -12,7 +12,7 @@ export type CommandResult = { status: number | null; stdout: string; stderr: str
 
 type Surroundings = CommandOptions & { home: string; env: Record<string, string> }
 
-/** Runs a command to its end, with caches of its own; whatever its exit status is, it resolves. */
+/** Runs a command to its end, with its own caches; resolves with any exit status. */
 export function runCommand(
   path: string,
   args: readonly string[],
@@ -40,7 +40,7 @@ export function runCommand(
   }
   child.on('error', reject)
   child.on('close', (status) => resolve({ status, ...written }))
-  // It may end without having read everything.
+  // The command may end without reading all of its input.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   return promise

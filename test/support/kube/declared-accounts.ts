@@ -7,10 +7,10 @@ import { grant, operatorRules, without } from './operator-rules.ts'
 import { installKinds, type Resources, resourcesOf } from './resources.ts'
 
 const root = '/api/v2/access'
-/** A parsed body; tests look into it without narrowing. */
+/** A parsed body; tests read it without narrowing. */
 type Json = ReturnType<typeof JSON.parse>
 
-/** Who may all that an operator has to, but make Secrets. */
+/** A user with all permissions of an operator except creating Secrets. */
 export const limitedAccount = 'system:serviceaccount:looptrace-system:limited'
 
 /** An API server with the kind LooptraceServiceAccount, and the product's API. */
@@ -29,22 +29,22 @@ export async function startAccountCluster(): Promise<AccountCluster> {
   return { server, service, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-/** A namespace and a project of a test's own. */
+/** A namespace and a project for one test. */
 export type AccountPlace = {
   namespace: string
   project: string
   accounts: Resources
   /** The service accounts of the project. */
   inService(): Promise<Json[]>
-  /** Keys of the project that are neither revoked nor past their end. */
+  /** Keys of the project that are neither revoked nor expired. */
   liveKeys(): Promise<Json[]>
-  /** undefined when there is none; `data` is text. */
+  /** undefined if it does not exist; `data` is text. */
   secret(name: string): Promise<KubeObject | undefined>
   /** The names of the Secrets of the namespace. */
   secretNames(): Promise<string[]>
-  /** Whether the service takes the key. */
+  /** Whether the service accepts the key. */
   isGood(key: string): Promise<boolean>
-  /** A request about the project as its administrator. */
+  /** Sends a request about the project as its administrator. */
   call: (method: string, path: string, body?: unknown) => ReturnType<OperatedService['call']>
 }
 
@@ -79,7 +79,7 @@ export async function accountPlace({ server, service }: AccountCluster): Promise
       return items.map((secret: KubeObject) => secret.metadata.name).sort()
     },
     isGood: async (key) => {
-      // 403 without the scope; 401 is for keys that are none.
+      // 403: the key lacks the scope; 401: the key is invalid.
       const { status } = await service.call('GET', '/api/v2/observability/retention-policy', {
         key,
       })
@@ -90,7 +90,7 @@ export async function accountPlace({ server, service }: AccountCluster): Promise
   }
 }
 
-/** An operator of service accounts that looks at one namespace. */
+/** An operator of service accounts that watches one namespace. */
 export async function operatorOf(
   { server, service }: AccountCluster,
   { namespace }: Pick<AccountPlace, 'namespace'>,

@@ -5,27 +5,30 @@ import { startTestOperator, type TestOperatorOptions } from './operator.ts'
 import { startOperatorChild } from './operator-child.ts'
 import type { OperatorProcessOptions } from './operator-process.ts'
 
-/** An operator that dies when so many of its writes have taken effect. */
+/** An operator that is killed after a given number of its writes has taken effect. */
 export type DoomedOperator = AsyncDisposable & { died: Promise<void> }
 
-/** One place where an operator was killed, or had no more to do before it came to that write. */
+/**
+ * One place (namespace, project) and the write at which its operator was killed, if it came to that
+ * write.
+ */
 export type KilledAt<Place> = { place: Place; write: number }
 
 const writes_max = 40
-/** What is done may be told in an event afterwards, which is a write too. */
+/** A completed action may be followed by an event, which is a write too. */
 const afterwards_ms = 1_000
 
 /**
- * Runs an operator in a place of its own for each number of writes, 1 and up, which dies at that
- * write; ends when one comes through. `isDone` tells that the operator of a place has done all that
- * there was to do. Resolves with all places, those of the last ones included.
+ * Runs an operator in a new place for each number of writes, 1 and up, which is killed at that
+ * write; stops when an operator completes. `isDone` reports that the operator of a place has done
+ * everything. Resolves with all places, including those of the last ones.
  */
 export async function killAtEachWrite<Place>(options: {
-  /** Makes the place, which needs something to be done. */
+  /** Creates a place with work to do. */
   place: (write: number) => Promise<Place>
   operator: (place: Place, write: number) => Promise<DoomedOperator>
   isDone: (place: Place) => Promise<unknown>
-  /** Places at a time. */
+  /** Concurrent places. */
   at_once: number
 }): Promise<KilledAt<Place>[]> {
   const { at_once } = options
@@ -59,8 +62,8 @@ export function doomedProcess(options: OperatorProcessOptions, write: number): D
 }
 
 /**
- * An operator in this process whose clients are cut off: from that write on nothing that it does has
- * an effect, and it hears of nothing, not even of that write. Takes a tenth of what a process takes.
+ * An operator in this process whose clients are cut off: from that write on, its requests have no
+ * effect and get no answer, including that write. Takes a tenth of the time of a process.
  */
 export function doomedOperator(options: TestOperatorOptions, write: number): DoomedOperator {
   const death = Promise.withResolvers<void>()

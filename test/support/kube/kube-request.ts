@@ -1,19 +1,19 @@
 import { Agent, request } from 'node:https'
 
-/** A server and who asks it. */
+/** A server and the user who sends the request. */
 export type KubeCaller = { url: string; token: string }
-/** A parsed body; tests look into it without narrowing. */
+/** A parsed body; tests read it without narrowing. */
 export type KubeObject = ReturnType<typeof JSON.parse>
 export type KubeReply = { status: number; body: KubeObject; text: string }
 export type KubeMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The API servers of the tests have certificates that they signed themselves. */
+/** The API servers of the tests have self-signed certificates. */
 const agent = new Agent({ rejectUnauthorized: false, keepAlive: true })
 const request_timeout_ms = 30_000
 
 /**
- * Asks an API server, and answers whatever it says. The type of a PATCH is that of `apply` unless
- * it is named.
+ * Sends a request to an API server and returns any answer. A PATCH has the content type of `apply`
+ * by default.
  */
 export function ask(
   caller: KubeCaller,
@@ -30,7 +30,7 @@ export function ask(
     headers: {
       authorization: `Bearer ${caller.token}`,
       'content-type': type,
-      // Node leaves it out of a DELETE.
+      // Node omits the length in a DELETE.
       'content-length': Buffer.byteLength(sent),
     },
   })
@@ -49,7 +49,7 @@ export function ask(
   return promise
 }
 
-/** Asks, and rejects with what the server says when that is no success. */
+/** Sends a request, and rejects with the server's message if it fails. */
 export async function tell(
   caller: KubeCaller,
   method: KubeMethod,

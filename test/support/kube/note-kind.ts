@@ -10,7 +10,7 @@ import { commonSpecFields } from '../../../src/operator/index.ts'
 import { ServiceRefusal } from '../../../src/operator/service/service-client.ts'
 import type { Note } from './note-service.ts'
 
-/** The status has the beginning alone: a resource has to fit into etcd. */
+/** The status has the beginning only: a resource must fit into etcd. */
 const shown_max = 100
 
 const noteSpec = z.strictObject({
@@ -25,7 +25,7 @@ const noteStatus = z.strictObject({
 type NoteSpec = z.output<typeof noteSpec>
 type NoteStatus = z.output<typeof noteStatus>
 
-/** A throw-away kind, for tests of the operator itself: notes in a `startNoteService`. */
+/** A kind for tests of the operator itself: notes in a `startNoteService`. */
 export const noteKind: Kind<NoteSpec, NoteStatus> = {
   ...{ kind: 'Note', plural: 'notes', singular: 'note', short_names: [] },
   description: 'A note, for tests.',
@@ -68,7 +68,7 @@ export const noteKind: Kind<NoteSpec, NoteStatus> = {
 
 type NoteResource = Resource<NoteSpec, NoteStatus>
 
-/** By its id, else by its owner (the status and the annotation may be lost), else a new one. */
+/** Found by id, else by owner (status and annotation may be lost), else created. */
 async function noteOf(
   resource: NoteResource,
   deps: ReconcileDeps,
@@ -102,7 +102,9 @@ async function foundByOwner(resource: NoteResource, service: ReconcileDeps['serv
   return (body as { data: Note[] }).data[0]
 }
 
-/** A Secret whose key is not good is given a new one; another's Secret is left as it is. */
+/**
+ * Creates a new key if the Secret's key is not valid; leaves a Secret of another owner unchanged.
+ */
 async function keepSecret(
   note: Note,
   name: string,

@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net'
 export type Note = {
   id: string
   text: string
-  /** `namespace/name` of the resource that made it. */
+  /** `namespace/name` of the resource that created it. */
   owner: string
-  /** Keys that were minted for it and are good. */
+  /** Valid keys that were created for it. */
   tokens: string[]
 }
 
-/** A service of a few lines for `noteKind`: what an operator drives, when it is all about the operator. */
+/** A minimal service for `noteKind`, for tests of the operator. */
 export type NoteService = AsyncDisposable & {
   url: string
   notes: Map<string, Note>
-  /** What was asked so far: `POST /notes`, `GET /notes/:id`. */
+  /** All requests so far: `POST /notes`, `GET /notes/:id`. */
   asked: string[]
   /** The notes of a resource; more than one is a duplicate. */
   of(owner: string): Note[]

@@ -12,7 +12,10 @@ import { installKinds, type Resources, resourcesOf } from './resources.ts'
 
 export { apiServerStart_timeout_ms }
 
-/** An API server with the kind Note, a service for it, and an account that may what it has to. */
+/**
+ * An API server with the kind Note, a service for it, and an account with an operator's
+ * permissions.
+ */
 export type NoteCluster = AsyncDisposable & {
   server: ApiServer
   service: NoteService
@@ -36,12 +39,12 @@ export async function startNoteCluster(options: { upserts?: boolean } = {}): Pro
   }
 }
 
-/** A namespace of a test's own, and an operator that looks at nothing else. */
+/** A namespace for one test, and an operator that watches only this namespace. */
 export type OperatedNamespace = AsyncDisposable & {
   namespace: string
   notes: Resources
   operator: TestOperator
-  /** The name that the service knows the owner of a note by. */
+  /** The service's name for the owner of a note. */
   owner(name: string): string
 }
 

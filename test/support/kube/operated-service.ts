@@ -26,24 +26,24 @@ import { testPostgres } from '../postgres.ts'
 
 type Tables = AccessTables & RetentionTables & JobTables & TaskTables
 
-/** The part of the product that resources declare, over HTTP, on a database of the test's own. */
+/** The part of the product that resources declare, over HTTP, on its own database. */
 export type OperatedService = AsyncDisposable & {
   url: string
   operator_key: string
   admin: { email: string; password: string }
   db: Relational<Tables>['db']
-  /** A project of its own, by its id; its name too when none is given. */
+  /** Creates a project and returns its id; `name` is the id by default. */
   project(name?: string): Promise<string>
-  /** A request as the administrator or with a key, in a project. */
+  /** Sends a request as the administrator or with a key, in a project. */
   call(method: string, path: string, about?: ServiceCall): Promise<ServiceReply>
 }
 
 type ServiceCall = { project_id?: string; key?: string; body?: unknown; etag?: string }
-/** A parsed body; tests look into it without narrowing. */
+/** A parsed body; tests read it without narrowing. */
 type Json = ReturnType<typeof JSON.parse>
 export type ServiceReply = { status: number; body: Json; etag: string | null }
 
-/** Starts it; real PostgreSQL and embedded ClickHouse are those that test files share. */
+/** Starts it on the PostgreSQL and the embedded ClickHouse that test files share. */
 export async function startOperatedService(): Promise<OperatedService> {
   await using parts = new AsyncDisposableStack()
   const logger = createLogger({ role: 'test', level: 'silent' })

@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { OperatorProcessOptions } from './operator-process.ts'
 
-/** An operator in a process of its own. */
+/** An operator in a separate process. */
 export type OperatorChild = AsyncDisposable & {
   pid: number
-  /** What it wrote so far, in order. */
+  /** Its writes so far, in order. */
   writes: string[]
-  /** Its exit status, null when a signal ended it, and why it could not go on. */
+  /** Its exit status (null after a signal), and the reason of a failure. */
   ended: Promise<{ status: number | null; failed: string | undefined }>
   output(): string
-  /** SIGTERM unless another is given. */
+  /** SIGTERM by default. */
   signal(signal?: NodeJS.Signals): void
 }
 
-/** Starts one; it does not outlive this process. */
+/** Starts an operator that ends with this process. */
 export function startOperatorChild(options: OperatorProcessOptions): OperatorChild {
   const program = join(import.meta.dirname, 'operator-process.ts')
   const child = spawn(process.execPath, [program, JSON.stringify(options)], {
@@ -31,9 +31,9 @@ export function startOperatorChild(options: OperatorProcessOptions): OperatorChi
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
       output = `${output}${line}\n`.slice(-20_000)
-      const said = jsonOf(line)
-      if (typeof said['what'] === 'string') writes.push(said['what'])
-      if (typeof said['failed'] === 'string') failed = said['failed']
+      const message = jsonOf(line)
+      if (typeof message['what'] === 'string') writes.push(message['what'])
+      if (typeof message['failed'] === 'string') failed = message['failed']
     })
   }
   const ended = once(child, 'close').then(([status]) => ({ status, failed }))
@@ -44,7 +44,7 @@ export function startOperatorChild(options: OperatorProcessOptions): OperatorChi
     output: () => output,
     signal: (signal = 'SIGTERM') => void child.kill(signal),
     [Symbol.asyncDispose]: async () => {
-      // One that was stopped by SIGSTOP would not hear of anything softer.
+      // A process stopped by SIGSTOP ignores softer signals.
       child.kill('SIGKILL')
       await ended
     },

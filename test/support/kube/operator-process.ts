@@ -5,9 +5,9 @@ import { noteKind } from './note-kind.ts'
 import { startTestOperator } from './operator.ts'
 
 /**
- * An operator as a process of its own. It takes its settings as JSON, writes a line of JSON for each
- * write, and is gone at once when `exit_at_write` of them have taken effect: as by SIGKILL, before
- * it knows their answer. SIGTERM stops it with status 0; it ends with 1 when it can't go on.
+ * An operator as a separate process. It gets its settings as JSON, writes a line of JSON for each
+ * write, and exits at once after `exit_at_write` of them have taken effect: as by SIGKILL, before
+ * it gets their answer. SIGTERM stops it with status 0; it exits with 1 when it fails.
  */
 export type OperatorProcessOptions = {
   kubeconfig: string
@@ -31,7 +31,7 @@ const { operator, stop } = startTestOperator({
   settings: { namespaces, leader_election },
   onWrite: (what) => {
     writes += 1
-    // At once, since the process may be gone right after.
+    // Written synchronously, because the process may exit right after.
     writeSync(1, `${JSON.stringify({ write: writes, what })}\n`)
     if (writes === options.exit_at_write) process.kill(process.pid, 'SIGKILL')
   },

@@ -7,7 +7,7 @@ export type Rule = {
   verbs: readonly string[]
 }
 
-/** What an operator of these kinds has to be allowed, as `docs/internals/operator.md` has it. */
+/** Permissions of an operator of these kinds, as in `docs/internals/operator.md`. */
 export function operatorRules(plurals: readonly string[]): Rule[] {
   const group = ['looptrace.dev']
   return [
@@ -26,7 +26,7 @@ export function operatorRules(plurals: readonly string[]): Rule[] {
   ]
 }
 
-/** The rules with one verb fewer: `without(rules, 'patch', 'notes/status')`. */
+/** Removes one verb from the rules: `without(rules, 'patch', 'notes/status')`. */
 export function without(rules: readonly Rule[], verb: string, resource: string): Rule[] {
   return rules.flatMap((rule) => {
     if (!rule.resources.includes(resource)) return [rule]
@@ -41,7 +41,7 @@ export function without(rules: readonly Rule[], verb: string, resource: string):
 
 const apis = '/apis/rbac.authorization.k8s.io/v1'
 
-/** Allows these things, and no others, in all namespaces; done again it replaces what was. */
+/** Grants exactly these rules in all namespaces; replaces earlier ones. */
 export async function grant(
   server: ApiServer,
   rules: readonly Rule[],

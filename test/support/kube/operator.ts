@@ -18,9 +18,9 @@ import { scaledTiming } from './scaled-timing.ts'
 export type TestOperator = AsyncDisposable & {
   operator: Operator
   metrics: Metrics
-  /** What it wrote so far, in order: `apply notes`, `PUT /notes/n1`. */
+  /** Its writes so far, in order: `apply notes`, `PUT /notes/n1`. */
   writes: string[]
-  /** Every log line so far. */
+  /** All log lines so far. */
   logged(): string
   stop(): Promise<void>
 }
@@ -30,11 +30,11 @@ export type TestOperatorOptions = {
   service_url: string
   service_key?: string
   kinds: readonly Kind[]
-  /** Its time runs so many times as fast: back-offs, leases and idle times are as in the product. */
+  /** Speed of its clock: back-offs, leases and idle times have the product's values. */
   times?: number
   settings?: Partial<OperatorSettings>
   onWrite?: OnWrite
-  /** Puts something between the operator and its clients. */
+  /** Wraps the operator's clients. */
   clients?: (clients: Clients) => Clients
 }
 
@@ -42,13 +42,13 @@ type Clients = { kube: KubeClient; service: ServiceClient }
 
 const kube_timeout_ms = 5_000
 
-/** Starts one; without a leader election unless the settings say so. */
+/** Starts an operator; without leader election unless the settings enable it. */
 export function startTestOperator(options: TestOperatorOptions): TestOperator {
   const { times = 20, onWrite, clients = (given: Clients) => given } = options
   const timing = scaledTiming(times)
   const writes: string[] = []
   const lines: string[] = []
-  const told = async (what: string) => {
+  const recordWrite = async (what: string) => {
     writes.push(what)
     await onWrite?.(what)
   }
@@ -70,8 +70,8 @@ export function startTestOperator(options: TestOperatorOptions): TestOperator {
   })
   const operator = startOperator({
     ...clients({
-      kube: countedKube(kubeAt(options.kubeconfig), told),
-      service: countedService(service, told),
+      kube: countedKube(kubeAt(options.kubeconfig), recordWrite),
+      service: countedService(service, recordWrite),
     }),
     kinds: options.kinds,
     timing,
@@ -88,7 +88,7 @@ export function startTestOperator(options: TestOperatorOptions): TestOperator {
   }
 }
 
-/** The client reads the place from the environment, when it is opened. */
+/** The client reads the path from the environment when it is opened. */
 export function kubeAt(kubeconfig: string): KubeClient {
   const before = process.env['KUBECONFIG']
   process.env['KUBECONFIG'] = kubeconfig

@@ -9,7 +9,7 @@ import type { OperatorProcessOptions } from './operator-process.ts'
 import { grant, operatorRules } from './operator-rules.ts'
 import { installKinds, type Resources, resourcesOf } from './resources.ts'
 
-/** A parsed body; tests look into it without narrowing. */
+/** A parsed body; tests read it without narrowing. */
 type Json = ReturnType<typeof JSON.parse>
 
 /** An API server with the kinds of the product, and the part of the product that they declare. */
@@ -26,19 +26,19 @@ export async function startProductCluster(): Promise<ProductCluster> {
   return { server, service, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-/** A namespace and a project of a test's own, and what there is in both. */
+/** A namespace and a project for one test, with their contents. */
 export type ProductPlace = {
   namespace: string
   project: string
   policies: Resources
   accounts: Resources
-  /** The retention policy of the project, as the service shows it. */
+  /** The retention policy of the project, as the service returns it. */
   policy(): Promise<Json>
   /** The service accounts of the project. */
   accountsInService(): Promise<Json[]>
-  /** Keys of the project that are neither revoked nor past their end. */
+  /** Keys of the project that are neither revoked nor expired. */
   liveKeys(): Promise<Json[]>
-  /** The Secrets of the namespace, by name, their values as text. */
+  /** The Secrets of the namespace, by name, with values as text. */
   secrets(): Promise<Map<string, KubeObject>>
 }
 
@@ -82,7 +82,7 @@ function asText(secret: KubeObject): KubeObject {
   return { ...secret, data: Object.fromEntries(values) }
 }
 
-/** What an operator of the product's kinds in these namespaces is started with. */
+/** Settings of an operator of the product's kinds in these namespaces. */
 export async function productOptions(
   { server, service }: ProductCluster,
   namespaces: readonly string[],
@@ -95,7 +95,7 @@ export async function productOptions(
   }
 }
 
-/** Such an operator, in this process. */
+/** Starts such an operator in this process. */
 export async function productOperator(
   cluster: ProductCluster,
   namespaces: readonly string[],
@@ -104,7 +104,7 @@ export async function productOperator(
   return startTestOperator({ ...(await productOptions(cluster, namespaces)), ...more })
 }
 
-/** The same as a process. */
+/** Starts such an operator as a process. */
 export async function productProcess(
   cluster: ProductCluster,
   namespaces: readonly string[],

@@ -7,7 +7,7 @@ const group = 'looptrace.dev'
 const version = 'v1alpha1'
 const wait_ms_max = 60_000
 
-/** Gives the server the kinds, and waits until it serves them. */
+/** Creates the CRDs of the kinds, and waits until the server serves them. */
 export async function installKinds(server: ApiServer, kinds: readonly Kind[]): Promise<void> {
   const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   for (const kind of kinds) {
@@ -20,9 +20,9 @@ export async function installKinds(server: ApiServer, kinds: readonly Kind[]): P
 }
 
 /**
- * Waits until the resources of a kind can be listed. The server makes their storage at the first
- * question; when that question is the removal of the CRD, the removal may be put off for minutes
- * (its finalizer does not ask again after a conflict).
+ * Waits until the resources of a kind can be listed. The server creates their storage at the first
+ * request; if that request is the removal of the CRD, the removal may be delayed for minutes (its
+ * finalizer does not retry after a conflict).
  */
 export async function areServed(server: ApiServer, plural: string): Promise<void> {
   await eventually(`${plural} are served`, async () => {
@@ -34,18 +34,18 @@ export async function areServed(server: ApiServer, plural: string): Promise<void
 /** Resources of one kind in one namespace, as a client of the API server sees them. */
 export type Resources = {
   path(name?: string): string
-  /** Server-side apply of the spec (and annotations) by a person; answers whatever the server says. */
+  /** Applies the spec (and annotations) server-side as a person; returns any answer. */
   apply(name: string, spec: object, metadata?: object): Promise<KubeReply>
-  /** undefined when it is not there. */
+  /** undefined if it does not exist. */
   read(name: string): Promise<KubeObject | undefined>
   remove(name: string, policy?: 'Foreground' | 'Background' | 'Orphan'): Promise<void>
-  /** Waits until it is so; the error tells how it was in the end. */
+  /** Waits until the predicate holds; the error shows the last state. */
   until(name: string, what: string, is: (resource: KubeObject) => boolean): Promise<KubeObject>
-  /** Waits until Ready is True for the spec as it is now. */
+  /** Waits until Ready is True for the current spec. */
   ready(name: string): Promise<KubeObject>
   /** Waits until Ready is False for this reason. */
   notReady(name: string, reason: string): Promise<KubeObject>
-  /** Waits until it is not there any more. */
+  /** Waits until it does not exist. */
   gone(name: string): Promise<void>
 }
 
@@ -108,7 +108,7 @@ export function readyOf(resource: KubeObject): KubeObject | undefined {
   return resource?.status?.conditions?.find((one: { type: string }) => one.type === 'Ready')
 }
 
-/** The events of a namespace, the reasons of those about one resource. */
+/** The events of a namespace; returns the reasons of those about one resource. */
 export async function eventReasons(
   server: ApiServer,
   namespace: string,

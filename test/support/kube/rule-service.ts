@@ -4,12 +4,12 @@ import { text } from 'node:stream/consumers'
 
 export type Rule = Readonly<Record<string, unknown>>
 
-/** The route of incident rules, as docs/internals/add-a-kind.md supposes it. */
+/** The route of incident rules that docs/internals/add-a-kind.md assumes. */
 export type RuleService = AsyncDisposable & { url: string; rules: Map<string, Rule> }
 
 const place = '/api/v2/observability/incidents/rules/'
 
-/** Starts a service that keeps rules by name, in memory. */
+/** Starts a service that stores rules by name, in memory. */
 export async function startRuleService(): Promise<RuleService> {
   const rules = new Map<string, Rule>()
   const server = createServer((request, response) => void serve(rules, request, response))

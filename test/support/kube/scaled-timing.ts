@@ -1,7 +1,7 @@
 import { sleep } from '../../../src/kernel/time.ts'
 import type { Timing } from '../../../src/operator/runtime/timing.ts'
 
-/** A time that runs so many times as fast: what waits for 10 s waits for 10 s of it. */
+/** A clock that runs faster by a factor: a wait for 10 s takes 10 s of this clock. */
 export function scaledTiming(times: number): Timing {
   const start_ms = Date.now()
   return {

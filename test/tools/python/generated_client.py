@@ -1,7 +1,7 @@
-"""Makes a client with openapi-python-client, compiles it, and lists a project's tasks with it.
+"""Generates a client with openapi-python-client, compiles it, and lists a project's tasks with it.
 
 Arguments: the folder to write to, the file of the OpenAPI document, the origin of the API and a
-key of a project. Writes one JSON object: what the generator warned of, and the list of tasks.
+key of a project. Writes one JSON object: the generator's warnings, and the list of tasks.
 """
 
 import compileall

@@ -1,7 +1,7 @@
 """Installs requirements into this interpreter: `python install.py requirements.txt`.
 
-Some machines split pip and ensurepip off Python. Then pip's own wheel does the work: it comes from
-the package index and runs from the file it is in. Python's standard library is all that is needed.
+Some machines have Python without pip and ensurepip. Then pip's own wheel is downloaded from the package
+index and run as a file. Only Python's standard library is needed.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Runs the openai package under an instrumentation: `instrumented_openai.py LIBRARY BASE_URL`.
 
-LIBRARY is openinference, openllmetry or official. Nothing of it is changed; where to export and the
-key are in the environment, as OpenTelemetry reads it. It prints the trace id of each case as JSON.
+LIBRARY is openinference, openllmetry or official, unmodified. OpenTelemetry's environment variables set
+the endpoint and the key. It prints the trace id of each case as JSON.
 """
 
 import contextlib

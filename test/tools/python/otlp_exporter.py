@@ -1,7 +1,6 @@
 """Exports one agent run with an exporter of OpenTelemetry: `otlp_exporter.py grpc|http ENDPOINT KEY TASK`.
 
-Nothing of the exporter is changed: the endpoint and the key are all that it is given. It prints the
-trace id.
+The exporter is unmodified and gets only the endpoint and the key. It prints the trace id.
 """
 
 import sys

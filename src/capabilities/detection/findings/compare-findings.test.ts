@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareFindings } from './compare-findings.ts'
+import { compareFindings, sumChanges } from './compare-findings.ts'
 import type { Finding } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
 
@@ -21,16 +21,16 @@ function stored(given: Partial<Finding> = {}): Finding {
   return { ...found(), first_detected_at: 'then', updated_at: 'then', ...given }
 }
 
-const anywhere = { wasChecked: () => true, isThere: () => true }
+const anywhere = { wasAnalysed: () => true, isThere: () => true }
 
-test('the same finding is unchanged, in whatever spelling the store tells it', () => {
+test('the same finding is unchanged, in any spelling of the store', () => {
   const before = stored({ evidence: { b: [2], a: 1 }, wasted_cost_usd: '0.500000000' })
   const { changes, put } = compareFindings({ stored: [before], found: [found()], ...anywhere })
   expect(changes).toMatchObject({ unchanged: ['f1'], updated: [], opened: [] })
   expect(put).toEqual([])
 })
 
-test('a new one is opened, another one updated, one that was got over recovered', () => {
+test('opens a new finding, updates a changed one, recovers a resolved one', () => {
   const now = [
     found({ finding_id: 'new' }),
     found({ finding_id: 'grown', repeats: 4 }),
@@ -53,15 +53,15 @@ test('a new one is opened, another one updated, one that was got over recovered'
   expect(put).toHaveLength(4)
 })
 
-test('what is not found again is withdrawn once', () => {
+test('withdraws a finding that is not found again, once', () => {
   const once = compareFindings({ stored: [stored()], found: [], ...anywhere })
   expect([once.withdrawn, once.kept]).toEqual([['f1'], []])
   const gone = [stored({ state: 'withdrawn' })]
   expect(compareFindings({ stored: gone, found: [], ...anywhere }).withdrawn).toEqual([])
 })
 
-test('it stays while nobody can look, and when what it rests on is gone', () => {
-  const unseen = { ...anywhere, wasChecked: () => false }
+test('keeps it if its detector could not analyse or its observations are gone', () => {
+  const unseen = { ...anywhere, wasAnalysed: () => false }
   const gone = { ...anywhere, isThere: () => false }
   for (const about of [unseen, gone]) {
     const { withdrawn, kept, changes } = compareFindings({
@@ -71,4 +71,24 @@ test('it stays while nobody can look, and when what it rests on is gone', () => 
     })
     expect([withdrawn, kept.length, changes.unchanged]).toEqual([[], 1, ['f1']])
   }
+})
+
+const none = { opened: [], updated: [], recovered: [], withdrawn: [], unchanged: [] }
+
+test('an opened finding stays opened over later analyses', () => {
+  const looks = [
+    { ...none, opened: ['a'], unchanged: ['b', 'c'] },
+    { ...none, opened: ['d'], withdrawn: ['c'] },
+    { ...none, updated: ['a'], unchanged: ['b', 'd'] },
+  ]
+  const opened = ['a', 'd']
+  expect(sumChanges(looks)).toEqual({ ...none, opened, withdrawn: ['c'], unchanged: ['b'] })
+})
+
+test('a recovered finding is not listed as updated too', () => {
+  const looks = [
+    { ...none, updated: ['a', 'b'] },
+    { ...none, recovered: ['a'], unchanged: ['b'] },
+  ]
+  expect(sumChanges(looks)).toEqual({ ...none, updated: ['b'], recovered: ['a'] })
 })

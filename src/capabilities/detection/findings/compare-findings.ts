@@ -2,32 +2,37 @@ import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Finding, FindingChanges } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
 
-/** What is known when findings are compared with those that are stored. */
-export type Compared = {
+/** Stored and new findings to compare. */
+type FindingsToCompare = {
   stored: readonly Finding[]
   found: readonly NewFinding[]
-  /** False for detectors that could not look: what they found before stays as it is. */
-  wasChecked: (detector: string) => boolean
-  /** False for observations that are not there any more. */
+  /** False for detectors that could not analyse the run: their stored findings stay. */
+  wasAnalysed: (detector: string) => boolean
+  /** False for deleted observations. */
   isThere: (place: { trace_id: string; observation_id: string }) => boolean
 }
 
-/** What is to be written, and what that changes. */
-export type Comparison = {
+/** The findings to write, and the resulting changes. */
+type Comparison = {
   changes: FindingChanges
-  /** New, or other than they are stored. */
+  /** New and changed findings. */
   put: NewFinding[]
   withdrawn: string[]
-  /** Stored ones that nobody could look for: they still hold. */
+  /** Stored findings that could not be re-examined; they stay valid. */
   kept: Finding[]
 }
 
 /**
- * Compares what was found with what is stored. A stored finding that was not found again is
- * withdrawn: a call that came late made it untrue. But it stays while its detector can not look, or
- * when observations that it rests on are gone: that says nothing of it.
+ * Compares new findings with the stored ones. A stored finding that was not found again is
+ * withdrawn, because a late call disproved it. It stays if its detector could not analyse the run
+ * or its observations were deleted.
  */
-export function compareFindings({ stored, found, wasChecked, isThere }: Compared): Comparison {
+export function compareFindings({
+  stored,
+  found,
+  wasAnalysed,
+  isThere,
+}: FindingsToCompare): Comparison {
   const before = new Map(stored.map((finding) => [finding.finding_id, finding]))
   const changes = {
     opened: [] as string[],
@@ -46,7 +51,7 @@ export function compareFindings({ stored, found, wasChecked, isThere }: Compared
   const kept: Finding[] = []
   for (const finding of stored) {
     if (again.has(finding.finding_id) || finding.state === 'withdrawn') continue
-    if (wasChecked(finding.detector) && finding.places.every(isThere)) {
+    if (wasAnalysed(finding.detector) && finding.places.every(isThere)) {
       changes.withdrawn.push(finding.finding_id)
     } else {
       kept.push(finding)
@@ -65,7 +70,7 @@ function changeOf(
   return now.recovered && !before.recovered ? 'recovered' : 'updated'
 }
 
-/** All that a reader sees of a finding, in one spelling. */
+/** Returns the visible content of a finding as canonical text. */
 function contentOf(finding: Finding | NewFinding): string {
   const { kind, type, severity, state, summary, detector, detector_version } = finding
   const { start_step, end_step, period, repeats, places, evidence, judge } = finding
@@ -76,4 +81,25 @@ function contentOf(finding: Finding | NewFinding): string {
     ...[judge, places, evidence],
   ]
   return canonicalJson(parts)
+}
+
+/** Combines the changes of consecutive analyses of a task. */
+export function sumChanges(analyses: readonly FindingChanges[]): FindingChanges {
+  const all = (change: keyof FindingChanges) => new Set(analyses.flatMap((one) => one[change]))
+  const opened = all('opened')
+  const withdrawn = all('withdrawn')
+  const recovered = removeIds(all('recovered'), opened)
+  const updated = removeIds(all('updated'), opened.union(recovered))
+  const changed = opened.union(withdrawn).union(recovered).union(updated)
+  return {
+    opened: [...opened],
+    updated: [...updated],
+    recovered: [...recovered],
+    withdrawn: [...withdrawn],
+    unchanged: [...removeIds(all('unchanged'), changed)],
+  }
+}
+
+function removeIds(ids: ReadonlySet<string>, others: ReadonlySet<string>): Set<string> {
+  return new Set([...ids].filter((id) => !others.has(id)))
 }

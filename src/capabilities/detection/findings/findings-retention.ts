@@ -1,16 +1,16 @@
 import { isoFromNs } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { RetentionSlice, RetentionTarget, UserErasure } from '../../storage/index.ts'
-import type { DetectionDb } from '../detection-deps.ts'
+import type { DetectionDb } from '../ports.ts'
 
-/** Tasks of one transaction. */
+/** Maximum tasks per transaction. */
 const tasks_max = 500
 
 /**
- * Findings as a place where content lies: they quote what was said, and so do verdicts and ledgers.
- * With a task its findings go by the key. With its observations go the findings that began in the
- * slice, and what the others of the task quote; with its content, what is quoted. A detection that
- * is under way writes nothing then, because the `epoch` of the task is another one.
+ * Opens the retention of findings, which quote content, as do verdicts and context memories. The
+ * database deletes findings with their task. Deleting observations deletes the findings that
+ * started in the slice and the quotes of the task's other findings; erasing content deletes the
+ * quotes. A running analysis then writes nothing, because the task's `epoch` changes.
  */
 export function openFindingsRetention({ db }: { db: DetectionDb }): RetentionTarget {
   return {
@@ -24,7 +24,7 @@ export function openFindingsRetention({ db }: { db: DetectionDb }): RetentionTar
     maskContent: async (slice, signal) => {
       if (slice.kind === 'observations') await expireQuotes(db, slice, signal)
     },
-    eraseUser: (about) => forgetUser(db, about),
+    eraseUser: (erasure) => forgetUser(db, erasure),
   }
 }
 
@@ -36,11 +36,14 @@ async function deleteFindings(db: DetectionDb, slice: RetentionSlice): Promise<v
       and (tasks.project_id, tasks.task_id) = (findings.project_id, findings.task_id)
       and findings.started_at >= ${isoFromNs(from)} and findings.started_at < ${isoFromNs(to)}
       and not (findings.trace_ids && ${[...held_trace_ids]}::uuid[])
-      and ${ofEnvironments(slice)}
+      and ${filterEnvironments(slice)}
   `.execute(db)
 }
 
-/** Of tasks with calls in the slice, and of those that know from such a task what was said. */
+/**
+ * Deletes the quotes of tasks with calls in the slice, and of tasks whose memory contains
+ * statements of such a task.
+ */
 async function expireQuotes(
   db: DetectionDb,
   slice: RetentionSlice,
@@ -50,15 +53,15 @@ async function expireQuotes(
     signal?.throwIfAborted()
     const behind: string = after
     after = await db.transaction().execute(async (trx) => {
-      const ids = await quotingTasks(trx, slice, behind)
+      const ids = await findQuotingTasks(trx, slice, behind)
       await expire(trx, slice, ids)
       return ids.length < tasks_max ? undefined : ids.at(-1)
     })
   }
 }
 
-/** In the order of their ids, locked. */
-async function quotingTasks(
+/** Returns tasks in order of their ids, locked. */
+async function findQuotingTasks(
   trx: DetectionDb,
   slice: RetentionSlice,
   after: string,
@@ -68,7 +71,7 @@ async function quotingTasks(
     select tasks.task_id from tasks
     join task_detections using (project_id, task_id)
     where tasks.project_id = ${project_id} and tasks.task_id > ${after}
-      and ((${inSlice(slice)}) or exists (
+      and ((${filterSlice(slice)}) or exists (
         select from jsonb_array_elements(task_detections.ledger -> 'entries') as entry
         left join tasks as told
           on told.project_id = ${project_id} and told.task_id = entry ->> 'task_id'
@@ -79,12 +82,12 @@ async function quotingTasks(
   return rows.map(({ task_id }) => task_id)
 }
 
-function inSlice(slice: RetentionSlice) {
+function filterSlice(slice: RetentionSlice) {
   return sql`tasks.started_at < ${isoFromNs(slice.to)}
-    and tasks.last_activity_at >= ${isoFromNs(slice.from)} and ${ofEnvironments(slice)}`
+    and tasks.last_activity_at >= ${isoFromNs(slice.from)} and ${filterEnvironments(slice)}`
 }
 
-function ofEnvironments({ environments }: RetentionSlice) {
+function filterEnvironments({ environments }: RetentionSlice) {
   return environments === undefined
     ? sql`true`
     : sql`coalesce(tasks.environment, '') = any(${[...environments]})`
@@ -115,11 +118,11 @@ async function expire(
   `.execute(trx)
 }
 
-const expiredSummary = 'What it rests on is not kept any more.'
+const expiredSummary = 'The evidence is no longer stored.'
 
 /**
- * Findings of tasks that the user had a part in go, and of tasks that know from a task that is gone
- * what was said; those tasks are looked at again, without what was the user's.
+ * Deletes the findings of tasks the user took part in, and of tasks whose memory contains
+ * statements of a deleted task. Those tasks are analysed again, without the user's content.
  */
 async function forgetUser(
   db: DetectionDb,

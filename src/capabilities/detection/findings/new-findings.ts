@@ -1,77 +1,108 @@
 import { dollarsFrom } from '../../../kernel/dollars.ts'
 import { derivedId } from '../../../kernel/ids.ts'
 import { isoFromNs } from '../../../kernel/time.ts'
+import { runDetectors } from '../analyse/run-detectors.ts'
 import {
+  type ContextMemory,
   type Evidence,
   type FindingDraft,
   findingPlaces_max,
-  type Severity,
-  severities,
 } from '../contract.ts'
-import type { Place, TaskRun } from '../reconstruction/contract.ts'
-import type { Finding } from './finding.ts'
-import { storableJson, storableText } from './storable.ts'
+import { detectors } from '../detectors/index.ts'
+import { severityRank } from '../facts/index.ts'
+import { spanKey, type TaskRun } from '../reconstruction/index.ts'
+import { type DetectionSettings, isJudgeOff, judgeDetector } from '../settings/detector-settings.ts'
+import type { Finding, NotChecked } from './finding.ts'
 
-/** A finding as it is written, before it is known when it was first found. */
+/** Results of all detectors on a run. */
+export type Analysis = {
+  findings: NewFinding[]
+  not_checked: NotChecked[]
+  /** Detectors that threw because of a bug. */
+  failed: readonly { detector: string; error: unknown }[]
+  /** False for a detector that could not analyse the run completely. */
+  wasAnalysed: (detector: string) => boolean
+}
+
+/** Runs all enabled detectors; pure. */
+export function analyseRun(
+  run: TaskRun,
+  settings: DetectionSettings,
+  prior: ContextMemory | undefined,
+): Analysis {
+  const options = prior === undefined ? {} : { prior }
+  const { findings, not_checked, failed } = runDetectors(run, settings, options)
+  const unchecked = new Set(not_checked.map(({ detector }) => detector))
+  return {
+    findings: toNewFindings(run, findings, (type) => detectorOfType.get(type)),
+    not_checked,
+    failed,
+    // The judge's findings stay, unless the project switched it off.
+    wasAnalysed: (detector) =>
+      detector === judgeDetector.name ? isJudgeOff(settings) : !unchecked.has(detector),
+  }
+}
+
+const detectorOfType = new Map(
+  detectors.flatMap((detector) => detector.types.map((type) => [type, detector] as const)),
+)
+
+/** A finding to write, before its first detection time is known. */
 export type NewFinding = Omit<Finding, 'first_detected_at' | 'updated_at'>
 
-/** Which detector finds what; its version is kept with its findings. */
-export type DetectorOfType = (type: string) => { name: string; version: number } | undefined
+/** Returns the detector of a finding type; its version is stored with the finding. */
+type DetectorOfType = (type: string) => { name: string; version: number } | undefined
 
-/** Findings of one task, the worst ones; a task has a handful. */
-export const taskFindings_max = 500
+/** Maximum findings of one task; the worst are kept. */
+const taskFindings_max = 500
 
 /**
- * Makes of what was found in a run what is stored of it. Of two of one type and anchor the first is
- * kept; of more than `taskFindings_max` the worst.
+ * Converts drafts to findings to store. Of drafts with the same type and anchor the first is kept;
+ * above `taskFindings_max` the worst are kept.
  */
-export function newFindings(
+export function toNewFindings(
   run: TaskRun,
   drafts: readonly FindingDraft[],
   detectorOf: DetectorOfType,
 ): NewFinding[] {
   const starts = startsOf(run)
   const found = new Map<string, NewFinding>()
-  for (const draft of worstFirst(drafts)) {
+  for (const draft of sortWorstFirst(drafts)) {
     if (found.size >= taskFindings_max) break
-    const finding = newFinding(run, draft, { starts, detector: detectorOf(draft.type) })
+    const finding = toNewFinding(run, draft, { starts, detector: detectorOf(draft.type) })
     if (!found.has(finding.finding_id)) found.set(finding.finding_id, finding)
   }
   return [...found.values()]
 }
 
-/** The same finding has the same id, whoever finds it and however often. */
-export function findingIdOf(
+/** Returns the id of a finding, the same for each analysis and process. */
+function getFindingId(
   { project_id, task_id }: { project_id: string; task_id: string },
   { type, anchor }: Pick<FindingDraft, 'type' | 'anchor'>,
 ): string {
   return derivedId(project_id, JSON.stringify(['finding', task_id, type, anchor]))
 }
 
-function worstFirst(drafts: readonly FindingDraft[]): readonly FindingDraft[] {
+function sortWorstFirst(drafts: readonly FindingDraft[]): readonly FindingDraft[] {
   if (drafts.length <= taskFindings_max) return drafts
-  return drafts.toSorted((a, b) => rank(b.severity) - rank(a.severity))
+  return drafts.toSorted((a, b) => severityRank(b.severity) - severityRank(a.severity))
 }
 
-function rank(severity: Severity): number {
-  return severities.indexOf(severity)
-}
-
-function newFinding(
+function toNewFinding(
   run: TaskRun,
   draft: FindingDraft,
-  { starts, detector }: { starts: Starts; detector: ReturnType<DetectorOfType> },
+  { starts, detector }: { starts: CallStarts; detector: ReturnType<DetectorOfType> },
 ): NewFinding {
   const { project_id, task_id } = run
   const places = draft.places.slice(0, findingPlaces_max)
   return {
-    finding_id: findingIdOf(run, draft),
+    finding_id: getFindingId(run, draft),
     ...{ project_id, task_id },
     ...{ kind: draft.kind, type: draft.type, severity: draft.severity },
     detector: detector?.name ?? '',
     detector_version: detector?.version ?? 0,
     state: draft.recovered ? 'recovered' : 'open',
-    summary: storableText(draft.summary).slice(0, summary_chars_max),
+    summary: toStorableText(draft.summary).slice(0, summary_chars_max),
     ...{ start_step: draft.start_step, end_step: draft.end_step },
     ...{ period: draft.period, repeats: draft.repeats },
     places: places.map(({ trace_id, observation_id }) => ({ trace_id, observation_id })),
@@ -80,46 +111,69 @@ function newFinding(
     wasted_cost_usd: dollarsFrom(draft.wasted_nano_dollars),
     recovered: draft.recovered,
     confidence: Math.min(1, Math.max(0, draft.confidence)),
-    evidence: evidenceOf(draft.evidence),
-    judge: judgeOf(draft.evidence),
+    evidence: toStorableEvidence(draft.evidence),
+    judge: getJudge(draft.evidence),
     started_at: isoFromNs(startOf(draft, run, starts)),
   }
 }
 
 const summary_chars_max = 1_000
-/** A few texts of 500 characters, and what is counted. */
+/** Room for a few texts of 500 characters and some counts. */
 const evidence_chars_max = 65_536
 
-function evidenceOf(evidence: Evidence): Evidence {
-  const storable = storableJson(evidence) as Evidence
+function toStorableEvidence(evidence: Evidence): Evidence {
+  const storable = toStorableJson(evidence) as Evidence
   const chars = JSON.stringify(storable).length
   return chars <= evidence_chars_max ? storable : { left_out: `${chars} characters` }
 }
 
-function judgeOf({ judge }: Evidence): string | null {
-  if (typeof judge === 'string') return storableText(judge)
+function getJudge({ judge }: Evidence): string | null {
+  if (typeof judge === 'string') return toStorableText(judge)
   if (typeof judge !== 'object' || judge === null || !('model' in judge)) return null
-  return typeof judge.model === 'string' ? storableText(judge.model) : null
+  return typeof judge.model === 'string' ? toStorableText(judge.model) : null
 }
 
-type Starts = ReadonlyMap<string, bigint>
+type CallStarts = ReadonlyMap<string, bigint>
 
-function startsOf(run: TaskRun): Starts {
+function startsOf(run: TaskRun): CallStarts {
   const starts = new Map<string, bigint>()
-  for (const call of run.calls) starts.set(keyOf(call), call.start_time)
+  for (const call of run.calls) starts.set(spanKey(call), call.start_time)
   return starts
 }
 
-function keyOf({ trace_id, observation_id }: Place): string {
-  return `${trace_id} ${observation_id}`
-}
-
-/** Of the first place that is known, else of the step, else of the task. */
-function startOf(draft: FindingDraft, run: TaskRun, starts: Starts): bigint {
+/** Returns the start of the first known place, otherwise of the step, otherwise of the task. */
+function startOf(draft: FindingDraft, run: TaskRun, starts: CallStarts): bigint {
   for (const place of draft.places) {
-    const start = starts.get(keyOf(place))
+    const start = starts.get(spanKey(place))
     if (start !== undefined) return start
   }
   const call = run.steps[draft.start_step ?? 0]?.call ?? 0
   return run.calls[call]?.start_time ?? run.tools[0]?.asked_at ?? 0n
+}
+
+/**
+ * Converts JSON to what PostgreSQL can store: text without U+0000 and lone surrogates, integers
+ * beyond doubles as text, no undefined. Levels below `depth_max` become null.
+ */
+export function toStorableJson(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return toStorableText(value)
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= depth_max) return null
+  if (Array.isArray(value)) return value.map((item) => toStorableJson(item, depth + 1) ?? null)
+  const members: [string, unknown][] = []
+  for (const [key, member] of Object.entries(value)) {
+    const storable = toStorableJson(member, depth + 1)
+    if (storable !== undefined) members.push([toStorableText(key), storable])
+  }
+  return Object.fromEntries(members)
+}
+
+/** Evidence has only a few levels. */
+const depth_max = 12
+
+/** Replaces what PostgreSQL cannot store in a text by U+FFFD. */
+export function toStorableText(text: string): string {
+  return text.replaceAll('\u0000', '\uFFFD').toWellFormed()
 }

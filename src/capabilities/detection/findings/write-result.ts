@@ -1,81 +1,78 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import type { ContextLedger } from '../context/ledger.ts'
-import type { DetectionDb } from '../detection-deps.ts'
-import { detectorsDigest, type Examination } from '../examine-run.ts'
-import { judgeDetector } from '../judge/judge-detector.ts'
-import { type Judging, markJudging } from '../judge/mark-judging.ts'
-import type { Place, TaskRun } from '../reconstruction/contract.ts'
-import { markKnownDue, type TaskHold } from '../worker/due-tasks.ts'
+import type { ContextMemory } from '../contract.ts'
+import { detectorsDigest } from '../detectors/index.ts'
+import type { DetectionDb } from '../ports.ts'
+import type { Place, TaskRun } from '../reconstruction/index.ts'
+import { judgeDetector } from '../settings/detector-settings.ts'
 import { compareFindings } from './compare-findings.ts'
-import type { Finding, FindingChanges } from './finding.ts'
 import {
-  findingsOf,
-  laterTasks,
+  type JudgingPlan,
   lockDetection,
-  lockTask,
-  putFindings,
+  markJudging,
   type TaskDetection,
-  type TaskFacts,
-  withdrawFindings,
   writeDetection,
-  writeVerdict,
-} from './store.ts'
-import { taskVerdict } from './task-verdict.ts'
+} from './detections-store.ts'
+import { markKnownDue, type TaskSnapshot } from './due-tasks.ts'
+import type { Finding, FindingChanges } from './finding.ts'
+import { findingsOf, putFindings, withdrawFindings, writeVerdict } from './findings-store.ts'
+import type { Analysis } from './new-findings.ts'
+import { findLaterTasks, lockTask, type TaskFacts } from './tasks-store.ts'
+import { toVerdictColumns } from './verdict.ts'
 
-/** What a task was looked at with, and what came of it. */
-export type Result = {
-  hold: TaskHold
+/** An analysed task with the result to write. */
+type TaskResult = {
+  snapshot: TaskSnapshot
   facts: TaskFacts
   run: TaskRun
-  examination: Examination
+  analysis: Analysis
   settings_version: number
-  ledger: ContextLedger | null
+  ledger: ContextMemory | null
   user_ids: readonly string[]
-  /** Whether an observation is there that a finding rests on. */
+  /** Whether an observation of a finding still exists. */
   has: (place: Place) => boolean
   /** ISO 8601. */
   detected_at: string
-  /** For so long the task is not looked at again by the worker. */
+  /** Minimum time until the worker analyses the task again. */
   rest_ms: number
-  /** Only findings of these detectors are changed; left out, of all. */
+  /** Only findings of these detectors are updated; default: all. */
   only?: ReadonlySet<string> | undefined
-  /** What the judge may be asked about afterwards; undefined where there is none. */
-  judging?: Judging | undefined
+  /** Plan for the judge's questions; undefined without a judge. */
+  judging?: JudgingPlan | undefined
 }
 
-export type Written =
+type WriteOutcome =
   | { outcome: 'written'; changes: FindingChanges; changed: Finding[] }
-  /** Somebody else has written, or taken content out, since the task was read. */
+  /** Another process wrote a result or erased content since the task was read. */
   | { outcome: 'stale' }
   | { outcome: 'gone' }
 
-/** Tasks of a conversation that are looked at again when what was said before them changes. */
+/** Maximum later tasks analysed again when the context memory changes. */
 const laterTasks_max = 100
 
 /**
- * Writes a result in one transaction that holds the task: what it changes of the findings, the
- * task's verdict, and what detection knows of the task. Nothing is written when it is stale.
+ * Writes a result in one transaction that locks the task: the changes of findings, the verdict, and
+ * the state of its detection. A stale result is not written.
  */
-export async function writeResult(db: DetectionDb, result: Result): Promise<Written> {
+export async function writeResult(db: DetectionDb, result: TaskResult): Promise<WriteOutcome> {
   return db.transaction().execute(async (trx) => {
-    const { hold, facts, detected_at } = result
-    // In this order: who marks a task holds its row by then.
-    if (!(await lockTask(trx, hold))) return { outcome: 'gone' }
-    const before = await lockDetection(trx, hold)
+    const { snapshot, facts, detected_at } = result
+    // In this order, because a transaction that marks a task as due already holds its row.
+    if (!(await lockTask(trx, snapshot))) return { outcome: 'gone' }
+    const before = await lockDetection(trx, snapshot)
     if (before === undefined) return { outcome: 'stale' }
-    const stored = await findingsOf(trx, hold)
-    const { changes, put, withdrawn, kept } = compareFindings({ ...comparedOf(result), stored })
+    const stored = await findingsOf(trx, snapshot)
+    const { changes, put, withdrawn, kept } = compareFindings({ ...toComparison(result), stored })
     await putFindings(trx, put, detected_at)
-    await withdrawFindings(trx, hold, { ids: withdrawn, at: detected_at })
-    const standing = [...standingOf(result), ...kept]
-    await writeVerdict(trx, hold, taskVerdict(result.run, standing, detected_at))
-    await writeDetection(trx, hold, columnsOf(result, before), result)
-    if (result.judging !== undefined) await markJudging(trx, hold, result.judging, before)
-    if (isOther(before.ledger, result.ledger)) {
-      await markKnownDue(trx, await laterTasks(trx, facts, laterTasks_max))
+    await withdrawFindings(trx, snapshot, { ids: withdrawn, at: detected_at })
+    const valid = [...selectFindings(result), ...kept]
+    await writeVerdict(trx, snapshot, toVerdictColumns(result.run, valid, detected_at))
+    await writeDetection(trx, snapshot, toColumns(result, before), result)
+    if (result.judging !== undefined) await markJudging(trx, snapshot, result.judging, before)
+    if (hasChanged(before.ledger, result.ledger)) {
+      await markKnownDue(trx, await findLaterTasks(trx, facts, laterTasks_max))
     }
     const changed = new Set([...put.map(({ finding_id }) => finding_id), ...withdrawn])
-    const now = changed.size === 0 ? [] : await findingsOf(trx, hold)
+    const now = changed.size === 0 ? [] : await findingsOf(trx, snapshot)
     return {
       outcome: 'written',
       changes,
@@ -84,30 +81,30 @@ export async function writeResult(db: DetectionDb, result: Result): Promise<Writ
   })
 }
 
-function comparedOf({ examination, has, only }: Result) {
-  const { wasChecked } = examination
+function toComparison({ analysis, has, only }: TaskResult) {
+  const { wasAnalysed } = analysis
   return {
-    found: standingOf({ examination, only }),
-    wasChecked: (detector: string) => (only?.has(detector) ?? true) && wasChecked(detector),
+    found: selectFindings({ analysis, only }),
+    wasAnalysed: (detector: string) => (only?.has(detector) ?? true) && wasAnalysed(detector),
     isThere: has,
   }
 }
 
-function standingOf({ examination, only }: Pick<Result, 'examination' | 'only'>) {
-  if (only === undefined) return examination.findings
-  return examination.findings.filter(({ detector }) => only.has(detector))
+function selectFindings({ analysis, only }: Pick<TaskResult, 'analysis' | 'only'>) {
+  if (only === undefined) return analysis.findings
+  return analysis.findings.filter(({ detector }) => only.has(detector))
 }
 
-function columnsOf(result: Result, before: TaskDetection) {
-  const { detected_at, settings_version, examination, ledger, user_ids, judging } = result
+function toColumns(result: TaskResult, before: TaskDetection) {
+  const { detected_at, settings_version, analysis, ledger, user_ids, judging } = result
   const ofJudge = before.not_checked.filter(({ detector }) => detector === judgeDetector.name)
-  const not_checked = [...examination.not_checked, ...(judging === undefined ? [] : ofJudge)]
+  const not_checked = [...analysis.not_checked, ...(judging === undefined ? [] : ofJudge)]
   return {
     ...{ detected_at, settings_version, ledger, user_ids, not_checked },
     detectors: detectorsDigest,
   }
 }
 
-function isOther(before: unknown, now: ContextLedger | null): boolean {
+function hasChanged(before: unknown, now: ContextMemory | null): boolean {
   return canonicalJson(before) !== canonicalJson(now)
 }

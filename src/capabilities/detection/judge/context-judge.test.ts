@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { agentRun } from '../../../../test/corpus/agent-run.ts'
 import { runOf } from '../../../../test/support/detect-one.ts'
 import { createContextJudge, type JudgeSettings, type JudgeSpend } from './context-judge.ts'
-import { judgeableDigests, questionOf } from './question.ts'
+import { buildQuestion, getJudgeableDigests } from './question.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -13,7 +13,7 @@ afterEach(() => {
 
 type Got = { authorization: string | undefined; body: string; path: string | undefined }
 
-/** A model that answers with this content, and what it was asked. */
+/** A model that answers with this content, and the requests it received. */
 async function model(content: string, status = 200): Promise<{ url: string; got: Got[] }> {
   const got: Got[] = []
   const server = createServer(async (request, response) => {
@@ -61,14 +61,14 @@ const settingsFor = (url: string, more: Partial<JudgeSettings> = {}): JudgeSetti
   ...more,
 })
 
-/** Asks about all of the run. */
+/** Asks about the whole run. */
 function asked(settings: JudgeSettings, spend: JudgeSpend = spendUpTo(), at_ms = now_ms) {
-  const question = questionOf(run, undefined)
+  const question = buildQuestion(run, undefined)
   if (question === undefined) throw new Error('there is nothing to ask')
   return createContextJudge(settings, spend)({ run, question, now_ms: at_ms })
 }
 
-test('it adds what the model names, marked as its word', async () => {
+test('adds the breaches that the model names, marked as judged', async () => {
   const { url, got } = await model(breach)
   const judgement = await asked(settingsFor(url))
   expect(judgement).toMatchObject({
@@ -95,32 +95,32 @@ test('it adds what the model names, marked as its word', async () => {
   ).not.toContain('secret-of')
 })
 
-test('without a key none is sent', async () => {
+test('sends no authorization without a key', async () => {
   const { url, got } = await model(breach)
   await asked(settingsFor(url, { api_key: undefined }))
   expect(got).toMatchObject([{ authorization: undefined }])
 })
 
-test('what it was not given, it can not name', async () => {
+test('ignores breaches of statements it was not given', async () => {
   const { url } = await model('{"breaches":[{"statement":7,"answer":0,"why":"x"}]}')
   expect(await asked(settingsFor(url))).toEqual({ outcome: 'answered', findings: [] })
 })
 
-test('the budget of a project and day bounds it', async () => {
+test('stops at the daily budget of a project', async () => {
   const { url, got } = await model(breach)
   const spend = spendUpTo()
   const settings = settingsFor(url, { nano_dollars_per_day_max: 1_800_000n })
   await asked(settings, spend)
   expect(await asked(settings, spend)).toEqual({
     outcome: 'over_budget',
-    reason: 'the budget of the day is spent',
+    reason: 'the daily budget is spent',
   })
   expect(await asked(settings, spend, now_ms + 86_400_000)).toMatchObject({ outcome: 'answered' })
   expect(got).toHaveLength(2)
 })
 
 test.each([
-  ['no JSON', 'I think so.', 200, 'the answer is not what was asked for'],
+  ['no JSON', 'I think so.', 200, 'the answer does not have the requested form'],
   ['an error', breach, 500, 'the endpoint answered 500'],
   ['a redirect', breach, 307, 'the endpoint answered 307'],
 ])('%s adds nothing', async (_what, content, status, reason) => {
@@ -128,7 +128,7 @@ test.each([
   expect(await asked(settingsFor(url))).toEqual({ outcome: 'failed', reason })
 })
 
-test('a model that does not answer in time has failed', async () => {
+test('fails if the model does not answer in time', async () => {
   const server = createServer(() => undefined)
   servers.push(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -138,22 +138,25 @@ test('a model that does not answer in time has failed', async () => {
   expect(await asked(settings)).toEqual({ outcome: 'failed', reason })
 })
 
-test.each(['127.0.0.1', 'localhost'])('%s is not connected to unless it is named', async (host) => {
-  const { url, got } = await model(breach)
-  const settings = settingsFor(url.replace('127.0.0.1', host), { allowed_hosts: [] })
-  expect(await asked(settings)).toMatchObject({
-    outcome: 'failed',
-    reason: expect.stringMatching(/public/),
-  })
-  expect(got).toEqual([])
-})
+test.each(['127.0.0.1', 'localhost'])(
+  'does not connect to %s unless it is allowed',
+  async (host) => {
+    const { url, got } = await model(breach)
+    const settings = settingsFor(url.replace('127.0.0.1', host), { allowed_hosts: [] })
+    expect(await asked(settings)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/public/),
+    })
+    expect(got).toEqual([])
+  },
+)
 
-test('in a run in which nothing was said to keep there is nothing to ask', () => {
+test('asks nothing about a run without statements', () => {
   const plain = runOf(agentRun('plain').user('Hello').assistant('Hello!'))
-  expect(questionOf(plain, undefined)).toBeUndefined()
+  expect(buildQuestion(plain, undefined)).toBeUndefined()
 })
 
-test('of a run that has grown, only answers are asked about that were not', () => {
+test('asks only about new answers of a grown run', () => {
   const grown = runOf(
     agentRun('judged')
       .system('Always answer in French.')
@@ -162,13 +165,13 @@ test('of a run that has grown, only answers are asked about that were not', () =
       .user('Et demain ?')
       .assistant('Tomorrow it rains.'),
   )
-  const known = judgeableDigests(run, undefined)
-  expect(questionOf(run, undefined, known)).toBeUndefined()
-  const question = questionOf(grown, undefined, known)
+  const known = getJudgeableDigests(run, undefined)
+  expect(buildQuestion(run, undefined, known)).toBeUndefined()
+  const question = buildQuestion(grown, undefined, known)
   expect(question?.answers.map(({ answer }) => answer.message.text)).toEqual(['Tomorrow it rains.'])
 })
 
-test('an answer is asked about with what was said before it, not after', () => {
+test('asks about an answer with the earlier statements, not later ones', () => {
   const later = runOf(
     agentRun('later')
       .user('Hello')
@@ -176,6 +179,6 @@ test('an answer is asked about with what was said before it, not after', () => {
       .user('Answer in French from now on, please. What about tomorrow?')
       .assistant('Tomorrow it rains.'),
   )
-  const question = questionOf(later, undefined)
+  const question = buildQuestion(later, undefined)
   expect(question?.answers.map(({ answer }) => answer.message.text)).toEqual(['Tomorrow it rains.'])
 })

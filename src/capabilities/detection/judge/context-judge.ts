@@ -1,31 +1,35 @@
 import { z } from 'zod'
-import { contextFinding } from '../context/context-finding.ts'
 import type { FindingDraft } from '../contract.ts'
-import { placeOf } from '../evidence/places.ts'
-import type { TaskRun } from '../reconstruction/contract.ts'
+import { placeOf, toContextDraft } from '../facts/index.ts'
+import type { TaskRun } from '../reconstruction/index.ts'
 import { JudgeUnavailable, postJson } from './post-json.ts'
 import type { JudgeQuestion } from './question.ts'
 
-/** A model that may be asked about context; without one nothing is asked. */
+/** Settings of the judge model; without them no question is sent. */
 export type JudgeSettings = {
-  /** Base of an OpenAI-compatible endpoint, such as `https://api.openai.com/v1`. */
+  /** Base URL of an OpenAI-compatible endpoint, such as `https://api.openai.com/v1`. */
   url: string
   model: string
-  /** From the configuration only; it is in no log, error or finding. None for an open endpoint. */
+  /**
+   * Read from the configuration only; never in a log, error or finding. Undefined for an open
+   * endpoint.
+   */
   api_key: string | undefined
-  /** Hosts that may have addresses that are not public. */
+  /** Hosts that may have non-public addresses. */
   allowed_hosts: readonly string[]
   timeout_ms: number
-  /** What one token may cost, in billionths of a dollar: with it calls are counted beforehand. */
+  /**
+   * Maximum cost of a token in billionths of a dollar; questions are charged before they are sent.
+   */
   nano_dollars_per_token: bigint
-  /** What a project may spend in a day (UTC). */
+  /** Maximum cost per project and day (UTC). */
   nano_dollars_per_day_max: bigint
 }
 
-/** Keeps what projects spent. */
+/** Accounts for the spending of projects. */
 export type JudgeSpend = {
-  /** Books a sum for a day if it stays within `max`, at once for all processes; else false. */
-  book(about: {
+  /** Books an amount for a day, atomically over all processes; false if it would exceed `max`. */
+  book(booking: {
     project_id: string
     /** `YYYY-MM-DD`, UTC. */
     day: string
@@ -34,18 +38,18 @@ export type JudgeSpend = {
   }): Promise<boolean>
 }
 
-/** A question about a run, and until when anybody waits for the answer. */
-export type Asking = {
+/** A question about a run, with its cancellation. */
+type JudgeRequest = {
   run: TaskRun
   question: JudgeQuestion
   now_ms: number
   signal?: AbortSignal | undefined
 }
 
-/** Asks the model about a run. It only adds findings, each marked with `judge` in its evidence. */
-export type ContextJudge = (asking: Asking) => Promise<Judgement>
+/** Asks the model about a run. It only adds findings, each with `judge` in its evidence. */
+export type ContextJudge = (request: JudgeRequest) => Promise<Judgement>
 
-/** `reason` says why the model was not asked, or gave no answer that can be used. */
+/** `reason`: why the model was not asked or gave no usable answer. */
 export type Judgement =
   | { outcome: 'answered'; findings: FindingDraft[] }
   | { outcome: 'over_budget' | 'failed' | 'aborted'; reason: string }
@@ -53,23 +57,23 @@ export type Judgement =
 const breaches_max = 30
 const output_tokens_max = 800
 const answer_bytes_max = 262_144
-/** A model's word is never as sure as a rule. */
+/** Maximum confidence of a model's finding, below that of a rule. */
 const confidence_max = 0.6
 
-/** Makes the judge of these settings. Only what `spend` rejects with, it rejects with. */
+/** Creates a judge. Rejects only with errors of `spend`. */
 export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): ContextJudge {
   return async ({ run, question, now_ms, signal }) => {
     const isBooked = await spend.book({
       project_id: run.project_id,
       day: new Date(now_ms).toISOString().slice(0, 10),
-      nano_dollars: BigInt(tokensOf(question)) * settings.nano_dollars_per_token,
+      nano_dollars: BigInt(estimateTokens(question)) * settings.nano_dollars_per_token,
       max: settings.nano_dollars_per_day_max,
     })
-    if (!isBooked) return { outcome: 'over_budget', reason: 'the budget of the day is spent' }
+    if (!isBooked) return { outcome: 'over_budget', reason: 'the daily budget is spent' }
     try {
-      const breaches = breachesIn(await ask(settings, question.text, signal))
+      const breaches = parseBreaches(await ask(settings, question.text, signal))
       const { model } = settings
-      return { outcome: 'answered', findings: findingsOf(run, question, { breaches, model }) }
+      return { outcome: 'answered', findings: toFindings(run, question, { breaches, model }) }
     } catch (error) {
       if (!(error instanceof JudgeUnavailable)) throw error
       const outcome = signal?.aborted === true ? 'aborted' : 'failed'
@@ -78,13 +82,13 @@ export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): 
   }
 }
 
-/** What a question may take, its answer included, at most. */
-function tokensOf({ text }: JudgeQuestion): number {
+/** Estimates the maximum tokens of a question and its answer. */
+function estimateTokens({ text }: JudgeQuestion): number {
   const bytes = Buffer.byteLength(instructions) + Buffer.byteLength(text)
   return Math.ceil(bytes / bytes_per_token_min) + output_tokens_max
 }
 
-/** Fewer bytes than that are no token, on average, in any language that models are used in. */
+/** Minimum average bytes per token in every language that models support. */
 const bytes_per_token_min = 2
 
 const instructions =
@@ -128,28 +132,28 @@ const breachSchema = z.object({
 type Breach = z.infer<typeof breachSchema>
 const breachesSchema = z.object({ breaches: z.array(breachSchema).max(breaches_max) })
 
-function breachesIn(answer: unknown): Breach[] {
+function parseBreaches(answer: unknown): Breach[] {
   try {
     const { choices } = completionSchema.parse(answer)
     return breachesSchema.parse(JSON.parse(choices[0]?.message.content ?? '')).breaches
   } catch (cause) {
-    throw new JudgeUnavailable('the answer is not what was asked for', { cause })
+    throw new JudgeUnavailable('the answer does not have the requested form', { cause })
   }
 }
 
-function findingsOf(
+function toFindings(
   run: TaskRun,
   { statements, answers }: JudgeQuestion,
   { breaches, model }: { breaches: readonly Breach[]; model: string },
 ): FindingDraft[] {
-  return breaches.flatMap(({ statement: said, answer: given, why }) => {
-    const statement = statements[said]
-    const asked = answers[given]
-    // A model that names what it was not given is not believed.
-    if (statement === undefined || asked?.holds.includes(said) !== true) return []
-    const { answer } = asked
+  return breaches.flatMap(({ statement: statementIndex, answer: answerIndex, why }) => {
+    const statement = statements[statementIndex]
+    const judged = answers[answerIndex]
+    // Ignores breaches of statements that the question did not contain.
+    if (statement === undefined || judged?.holds.includes(statementIndex) !== true) return []
+    const { answer } = judged
     return [
-      contextFinding(run, {
+      toContextDraft(run, {
         type: 'lost_context',
         severity: 'low',
         topic: `judge:${statement.slot}=${statement.value}`,

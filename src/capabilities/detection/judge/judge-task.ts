@@ -1,36 +1,37 @@
-import type { DetectionDeps } from '../detection-deps.ts'
+import type { TaskKey } from '../findings/due-tasks.ts'
 import type { FindingChanges } from '../findings/finding.ts'
-import { taskFacts } from '../findings/store.ts'
-import { readTasks, type TaskRead } from '../look-at-tasks.ts'
-import { effectiveSettings } from '../settings/effective-settings.ts'
-import type { HistoryCache } from '../worker/history-cache.ts'
+import { findTasks } from '../findings/tasks-store.ts'
+import type { DetectionPorts } from '../ports.ts'
+import { findEffectiveSettings, isJudgeOff, judgedDetector } from '../settings/detector-settings.ts'
+import { readTasks, type TaskRead } from '../worker/analyse-tasks.ts'
+import type { HistoryCache } from '../worker/task-history.ts'
 import type { ContextJudge, Judgement } from './context-judge.ts'
-import { type JudgeClaim, releaseJudgement } from './due-judgements.ts'
-import { isJudgeOff } from './judge-detector.ts'
-import type { JudgeWork } from './judge-work.ts'
-import { judgeableDigests, questionOf } from './question.ts'
-import { writeJudgement } from './write-judgement.ts'
+import { claimJudgement, type JudgeClaim, releaseJudgement, writeJudgement } from './judgements.ts'
+import { buildQuestion, getJudgeableDigests } from './question.ts'
 
-/** What a task that was claimed for the judge is asked about with. */
-export type JudgePorts = Omit<DetectionDeps, 'judge'> & {
+/** Ports of detection, with the judge if one is set. */
+export type DetectionDeps = DetectionPorts & { judge?: ContextJudge | undefined }
+
+/** Ports for judging a claimed task. */
+export type JudgePorts = DetectionPorts & {
   judge: ContextJudge
   work: JudgeWork
-  /** What was read of tasks before. */
+  /** Histories already read. */
   cache?: HistoryCache
   signal?: AbortSignal
 }
 
-/** What came of it; `nothing`: there was nothing new to ask, or the task is not there any more. */
-export type Judged = {
+/** Outcome; `nothing`: no new answers to ask about, or the task was deleted. */
+type JudgedTask = {
   outcome: Judgement['outcome'] | 'nothing'
   changes: FindingChanges | undefined
 }
 
 /**
- * Asks the judge about those answers of a claimed task that it was not asked about yet, and writes
- * what it says. No transaction is open while it is asked. Rejects when a store is out of reach.
+ * Asks the judge about the answers of a claimed task that were not judged yet, and writes its
+ * findings. No transaction is open during the question. Rejects when a store is unavailable.
  */
-export async function judgeTask(ports: JudgePorts, claim: JudgeClaim): Promise<Judged> {
+export async function judgeTask(ports: JudgePorts, claim: JudgeClaim): Promise<JudgedTask> {
   const { db, judge, work, signal, clock } = ports
   const read = await readClaimed(ports, claim)
   if (read === undefined) {
@@ -38,7 +39,9 @@ export async function judgeTask(ports: JudgePorts, claim: JudgeClaim): Promise<J
     return { outcome: 'nothing', changes: undefined }
   }
   const { run, prior, settings } = read
-  const question = isJudgeOff(settings) ? undefined : questionOf(run, prior, claim.judged?.answers)
+  const question = isJudgeOff(settings)
+    ? undefined
+    : buildQuestion(run, prior, claim.judged?.answers)
   const judgement = question && (await judge({ run, question, now_ms: clock.now_ms(), signal }))
   if (judgement?.outcome === 'aborted') {
     await releaseJudgement(db, claim, 0)
@@ -46,8 +49,8 @@ export async function judgeTask(ports: JudgePorts, claim: JudgeClaim): Promise<J
   }
   const changes = await writeJudgement(db, {
     ...{ claim, run, failures_max: work.failures_max, retry_ms: work.retry_ms },
-    asked: question && judgement && { question, judgement },
-    answers: judgeableDigests(run, prior),
+    exchange: question && judgement && { question, judgement },
+    answers: getJudgeableDigests(run, prior),
     at: new Date(clock.now_ms()).toISOString(),
   })
   if (changes === undefined) await releaseJudgement(db, claim, work.retry_ms)
@@ -60,8 +63,8 @@ async function readClaimed(
 ): Promise<TaskRead | undefined> {
   const { project_id, task_id, epoch } = claim
   const [[facts], { settings }] = await Promise.all([
-    taskFacts(db, project_id, [task_id]),
-    effectiveSettings(db, project_id),
+    findTasks(db, project_id, [task_id]),
+    findEffectiveSettings(db, project_id),
   ])
   if (facts === undefined) return undefined
   const history = cache?.take(claim, epoch)
@@ -70,4 +73,58 @@ async function readClaimed(
     return read
   }
   return undefined
+}
+
+/** Limits of judging; defaults in `defaultJudgeWork`. */
+export type JudgeWork = {
+  /** Minimum time without a call before a running task is judged. */
+  rest_ms: number
+  /** Interval of looking for due tasks. */
+  poll_ms: number
+  /** Maximum concurrent questions of a process. */
+  asks_max: number
+  /** Lease of a claim; afterwards another process can claim the task. */
+  lease_ms: number
+  /** Back-off after a failure: first and longest delay. */
+  retry_ms: number
+  retry_ms_max: number
+  /** Failures after which the same answers are not judged again. */
+  failures_max: number
+}
+
+/**
+ * The lease exceeds the longest time-out of a question, one minute, plus the time to read the task.
+ */
+export const defaultJudgeWork: JudgeWork = {
+  rest_ms: 10_000,
+  poll_ms: 1_000,
+  asks_max: 4,
+  lease_ms: 120_000,
+  retry_ms: 5_000,
+  retry_ms_max: 300_000,
+  failures_max: 3,
+}
+
+type JudgeNowOptions = { detectors?: readonly string[]; force?: boolean; signal?: AbortSignal }
+
+/**
+ * Asks the judge about a task at once, for a waiting client. Returns undefined without a judge, if
+ * judging was not requested, if the task is claimed, or if nothing is left to ask.
+ */
+export async function judgeNow(
+  { judge, ...deps }: DetectionDeps,
+  task: TaskKey,
+  { detectors, force = false, signal }: JudgeNowOptions,
+): Promise<{ changes: FindingChanges; isChanged: boolean } | undefined> {
+  const isAsked = force && (detectors === undefined || detectors.includes(judgedDetector))
+  if (judge === undefined || !isAsked) return undefined
+  const claim = await claimJudgement(deps.db, task, defaultJudgeWork.lease_ms)
+  if (claim === undefined) return undefined
+  const ports = { ...deps, judge, work: defaultJudgeWork, ...(signal && { signal }) }
+  const { outcome, changes } = await judgeTask(ports, claim)
+  if (outcome === 'nothing' || changes === undefined) return undefined
+  const isChanged = [changes.opened, changes.updated, changes.withdrawn].some(
+    (ids) => ids.length > 0,
+  )
+  return { changes, isChanged }
 }

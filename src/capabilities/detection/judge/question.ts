@@ -1,20 +1,21 @@
-import { type Answer, dialoguesOf } from '../context/dialogues.ts'
-import type { ContextLedger, LedgerEntry } from '../context/ledger.ts'
-import { placeKey } from '../evidence/places.ts'
-import type { TaskRun } from '../reconstruction/contract.ts'
-import { digestOf } from '../reconstruction/digests.ts'
+import type { ContextMemory, MemoryEntry } from '../contract.ts'
+import { type Answer, placeKey, readDialogues } from '../facts/index.ts'
+import type { JudgingPlan } from '../findings/detections-store.ts'
+import { digestOf, type TaskRun } from '../reconstruction/index.ts'
+import { isJudgeOff } from '../settings/detector-settings.ts'
+import type { TaskRead } from '../worker/analyse-tasks.ts'
 
-/** One answer that the judge is asked about. */
-export type AskedAnswer = {
+/** An answer in a question to the judge. */
+type AskedAnswer = {
   answer: Answer
-  /** Places in `JudgeQuestion.statements` of what held when the answer was given. */
+  /** Indexes in `JudgeQuestion.statements` of the statements valid for the answer. */
   holds: readonly number[]
 }
 
-/** What the judge is asked of a run: answers, and the statements that held when they were given. */
+/** A question to the judge: answers, and the statements valid when they were given. */
 export type JudgeQuestion = {
   text: string
-  statements: readonly LedgerEntry[]
+  statements: readonly MemoryEntry[]
   answers: readonly AskedAnswer[]
 }
 
@@ -23,27 +24,29 @@ const answers_max = 10
 const answer_chars_max = 1_500
 
 /**
- * Digests of the last answers of a run that the judge could be asked about: an answer with what was
- * said before it has the same digest as long as neither changes.
+ * Returns the digests of the latest judgeable answers. A digest covers the answer and its valid
+ * statements.
  */
-export function judgeableDigests(run: TaskRun, prior: ContextLedger | undefined): string[] {
-  return judgeable(run, prior).map(digestOfAnswer)
+export function getJudgeableDigests(run: TaskRun, prior: ContextMemory | undefined): string[] {
+  return findJudgeable(run, prior).map(digestOfAnswer)
 }
 
-/** What to ask of those of the last answers that were not asked yet; undefined when of none. */
-export function questionOf(
+/** Builds the question about answers not judged yet; undefined if all were judged. */
+export function buildQuestion(
   run: TaskRun,
-  prior: ContextLedger | undefined,
-  asked: readonly string[] = [],
+  prior: ContextMemory | undefined,
+  judged: readonly string[] = [],
 ): JudgeQuestion | undefined {
-  const fresh = judgeable(run, prior).filter((answer) => !asked.includes(digestOfAnswer(answer)))
+  const fresh = findJudgeable(run, prior).filter(
+    (answer) => !judged.includes(digestOfAnswer(answer)),
+  )
   if (fresh.length === 0) return undefined
-  const known = statementsOf(fresh)
+  const known = collectStatements(fresh)
   const places = new Map([...known.keys()].map((key, at) => [key, at]))
   const statements = [...known.values()]
   const answers = fresh.map((answer) => ({
     answer,
-    holds: answer.active.flatMap((entry) => places.get(keyOf(entry)) ?? []),
+    holds: answer.active.flatMap((entry) => places.get(entryKey(entry)) ?? []),
   }))
   const text = JSON.stringify({
     statements: statements.map(({ role, quote }, at) => ({ at, role, quote })),
@@ -55,13 +58,13 @@ export function questionOf(
   return { text, statements, answers }
 }
 
-/** The last answers with text before which something was said to keep, in the order of steps. */
-function judgeable(run: TaskRun, prior: ContextLedger | undefined): Answer[] {
+/** Returns the latest answers with text and at least one valid statement, in order of steps. */
+function findJudgeable(run: TaskRun, prior: ContextMemory | undefined): Answer[] {
   const byStep = new Map<number, Answer>()
-  for (const { answers } of dialoguesOf(run, prior).dialogues) {
+  for (const { answers } of readDialogues(run, prior).dialogues) {
     for (const answer of answers) {
       const isAsked = answer.active.length > 0 && answer.message.text.trim() !== ''
-      // A branch tells the answers of its parent again.
+      // A branch repeats the answers of its parent.
       if (isAsked && !byStep.has(answer.step.index)) byStep.set(answer.step.index, answer)
     }
   }
@@ -69,22 +72,32 @@ function judgeable(run: TaskRun, prior: ContextLedger | undefined): Answer[] {
   return inOrder.slice(-answers_max)
 }
 
-/** Those that held before the newest answers, where there are too many. */
-function statementsOf(answers: readonly Answer[]): Map<string, LedgerEntry> {
-  const found = new Map<string, LedgerEntry>()
+/** Collects the statements of the answers; above the limit those of the newest answers are kept. */
+function collectStatements(answers: readonly Answer[]): Map<string, MemoryEntry> {
+  const found = new Map<string, MemoryEntry>()
   for (const { active } of answers.toReversed()) {
     for (const entry of active.toReversed()) {
       if (found.size >= statements_max) return found
-      found.set(keyOf(entry), entry)
+      found.set(entryKey(entry), entry)
     }
   }
   return found
 }
 
-function keyOf({ slot, value, role, quote, place }: LedgerEntry): string {
+function entryKey({ slot, value, role, quote, place }: MemoryEntry): string {
   return JSON.stringify([slot, value, role, quote, placeKey(place)])
 }
 
 function digestOfAnswer({ call, message, active }: Answer): string {
-  return digestOf(JSON.stringify([placeKey(call), message.text, active.map(keyOf)]))
+  return digestOf(JSON.stringify([placeKey(call), message.text, active.map(entryKey)]))
+}
+
+/** Plans the questions about a task; undefined if the judge is off. An ended task needs no rest. */
+export function planJudging(
+  { facts, settings, run, prior }: TaskRead,
+  rest_ms: number,
+): JudgingPlan | undefined {
+  if (isJudgeOff(settings)) return undefined
+  const hasEnded = !facts.implicit && facts.state !== 'running'
+  return { answers: getJudgeableDigests(run, prior), rest_ms: hasEnded ? 0 : rest_ms }
 }

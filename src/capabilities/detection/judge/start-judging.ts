@@ -1,9 +1,9 @@
 import { backOff } from '../../../kernel/back-off.ts'
 import { sleep } from '../../../kernel/time.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import type { DetectionMeters } from '../worker/detection-meters.ts'
-import { claimJudgeDue, type JudgeClaim, releaseJudgement } from './due-judgements.ts'
+import type { DetectionMeters } from '../worker/detection-work.ts'
 import { type JudgePorts, judgeTask } from './judge-task.ts'
+import { claimJudgeDue, type JudgeClaim, releaseJudgement } from './judgements.ts'
 
 type Ports = Omit<JudgePorts, 'signal'> & {
   logger: Logger
@@ -11,8 +11,8 @@ type Ports = Omit<JudgePorts, 'signal'> & {
 }
 
 /**
- * Asks the judge about tasks that are due and rest, until it is stopped. It runs beside detection,
- * which never waits for it. While the judge fails it is asked ever less often.
+ * Asks the judge about due tasks until it is stopped. Detection never waits for it. Failures of the
+ * judge lengthen the pause.
  */
 export function startJudging(ports: Ports): { stop(): Promise<void> } {
   const { work, logger } = ports
@@ -21,7 +21,7 @@ export function startJudging(ports: Ports): { stop(): Promise<void> } {
     let failures = 0
     while (!stopping.signal.aborted) {
       const came = await judgeSome(ports, stopping.signal).catch((error: unknown) => {
-        logger.warn({ err: error }, 'the judge was not asked; tasks stay due')
+        logger.warn({ err: error }, 'asking the judge failed; tasks stay due')
         return 'failed' as const
       })
       if (came === 'some') failures = 0
@@ -39,7 +39,7 @@ export function startJudging(ports: Ports): { stop(): Promise<void> } {
   }
 }
 
-/** `failed` when none of the questions was answered. */
+/** `failed` if no question was answered. */
 async function judgeSome(ports: Ports, signal: AbortSignal): Promise<'none' | 'some' | 'failed'> {
   const { db, work } = ports
   const { lease_ms, asks_max: limit } = work
@@ -49,7 +49,10 @@ async function judgeSome(ports: Ports, signal: AbortSignal): Promise<'none' | 's
   return outcomes.every((outcome) => outcome === 'failed') ? 'failed' : 'some'
 }
 
-/** One at fault holds nobody else up: it is due again after the longest wait. */
+/**
+ * Judges one task; a task that throws is due again after the longest delay and does not affect
+ * others.
+ */
 async function judgeOne(ports: Ports & JudgePorts, claim: JudgeClaim): Promise<string> {
   const { db, work, logger, meters } = ports
   try {
@@ -61,8 +64,8 @@ async function judgeOne(ports: Ports & JudgePorts, claim: JudgeClaim): Promise<s
     return outcome
   } catch (error) {
     const { project_id, task_id } = claim
-    logger.warn({ err: error, project_id, task_id }, 'the judge could not be asked about a task')
-    // When this fails too, the claim runs out.
+    logger.warn({ err: error, project_id, task_id }, 'asking the judge about a task failed')
+    // If this fails too, the claim expires.
     await releaseJudgement(db, claim, work.retry_ms_max).catch(() => undefined)
     return 'failed'
   }

@@ -1,32 +1,36 @@
 import type { Observation } from '../../../model/observation.ts'
+import type { Place } from './contract.ts'
 import { newThread, type RunState } from './run-state.ts'
 
-/** Spans of a task that are remembered; for later ones agents go by their names only. */
+/** Maximum spans remembered per task; agents of later spans are recognised by name only. */
 export const spans_max = 50_000
-/** How far up agents are looked for: parents may go in circles. */
+/** Maximum parents followed to find an agent, because parents can form a cycle. */
 const climb_max = 64
 
-export function spanKey(trace_id: string, observation_id: string): string {
+/** Returns the key of an observation in maps of a run. */
+export function spanKey({ trace_id, observation_id }: Place): string {
   return `${trace_id} ${observation_id}`
 }
 
+/** Remembers a span, to find the agents of the observations below it. */
 export function rememberSpan(state: RunState, row: Observation): void {
   if (row.source === 'proxy' || state.spans.size >= spans_max) return
-  state.spans.set(spanKey(row.trace_id, row.observation_id), {
+  state.spans.set(spanKey(row), {
     parent: row.parent_observation_id,
     type: row.type,
     name: row.name,
   })
 }
 
-/** The agent that an observation belongs to: its span, else its name; and the agent above. */
-export type AgentKeys = { key: string; parent: string }
+/** Keys of the agent of an observation (its span, otherwise its name) and of the agent above it. */
+type AgentKeys = { key: string; parent: string }
 
-export function agentOf(state: RunState, row: Observation): AgentKeys {
+/** Returns the keys of the agent of an observation, from the spans above it. */
+export function findAgent(state: RunState, row: Observation): AgentKeys {
   const above: string[] = []
   let id = row.parent_observation_id
   for (let climbed = 0; climbed < climb_max && id !== '' && above.length < 2; climbed++) {
-    const key = spanKey(row.trace_id, id)
+    const key = spanKey({ trace_id: row.trace_id, observation_id: id })
     const span = state.spans.get(key)
     if (span === undefined) break
     if (span.type === 'agent') above.push(key)
@@ -37,12 +41,12 @@ export function agentOf(state: RunState, row: Observation): AgentKeys {
 }
 
 /**
- * The thread of a call that tells no history: that of its agent, else the thread of an agent of the
- * same name that was over by then, else a new one.
+ * Returns the thread of a call that sends no history: its agent's thread, otherwise a finished
+ * thread of an agent with the same name, otherwise a new thread.
  */
-export function laneThread(state: RunState, row: Observation): number {
-  const { key, parent } = agentOf(state, row)
-  const known = state.lanes.get(key) ?? threadOfName(state, row, state.lanes.get(parent))
+export function findLaneThread(state: RunState, row: Observation): number {
+  const { key, parent } = findAgent(state, row)
+  const known = state.lanes.get(key) ?? findThreadByName(state, row, state.lanes.get(parent))
   if (known !== undefined) {
     setLane(state, key, known)
     return known
@@ -56,11 +60,12 @@ export function laneThread(state: RunState, row: Observation): number {
   return thread.index
 }
 
+/** Assigns an agent to a thread. */
 export function setLane(state: RunState, key: string, thread: number): void {
   if (state.lanes.size < spans_max) state.lanes.set(key, thread)
 }
 
-function threadOfName(
+function findThreadByName(
   state: RunState,
   row: Observation,
   above: number | undefined,

@@ -1,53 +1,61 @@
 import { type Head, isAnswer } from './heads.ts'
-import type { ToldMessage } from './read-messages.ts'
+import type { HistoryMessage } from './read-messages.ts'
 
-/** Messages at the beginning that are the same. */
-export function prefixOf(digests: readonly string[], messages: readonly ToldMessage[]): number {
+/** Counts the equal messages at the start of both histories. */
+export function countPrefix(
+  digests: readonly string[],
+  messages: readonly HistoryMessage[],
+): number {
   let at = 0
   while (at < digests.length && digests[at] === messages[at]?.digest) at++
   return at
 }
 
-/** How a history stands to one that was sent before; positions in the old one count its answer. */
+/**
+ * Alignment of a history with an earlier one. Positions in the earlier history count its answer.
+ */
 export type Alignment = {
-  /** For each message its position in the old history; -1 when it was not there. */
+  /** Position of each message in the earlier history; -1 for a new message. */
   at: Int32Array
   prefix: number
-  /** Positions of the old history that are gone, its answer aside. */
+  /** Positions of the earlier history that are missing now, except its answer. */
   lost: readonly number[]
-  /** New messages that stand before one that was kept. */
+  /** New messages in front of a kept message. */
   inserted: readonly number[]
-  /** New messages behind all that were kept. */
+  /** Number of new messages after the last kept message. */
   trailing: number
-  /** The last position that was kept; -1 when none was. */
+  /** Last position that was kept; -1 if nothing was kept. */
   last_kept: number
-  /** Kept ones but for the leading messages of the system. */
+  /** Number of kept messages, except leading system messages. */
   kept: number
 }
 
 /**
- * Aligns a history with an old one in linear time: the same beginning, then messages that stand
- * once in both, in order, then their neighbours.
+ * Aligns a history with an earlier one in linear time: first the common prefix, then the messages
+ * that occur exactly once in both, in order, then their neighbours.
  */
-export function alignHistories(head: Head, messages: readonly ToldMessage[]): Alignment {
+export function alignHistories(head: Head, messages: readonly HistoryMessage[]): Alignment {
   const { digests } = head
-  const prefix = prefixOf(digests, messages)
+  const prefix = countPrefix(digests, messages)
   const at = new Int32Array(messages.length).fill(-1)
   for (let index = 0; index < prefix; index++) at[index] = index
-  if (!alignSamePlaces(head, messages, { at, prefix })) {
+  if (!alignInPlace(head, messages, { at, prefix })) {
     alignUnique(head, messages, { at, prefix })
   }
   alignNeighbours(head, messages, at)
-  return summed(head, at, prefix)
+  return toAlignment(head, at, prefix)
 }
 
-type Aligning = { at: Int32Array; prefix: number }
+type PartialAlignment = { at: Int32Array; prefix: number }
 
-/** Most edits leave all other messages in their places. Answers whether this was such a one. */
-function alignSamePlaces(
+/**
+ * Aligns a history in which a few messages were edited in place. Returns false for any other
+ * change.
+ */
+function alignInPlace(
   { digests, answer }: Head,
-  messages: readonly ToldMessage[],
-  { at, prefix }: Aligning,
+  messages: readonly HistoryMessage[],
+  { at, prefix }: PartialAlignment,
 ): boolean {
   let differing = 0
   for (let index = prefix; index < digests.length; index++) {
@@ -63,12 +71,16 @@ function alignSamePlaces(
   return true
 }
 
-/** More messages than so are not changed in their places. */
+/** Maximum messages edited in place. */
 const edits_max = 4
 
-function alignUnique(head: Head, messages: readonly ToldMessage[], { at, prefix }: Aligning): void {
-  const places = onceIn(head.digests, prefix)
-  const told = onceIn(
+function alignUnique(
+  head: Head,
+  messages: readonly HistoryMessage[],
+  { at, prefix }: PartialAlignment,
+): void {
+  const places = findUnique(head.digests, prefix)
+  const reported = findUnique(
     messages.map(({ digest }) => digest),
     prefix,
   )
@@ -77,7 +89,7 @@ function alignUnique(head: Head, messages: readonly ToldMessage[], { at, prefix 
   for (let index = prefix; index < messages.length && last < answer; index++) {
     const message = messages[index]
     if (message === undefined) continue
-    const place = told.has(message.digest) ? (places.get(message.digest) ?? -1) : -1
+    const place = reported.has(message.digest) ? (places.get(message.digest) ?? -1) : -1
     if (place > last) last = place
     else if (isAnswer(head.answer, message)) last = answer
     else continue
@@ -85,8 +97,8 @@ function alignUnique(head: Head, messages: readonly ToldMessage[], { at, prefix 
   }
 }
 
-/** Where the digests stand that stand there once, from a place on. */
-function onceIn(digests: readonly string[], from: number): ReadonlyMap<string, number> {
+/** Returns the positions, from `from` on, of digests that occur exactly once. */
+function findUnique(digests: readonly string[], from: number): ReadonlyMap<string, number> {
   const places = new Map<string, number>()
   const repeated = new Set<string>()
   for (let index = from; index < digests.length; index++) {
@@ -98,7 +110,7 @@ function onceIn(digests: readonly string[], from: number): ReadonlyMap<string, n
   return places
 }
 
-function alignNeighbours(head: Head, messages: readonly ToldMessage[], at: Int32Array): void {
+function alignNeighbours(head: Head, messages: readonly HistoryMessage[], at: Int32Array): void {
   const used = new Set(at)
   const isSame = (index: number, place: number) =>
     at[index] === -1 &&
@@ -119,7 +131,7 @@ function alignNeighbours(head: Head, messages: readonly ToldMessage[], at: Int32
   }
 }
 
-function summed({ digests, systems }: Head, at: Int32Array, prefix: number): Alignment {
+function toAlignment({ digests, systems }: Head, at: Int32Array, prefix: number): Alignment {
   const found = new Set(at)
   const lost = [...digests.keys()].filter((place) => !found.has(place))
   const lastIndex = at.findLastIndex((place) => place !== -1)

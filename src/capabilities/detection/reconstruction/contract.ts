@@ -1,24 +1,26 @@
 import type { Observation } from '../../../model/observation.ts'
 
-/** Where an observation is found. */
+/** Trace and observation ids of an observation. */
 export type Place = { trace_id: string; observation_id: string }
 
-/** How much of what was said is at hand: with less, a detector says what it could not check. */
+/** How much of the content is available. Detectors report `not_checked` for what they lack. */
 export type ContentState = 'full' | 'partial' | 'none'
 
-/** A tool as a request declared it; `schema` is its JSON Schema, undefined where none came. */
+/**
+ * A tool as declared in a request; `schema` is its JSON Schema, undefined if the request had none.
+ */
 export type DeclaredTool = { name: string; schema: Record<string, unknown> | undefined }
 
 /**
- * A model call that happened, once, however many instrumentations told of it. Times are nanoseconds
- * since 1970; numbers that nobody knows are null.
+ * One model call, even if several instrumentations reported it. Times are nanoseconds since 1970;
+ * unknown numbers are null.
  */
 export type ModelCall = Place & {
-  /** Its place in `TaskRun.calls`, which are ordered by start. */
+  /** Index in `TaskRun.calls`, which is sorted by start. */
   index: number
-  /** The thread that its history belongs to. */
+  /** Thread of the call's history. */
   thread: number
-  /** The step that it answered with; null when no answer is known. */
+  /** Step of the answer; null if no answer is known. */
   step: number | null
   start_time: bigint
   end_time: bigint
@@ -31,127 +33,134 @@ export type ModelCall = Place & {
   error_message: string
   finish_reason: string
   streamed: boolean
-  /** Uncached, read from and written to the cache together. */
+  /** Sum of uncached, cache-read and cache-write tokens. */
   input_tokens: number | null
   output_tokens: number | null
   nano_dollars: bigint | null
   content: ContentState
-  /** The tools of its request; undefined when the request did not tell (or content is off). */
+  /** Tools declared in the request; undefined if it did not list them or content is off. */
   tools: readonly DeclaredTool[] | undefined
-  /** The failed call just before it that asked the same, null when it is no retry. */
+  /** The failed call just before with the same request; null if this call is no retry. */
   retry_of: number | null
 }
 
-export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const
+const messageRoles = ['system', 'user', 'assistant', 'tool'] as const
 
-/** A message, told once: where a history first brought it, or where a model answered with it. */
+/** A message, listed once: at the call whose history first contained it, or as a model's answer. */
 export type Message = {
-  /** Its place in `TaskRun.messages`, in the order in which they were first told. */
+  /** Index in `TaskRun.messages`, in the order first reported. */
   index: number
   role: (typeof messageRoles)[number]
-  /** Its texts joined; cut to `text_chars_max`. */
+  /** Texts of the message, joined and cut to `text_chars_max`. */
   text: string
   thread: number
-  /** The call that first brought it, or that answered with it. */
+  /** The call whose history first contained it, or that answered with it. */
   call: number
-  /** The step that it is, for an answer of the model that was seen; else null. */
+  /** Step of this message if it is an observed answer of the model; otherwise null. */
   step: number | null
 }
 
-/** How a tool's use ended, as far as it can be told. */
+/** Kinds of failure of a tool use. */
 export type ToolFault = 'outage' | 'error'
 
-/** One call of a tool with its result, joined across model calls. Texts are cut to `text_chars_max`. */
+/** One tool call with its result, joined across model calls. Texts are cut to `text_chars_max`. */
 export type ToolUse = {
-  /** Its place in `TaskRun.tools`, in the order asked. */
+  /** Index in `TaskRun.tools`, in the order asked. */
   index: number
-  /** As the model or the client named the call; '' when nobody did. */
+  /** Id given by the model or the client; '' if neither gave one. */
   tool_call_id: string
   name: string
   thread: number
-  /** The step that asked for it; null when that was not seen. */
+  /** Step that asked for the tool; null if it was not observed. */
   step: number | null
-  /** What the model wrote; null when content is off. */
+  /** Arguments as the model wrote them; null if content is off. */
   arguments: string | null
-  /** True when `arguments` is text that no JSON parser takes (and was not cut before it came). */
+  /** True for arguments that arrived complete and are not valid JSON. */
   arguments_broken: boolean
-  /** Digest of name and canonical arguments; null when the arguments are not known. */
+  /** Digest of name and canonical arguments; null if the arguments are unknown. */
   sig: string | null
-  /** null: no result came yet, or its content is off (see `is_answered`). */
+  /** null: no result yet, or content is off (see `is_answered`). */
   result: string | null
   is_answered: boolean
-  /** Digest of the result with volatile tokens masked; null when there is no text to digest. */
+  /** Digest of the result with volatile tokens masked; null without a text. */
   out: string | null
-  /** The result's text with volatile tokens masked, cut; null as `out`. */
+  /** Text of the result with volatile tokens masked, cut; null without a text. */
   masked: string | null
-  /** null: it went well, or nobody can tell (`is_answered` false). */
+  /** null: the use succeeded, or its outcome is unknown (`is_answered` is false). */
   fault: ToolFault | null
   asked_at: bigint
   answered_at: bigint | null
-  /** From the end of the asking call (or the start of the tool's own span) to the result. */
+  /**
+   * Milliseconds from the end of the asking call, or the start of the tool's own span, to the
+   * result.
+   */
   latency_ms: number | null
   asked_by: Place
-  /** The start of that observation: it orders those that asked at one instant. */
+  /** Start of the asking observation; orders uses that were asked at the same instant. */
   asked_from: bigint
-  /** The observation that ran the tool, else the model call that first brought its result. */
+  /**
+   * The observation that ran the tool, otherwise the model call whose history first had the result.
+   */
   answered_by: Place | null
-  /** `call`: no result came though the thread went on. `result`: nobody asked for it. */
+  /** `call`: no result came although the thread continued. `result`: no call asked for it. */
   orphan: 'call' | 'result' | null
 }
 
-/** One answer of the model. Parallel tool calls in it are one step. */
+/** One answer of the model. Its parallel tool calls are one step. */
 export type Step = {
-  /** Its place in `TaskRun.steps`, in the order of time. */
+  /** Index in `TaskRun.steps`, in order of time. */
   index: number
   thread: number
   call: number
-  /** Its text, cut to `text_chars_max`; null when content is off. */
+  /** Text of the answer, cut to `text_chars_max`; null if content is off. */
   text: string | null
-  /** What it wrote where an answer's `refusal` stands, cut as `text`; undefined when nothing. */
+  /** Text of the answer's `refusal` field, cut like `text`; undefined if absent. */
   refusal?: string
-  /** Indexes of `TaskRun.tools`, in the order asked. */
+  /** Indexes in `TaskRun.tools`, in the order asked. */
   tools: readonly number[]
-  /** Digest of the sigs of its tools, in any order; null without tools, or when one is not known. */
+  /**
+   * Order-independent digest of the tools' `sig`; null without tools or if one `sig` is unknown.
+   */
   sig: string | null
-  /** A message of the user stands between the step before in its thread and this one. */
+  /** True if the user sent a message since the previous step of the thread. */
   after_user: boolean
-  /** Its stream ended before the provider said so. */
+  /** True if the stream was cut before the provider finished. */
   is_partial: boolean
 }
 
-/** A line of history: calls that each re-send what the one before had, and add to it. */
+/** A line of history: each call re-sends the messages of the previous call and adds to them. */
 export type Thread = {
   index: number
-  /** The thread that it left, for a branch or a sub-agent whose parent is known. */
+  /** Thread that this branch left, or the parent of a sub-agent if known. */
   parent: number | null
-  /** `root`, `branch` (an edited history), `sub_agent` (another history side by side). */
+  /** `root`, `branch` (of an edited history), `sub_agent` (another history in parallel). */
   kind: 'root' | 'branch' | 'sub_agent'
   agent_name: string
-  /** Indexes of steps and calls, in order. */
+  /** Indexes of the thread's steps and calls, in order. */
   steps: readonly number[]
   calls: readonly number[]
 }
 
-/** A history that did not begin as the one before it in its thread did. */
+/** A history that does not start like the previous history of its thread. */
 export type HistoryBreak = {
   thread: number
-  /** The call whose history broke the prefix. */
+  /** First call with the changed history. */
   call: number
   /**
-   * `compacted`: older messages were replaced by a shorter text of them; `truncated`: older ones
-   * are gone; `edited`: one was changed; `reset`: nothing is left of the history.
+   * `compacted`: older messages were replaced by a shorter text; `truncated`: older messages are
+   * missing; `edited`: a message was changed; `reset`: nothing of the history is left.
    */
   kind: 'compacted' | 'truncated' | 'edited' | 'reset'
-  /** Indexes of `TaskRun.messages` that are gone. */
+  /** Indexes in `TaskRun.messages` of the missing messages. */
   lost: readonly number[]
 }
 
-/** What a task's observations tell, put in order: the input of every detector. Nothing of it changes. */
+/** The observations of a task in order: the input of every detector. Immutable. */
 export type TaskRun = {
   project_id: string
   task_id: string
   conversation_id: string
-  /** Where the task's record stands; undefined when nobody told, which counts as running. */
+  /** State in the task's record; undefined counts as running. */
   state?: 'running' | 'completed' | 'failed'
   content: ContentState
   calls: readonly ModelCall[]
@@ -160,29 +169,29 @@ export type TaskRun = {
   tools: readonly ToolUse[]
   threads: readonly Thread[]
   breaks: readonly HistoryBreak[]
-  /** What a bound left out of the reconstruction, in words; empty when nothing. */
+  /** Parts that a limit left out, as sentences; empty if the run is complete. */
   left_out: readonly string[]
 }
 
-/** Texts in a run are cut to this; digests are of the whole text. */
+/** Maximum characters of a text in a run; digests cover the whole text. */
 export const text_chars_max = 16_384
 
-/** What a reconstruction is told beside the observations: they all belong to this task. */
-export type RunAbout = { project_id: string; task_id: string; conversation_id: string }
+/** Identity of the task that all observations belong to. */
+export type TaskIdentity = { project_id: string; task_id: string; conversation_id: string }
 
-/** Puts a task's observations in order, as they come. */
+/** Orders a task's observations as they arrive. */
 export type Reconstruction = {
   /**
-   * Takes rows; those it has are passed over. `rebuild`: one starts before a row that was taken, or
-   * tells anew what was taken. Then none of them is taken, and the caller begins a new
-   * reconstruction with all rows of the task.
+   * Adds rows and skips known ones. `rebuild`: a row starts before an added row, or differs from
+   * its first report. Then no row is added, and the caller starts a new reconstruction with all
+   * rows.
    */
   add(rows: readonly Observation[]): 'added' | 'rebuild'
   /**
-   * What is known so far. The objects in it are the same as before while nothing of them changed,
-   * so what was computed of one can be kept by it; the lists grow with the next `add`.
+   * Returns the run so far. Unchanged objects keep their identity, so results can be cached by
+   * them; lists grow with the next `add`.
    */
   run(): TaskRun
-  /** The memory it holds, in bytes, at most and about: for the bound of whoever keeps many. */
+  /** Approximate upper bound of the memory held, in bytes. */
   bytes(): number
 }

@@ -1,35 +1,36 @@
 import type { HistoryBreak } from './contract.ts'
-import type { ToldMessage } from './read-messages.ts'
+import type { HistoryMessage } from './read-messages.ts'
 
-/** Where a history stands: what a call sent last, and what the model answered to it. */
+/** The end of a history: the messages of the last call and the model's answer. */
 export type Head = {
   thread: number
-  /** The JSON text as it was sent; undefined when it is not held. */
+  /** JSON text as sent; undefined if it is not kept. */
   raw: string | undefined
-  /** The messages as sent, by index of the run, and as digests. */
+  /** Messages as sent: indexes in the run, and digests. */
   ids: number[]
   digests: string[]
-  /** Leading messages of the system. */
+  /** Number of leading system messages. */
   systems: number
   answer: HeadAnswer | undefined
-  /** The call that sent it, when that ended, and whether it ended well. */
+  /** The call that sent it, its end, and whether it succeeded. */
   call: number
   end_time: bigint
   is_ok: boolean
-  /** The break by which its thread left it; undefined while the thread goes on with it. */
+  /** The break at which its thread left this history; undefined while the thread continues it. */
   left_by: HistoryBreak | undefined
 }
 
-/** What a model answered; the next history should have it behind what was sent. */
-export type HeadAnswer = { message: number; told: ToldMessage }
+/** The model's answer, which the next history is expected to contain after the messages sent. */
+type HeadAnswer = { message: number; reported: HistoryMessage }
 
-/** Histories that are remembered; the one not used for the longest time goes first. */
-export const heads_max = 64
-/** Of those that one thread left. */
-export const leftHeads_max = 4
-/** Characters of JSON texts that heads hold together. */
-export const rawChars_max = 1_000_000
+/** Maximum remembered histories; the least recently used is dropped first. */
+const heads_max = 64
+/** Maximum remembered histories that one thread left. */
+const leftHeads_max = 4
+/** Maximum characters of JSON text kept by all heads together. */
+const rawChars_max = 1_000_000
 
+/** Creates the head of an empty history. */
 export function newHead(thread: number, call: number): Head {
   return {
     thread,
@@ -45,7 +46,7 @@ export function newHead(thread: number, call: number): Head {
   }
 }
 
-/** Puts a head to the end, where the ones used last stand, and keeps the bounds. */
+/** Moves a head to the end, the most recently used position, and enforces the limits. */
 export function useHead(heads: Head[], head: Head): void {
   const at = heads.indexOf(head)
   if (at !== -1) heads.splice(at, 1)
@@ -59,7 +60,7 @@ export function useHead(heads: Head[], head: Head): void {
   }
 }
 
-/** A thread goes on otherwise: its head is remembered, in case the old line goes on after all. */
+/** Keeps the head of a history that its thread left, in case the history is continued later. */
 export function leaveHead(heads: Head[], head: Head, by: HistoryBreak): void {
   head.left_by = by
   head.raw = undefined
@@ -68,14 +69,15 @@ export function leaveHead(heads: Head[], head: Head, by: HistoryBreak): void {
   if (left.length > leftHeads_max && oldest !== undefined) heads.splice(heads.indexOf(oldest), 1)
 }
 
-/** Tells whether a message of a history is what the model answered, however it is told. */
-export function isAnswer(answer: HeadAnswer | undefined, told: ToldMessage): boolean {
-  if (answer === undefined || told.role !== 'assistant') return false
-  const said = answer.told
-  if (said.digest === told.digest) return true
+/** Tells whether a message of a history is the model's answer, in any convention. */
+export function isAnswer(answer: HeadAnswer | undefined, reported: HistoryMessage): boolean {
+  if (answer === undefined || reported.role !== 'assistant') return false
+  const said = answer.reported
+  if (said.digest === reported.digest) return true
   const ids = said.calls.map(({ id }) => id).filter((id) => id !== '')
-  if (ids.length > 0) return told.calls.some(({ id }) => ids.includes(id))
-  if (said.calls.length !== told.calls.length) return false
-  if (said.calls.length > 0) return said.calls.every(({ sig }, at) => sig === told.calls[at]?.sig)
-  return said.text.trim() === told.text.trim()
+  if (ids.length > 0) return reported.calls.some(({ id }) => ids.includes(id))
+  if (said.calls.length !== reported.calls.length) return false
+  if (said.calls.length > 0)
+    return said.calls.every(({ sig }, at) => sig === reported.calls[at]?.sig)
+  return said.text.trim() === reported.text.trim()
 }

@@ -1,10 +1,18 @@
-export type {
-  Reconstruction,
-  RunAbout,
-  Step,
-  TaskRun,
-  Thread,
-  ToolFault,
-  ToolUse,
+export { spanKey } from './agent-lanes.ts'
+export {
+  type DeclaredTool,
+  type HistoryBreak,
+  type Message,
+  type ModelCall,
+  type Place,
+  type Reconstruction,
+  type Step,
+  type TaskIdentity,
+  type TaskRun,
+  type Thread,
+  type ToolFault,
+  type ToolUse,
+  text_chars_max,
 } from './contract.ts'
+export { digestOf } from './digests.ts'
 export { createReconstruction, reconstruct } from './reconstruction.ts'

@@ -1,22 +1,23 @@
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { nanoDollarsFrom } from '../../../kernel/dollars.ts'
+import { objectFrom, parsedJson, textFrom } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
-import type { ContentState, ModelCall } from './contract.ts'
-import { type DeclaredMemo, declaredTools } from './declared-tools.ts'
+import type { ContentState, DeclaredTool, ModelCall } from './contract.ts'
 
-/** What a row tells of a call, apart from its place in the run. */
-export type ToldCallFacts = Omit<ModelCall, 'index' | 'thread' | 'step' | 'retry_of'>
+/** Facts of a call read from its row, without its position in the run. */
+type CallFacts = Omit<ModelCall, 'index' | 'thread' | 'step' | 'retry_of'>
 
-/** The facts of a row; `memo` holds the tools that were declared before. */
-export function callFactsOf(
+/** Reads the facts of a row; `memo` caches declared tools. */
+export function readCallFacts(
   row: Observation,
   content: ContentState,
   memo: DeclaredMemo,
-): ToldCallFacts {
+): CallFacts {
   return {
     trace_id: row.trace_id,
     observation_id: row.observation_id,
     start_time: row.start_time,
-    end_time: endOf(row),
+    end_time: getEndTime(row),
     provider: row.provider,
     model: row.model || row.model_requested,
     status: row.status,
@@ -26,31 +27,80 @@ export function callFactsOf(
     error_message: row.error_message,
     finish_reason: row.finish_reason,
     streamed: row.streamed,
-    input_tokens: sumOf(row.input_uncached_tokens, row.cache_read_tokens, row.cache_write_tokens),
-    output_tokens: sumOf(row.output_visible_tokens, row.reasoning_tokens),
+    input_tokens: addKnown(
+      row.input_uncached_tokens,
+      row.cache_read_tokens,
+      row.cache_write_tokens,
+    ),
+    output_tokens: addKnown(row.output_visible_tokens, row.reasoning_tokens),
     nano_dollars: row.cost_usd === null ? null : nanoDollarsFrom(row.cost_usd),
     content,
-    tools: declaredTools(row, memo),
+    tools: readDeclaredTools(row, memo),
   }
 }
 
-/** A span that ends before it starts took no time. */
-export function endOf({ start_time, end_time }: Observation): bigint {
+/** Returns the end; a span that ends before it starts took no time. */
+export function getEndTime({ start_time, end_time }: Observation): bigint {
   return end_time > start_time ? end_time : start_time
 }
 
-/** null when nobody knows any of them. */
-function sumOf(...counts: readonly (number | null)[]): number | null {
+/** Adds the known counts; null if all are unknown. */
+function addKnown(...counts: readonly (number | null)[]): number | null {
   let sum: number | null = null
   for (const count of counts) if (count !== null) sum = (sum ?? 0) + count
   return sum
 }
 
-/** Full when both sides are told, as far as there are two. */
-export function contentOf(row: Observation, hasHistory: boolean): ContentState {
+/** Full if both the history and the answer are available, where the call has both. */
+export function getContentState(row: Observation, hasHistory: boolean): ContentState {
   const { content_state, output, status } = row
   if (content_state === 'dropped' || content_state === 'expired') return 'none'
   if (!hasHistory && output === '') return 'none'
   const isAnswered = output !== '' || status !== 'ok' || row.source === 'proxy'
   return content_state === 'full' && hasHistory && isAnswered ? 'full' : 'partial'
+}
+
+const attributeKeys = ['request.tools', 'request.functions', 'gen_ai.tool.definitions'] as const
+
+/** Declared tools by their JSON text, because all requests of an agent declare the same tools. */
+export type DeclaredMemo = BoundedCache<string, readonly DeclaredTool[] | undefined>
+
+const memo_max = 16
+
+/** Creates the memo of one run. */
+export function createDeclaredMemo(): DeclaredMemo {
+  return new BoundedCache(memo_max)
+}
+
+/**
+ * Returns the tools that a request declared; undefined if it did not list them or its text was cut.
+ */
+function readDeclaredTools(
+  row: Observation,
+  memo: DeclaredMemo,
+): readonly DeclaredTool[] | undefined {
+  for (const key of attributeKeys) {
+    const text = row.attributes[key]
+    if (text === undefined || text === '') continue
+    if (!memo.has(text)) memo.set(text, readTools(text))
+    return memo.get(text)
+  }
+  return row.source === 'proxy' && row.content_state === 'full' ? noTools : undefined
+}
+
+const noTools: readonly DeclaredTool[] = []
+const tools_max = 512
+
+function readTools(text: string): readonly DeclaredTool[] | undefined {
+  const list = parsedJson(text)
+  return Array.isArray(list) ? list.slice(0, tools_max).flatMap(readTool) : undefined
+}
+
+function readTool(item: unknown): DeclaredTool[] {
+  const object = objectFrom(item)
+  const tool = objectFrom(object?.['function']) ?? object
+  const name = textFrom(tool?.['name'])
+  if (tool === undefined || name === '') return []
+  const schema = objectFrom(tool['parameters'] ?? tool['input_schema'] ?? tool['inputSchema'])
+  return [{ name, schema }]
 }

@@ -1,17 +1,17 @@
 import type { Alignment } from './align-histories.ts'
 import type { HistoryBreak } from './contract.ts'
 import type { Head } from './heads.ts'
-import type { ToldMessage } from './read-messages.ts'
+import type { HistoryMessage } from './read-messages.ts'
 import type { RunState } from './run-state.ts'
 
 /**
- * What became of a history of which something was kept: a break in its thread, or `branch` when its
- * end was taken back, as by a user who changed what they said.
+ * Names the change of a partly kept history: a break in its thread, or `branch` if its end was
+ * replaced, for example by a user who edited a message.
  */
 export function nameBreak(
   state: RunState,
   head: Head,
-  { aligned, messages }: { aligned: Alignment; messages: readonly ToldMessage[] },
+  { aligned, messages }: { aligned: Alignment; messages: readonly HistoryMessage[] },
 ): HistoryBreak['kind'] | 'branch' {
   const { lost, inserted, last_kept } = aligned
   const put = inserted.map((index) => messages[index])
@@ -25,10 +25,12 @@ export function nameBreak(
   const first = head.systems
   if (lost.every((place) => place < first)) return 'edited'
   if (put.length === 0) return isOnlyEnd(head, lost) ? 'edited' : 'truncated'
-  return replacedBy(put, charsOf(state, head, lost))
+  return nameReplacement(put, countChars(state, head, lost))
 }
 
-/** A reminder that stood at the end of one call only. */
+/**
+ * Tells whether only a few messages at the end are missing, such as reminders sent with one call.
+ */
 function isOnlyEnd({ digests }: Head, lost: readonly number[]): boolean {
   const from = digests.length - lost.length
   return lost.length <= reminders_max && lost.every((place) => place >= from)
@@ -36,16 +38,16 @@ function isOnlyEnd({ digests }: Head, lost: readonly number[]): boolean {
 
 const reminders_max = 2
 
-/** How many characters the messages have as they are held. */
-function charsOf(state: RunState, head: Head, places: readonly number[]): number {
+/** Counts the characters of the messages as kept. */
+function countChars(state: RunState, head: Head, places: readonly number[]): number {
   return places.reduce((sum, place) => {
     const message = state.messages[head.ids[place] ?? -1]
     return sum + (message?.text.length ?? 0)
   }, 0)
 }
 
-function replacedBy(
-  put: readonly (ToldMessage | undefined)[],
+function nameReplacement(
+  put: readonly (HistoryMessage | undefined)[],
   lostChars: number,
 ): HistoryBreak['kind'] {
   if (put.some(isSummary)) return 'compacted'
@@ -61,8 +63,11 @@ const placeholder_chars_max = 200
 const placeholder =
   /\b(?:removed|omitted|cleared|truncated|elided|deleted|trimmed|pruned|hidden)\b/i
 
-/** What clients write over a summary of what was said before; who asks for one writes otherwise. */
-export function isSummary(message: ToldMessage | undefined): boolean {
+/**
+ * Tells whether a message is a client's summary of earlier messages; a request for a summary starts
+ * with other words.
+ */
+export function isSummary(message: HistoryMessage | undefined): boolean {
   if (message === undefined || message.calls.length > 0 || message.role === 'tool') return false
   const text = message.text.slice(0, summary_chars_max)
   return (summaryHead.test(text) && !request.test(text)) || summaryWords.test(text)
@@ -75,15 +80,15 @@ const request =
 const summaryWords =
   /\b(?:conversation|discussion|history|context) (?:was|has been|is) (?:summari[sz]ed|compacted|condensed)\b|\b(?:conversation|discussion|progress|happened|work done) so far\b|\b(?:continued from a|continues an?) (?:previous|earlier|prior)\b|\bsummary of (?:the|our|earlier|previous) (?:conversation|discussion|session|work|progress|messages)\b/i
 
-/** A text that repeats the words of what is gone tells it in short, whatever it calls itself. */
-export function isRestated(state: RunState, head: Head, message: ToldMessage): boolean {
+/** Tells whether a message restates the lost messages: it repeats most of their words. */
+export function isRestated(state: RunState, head: Head, message: HistoryMessage): boolean {
   if (message.role === 'tool' || message.role === 'system') return false
-  const words = wordsIn(message.text.slice(0, restated_chars_max))
+  const words = readWords(message.text.slice(0, restated_chars_max))
   if (words.size < restatedWords_min) return false
   const lost = new Set<string>()
   for (const id of head.ids.slice(head.systems).slice(-restatedMessages_max)) {
     const text = state.messages[id]?.text.slice(0, restated_chars_max) ?? ''
-    for (const word of wordsIn(text)) lost.add(word)
+    for (const word of readWords(text)) lost.add(word)
   }
   const known = [...words].filter((word) => lost.has(word)).length
   return known >= words.size * restatedShare_min
@@ -94,6 +99,6 @@ const restatedMessages_max = 200
 const restatedWords_min = 8
 const restatedShare_min = 0.5
 
-function wordsIn(text: string): Set<string> {
+function readWords(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\d]{4,40}/gu))
 }

@@ -6,42 +6,44 @@ import {
   parsedJson,
 } from '../../../kernel/json-values.ts'
 import { digestOf } from './digests.ts'
-import { callIn, isCallPart, isResultPart, resultIn, type ToldCall } from './tool-parts.ts'
+import { type HistoryCall, isCallPart, isResultPart, readCall, readResult } from './tool-parts.ts'
 
-/** A message as a history tells it, in whatever convention. */
-export type ToldMessage = {
+/** A message of a history, read from any convention. */
+export type HistoryMessage = {
   role: 'system' | 'user' | 'assistant' | 'tool'
-  /** Its texts joined, whole. */
+  /** Texts of the message, joined and uncut. */
   text: string
-  /** What the model wrote instead of an answer when it refused. */
+  /** Text of the model's refusal. */
   refusal: string
-  /** Tools that it asks for. */
-  calls: readonly ToldCall[]
-  /** Of a tool's message: the call it answers, its tool where it says so, and whether it failed. */
+  /** Tool calls in the message. */
+  calls: readonly HistoryCall[]
+  /**
+   * For a tool message: the call it answers, the tool's name if given, and whether the tool failed.
+   */
   tool_call_id: string
   tool_name: string
   is_error: boolean | undefined
-  /** Equal for what is the same message, however often and in whatever spelling it is sent. */
+  /** Equal for the same message in every spelling. */
   digest: string
 }
 
 /**
- * The messages in a JSON value: lists of messages of OpenAI, OpenTelemetry, OpenInference, the AI
- * SDK, Anthropic and Gemini, items of the Responses API, and objects around them. What is none of
- * these is one message of the role given.
+ * Reads the messages in a JSON value: message lists of OpenAI, OpenTelemetry, OpenInference, the AI
+ * SDK, Anthropic and Gemini, items of the Responses API, and objects around them. Any other value
+ * becomes one message with the given role.
  */
-export function readMessages(value: unknown, role: ToldMessage['role']): ToldMessage[] {
-  const told: ToldMessage[] = []
-  for (const item of listIn(value)) addMessages(told, item, role)
-  return told
+export function readMessages(value: unknown, role: HistoryMessage['role']): HistoryMessage[] {
+  const reported: HistoryMessage[] = []
+  for (const item of findMessageList(value)) addMessages(reported, item, role)
+  return reported
 }
 
 const listKeys = ['messages', 'contents', 'input', 'prompts'] as const
-/** Lists in lists, and objects around them, are looked into so far. */
+/** Maximum nesting of lists and objects around the messages. */
 const wraps_max = 4
 
-/** The list of messages in a value, with what stands beside it as a first message of the system. */
-function listIn(value: unknown): readonly unknown[] {
+/** Returns the list of messages in a value; a system text beside the list comes first. */
+function findMessageList(value: unknown): readonly unknown[] {
   let within = value
   const before: unknown[] = []
   for (let depth = 0; depth < wraps_max; depth++) {
@@ -51,20 +53,20 @@ function listIn(value: unknown): readonly unknown[] {
       continue
     }
     const object = objectFrom(within)
-    const inner = object && innerList(object)
+    const inner = object && findInnerList(object)
     if (object === undefined || inner === undefined) break
-    before.push(...systemBeside(object))
+    before.push(...readSystemBeside(object))
     within = inner
   }
   return [...before, within]
 }
 
-function systemBeside(object: JsonObject): readonly JsonObject[] {
+function readSystemBeside(object: JsonObject): readonly JsonObject[] {
   const content = object['system'] ?? objectFrom(object['config'])?.['system_instruction']
   return content === undefined || content === null ? [] : [{ role: 'system', content }]
 }
 
-function innerList(object: JsonObject): unknown {
+function findInnerList(object: JsonObject): unknown {
   if (isMessage(object)) return undefined
   const key = listKeys.find((name) => Array.isArray(object[name]))
   return key === undefined ? (object['prompt'] ?? undefined) : object[key]
@@ -74,7 +76,7 @@ function isMessage(object: JsonObject): boolean {
   return 'role' in object || 'content' in object || 'parts' in object || 'type' in object
 }
 
-const roles = new Map<unknown, ToldMessage['role']>([
+const roles = new Map<unknown, HistoryMessage['role']>([
   ['system', 'system'],
   ['developer', 'system'],
   ['user', 'user'],
@@ -86,28 +88,33 @@ const roles = new Map<unknown, ToldMessage['role']>([
   ['function', 'tool'],
 ])
 
-function addMessages(told: ToldMessage[], item: unknown, fallback: ToldMessage['role']): void {
+function addMessages(
+  reported: HistoryMessage[],
+  item: unknown,
+  fallback: HistoryMessage['role'],
+): void {
   const whole = objectFrom(item)
   if (whole === undefined) {
     if (item === undefined || item === null || item === '') return
     const text = typeof item === 'string' ? item : jsonText(item)
-    told.push(finished({ ...noMessage, role: fallback, text }))
+    reported.push(withDigest({ ...emptyMessage, role: fallback, text }))
     return
   }
-  const message = innerMessage(whole) ?? objectFrom(whole['body']) ?? whole
+  const message = unwrapMessage(whole) ?? objectFrom(whole['body']) ?? whole
   const role = roleOf(message, whole, fallback)
   const parts = partsOf(message)
   const results = parts.filter(isResultPart)
-  for (const part of results) told.push(finished({ ...noMessage, role: 'tool', ...resultIn(part) }))
+  for (const part of results)
+    reported.push(withDigest({ ...emptyMessage, role: 'tool', ...readResult(part) }))
   const rest = results.length === 0 ? parts : parts.filter((part) => !isResultPart(part))
   if (results.length > 0 && rest.length === 0) return
-  told.push(
-    finished(role === 'tool' ? toolMessage(message, rest) : saidMessage(role, message, rest)),
+  reported.push(
+    withDigest(role === 'tool' ? toToolMessage(message, rest) : toTextMessage(role, message, rest)),
   )
 }
 
-/** The message that an answer or an event holds: an object, its JSON, or a text. */
-function innerMessage({ message }: JsonObject): JsonObject | undefined {
+/** Unwraps the message inside an answer or an event: an object, its JSON, or a text. */
+function unwrapMessage({ message }: JsonObject): JsonObject | undefined {
   if (typeof message !== 'string') return objectFrom(message)
   return (message[0] === '{' ? objectFrom(parsedJson(message)) : undefined) ?? { content: message }
 }
@@ -115,37 +122,37 @@ function innerMessage({ message }: JsonObject): JsonObject | undefined {
 function roleOf(
   message: JsonObject,
   whole: JsonObject,
-  fallback: ToldMessage['role'],
-): ToldMessage['role'] {
+  fallback: HistoryMessage['role'],
+): HistoryMessage['role'] {
   const role = roles.get(message['role']) ?? roles.get(whole['role'])
   if (role !== undefined) return role
   const type = message['type']
   return roles.get(type) ?? (isCallPart(message) ? 'assistant' : fallback)
 }
 
-const noMessage = {
+const emptyMessage = {
   role: 'user',
   text: '',
   refusal: '',
-  calls: [] as readonly ToldCall[],
+  calls: [] as readonly HistoryCall[],
   tool_call_id: '',
   tool_name: '',
   is_error: undefined as boolean | undefined,
 } as const
 
-/** The parts of a message: its content's items, or the content itself. */
+/** Returns the parts of a message: the items of its content, or the content itself. */
 function partsOf(message: JsonObject): readonly unknown[] {
   if (isResultPart(message) || isCallPart(message)) return [message]
   const content = message['parts'] ?? message['content'] ?? message['contents'] ?? message['text']
   if (Array.isArray(content)) return content
-  if (typeof content === 'string') return partsInText(content)
+  if (typeof content === 'string') return parseParts(content)
   return content === undefined || content === null ? [] : [content]
 }
 
 const partsOpening = /^\[\s*\{\s*"/
 
-/** Instrumentations put lists of parts into texts. */
-function partsInText(text: string): readonly unknown[] {
+/** Parses the list of parts that some instrumentations put into a text. */
+function parseParts(text: string): readonly unknown[] {
   if (text === '') return []
   if (!partsOpening.test(text)) return [text]
   const items = itemsOf(parsedJson(text))
@@ -168,7 +175,7 @@ const partTypes = new Set([
   'reasoning',
 ])
 
-/** Keys that say what a part without a type is: Bedrock's content blocks. */
+/** Keys that name the type of an untyped part: content blocks of Bedrock. */
 const blockKeys = new Set([
   'text',
   'toolUse',
@@ -190,18 +197,21 @@ function isKnownPart(part: unknown): boolean {
   return more.length === 0 && blockKeys.has(key)
 }
 
-function toolMessage(message: JsonObject, parts: readonly unknown[]): Omit<ToldMessage, 'digest'> {
-  const { tool_call_id, tool_name, is_error } = resultIn(message)
-  const text = parts.map(textOfPart).join('')
-  return { ...noMessage, role: 'tool', text, tool_call_id, tool_name, is_error }
-}
-
-function saidMessage(
-  role: ToldMessage['role'],
+function toToolMessage(
   message: JsonObject,
   parts: readonly unknown[],
-): Omit<ToldMessage, 'digest'> {
-  const calls: ToldCall[] = []
+): Omit<HistoryMessage, 'digest'> {
+  const { tool_call_id, tool_name, is_error } = readResult(message)
+  const text = parts.map(textOfPart).join('')
+  return { ...emptyMessage, role: 'tool', text, tool_call_id, tool_name, is_error }
+}
+
+function toTextMessage(
+  role: HistoryMessage['role'],
+  message: JsonObject,
+  parts: readonly unknown[],
+): Omit<HistoryMessage, 'digest'> {
+  const calls: HistoryCall[] = []
   const texts: string[] = []
   for (const part of parts) {
     if (isCallPart(part)) pushCall(calls, part)
@@ -211,18 +221,21 @@ function saidMessage(
   const old = objectFrom(message['function_call'])
   if (old !== undefined) pushCall(calls, old)
   const refusal = typeof message['refusal'] === 'string' ? message['refusal'] : ''
-  return { ...noMessage, role, text: texts.join(''), refusal, calls }
+  return { ...emptyMessage, role, text: texts.join(''), refusal, calls }
 }
 
-/** OpenAI's own bound of tools is 128; a list of more is nobody's. */
+/** OpenAI allows 128 tools; a longer list is not a real one. */
 const calls_max = 512
 
-function pushCall(calls: ToldCall[], part: unknown): void {
-  const call = callIn(part)
+function pushCall(calls: HistoryCall[], part: unknown): void {
+  const call = readCall(part)
   if (call !== undefined && calls.length < calls_max) calls.push(call)
 }
 
-/** What the model thought is no part of what it said; what is no text is told by its digest. */
+/**
+ * Returns the text of a part. Reasoning is left out; a part without text is represented by its
+ * digest.
+ */
 function textOfPart(part: unknown): string {
   if (typeof part === 'string') return part
   const object = objectFrom(part)
@@ -243,13 +256,13 @@ function isData(part: JsonObject): boolean {
   return type === 'blob' || type === 'uri' || type === 'file'
 }
 
-function finished(message: Omit<ToldMessage, 'digest'>): ToldMessage {
+function withDigest(message: Omit<HistoryMessage, 'digest'>): HistoryMessage {
   return { ...message, digest: digestOfMessage(message) }
 }
 
-function digestOfMessage(message: Omit<ToldMessage, 'digest'>): string {
+function digestOfMessage(message: Omit<HistoryMessage, 'digest'>): string {
   const { role, text, refusal, calls, tool_call_id, tool_name } = message
   const asked = calls.map(({ id, sig }) => `${id} ${sig}`).join('\n')
-  const about = role === 'tool' ? `${tool_call_id || tool_name}` : refusal
-  return digestOf(`${role}\n${about}\n${asked}\n${text.trim()}`)
+  const subject = role === 'tool' ? `${tool_call_id || tool_name}` : refusal
+  return digestOf(`${role}\n${subject}\n${asked}\n${text.trim()}`)
 }

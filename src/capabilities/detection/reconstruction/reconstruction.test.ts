@@ -82,11 +82,11 @@ describe('messages in the blocks of Bedrock, as events of a span report them', (
     expect(run.breaks).toEqual([])
   })
 
-  test('say of a result that the tool failed', () => {
+  test('report a failed tool', () => {
     expect(reconstruct([first, secondOf('error')]).tools).toMatchObject([{ fault: 'error' }])
   })
 
-  test('an event that holds the JSON of a message, and one that holds a text', () => {
+  test('an event with the JSON of a message, and one with a text', () => {
     const outputs = ['{"content":"7 °C"}', '7 °C', '{"celsius":']
     for (const [at, message] of outputs.entries()) {
       const run = reconstruct([callOf([asked], [{ role: 'assistant', message }], {})])
@@ -119,7 +119,7 @@ describe('a run with tools', () => {
     expect(run.calls).toHaveLength(4)
   })
 
-  test('has the same digests, wherever it was told', () => {
+  test('has the same digests from every source', () => {
     const [first, ...others] = withContent.map((source) =>
       withoutPlaces(reconstruct(toolRun(source).observations())),
     )
@@ -150,12 +150,12 @@ describe('a run with tools', () => {
     expect(run.tools[1]?.latency_ms).toBeGreaterThan(0)
   })
 
-  test('tells how long tools took', () => {
+  test('reports the latency of tools', () => {
     const run = reconstruct(toolRun('proxy').observations())
     expect(run.tools[2]?.latency_ms).toBe(400)
   })
 
-  test('knows equal arguments in any spelling', () => {
+  test('recognises equal arguments in any spelling', () => {
     const write = (args: string) =>
       agentRun('spelling', { tools: ['write'] })
         .user('u')
@@ -190,7 +190,7 @@ describe('a history that breaks', () => {
     expect(run.breaks[0]?.lost.length).toBeGreaterThan(5)
     expect(run.steps).toHaveLength(8)
   })
-  test('compacted to nothing but the summary', () => {
+  test('compacted to the summary alone', () => {
     const run = reconstruct(
       long('c0')
         .compact('The conversation so far: all was looked at.')
@@ -211,7 +211,7 @@ describe('a history that breaks', () => {
     expect(run.breaks.map(({ kind }) => kind)).toEqual(['reset'])
     expect(run.threads).toHaveLength(1)
   })
-  test('edited: a tool result is changed in its place', () => {
+  test('edited: a tool result is changed in place', () => {
     const run = reconstruct(
       long('e')
         .edit((all) =>
@@ -223,7 +223,7 @@ describe('a history that breaks', () => {
     expect(run.breaks.map(({ kind, lost }) => [kind, lost.length])).toEqual([['edited', 1]])
     expect(run.tools.filter(({ orphan }) => orphan !== null)).toEqual([])
   })
-  test('a user who says it otherwise begins a branch', () => {
+  test('a user who edits a message starts a branch', () => {
     const run = reconstruct(
       long('b')
         .assistant('ok')
@@ -239,7 +239,7 @@ describe('a history that breaks', () => {
       ['branch', 0, 1],
     ])
   })
-  test('a system text that differs each time breaks no more than itself', () => {
+  test('a system text that differs each time only breaks itself', () => {
     let run = agentRun('clock').system('It is 10:00.').user('u')
     for (let at = 1; at < 5; at++) {
       run = run
@@ -254,8 +254,8 @@ describe('a history that breaks', () => {
   })
 })
 
-describe('agents side by side', () => {
-  test.each(withContent)('are threads of their own, from %s', (source) => {
+describe('parallel agents', () => {
+  test.each(withContent)('are separate threads, from %s', (source) => {
     const run = reconstruct(
       agentRun(`par ${source}`, { tools: ['t'], source })
         .system('You lead.')
@@ -278,7 +278,7 @@ describe('agents side by side', () => {
     ])
     expect(run.tools.filter(({ orphan }) => orphan !== null)).toEqual([])
   })
-  test('one that only reads what the user said is no break', () => {
+  test('an agent that only shares the user messages is no break', () => {
     let run = agentRun('router').system('You answer.').user('u0')
     for (let at = 1; at < 4; at++) {
       const user = `u${at - 1}`
@@ -291,7 +291,7 @@ describe('agents side by side', () => {
     expect(breaks).toEqual([])
     expect(threads.find(({ steps }) => steps.length === 4)).toBeDefined()
   })
-  test('without a text of the system too: the reset is taken back', () => {
+  test('also without a system text: the reset is undone', () => {
     const run = reconstruct(
       agentRun('par bare', { tools: ['t'] })
         .user('Go.')
@@ -314,7 +314,7 @@ describe('agents side by side', () => {
 })
 
 describe('calls', () => {
-  test('that failed and were made again', () => {
+  test('that failed and were retried', () => {
     const run = reconstruct(
       agentRun('retry')
         .user('u')
@@ -347,7 +347,7 @@ describe('calls', () => {
       ['branch', 2],
     ])
   })
-  test('told by an instrumentation and by the proxy are one', () => {
+  test('reported by an instrumentation and the proxy are one', () => {
     const rows = agentRun('told', { tools: ['t'] })
       .user('u')
       .tool({ name: 't', args: 1 }, 'r')
@@ -381,7 +381,7 @@ describe('calls', () => {
   })
 })
 
-describe('what does not fit', () => {
+describe('irregular input', () => {
   test('a tool call without a result, and a result without a call', () => {
     const run = reconstruct(
       agentRun('orphans', { tools: ['t'] })
@@ -398,7 +398,7 @@ describe('what does not fit', () => {
       ['result', true],
     ])
   })
-  test('an answer that the client left out, and one that a compaction took, lack nothing', () => {
+  test('an answer left out by the client or by a compaction has no orphans', () => {
     const dropped = agentRun('dropped', { tools: ['t'] })
       .user('u')
       .assistant({ calls: [{ name: 't', args: 1 }], kept: false })
@@ -432,7 +432,7 @@ describe('what does not fit', () => {
       ['result', 'dead'],
     ])
   })
-  test('ids that begin anew in each answer', () => {
+  test('ids that restart in each answer', () => {
     const rows = agentRun('anew', { tools: ['t'] })
       .user('u')
       .tool({ name: 't', args: 1, id: 'call_0' }, 'first')
@@ -444,7 +444,7 @@ describe('what does not fit', () => {
       [null, 'second'],
     ])
   })
-  test('arguments that are no JSON, and long ones', () => {
+  test('arguments that are not JSON, and long ones', () => {
     const run = reconstruct(
       agentRun('broken', { tools: ['t'] })
         .user('u')
@@ -460,7 +460,7 @@ describe('what does not fit', () => {
     expect(run.tools[1]?.arguments?.length).toBeLessThanOrEqual(16_384)
     expect(run.tools[1]?.result?.length).toBeLessThanOrEqual(16_384)
   })
-  test('tools of their own spans whose long arguments differ at the end only', () => {
+  test('tools with their own spans whose long arguments differ only at the end', () => {
     const long = 'x'.repeat(5_000)
     const rows = ['a', 'b', 'a'].map((last, at) => {
       const input = JSON.stringify({ text: `${long}${last}` })
@@ -476,7 +476,7 @@ describe('what does not fit', () => {
     expect(sigs[0]).toBe(sigs[2])
     expect(reconstruct(rows).tools.some(({ arguments_broken }) => arguments_broken)).toBe(false)
   })
-  test('parents that go in a circle', () => {
+  test('circular parents', () => {
     const rows = toolRun('otlp').observations()
     const [first] = rows
     const circled = rows.map((row) => ({
@@ -497,7 +497,7 @@ describe('what does not fit', () => {
     expect(reconstruct(deep).calls).toHaveLength(1)
     expect(reconstruct(rows).tools[0]?.sig).not.toBeNull()
   })
-  test('a task id used again days later is another thread, and no reset', () => {
+  test('a task id reused days later starts another thread, not a reset', () => {
     const first = toolRun('proxy').observations()
     const later = agentRun('later', { start_time: 1_790_500_000_000_000_000n })
       .user('Other.')
@@ -512,7 +512,7 @@ describe('what does not fit', () => {
 describe('rows', () => {
   const rows = toolRun('otlp').observations()
   const about = { project_id: '', task_id: '', conversation_id: '' }
-  test('that were taken are passed over; earlier and changed ones need a new reconstruction', () => {
+  test('already added are skipped; earlier and changed ones need a new reconstruction', () => {
     const one = createReconstruction(about)
     expect(one.add(rows.slice(2))).toBe('added')
     const before = one.run().calls.length
@@ -523,7 +523,7 @@ describe('rows', () => {
     expect(one.add(changed === undefined ? [] : [changed])).toBe('rebuild')
     expect(one.run().calls).toHaveLength(before)
   })
-  test('are the same objects while nothing of them changed', () => {
+  test('keep the identity of unchanged objects', () => {
     const one = createReconstruction(about)
     one.add(rows.slice(0, -1))
     const { steps } = one.run()
@@ -531,7 +531,7 @@ describe('rows', () => {
     one.add(rows.slice(-1))
     for (const [at, step] of kept.entries()) expect(one.run().steps[at]).toBe(step)
   })
-  test('memory is known and bounded', () => {
+  test('the memory is estimated and limited', () => {
     const one = createReconstruction(about)
     expect(one.bytes()).toBe(0)
     one.add(rows)
@@ -539,7 +539,7 @@ describe('rows', () => {
   })
 })
 
-/** Random runs: whatever a client may do between calls. */
+/** Random runs with every behaviour of a client between calls. */
 const deeds = fc.array(
   fc.record({
     deed: fc.constantFrom(
@@ -606,7 +606,7 @@ function expectWhole(run: TaskRun) {
   for (const { lost } of run.breaks) for (const at of lost) expect(run.messages[at]).toBeDefined()
 }
 
-describe('whatever a client does', () => {
+describe('for every client behaviour', () => {
   test.each(sources)('any split into batches gives the same run, from %s', (source) => {
     fc.assert(
       fc.property(deeds, fc.array(fc.nat(100), { maxLength: 10 }), (list, cuts) => {
@@ -627,7 +627,7 @@ describe('whatever a client does', () => {
       { numRuns: 40 },
     )
   })
-  test.each(sources)('every index leads to what it names, from %s', (source) => {
+  test.each(sources)('every index points to an existing object, from %s', (source) => {
     fc.assert(
       fc.property(deeds, (list) => {
         const rows = runOfDeeds(list, source)

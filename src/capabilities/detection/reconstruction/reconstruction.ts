@@ -1,32 +1,32 @@
 import type { Observation } from '../../../model/observation.ts'
-import { rememberSpan } from './agent-lanes.ts'
-import type { Reconstruction, RunAbout, TaskRun } from './contract.ts'
-import { bounds, bytesOf, newState, runOf } from './run-state.ts'
+import { rememberSpan, spanKey } from './agent-lanes.ts'
+import type { Reconstruction, TaskIdentity, TaskRun } from './contract.ts'
+import { bounds, countBytes, createState, toRun } from './run-state.ts'
 import { takeCall } from './take-call.ts'
 import { takeTool } from './take-tool.ts'
 
-/** Begins a reconstruction of one task, without any rows. */
-export function createReconstruction(about: RunAbout): Reconstruction {
-  const state = newState(about)
+/** Creates the empty reconstruction of one task. */
+export function createReconstruction(task: TaskIdentity): Reconstruction {
+  const state = createState(task)
   const taken = new Map<string, string>()
   let last: Position | undefined
   return {
     add(rows) {
-      const fresh = freshRows(rows, taken)
+      const fresh = selectFresh(rows, taken)
       if (fresh === 'changed') return 'rebuild'
       fresh.sort(compareRows)
       const [first] = fresh
       if (first === undefined) return 'added'
       if (last !== undefined && compareRows(first, last) < 0) return 'rebuild'
       for (const row of fresh) {
-        taken.set(keyOf(row), versionOf(row))
-        last = positionOf(row)
+        taken.set(spanKey(row), versionOf(row))
+        last = toPosition(row)
         take(row)
       }
       return 'added'
     },
-    run: () => runOf(state),
-    bytes: () => bytesOf(state) + taken.size * takenBytes,
+    run: () => toRun(state),
+    bytes: () => countBytes(state) + taken.size * takenBytes,
   }
 
   function take(row: Observation): void {
@@ -41,38 +41,34 @@ export function createReconstruction(about: RunAbout): Reconstruction {
   }
 }
 
-/** Puts all rows of a task in order at once: the same run as in any batches. */
-export function reconstruct(rows: readonly Observation[], about?: RunAbout): TaskRun {
+/** Orders all rows of a task at once; batches give the same run. */
+export function reconstruct(rows: readonly Observation[], task?: TaskIdentity): TaskRun {
   const [first] = rows
-  const { project_id = '', task_id = '', conversation_id = '' } = about ?? first ?? {}
+  const { project_id = '', task_id = '', conversation_id = '' } = task ?? first ?? {}
   const reconstruction = createReconstruction({ project_id, task_id, conversation_id })
-  const byKey = new Map(rows.map((row) => [keyOf(row), row]))
+  const byKey = new Map(rows.map((row) => [spanKey(row), row]))
   reconstruction.add([...byKey.values()])
   return reconstruction.run()
 }
 
-/** Rows that were not taken yet; `changed` when one was, and told otherwise. */
-function freshRows(
+/** Returns the rows not added yet; `changed` if an added row differs now. */
+function selectFresh(
   rows: readonly Observation[],
   taken: ReadonlyMap<string, string>,
 ): Observation[] | 'changed' {
   const fresh = new Map<string, Observation>()
   for (const row of rows) {
-    const known = taken.get(keyOf(row))
-    if (known === undefined) fresh.set(keyOf(row), row)
+    const known = taken.get(spanKey(row))
+    if (known === undefined) fresh.set(spanKey(row), row)
     else if (known !== versionOf(row)) return 'changed'
   }
   return [...fresh.values()]
 }
 
-/** Bytes of one entry of the rows that were taken. */
+/** Bytes per entry in the map of added rows. */
 const takenBytes = 200
 
-function keyOf({ trace_id, observation_id }: Observation): string {
-  return `${trace_id} ${observation_id}`
-}
-
-/** Equal for a row that is told again, without looking at all of it. */
+/** Equal for an unchanged row, without comparing all of it. */
 function versionOf(row: Observation): string {
   const { start_time, end_time, status, content_state, input, output } = row
   return `${start_time} ${end_time} ${status} ${content_state} ${input.length} ${output.length}`
@@ -80,19 +76,19 @@ function versionOf(row: Observation): string {
 
 type Position = Pick<Observation, 'start_time' | 'observation_id' | 'trace_id'>
 
-function positionOf({ start_time, observation_id, trace_id }: Observation): Position {
+function toPosition({ start_time, observation_id, trace_id }: Observation): Position {
   return { start_time, observation_id, trace_id }
 }
 
-/** Rows are taken by start, then by their ids. */
+/** Orders rows by start, then by ids. */
 function compareRows(a: Position, b: Position): number {
   return (
-    order(a.start_time, b.start_time) ||
-    order(a.observation_id, b.observation_id) ||
-    order(a.trace_id, b.trace_id)
+    compare(a.start_time, b.start_time) ||
+    compare(a.observation_id, b.observation_id) ||
+    compare(a.trace_id, b.trace_id)
   )
 }
 
-function order<T extends bigint | string>(a: T, b: T): number {
+function compare<T extends bigint | string>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,91 +1,93 @@
 import type { Observation } from '../../../model/observation.ts'
-import type {
-  HistoryBreak,
-  Message,
-  ModelCall,
-  RunAbout,
-  Step,
-  TaskRun,
-  Thread,
-  ToolUse,
+import {
+  type HistoryBreak,
+  type Message,
+  type ModelCall,
+  type Step,
+  type TaskIdentity,
+  type TaskRun,
+  type Thread,
+  type ToolUse,
+  text_chars_max,
 } from './contract.ts'
-import { text_chars_max } from './contract.ts'
-import { copyStart } from './copy-start.ts'
-import { createDeclaredMemo, type DeclaredMemo } from './declared-tools.ts'
 import type { Head } from './heads.ts'
+import { createDeclaredMemo, type DeclaredMemo } from './model-call.ts'
 
-/** A thread while it grows. */
-export type GrowingThread = Omit<Thread, 'steps' | 'calls'> & { steps: number[]; calls: number[] }
+/** A thread that can still grow. */
+type GrowingThread = Omit<Thread, 'steps' | 'calls'> & { steps: number[]; calls: number[] }
 
-/** What a thread needs to go on. */
-export type Line = {
-  /** A message of the user came since its last step. */
+/** State needed to continue a thread. */
+type Line = {
+  /** True if the user sent a message since the thread's last step. */
   after_user: boolean
-  /** Tool uses that have no answer, the oldest first. */
+  /** Tool uses without a result, oldest first. */
   open: number[]
 }
 
-/** What is remembered of a span, to find the agent that it belongs to. */
-export type KnownSpan = { parent: string; type: Observation['type']; name: string }
+/** Fields of a span that are needed to find its agent. */
+type KnownSpan = { parent: string; type: Observation['type']; name: string }
 
-/** The part of a tool's run that is kept, to find its children. */
+/** Fields of a tool's own run that are needed to recognise its children. */
 export type KnownRun = { id: string; name: string }
 
-/** What is known of a run so far, and what is needed to go on. */
+/** The run so far, and the state needed to extend it. */
 export type RunState = {
-  about: RunAbout
+  task: TaskIdentity
   conversation_id: string
   calls: ModelCall[]
   messages: Message[]
   steps: Step[]
   tools: ToolUse[]
   threads: GrowingThread[]
-  /** For each thread. */
+  /** One per thread. */
   lines: Line[]
   breaks: HistoryBreak[]
   left_out: Set<string>
-  /** Where histories stand, the one that was used last at the end. */
+  /** Ends of histories, most recently used last. */
   heads: Head[]
-  /** Tool uses by the id of their call, the latest last. */
+  /** Tool uses by call id, latest last. */
   usesById: Map<string, number[]>
-  /** Those that a message brought the result of. */
+  /** Tool uses whose result arrived in a message. */
   answeredByMessage: Set<number>
-  /** Those without an id that ran on observations of their own, by name, the oldest first. */
+  /** Tool uses without an id that ran in their own observation, by name, oldest first. */
   ranWithoutId: Map<string, number[]>
-  /** How often the calls without a history brought a result at most, by its id and content. */
-  brought: Map<string, number>
-  /** Tools that ran on observations of their own, by trace and id. */
+  /**
+   * Highest number of times that one call without a history contained a result, by id and content.
+   */
+  resultCounts: Map<string, number>
+  /** Tools that ran in their own observation, by trace and id. */
   toolRuns: Map<string, KnownRun>
-  /** Steps whose answers list their tool calls. */
+  /** Steps whose answer lists its tool calls. */
   listedSteps: Set<number>
   /** Spans by trace and id, and threads by agent. */
   spans: Map<string, KnownSpan>
   lanes: Map<string, number>
-  /** Calls by trace and id of the rows that told of them, and by the parent that those name. */
+  /** Calls by the trace and id of their rows, and by the parent named in those rows. */
   callsBySpan: Map<string, number>
   callsByParent: Map<string, number>
-  /** Declared tools by the text that declared them. */
+  /** Declared tools by the JSON text that declared them. */
   declared: DeclaredMemo
-  /** Characters of texts that are held, heads aside. */
+  /** Characters of all texts kept, heads excluded. */
   chars: number
 }
 
-/** Bounds of a run; what is beyond them is left out, and said. */
+/** Limits of a run; parts beyond them are left out and listed in `left_out`. */
 export const bounds = {
   calls_max: 20_000,
   messages_max: 100_000,
   tools_max: 50_000,
-  /** Results of calls without a history, those that no call asked for included. */
-  brought_max: 100_000,
-  /** Characters of all texts together, about; from there on each is cut to `lateText_chars_max`. */
+  /** Results in calls without a history, including results that no call asked for. */
+  resultCounts_max: 100_000,
+  /** Approximate characters of all texts; later texts are cut to `lateText_chars_max`. */
   text_chars_sum_max: 16_000_000,
   lateText_chars_max: 512,
 } as const
 
-export function newState(about: RunAbout): RunState {
+/** Creates the state of an empty run. */
+export function createState(task: TaskIdentity): RunState {
   return {
-    about,
-    conversation_id: about.conversation_id,
+    task,
+    conversation_id: task.conversation_id,
     calls: [],
     messages: [],
     steps: [],
@@ -98,7 +100,7 @@ export function newState(about: RunAbout): RunState {
     usesById: new Map(),
     answeredByMessage: new Set(),
     ranWithoutId: new Map(),
-    brought: new Map(),
+    resultCounts: new Map(),
     toolRuns: new Map(),
     listedSteps: new Set(),
     spans: new Map(),
@@ -110,29 +112,33 @@ export function newState(about: RunAbout): RunState {
   }
 }
 
-/** The text as a run holds it; counted. */
-export function heldText(state: RunState, text: string): string {
+/** Returns the text as the run keeps it, and counts its characters. */
+export function holdText(state: RunState, text: string): string {
   const isLate = state.chars > bounds.text_chars_sum_max
   const chars = isLate ? bounds.lateText_chars_max : text_chars_max
   if (isLate && text.length > chars) {
-    state.left_out.add(`texts beyond ${bounds.text_chars_sum_max} characters in all are cut short`)
+    state.left_out.add(`texts beyond ${bounds.text_chars_sum_max} characters in total are cut`)
   }
   const held = copyStart(text, chars)
   state.chars += held.length
   return held
 }
 
+/** Adds an empty thread. */
 export function newThread(
   state: RunState,
-  about: Pick<Thread, 'kind' | 'parent' | 'agent_name'>,
+  origin: Pick<Thread, 'kind' | 'parent' | 'agent_name'>,
 ): GrowingThread {
-  const thread = { index: state.threads.length, ...about, steps: [], calls: [] }
+  const thread = { index: state.threads.length, ...origin, steps: [], calls: [] }
   state.threads.push(thread)
   state.lines.push({ after_user: false, open: [] })
   return thread
 }
 
-/** Adds a message and answers its index; beyond the bound it is left out, and the last one stands. */
+/**
+ * Adds a message and returns its index; beyond the limit it is left out and the last index
+ * returned.
+ */
 export function addMessage(state: RunState, message: Omit<Message, 'index'>): number {
   if (state.messages.length >= bounds.messages_max) {
     state.left_out.add(`messages beyond ${bounds.messages_max}`)
@@ -143,14 +149,14 @@ export function addMessage(state: RunState, message: Omit<Message, 'index'>): nu
   return index
 }
 
-/** What a run is so far, as a detector reads it. */
-export function runOf(state: RunState): TaskRun {
-  const { about, calls, messages, steps, tools, threads, breaks } = state
+/** Returns the run so far in the form that detectors read. */
+export function toRun(state: RunState): TaskRun {
+  const { task, calls, messages, steps, tools, threads, breaks } = state
   return {
-    project_id: about.project_id,
-    task_id: about.task_id,
+    project_id: task.project_id,
+    task_id: task.task_id,
     conversation_id: state.conversation_id,
-    content: contentOf(calls),
+    content: joinContentStates(calls),
     calls,
     messages,
     steps,
@@ -161,13 +167,13 @@ export function runOf(state: RunState): TaskRun {
   }
 }
 
-function contentOf(calls: readonly ModelCall[]): TaskRun['content'] {
+function joinContentStates(calls: readonly ModelCall[]): TaskRun['content'] {
   const first = calls[0]
   if (first === undefined) return 'none'
   return calls.every(({ content }) => content === first.content) ? first.content : 'partial'
 }
 
-/** Bytes of objects beside their texts: measured on runs of thousands of steps, rounded up. */
+/** Bytes per object without its texts: measured on runs of thousands of steps, rounded up. */
 const objectBytes = {
   call: 700,
   message: 160,
@@ -177,11 +183,11 @@ const objectBytes = {
   ofHead: 56,
   span: 220,
 }
-/** Bytes of parsed JSON and its text, for each character. */
+/** Bytes per character of parsed JSON and its text. */
 const declared_factor = 12
 
-/** The memory of a state in bytes, at most and about. Texts count as UTF-16. */
-export function bytesOf(state: RunState): number {
+/** Returns the approximate upper bound of a state's memory in bytes. Texts count as UTF-16. */
+export function countBytes(state: RunState): number {
   let bytes = 2 * state.chars
   bytes += state.calls.length * objectBytes.call
   bytes += state.messages.length * objectBytes.message
@@ -190,10 +196,21 @@ export function bytesOf(state: RunState): number {
   bytes += state.threads.length * objectBytes.thread
   bytes += (state.spans.size + state.lanes.size) * objectBytes.span
   bytes += (state.callsBySpan.size + state.callsByParent.size) * objectBytes.span
-  bytes += (state.toolRuns.size + state.brought.size) * objectBytes.span
+  bytes += (state.toolRuns.size + state.resultCounts.size) * objectBytes.span
   for (const text of state.declared.keys()) bytes += declared_factor * text.length
   for (const { raw, ids } of state.heads) {
     bytes += 2 * (raw?.length ?? 0) + ids.length * objectBytes.ofHead
   }
   return bytes
+}
+
+/**
+ * Returns the first `chars` characters without splitting a surrogate pair. The start of a long text
+ * is copied, because a slice would keep the whole text in memory.
+ */
+function copyStart(text: string, chars: number): string {
+  if (text.length <= chars) return text
+  const last = text.charCodeAt(chars - 1)
+  const isHalf = last >= 0xd800 && last <= 0xdbff
+  return Buffer.from(text.slice(0, isHalf ? chars - 1 : chars), 'utf16le').toString('utf16le')
 }

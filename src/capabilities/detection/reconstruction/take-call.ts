@@ -1,51 +1,187 @@
 import type { Observation } from '../../../model/observation.ts'
-import { agentOf, setLane, spanKey } from './agent-lanes.ts'
+import { findAgent, setLane, spanKey } from './agent-lanes.ts'
+import type { ModelCall, Step } from './contract.ts'
+import { stepSigOf } from './digests.ts'
 import { followHistory } from './follow-history.ts'
-import { callFactsOf, contentOf } from './model-call.ts'
-import type { RunState } from './run-state.ts'
-import { takeAnswer } from './take-answer.ts'
-import { takeFresh } from './take-fresh.ts'
-import { mergeTwin, twinOf } from './twin-calls.ts'
+import { getContentState, getEndTime, readCallFacts } from './model-call.ts'
+import { addMessage, holdText, type RunState } from './run-state.ts'
+import { readAnswer, takeAnswer } from './take-answer.ts'
+import { takeMessages } from './take-messages.ts'
+import { addAskedUses } from './tool-uses.ts'
 
 /**
- * Adds a model call to the run: its thread, what its history brought, and its answer. A second
- * telling of a call that is known adds to it what it did not have.
+ * Adds a model call to the run: its thread, its new messages, and its answer. A second report of a
+ * known call only fills in missing fields.
  */
 export function takeCall(state: RunState, row: Observation): void {
-  const twin = twinOf(state, row)
-  if (twin !== undefined) {
-    rememberCall(state, row, twin)
-    mergeTwin(state, row, twin)
+  const duplicate = findDuplicate(state, row)
+  if (duplicate !== undefined) {
+    rememberCall(state, row, duplicate)
+    mergeDuplicate(state, row, duplicate)
     return
   }
   const index = state.calls.length
   const followed = followHistory(state, row, index)
   const { thread } = followed
-  const facts = callFactsOf(row, contentOf(row, followed.head !== undefined), state.declared)
-  const retry_of = retryOf(state, { thread, row, is_grown: followed.fresh.length > 0 })
+  const facts = readCallFacts(
+    row,
+    getContentState(row, followed.head !== undefined),
+    state.declared,
+  )
+  const retry_of = findRetried(state, { thread, row, is_grown: followed.fresh.length > 0 })
   state.calls.push({ ...facts, index, thread, step: null, retry_of })
   rememberCall(state, row, index)
   state.threads[thread]?.calls.push(index)
-  setLane(state, agentOf(state, row).key, thread)
-  takeFresh(state, followed, row)
+  setLane(state, findAgent(state, row).key, thread)
+  takeMessages(state, followed, row)
   takeAnswer(state, followed, { row, call: index })
 }
 
 function rememberCall(state: RunState, row: Observation, index: number): void {
-  const { trace_id, observation_id, parent_observation_id: parent } = row
-  state.callsBySpan.set(spanKey(trace_id, observation_id), index)
-  if (parent !== '') state.callsByParent.set(spanKey(trace_id, parent), index)
+  const { trace_id, parent_observation_id: parent } = row
+  state.callsBySpan.set(spanKey(row), index)
+  if (parent !== '') state.callsByParent.set(spanKey({ trace_id, observation_id: parent }), index)
 }
 
-/** A failed call is made again soon. */
+/** Maximum time between a failed call and its retry. */
 const retry_ns = 600_000_000_000n
 
-/** The failed call just before in the thread, when this one asks the same. */
-function retryOf(
+/** Returns the failed call just before in the thread if this call repeats it. */
+function findRetried(
   state: RunState,
   { thread, row, is_grown }: { thread: number; row: Observation; is_grown: boolean },
 ): number | null {
   const last = state.calls[state.threads[thread]?.calls.at(-1) ?? -1]
   if (is_grown || last === undefined || last.status === 'ok') return null
   return row.start_time - last.end_time <= retry_ns ? last.index : null
+}
+
+/** Number of latest calls that are compared with a new row. */
+const recent_max = 16
+
+/**
+ * Finds the call that a row reports a second time, from another instrumentation or the proxy below
+ * it: one is the other's parent, or another source reports the same model, answer and tokens at the
+ * same time.
+ */
+function findDuplicate(state: RunState, row: Observation): number | undefined {
+  const { trace_id, parent_observation_id } = row
+  const parent = state.callsBySpan.get(spanKey({ trace_id, observation_id: parent_observation_id }))
+  if (parent !== undefined) return parent
+  const child = state.callsByParent.get(spanKey(row))
+  if (child !== undefined) return child
+  const first = Math.max(0, state.calls.length - recent_max)
+  for (let at = state.calls.length - 1; at >= first; at--) {
+    const call = state.calls[at]
+    if (call !== undefined && isDuplicate(state, call, row)) return at
+  }
+  return undefined
+}
+
+function isDuplicate(state: RunState, call: ModelCall, row: Observation): boolean {
+  if (call.trace_id !== row.trace_id || row.start_time >= call.end_time) return false
+  const span = state.spans.get(spanKey(call))
+  const isOtherSource = (span === undefined) !== (row.source === 'proxy')
+  if (!isOtherSource || getEndTime(row) > call.end_time + slack_ns) return false
+  const facts = readCallFacts(row, 'none', state.declared)
+  if (call.output_tokens === null || call.output_tokens !== facts.output_tokens) return false
+  return call.model === facts.model && call.finish_reason === facts.finish_reason
+}
+
+const slack_ns = 50_000_000n
+
+/** Fills in the fields that only the second report has. */
+function mergeDuplicate(state: RunState, row: Observation, index: number): void {
+  const call = state.calls[index]
+  if (call === undefined) return
+  const content = getContentState(row, row.input !== '')
+  const facts = readCallFacts(row, content, state.declared)
+  const merged: ModelCall = {
+    ...call,
+    status: call.status === 'ok' ? facts.status : call.status,
+    status_code: call.status_code || facts.status_code,
+    outcome: call.outcome || facts.outcome,
+    error_type: call.error_type || facts.error_type,
+    error_message: call.error_message || facts.error_message,
+    finish_reason: call.finish_reason || facts.finish_reason,
+    provider: call.provider || facts.provider,
+    model: call.model || facts.model,
+    input_tokens: call.input_tokens ?? facts.input_tokens,
+    output_tokens: call.output_tokens ?? facts.output_tokens,
+    nano_dollars: call.nano_dollars ?? facts.nano_dollars,
+    tools: call.tools ?? facts.tools,
+  }
+  state.calls[index] = merged
+  if (call.content === 'none' && content !== 'none') addContent(state, row, merged, content)
+}
+
+/** Adds thread, history and answer to a call whose first report had no content. */
+function addContent(
+  state: RunState,
+  row: Observation,
+  call: ModelCall,
+  content: ModelCall['content'],
+): void {
+  const followed = followHistory(state, row, call.index)
+  const { thread } = followed
+  moveLast(state, call, thread)
+  state.calls[call.index] = { ...call, thread, content }
+  takeMessages(state, followed, row)
+  const answer = readAnswer(row)
+  const { head } = followed
+  if (head !== undefined) {
+    head.end_time = getEndTime(row)
+    head.is_ok = row.status === 'ok'
+  }
+  const step = call.step === null ? undefined : state.steps[call.step]
+  if (answer === undefined || step === undefined) return
+  const { index } = step
+  const asking = { thread, step: index, row, is_cut: step.is_partial }
+  const tools = step.tools.length > 0 ? step.tools : addAskedUses(state, answer.calls, asking)
+  if (step.tools.length > 0) addArguments(state, step, answer.calls)
+  const text = holdText(state, answer.text || answer.refusal)
+  const line = state.lines[thread]
+  state.steps[index] = {
+    ...step,
+    thread,
+    text,
+    tools,
+    sig: stepSigOf(tools.map((tool) => state.tools[tool]?.sig ?? null)),
+    after_user: step.after_user || (line?.after_user ?? false),
+  }
+  if (line !== undefined) line.after_user = false
+  const message = addMessage(state, {
+    role: 'assistant',
+    text,
+    thread,
+    call: call.index,
+    step: index,
+  })
+  if (head !== undefined) head.answer = { message, reported: answer }
+}
+
+/** Moves a call to the thread of its history; only the last call of a thread can move. */
+function moveLast(state: RunState, call: ModelCall, thread: number): void {
+  if (call.thread === thread) return
+  const [from, to] = [state.threads[call.thread], state.threads[thread]]
+  if (from?.calls.at(-1) === call.index) from.calls.pop()
+  if (call.step !== null && from?.steps.at(-1) === call.step) from.steps.pop()
+  to?.calls.push(call.index)
+  if (call.step !== null) to?.steps.push(call.step)
+}
+
+/** Adds arguments to tool uses that were reported by name only. */
+function addArguments(
+  state: RunState,
+  step: Step,
+  calls: readonly { id: string; arguments: string; is_json: boolean; sig: string }[],
+): void {
+  for (const [at, index] of step.tools.entries()) {
+    const use = state.tools[index]
+    const call = calls.find(({ id }) => id !== '' && id === use?.tool_call_id) ?? calls[at]
+    if (use === undefined || call === undefined || use.arguments !== null) continue
+    const { is_json, sig } = call
+    const reported = { arguments: holdText(state, call.arguments), arguments_broken: !is_json, sig }
+    state.tools[index] = { ...use, ...reported }
+  }
 }

@@ -1,31 +1,30 @@
 import { parsedJson } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
-import { laneThread, spanKey, spans_max } from './agent-lanes.ts'
+import { findLaneThread, spanKey, spans_max } from './agent-lanes.ts'
 import type { ToolUse } from './contract.ts'
 import { readArguments, sigOf, stepSigOf } from './digests.ts'
-import { endOf } from './model-call.ts'
-import type { KnownRun, RunState } from './run-state.ts'
-import { heldText } from './run-state.ts'
-import { faultIn } from './tool-fault.ts'
-import { resultText } from './tool-parts.ts'
-import { addUse, msBetween, noResult, placeOf, rememberUse, toldResult } from './tool-uses.ts'
+import { getEndTime } from './model-call.ts'
+import { holdText, type KnownRun, type RunState } from './run-state.ts'
+import { findFault } from './tool-fault.ts'
+import { toResultText } from './tool-parts.ts'
+import { addUse, holdResultText, msBetween, noResult, placeOf, rememberUse } from './tool-uses.ts'
 
 type ToolRun = KnownRun & {
-  /** null: nobody tells. */
+  /** null: not reported. */
   args: string | null
   result: string | null
 }
 
 /**
- * Takes a tool that ran on an observation of its own. It answers the call with its id, or, when
- * either has no id, the call of its agent's thread that waits for a tool of its name. If the
- * agent's last step has no known output, the tool is a use that this step asked for.
+ * Adds a tool that ran in its own observation. It answers the call with its id or, if either has no
+ * id, the call in its agent's thread that waits for a tool of that name. If the agent's last step
+ * has no known output, the tool counts as a use of that step.
  */
 export function takeTool(state: RunState, row: Observation): void {
-  const run = runOf(row)
+  const run = readToolRun(row)
   if (isPartOfTool(state, row, run)) return
-  const thread = laneThread(state, row)
-  const index = waitingFor(state, run, thread)
+  const thread = findLaneThread(state, row)
+  const index = findWaitingUse(state, run, thread)
   if (index === undefined) {
     addRun(state, run, { thread, row })
     return
@@ -37,56 +36,58 @@ export function takeTool(state: RunState, row: Observation): void {
     if (at !== -1) line.open.splice(at, 1)
   }
   const isNew = use.arguments === null
-  const args = isNew ? argumentsOf(state, run) : undefined
+  const args = isNew ? holdArguments(state, run) : undefined
   if (use.tool_call_id === '') rememberRun(state, run, index)
-  state.tools[index] = { ...use, ...args, ...ranOn(state, run, row), orphan: null }
-  if (isNew && use.step !== null) tellStep(state, use.step)
+  state.tools[index] = { ...use, ...args, ...toRanUse(state, run, row), orphan: null }
+  if (isNew && use.step !== null) updateStepSig(state, use.step)
 }
 
-function runOf(row: Observation): ToolRun {
+function readToolRun(row: Observation): ToolRun {
   const [call] = row.tool_calls
-  const [told] = row.tool_results
+  const [reported] = row.tool_results
   const name = call?.name || row.attributes['gen_ai.tool.name'] || row.name.replace(prefix, '')
-  const args = wholeArguments(call?.arguments ?? '', row.input)
-  const output = row.output || told?.content || ''
+  const args = pickWholeArguments(call?.arguments ?? '', row.input)
+  const output = row.output || reported?.content || ''
   return {
-    id: call?.id || told?.tool_call_id || '',
+    id: call?.id || reported?.tool_call_id || '',
     name,
     args: args === '' ? null : args,
-    result: output === '' ? null : plainResult(output),
+    result: output === '' ? null : unwrapResult(output),
   }
 }
 
-/** Returns the whole arguments: a stored call may be cut, the input of its tool's span is not. */
-function wholeArguments(beginning: string, input: string): string {
+/** Returns the uncut arguments: a stored call can be cut, the input of the tool's span is not. */
+function pickWholeArguments(beginning: string, input: string): string {
   return input.startsWith(beginning) ? input : beginning
 }
 
 const prefix = /^(?:execute_tool|tools\/call|running tool:?) /
 
-/** Instrumentations write texts and parts as JSON. */
-function plainResult(output: string): string {
+/** Unwraps a result that an instrumentation encoded as JSON. */
+function unwrapResult(output: string): string {
   const first = output[0]
   if (first !== '"' && first !== '[') return output
   const value = parsedJson(output)
-  return value === undefined ? output : resultText(value)
+  return value === undefined ? output : toResultText(value)
 }
 
 /**
- * Tells whether a run is part of the one above it: two instrumentations record the same run, such
- * as an agent's and that of the protocol below it.
+ * Tells whether a run is part of the run above it: two instrumentations recorded the same run, such
+ * as the agent's and that of the protocol below.
  */
 function isPartOfTool(state: RunState, row: Observation, { id, name }: ToolRun): boolean {
   const { toolRuns } = state
-  const outer = toolRuns.get(spanKey(row.trace_id, row.parent_observation_id))
+  const outer = toolRuns.get(
+    spanKey({ trace_id: row.trace_id, observation_id: row.parent_observation_id }),
+  )
   if (toolRuns.size < spans_max) {
-    toolRuns.set(spanKey(row.trace_id, row.observation_id), { id, name })
+    toolRuns.set(spanKey(row), { id, name })
   }
   if (outer === undefined) return false
   return id === '' || outer.id === '' ? outer.name === name : outer.id === id
 }
 
-/** Remembers the run of a call without an id, for the message that brings its result later. */
+/** Remembers the run of a call without an id until a message brings its result. */
 function rememberRun(state: RunState, { id, name }: ToolRun, index: number): void {
   if (id !== '') {
     rememberUse(state, id, index)
@@ -97,7 +98,7 @@ function rememberRun(state: RunState, { id, name }: ToolRun, index: number): voi
   else ran.push(index)
 }
 
-function waitingFor(state: RunState, run: ToolRun, thread: number): number | undefined {
+function findWaitingUse(state: RunState, run: ToolRun, thread: number): number | undefined {
   const uses = run.id === '' ? [] : (state.usesById.get(run.id) ?? [])
   const asked = uses.findLast((index) => state.tools[index]?.is_answered === false)
   if (asked !== undefined) return asked
@@ -110,30 +111,30 @@ function waitingFor(state: RunState, run: ToolRun, thread: number): number | und
   return named.find((index) => state.tools[index]?.sig === sig) ?? named[0]
 }
 
-function argumentsOf(
+function holdArguments(
   state: RunState,
   { name, args }: ToolRun,
 ): Pick<ToolUse, 'arguments' | 'arguments_broken' | 'sig'> {
   if (args === null) return { arguments: null, arguments_broken: false, sig: null }
   const { canonical, is_json } = readArguments(args)
   const sig = sigOf(name, canonical)
-  return { arguments: heldText(state, args), arguments_broken: !is_json && args[0] === '{', sig }
+  return { arguments: holdText(state, args), arguments_broken: !is_json && args[0] === '{', sig }
 }
 
-function ranOn(state: RunState, run: ToolRun, row: Observation): Partial<ToolUse> {
+function toRanUse(state: RunState, run: ToolRun, row: Observation): Partial<ToolUse> {
   const span_error = row.status === 'error' ? `${row.error_type}: ${row.error_message}` : undefined
-  const about = { tool: run.name, arguments: run.args ?? '', is_error: undefined, span_error }
+  const facts = { tool: run.name, arguments: run.args ?? '', is_error: undefined, span_error }
   return {
-    ...(run.result === null ? {} : toldResult(state, run.result)),
+    ...(run.result === null ? {} : holdResultText(state, run.result)),
     is_answered: true,
-    fault: faultIn(run.result ?? '', about),
-    answered_at: endOf(row),
-    latency_ms: msBetween(row.start_time, endOf(row)),
+    fault: findFault(run.result ?? '', facts),
+    answered_at: getEndTime(row),
+    latency_ms: msBetween(row.start_time, getEndTime(row)),
     answered_by: placeOf(row),
   }
 }
 
-/** A run that nobody is known to have asked for. */
+/** Adds a run that no known call asked for. */
 function addRun(
   state: RunState,
   run: ToolRun,
@@ -147,25 +148,21 @@ function addRun(
     name: run.name,
     thread,
     step: isUntold ? last.index : null,
-    ...argumentsOf(state, run),
+    ...holdArguments(state, run),
     ...noResult,
-    ...ranOn(state, run, row),
+    ...toRanUse(state, run, row),
     asked_at: call?.end_time ?? row.start_time,
-    asked_by: call === undefined ? placeOf(row) : { ...placeOf(row), ...placeOfCall(call) },
+    asked_by: call === undefined ? placeOf(row) : { ...placeOf(row), ...placeOf(call) },
     asked_from: call?.start_time ?? row.start_time,
   })
   if (index !== undefined && run.id === '') rememberRun(state, run, index)
   if (index === undefined || !isUntold) return
   state.steps[last.index] = { ...last, tools: [...last.tools, index] }
-  tellStep(state, last.index)
+  updateStepSig(state, last.index)
 }
 
-function placeOfCall({ trace_id, observation_id }: { trace_id: string; observation_id: string }) {
-  return { trace_id, observation_id }
-}
-
-/** What a step asked for is known better now. */
-function tellStep(state: RunState, index: number): void {
+/** Updates a step's digest after the arguments of its tools became known. */
+function updateStepSig(state: RunState, index: number): void {
   const step = state.steps[index]
   if (step === undefined) return
   const sig = stepSigOf(step.tools.map((tool) => state.tools[tool]?.sig ?? null))

@@ -1,32 +1,30 @@
 import type { ToolFault } from './contract.ts'
-import { isOutageText } from './outage.ts'
-import type { ToolKind } from './tool-kind.ts'
 
-/** How a tool failed, by the shape of a result that is text; see `faultIn`. */
-export function textFault(text: string, kind: ToolKind): ToolFault | null {
+/** Finds the failure of a tool by the shape of its text result; see `findFault`. */
+export function findTextFault(text: string, kind: ToolKind): ToolFault | null {
   const head = text.slice(0, end_chars_max)
   const tail = text.length > end_chars_max ? text.slice(-end_chars_max) : head
-  const exit = exitCodeIn(head, tail)
+  const exit = findExitCode(head, tail)
   if (exit === 0) return null
-  if (exit !== undefined) return exitFault(exit, tail)
-  if (wrapped.test(head)) return faultOf(head)
-  if (kind !== 'reader' && endsInTraceback(text, tail)) return faultOf(lastLine(tail))
+  if (exit !== undefined) return toExitFault(exit, tail)
+  if (wrapped.test(head)) return toTextFault(head)
+  if (kind !== 'reader' && endsInTraceback(text, tail)) return toTextFault(getLastLine(tail))
   if (text.length > message_chars_max) return null
   const message = head.trim()
   const lines = message.split('\n', lines_max + 1).length
   if (lines > (kind === 'reader' ? readerLines_max : lines_max)) return null
-  return beginsAsError(message) ? faultOf(message.slice(0, headline_chars_max)) : null
+  return beginsAsError(message) ? toTextFault(message.slice(0, headline_chars_max)) : null
 }
 
-/** Exit codes and tracebacks stand at the ends of a text. */
+/** Exit codes and tracebacks are at the start or end of a text. */
 const end_chars_max = 2_000
-/** Error messages are short; what is longer quotes something. */
+/** Error messages are short; longer texts quote something. */
 const message_chars_max = 4_000
 const lines_max = 40
 const readerLines_max = 3
 const headline_chars_max = 400
 
-function faultOf(text: string): ToolFault {
+function toTextFault(text: string): ToolFault {
   return isOutageText(text) ? 'outage' : 'error'
 }
 
@@ -35,8 +33,8 @@ const exitAtStart =
 const exitInLine =
   /^\s*[[(<]?(?:the )?(?:command |process |program |script )?(?:failed |exited |finished |completed |returned )?(?:with )?(?:a )?(?:non-zero )?(?:exit|return)[ _-]?(?:code|status)?[ :=>]{1,3}(\d{1,3})[\])<.]?(?:\/?[a-z_]{0,12}>)?\s*$/i
 
-/** Of the first line, else of one of the last three. */
-function exitCodeIn(head: string, tail: string): number | undefined {
+/** Reads the exit code from the first line or one of the last three. */
+function findExitCode(head: string, tail: string): number | undefined {
   const first = exitAtStart.exec(head.trimStart().split('\n', 1)[0] ?? '')
   if (first?.[1] !== undefined) return Number(first[1])
   for (const line of tail.trimEnd().split('\n').slice(-3)) {
@@ -46,28 +44,28 @@ function exitCodeIn(head: string, tail: string): number | undefined {
   return undefined
 }
 
-/** `grep` without a hit ends with 1 and says nothing. */
-function exitFault(exit: number, tail: string): ToolFault | null {
+/** An exit code of 1 without a message is `grep` without a match. */
+function toExitFault(exit: number, tail: string): ToolFault | null {
   const said = tail.split('\n').filter((line) => line.trim() !== '' && !exitAtStart.test(line))
   const words = said.filter((line) => !emptyOutput.test(line))
   if (exit === 1 && words.length === 0) return null
   if (exit === 124) return 'outage'
-  return faultOf(words.slice(-2).join('\n').slice(-headline_chars_max))
+  return toTextFault(words.slice(-2).join('\n').slice(-headline_chars_max))
 }
 
 const emptyOutput =
   /^\s*[[(<]?(?:stdout|stderr|output|no output|empty)\b[^a-z]{0,10}(?:output)?[\])>]?\s*$/i
 
-/** What SDKs of agents put around the error of a tool. */
+/** Wrappers that agent SDKs put around a tool's error. */
 const wrapped = /^\s*<(?:tool_use_error|error|tool_error)>|^\s*\[(?:tool )?error\]/i
 
 const errorLine = /^(?:[A-Za-z_][\w.]{0,100})?(?:Error|Exception|Exit|Interrupt|Panic)\b(?::|$)/
 const traceStart =
   /^(?:Traceback \(most recent call last\):|Exception in thread "|panic: |Uncaught )/m
 
-/** An interpreter's last words; a text that goes on behind a traceback quotes it. */
+/** Tells whether a text ends in a traceback; a text that continues after one only quotes it. */
 function endsInTraceback(text: string, tail: string): boolean {
-  const last = lastLine(tail)
+  const last = getLastLine(tail)
   if (!errorLine.test(last) && !/^\s+at /.test(last) && !/^exit status \d/.test(last)) return false
   const begin = text.slice(-trace_chars_max)
   return traceStart.test(begin) || traceStart.test(text.slice(0, end_chars_max))
@@ -75,11 +73,11 @@ function endsInTraceback(text: string, tail: string): boolean {
 
 const trace_chars_max = 16_384
 
-function lastLine(text: string): string {
+function getLastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? ''
 }
 
-/** As error messages begin: a name of an error and a colon, or the words of tools and shells. */
+/** Openings of error messages: the name of an error and a colon, or phrases of tools and shells. */
 const beginnings = [
   /^(?:the )?(?:tool |execution |runtime |internal |unexpected |fatal |http |api |request )?error(?: code)?\s?(?:\(?\d{3}\)?)?\s?:(?!\s*(?:none|null|0|no|false|nil|n\/a)\s*(?:$|[.,;\n]))/i,
   /^[A-Za-z_][\w.]{0,80}(?:Error|Exception|Failure)(?: \[[A-Z_]{2,40}\])?\s?:(?!:)/,
@@ -103,4 +101,79 @@ const beginnings = [
 function beginsAsError(message: string): boolean {
   const start = message.slice(0, headline_chars_max)
   return beginnings.some((beginning) => beginning.test(start))
+}
+
+/**
+ * Tells whether an error text describes an outage: too many requests, a server failure, a time-out,
+ * a failed connection.
+ */
+export function isOutageText(text: string): boolean {
+  return outageWords.test(text)
+}
+
+/** 408, 425, 429 and 5xx, except 501 and 505, which a retry does not change. */
+export function isOutageStatus(status: number): boolean {
+  if (status === 408 || status === 425 || status === 429) return true
+  return status >= 500 && status < 600 && status !== 501 && status !== 505
+}
+
+const outageWords = new RegExp(
+  [
+    String.raw`\b(?:status|code|http|error|http/[12](?:\.[01])?)["']?[ :=(]{1,4}(?:code["']?[ :=]{1,3})?(?:408|425|429|500|502|503|504|520|521|522|523|524|529)\b`,
+    String.raw`^\s*(?:429|500|502|503|504|529)\b`,
+    'too many requests|rate[- _]?limit(?:ed|s)?(?: exceeded| reached)?|quota exceeded',
+    'service (?:is )?(?:temporarily )?unavailable|bad gateway|gateway time-?out',
+    'internal server error|temporarily unavailable|overloaded(?:_error)?',
+    String.raw`timed? ?out|\btimeout(?:error)?\b|deadline exceeded`,
+    String.raw`\be(?:timedout|connrefused|connreset|hostunreach|netunreach|ai_again|pipe)\b|\benotfound\b`,
+    String.raw`connection (?:was )?(?:refused|reset|aborted|closed|error|failed|lost)|\bconnection ?error\b`,
+    'socket hang up|network (?:is )?unreachable|no route to host|could not resolve host',
+    'temporary failure in name resolution|name or service not known|fetch failed',
+  ].join('|'),
+  'i',
+)
+
+/**
+ * How to read a tool's result: a `reader` quotes other texts (files, logs, pages, search results),
+ * so its words say nothing about its outcome; a `shell` reports its outcome as an exit code.
+ */
+export type ToolKind = 'reader' | 'shell' | 'other'
+
+/** Reads the kind from the tool's name, and for a shell from the first command in its arguments. */
+export function toolKindOf(tool: string, args: string): ToolKind {
+  const words = tool
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+  if (words.some((word) => shellWords.has(word))) return readsOnly(args) ? 'reader' : 'shell'
+  return words.some((word) => readerWords.has(word)) ? 'reader' : 'other'
+}
+
+const shellWords = new Set(['bash', 'shell', 'sh', 'exec', 'execute', 'terminal', 'command', 'cmd'])
+const readerWords = new Set([
+  'read',
+  'cat',
+  'view',
+  'open',
+  'grep',
+  'search',
+  'find',
+  'fetch',
+  'browse',
+  'log',
+  'logs',
+  'tail',
+  'show',
+  'diff',
+  'scrape',
+  'retrieve',
+  'history',
+])
+
+/** Commands that print existing texts, as the first word of the command. */
+const readingCommand =
+  /^\s*\{?\s*(?:"(?:command|cmd|script|input|code)"\s*:\s*)?\[?"?\s*(?:sudo )?(?:cat|tail|head|less|more|grep|rg|ag|sed -n|awk|journalctl|dmesg|git (?:log|show|diff|blame|grep)|kubectl logs|docker logs|find)\b/
+
+function readsOnly(args: string): boolean {
+  return readingCommand.test(args.slice(0, 200))
 }

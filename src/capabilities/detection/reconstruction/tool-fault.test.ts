@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { type FaultAbout, faultIn } from './tool-fault.ts'
+import { findFault, type UseFacts } from './tool-fault.ts'
 
 const silent = { tool: 'do_it', arguments: '{}', is_error: undefined, span_error: undefined }
 
-function fault(text: string, about: Partial<FaultAbout> = {}) {
-  return faultIn(text, { ...silent, ...about })
+function fault(text: string, about: Partial<UseFacts> = {}) {
+  return findFault(text, { ...silent, ...about })
 }
 
-describe('the word of whoever ran the tool counts first', () => {
+describe('an explicit outcome counts first', () => {
   test('is_error and the status of a span', () => {
     expect(fault('no such key', { is_error: true })).toBe('error')
     expect(fault('rate limit exceeded', { is_error: true })).toBe('outage')
     expect(fault('fine', { span_error: 'ValueError' })).toBe('error')
     expect(fault('', { span_error: 'ConnectionError: connection refused' })).toBe('outage')
   })
-  test('a result that is told to be none is none', () => {
+  test('an explicit success overrides the text', () => {
     expect(fault('Error: this is what the file says', { is_error: false })).toBeNull()
   })
 })
@@ -66,10 +66,10 @@ describe('outages', () => {
   })
 })
 
-describe('results that only speak of errors', () => {
+describe('results that only mention errors', () => {
   test.each([
     ['a log', 'read_file', '10:00 INFO start\n10:01 ERROR: could not connect\n10:02 INFO retried'],
-    ['a log that begins with one', 'get_logs', 'ERROR: x failed\nINFO ok\nINFO ok\nINFO ok'],
+    ['a log that starts with an error', 'get_logs', 'ERROR: x failed\nINFO ok\nINFO ok\nINFO ok'],
     ['a source file', 'read_file', 'class AppError extends Error {}\nthrow new AppError("x")'],
     ['a grep hit', 'grep', 'src/a.ts:12: throw new Error("no")'],
     ['a failed job as data', 'get_job', '{"id":7,"state":"failed","error":"out of memory"}'],
@@ -98,7 +98,7 @@ describe('results that only speak of errors', () => {
   })
 })
 
-test('long texts of one kind of character are read quickly and are none', () => {
+test('long texts of one kind of character are read quickly, without a fault', () => {
   for (const char of [' ', 'a', '\n', '{', '[', 'Error', '0']) {
     expect(fault(char.repeat(400_000))).toBeNull()
   }

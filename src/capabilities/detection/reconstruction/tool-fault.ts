@@ -1,51 +1,55 @@
 import { itemsOf, type JsonObject, objectFrom, parsedJson } from '../../../kernel/json-values.ts'
 import type { ToolFault } from './contract.ts'
-import { isOutageStatus, isOutageText } from './outage.ts'
-import { textFault } from './text-fault.ts'
-import { type ToolKind, toolKindOf } from './tool-kind.ts'
+import {
+  findTextFault,
+  isOutageStatus,
+  isOutageText,
+  type ToolKind,
+  toolKindOf,
+} from './text-fault.ts'
 
-/** What is known of a tool's use beside the text of its result. */
-export type FaultAbout = {
+/** Facts of a tool use beside its result. */
+export type UseFacts = {
   tool: string
-  /** What the model wrote; '' when nobody knows. */
+  /** Arguments as the model wrote them; '' if unknown. */
   arguments: string
-  /** The message's own word (`is_error`), where it has one. */
+  /** The message's `is_error`, if it has one. */
   is_error: boolean | undefined
-  /** The error of the tool's own span: its type and message; undefined when it ended well. */
+  /** Type and message of the error of the tool's own span; undefined if it succeeded. */
   span_error: string | undefined
 }
 
 /**
- * Whether a tool failed: `outage` when something it needs did not answer (429, 5xx, time-outs,
- * connection errors), else `error`; null when it went well or nobody can tell.
+ * Finds the failure of a tool: `outage` if a dependency did not answer (429, 5xx, time-outs,
+ * connection errors), otherwise `error`; null if it succeeded or the outcome is unknown.
  *
- * The word of whoever ran the tool counts first. Else the result must have the *shape* of an error:
- * an object that is nothing but an error's envelope, an exit code, a traceback as its end, a text
- * that begins as error messages do. A text that merely contains the word, as a log, a source file
- * or a list of failed jobs does, is a result like any other.
+ * An explicit error flag or span error decides first. Otherwise the result must have the *shape* of
+ * an error: an object that is only an error envelope, an exit code, a traceback at the end, or the
+ * opening of an error message. A text that merely contains the word, such as a log, a source file
+ * or a list of failed jobs, is an ordinary result.
  */
-export function faultIn(text: string, about: FaultAbout): ToolFault | null {
-  if (about.span_error !== undefined) return faultOf(`${about.span_error}\n${text}`)
-  if (about.is_error === false) return null
-  if (about.is_error === true) return faultOf(text)
+export function findFault(text: string, use: UseFacts): ToolFault | null {
+  if (use.span_error !== undefined) return toFault(`${use.span_error}\n${text}`)
+  if (use.is_error === false) return null
+  if (use.is_error === true) return toFault(text)
   const first = text.trimStart()[0]
-  const kind = toolKindOf(about.tool, about.arguments)
+  const kind = toolKindOf(use.tool, use.arguments)
   if (first === '{' && text.length <= envelope_chars_max) {
     const object = objectFrom(parsedJson(text))
-    if (object !== undefined) return objectFault(object, kind)
+    if (object !== undefined) return findObjectFault(object, kind)
   }
-  return textFault(text, kind)
+  return findTextFault(text, kind)
 }
 
 /** Longer objects are data. */
 const envelope_chars_max = 65_536
 const headline_chars_max = 1_000
 
-function faultOf(text: string): ToolFault {
+function toFault(text: string): ToolFault {
   return isOutageText(text.slice(0, headline_chars_max)) ? 'outage' : 'error'
 }
 
-/** Keys that an error's envelope has; beside others, `error` is a field of what was asked for. */
+/** Keys of an error envelope; among other keys, `error` is a field of the requested data. */
 const envelopeKeys = new Set([
   'error',
   'errors',
@@ -96,12 +100,12 @@ const envelopeKeys = new Set([
 /** https://www.jsonrpc.org/specification#response_object */
 const rpcKeys = new Set(['jsonrpc', 'id'])
 
-function objectFault(object: JsonObject, kind: ToolKind): ToolFault | null {
+function findObjectFault(object: JsonObject, kind: ToolKind): ToolFault | null {
   const keys = new Map(Object.entries(object).map(([key, value]) => [plain(key), value]))
   const said = keys.get('iserror')
-  if (said === true) return faultOf(wordsOf(keys))
+  if (said === true) return toFault(wordsOf(keys))
   const exit = keys.get('exitcode') ?? keys.get('returncode') ?? keys.get('exitstatus')
-  if (typeof exit === 'number') return exit === 0 ? null : exitFault(exit, keys)
+  if (typeof exit === 'number') return exit === 0 ? null : toExitFault(exit, keys)
   const isRpc = keys.has('jsonrpc')
   const isEnvelope = [...keys.keys()].every(
     (key) => envelopeKeys.has(key) || (isRpc && rpcKeys.has(key)),
@@ -109,7 +113,7 @@ function objectFault(object: JsonObject, kind: ToolKind): ToolFault | null {
   if (!isEnvelope || hasData(keys)) return null
   const status = statusOf(keys)
   const failed =
-    isSaid(keys.get('error')) ||
+    isGiven(keys.get('error')) ||
     itemsOf(keys.get('errors')).length > 0 ||
     keys.get('success') === false ||
     keys.get('ok') === false ||
@@ -117,28 +121,28 @@ function objectFault(object: JsonObject, kind: ToolKind): ToolFault | null {
     (kind !== 'reader' && keys.get('status') === 'error') ||
     isProblemDocument(keys)
   if (!failed) return null
-  return isOutageStatus(status) ? 'outage' : faultOf(wordsOf(keys))
+  return isOutageStatus(status) ? 'outage' : toFault(wordsOf(keys))
 }
 
 function plain(key: string): string {
   return key.replaceAll(/[-_]/g, '').toLowerCase()
 }
 
-/** What came with it is a result, partial or not. */
+/** Tells whether the envelope also carries a result, complete or partial. */
 function hasData(keys: ReadonlyMap<string, unknown>): boolean {
-  return ['data', 'result', 'output', 'content'].some((key) => isSaid(keys.get(key)))
+  return ['data', 'result', 'output', 'content'].some((key) => isGiven(keys.get(key)))
 }
 
 const nothing = new Set<unknown>([undefined, null, false, '', 0, 'none', 'null', 'None', 'false'])
 
-function isSaid(value: unknown): boolean {
+function isGiven(value: unknown): boolean {
   if (nothing.has(value)) return false
   if (Array.isArray(value)) return value.length > 0
   const object = objectFrom(value)
   return object === undefined || Object.keys(object).length > 0
 }
 
-/** RFC 9457: a type, a title and a status of an error. */
+/** Recognises a problem document (RFC 9457): type, title and an error status. */
 function isProblemDocument(keys: ReadonlyMap<string, unknown>): boolean {
   return keys.has('title') && keys.has('type') && statusOf(keys) >= 400
 }
@@ -158,21 +162,21 @@ const wordKeys = ['error', 'errors', 'message', 'msg', 'detail', 'details', 'rea
 function wordsOf(keys: ReadonlyMap<string, unknown>): string {
   return wordKeys
     .map((key) => keys.get(key))
-    .filter(isSaid)
+    .filter(isGiven)
     .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
     .join('\n')
 }
 
-/** `grep` without a hit and `diff` with one end with 1 and say nothing on stderr. */
-function exitFault(exit: number, keys: ReadonlyMap<string, unknown>): ToolFault | null {
+/** An exit code of 1 without stderr is `grep` without a match or `diff` with one. */
+function toExitFault(exit: number, keys: ReadonlyMap<string, unknown>): ToolFault | null {
   const stderr = keys.get('stderr') ?? keys.get('error')
-  const told = isSaid(stderr)
+  const reported = isGiven(stderr)
     ? String(stderr)
-    : lastLineOf(keys.get('stdout') ?? keys.get('output'))
-  if (exit === 1 && told === '') return null
-  return exit === 124 ? 'outage' : faultOf(told)
+    : getLastLine(keys.get('stdout') ?? keys.get('output'))
+  if (exit === 1 && reported === '') return null
+  return exit === 124 ? 'outage' : toFault(reported)
 }
 
-function lastLineOf(value: unknown): string {
+function getLastLine(value: unknown): string {
   return typeof value === 'string' ? (value.trimEnd().split('\n').at(-1) ?? '') : ''
 }

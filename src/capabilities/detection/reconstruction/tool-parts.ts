@@ -1,11 +1,11 @@
 import { type JsonObject, jsonText, objectFrom } from '../../../kernel/json-values.ts'
 import { readArguments, sigOf } from './digests.ts'
 
-/** A call of a tool as a message tells it. */
-export type ToldCall = {
+/** A tool call in a message. */
+export type HistoryCall = {
   id: string
   name: string
-  /** The text of its arguments, as it was written or as JSON of what was told. */
+  /** Arguments as text: as written, or serialised from JSON. */
   arguments: string
   is_json: boolean
   sig: string
@@ -20,21 +20,21 @@ const callTypes = new Set([
   'custom_tool_call',
 ])
 
-/** Tells whether a part of a message, or an item in its place, is a call of a tool. */
+/** Tells whether a part of a message, or an item in its place, is a tool call. */
 export function isCallPart(part: unknown): boolean {
   const object = objectFrom(part)
   if (object === undefined) return false
   const type = object['type']
   if (typeof type === 'string') return callTypes.has(type)
-  return untypedCall(object) !== undefined && !object['role']
+  return findUntypedCall(object) !== undefined && !object['role']
 }
 
-/** Gemini's and Bedrock's parts have no type: a key of theirs says what they are. */
-function untypedCall(part: JsonObject): JsonObject | undefined {
+/** Finds the call in an untyped part of Gemini or Bedrock, which is marked by its key. */
+function findUntypedCall(part: JsonObject): JsonObject | undefined {
   return objectFrom(part['functionCall'] ?? part['function_call'] ?? part['toolUse'])
 }
 
-function untypedResult(part: JsonObject): JsonObject | undefined {
+function findUntypedResult(part: JsonObject): JsonObject | undefined {
   return objectFrom(part['functionResponse'] ?? part['function_response'] ?? part['toolResult'])
 }
 
@@ -46,62 +46,64 @@ const resultTypes = new Set([
   'custom_tool_call_output',
 ])
 
-/** Tells whether a part of a message, or an item in its place, is the result of a tool. */
+/** Tells whether a part of a message, or an item in its place, is a tool result. */
 export function isResultPart(part: unknown): boolean {
   const object = objectFrom(part)
   if (object === undefined) return false
   const type = object['type']
   if (typeof type === 'string') return resultTypes.has(type)
-  return untypedResult(object) !== undefined
+  return findUntypedResult(object) !== undefined
 }
 
-/** A call of whatever convention; undefined when it names no tool. */
-export function callIn(part: unknown): ToldCall | undefined {
+/** Reads a tool call of any convention; undefined without a tool name. */
+export function readCall(part: unknown): HistoryCall | undefined {
   const item = objectFrom(part)
   if (item === undefined) return undefined
   const called =
-    objectFrom(item['function']) ?? objectFrom(item['custom']) ?? untypedCall(item) ?? item
-  const name = textOf(called['name'] ?? item['toolName'])
+    objectFrom(item['function']) ?? objectFrom(item['custom']) ?? findUntypedCall(item) ?? item
+  const name = toText(called['name'] ?? item['toolName'])
   if (name === '') return undefined
   const own = called['id'] ?? called['toolUseId']
-  const id = textOf(item['call_id'] ?? item['id'] ?? item['toolCallId'] ?? own)
-  return toldCall(id, name, argumentsIn(called, item))
+  const id = toText(item['call_id'] ?? item['id'] ?? item['toolCallId'] ?? own)
+  return toHistoryCall(id, name, readArgumentText(called, item))
 }
 
-/** Longer names and ids are nobody's. */
+/** Maximum characters of names and ids; longer ones are cut. */
 const name_chars_max = 256
 
-/** A call of these words. */
-export function toldCall(id: string, name: string, args: string): ToldCall {
+/** Creates a call from its id, name and arguments. */
+export function toHistoryCall(id: string, name: string, args: string): HistoryCall {
   const short = name.slice(0, name_chars_max)
-  const { is_json, sig } = signed(short, args)
+  const { is_json, sig } = signCall(short, args)
   return { id: id.slice(0, name_chars_max), name: short, arguments: args, is_json, sig }
 }
 
-type Signed = Pick<ToldCall, 'is_json' | 'sig'>
+type Signature = Pick<HistoryCall, 'is_json' | 'sig'>
 
-/** What the last calls came to: a history that is not sent as it was brings all of them again. */
-const memo = new Map<string, Signed>()
+/**
+ * Cached signatures of calls: a history that is not sent unchanged contains all its calls again.
+ */
+const memo = new Map<string, Signature>()
 const memo_max = 4_096
 const memo_chars_max = 1_024
 
-function signed(name: string, args: string): Signed {
-  if (args.length > memo_chars_max) return newlySigned(name, args)
+function signCall(name: string, args: string): Signature {
+  if (args.length > memo_chars_max) return computeSignature(name, args)
   const key = `${name}\n${args}`
   const known = memo.get(key)
   if (known !== undefined) return known
   if (memo.size >= memo_max) memo.clear()
-  const made = newlySigned(name, args)
+  const made = computeSignature(name, args)
   memo.set(key, made)
   return made
 }
 
-function newlySigned(name: string, args: string): Signed {
+function computeSignature(name: string, args: string): Signature {
   const { canonical, is_json } = readArguments(args)
   return { is_json, sig: sigOf(name, canonical) }
 }
 
-function argumentsIn(called: JsonObject, item: JsonObject): string {
+function readArgumentText(called: JsonObject, item: JsonObject): string {
   const given =
     called['arguments'] ??
     called['args'] ??
@@ -113,15 +115,15 @@ function argumentsIn(called: JsonObject, item: JsonObject): string {
   return typeof given === 'string' ? given : jsonText(given)
 }
 
-/** The result in a part or in a message of a tool. */
-export function resultIn(part: unknown): {
+/** Reads the result from a part or from a tool message. */
+export function readResult(part: unknown): {
   text: string
   tool_call_id: string
   tool_name: string
   is_error: boolean | undefined
 } {
   const item = objectFrom(part) ?? {}
-  const response = untypedResult(item)
+  const response = findUntypedResult(item)
   const id =
     item['tool_call_id'] ??
     item['toolCallId'] ??
@@ -139,17 +141,17 @@ export function resultIn(part: unknown): {
     response?.['response'] ??
     response?.['content']
   const failed =
-    item['is_error'] ?? item['isError'] ?? wrappedFailure(content) ?? failedStatus(response)
+    item['is_error'] ?? item['isError'] ?? readWrappedFailure(content) ?? readFailedStatus(response)
   return {
-    text: resultText(content),
-    tool_call_id: textOf(id).slice(0, name_chars_max),
-    tool_name: textOf(name).slice(0, name_chars_max),
+    text: toResultText(content),
+    tool_call_id: toText(id).slice(0, name_chars_max),
+    tool_name: toText(name).slice(0, name_chars_max),
     is_error: typeof failed === 'boolean' ? failed : undefined,
   }
 }
 
-/** The AI SDK says of each result what it is: `{"type":"error-text","value":…}`. */
-function wrappedFailure(content: unknown): boolean | undefined {
+/** Reads the outcome that the AI SDK puts around a result: `{"type":"error-text","value":…}`. */
+function readWrappedFailure(content: unknown): boolean | undefined {
   const object = objectFrom(content)
   const failed = object?.['isError'] ?? object?.['is_error']
   if (typeof failed === 'boolean') return failed
@@ -157,15 +159,15 @@ function wrappedFailure(content: unknown): boolean | undefined {
   return type === 'error-text' || type === 'error-json' ? true : undefined
 }
 
-/** Bedrock says of each result how it ended. */
-function failedStatus(result: JsonObject | undefined): boolean | undefined {
+/** Reads the outcome that Bedrock gives with each result. */
+function readFailedStatus(result: JsonObject | undefined): boolean | undefined {
   const status = result?.['status']
   return status === 'error' || status === 'success' ? status === 'error' : undefined
 }
 
-/** A result as text: texts of its parts joined, else its JSON. */
-export function resultText(told: unknown): string {
-  const content = withoutWrapper(told)
+/** Returns a result as text: the joined texts of its parts, otherwise its JSON. */
+export function toResultText(reported: unknown): string {
+  const content = unwrapContent(reported)
   if (typeof content === 'string') return content
   if (content === undefined || content === null) return ''
   const parts = Array.isArray(content) ? content : objectFrom(content)?.['content']
@@ -176,12 +178,12 @@ export function resultText(told: unknown): string {
   return jsonText(content)
 }
 
-function withoutWrapper(content: unknown): unknown {
+function unwrapContent(content: unknown): unknown {
   const object = objectFrom(content)
   if (object === undefined || typeof object['type'] !== 'string') return content
   return object['value'] ?? content
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? `${value}` : ''
 }

@@ -1,28 +1,36 @@
 import type { Observation } from '../../../model/observation.ts'
 import type { Place, ToolUse } from './contract.ts'
-import { digestOf } from './digests.ts'
-import { masked_chars_max, maskVolatile } from './mask-volatile.ts'
-import { endOf } from './model-call.ts'
-import type { ToldMessage } from './read-messages.ts'
-import { bounds, heldText, type RunState } from './run-state.ts'
-import { faultIn } from './tool-fault.ts'
-import type { ToldCall } from './tool-parts.ts'
+import { digestOf, masked_chars_max, maskVolatile } from './digests.ts'
+import { getEndTime } from './model-call.ts'
+import type { HistoryMessage } from './read-messages.ts'
+import { bounds, holdText, type RunState } from './run-state.ts'
+import { findFault } from './tool-fault.ts'
+import type { HistoryCall } from './tool-parts.ts'
 
-/** Who asks for tools: a step, or a history that tells of an answer nobody saw. */
-export type Asking = { thread: number; step: number | null; row: Observation; is_cut: boolean }
+/** The origin of tool calls: a step, or a history that contains an unobserved answer. */
+type AskingAnswer = {
+  thread: number
+  step: number | null
+  row: Observation
+  is_cut: boolean
+}
 
-/** Adds tool uses for calls; answers their indexes. */
-export function askFor(state: RunState, calls: readonly ToldCall[], asking: Asking): number[] {
+/** Adds tool uses for calls and returns their indexes. */
+export function addAskedUses(
+  state: RunState,
+  calls: readonly HistoryCall[],
+  asking: AskingAnswer,
+): number[] {
   const added: number[] = []
   for (const call of calls) {
-    const ran = ranBefore(state, call, asking)
-    const index = ran ?? addUse(state, useOf(state, call, asking))
+    const ran = adoptEarlierRun(state, call, asking)
+    const index = ran ?? addUse(state, toUse(state, call, asking))
     if (index !== undefined) added.push(index)
   }
   return added
 }
 
-/** Adds a use and answers its index; undefined beyond the bound. */
+/** Adds a use and returns its index; undefined beyond the limit. */
 export function addUse(state: RunState, use: Omit<ToolUse, 'index'>): number | undefined {
   const index = state.tools.length
   if (index >= bounds.tools_max) {
@@ -42,7 +50,7 @@ export function rememberUse(state: RunState, id: string, index: number): void {
   else uses.push(index)
 }
 
-/** Tool uses of a thread that wait; the oldest are given up. */
+/** Maximum waiting tool uses of a thread; the oldest are dropped. */
 const open_max = 1_024
 
 function openUse(state: RunState, thread: number, index: number): void {
@@ -52,21 +60,25 @@ function openUse(state: RunState, thread: number, index: number): void {
   if (open.length > open_max) open.shift()
 }
 
-/** A tool whose own span began before its call was seen, as clocks of two machines differ. */
-function ranBefore(state: RunState, call: ToldCall, asking: Asking): number | undefined {
+/** Adopts a run whose span started before its call was reported: clocks of two machines differ. */
+function adoptEarlierRun(
+  state: RunState,
+  call: HistoryCall,
+  asking: AskingAnswer,
+): number | undefined {
   if (call.id === '' || asking.step === null) return undefined
   const index = state.usesById.get(call.id)?.at(-1)
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) return undefined
   if (use.step !== null || use.name !== call.name || use.orphan !== null) return undefined
   const { step, thread } = asking
-  const asked = useOf(state, call, asking)
+  const asked = toUse(state, call, asking)
   const { arguments: args, arguments_broken, sig } = use.arguments === null ? asked : use
   state.tools[index] = { ...use, step, thread, arguments: args, arguments_broken, sig }
   return index
 }
 
-function useOf(state: RunState, call: ToldCall, asking: Asking): Omit<ToolUse, 'index'> {
+function toUse(state: RunState, call: HistoryCall, asking: AskingAnswer): Omit<ToolUse, 'index'> {
   const { thread, step, row, is_cut } = asking
   const isTold = row.content_state !== 'dropped' && row.content_state !== 'expired'
   return {
@@ -74,16 +86,17 @@ function useOf(state: RunState, call: ToldCall, asking: Asking): Omit<ToolUse, '
     name: call.name,
     thread,
     step,
-    arguments: isTold ? heldText(state, call.arguments) : null,
+    arguments: isTold ? holdText(state, call.arguments) : null,
     arguments_broken: isTold && !call.is_json && !is_cut,
     sig: isTold ? call.sig : null,
     ...noResult,
-    asked_at: step === null ? row.start_time : endOf(row),
+    asked_at: step === null ? row.start_time : getEndTime(row),
     asked_by: placeOf(row),
     asked_from: row.start_time,
   }
 }
 
+/** Fields of a tool use without a result. */
 export const noResult = {
   result: null,
   is_answered: false,
@@ -96,41 +109,40 @@ export const noResult = {
   orphan: null,
 } as const
 
-export function placeOf({ trace_id, observation_id }: Observation): Place {
+/** Returns the ids of an observation. */
+export function placeOf({ trace_id, observation_id }: Place): Place {
   return { trace_id, observation_id }
 }
 
-/** A result that a call brought. */
-export type BroughtResult = Pick<
-  ToldMessage,
+/** A result found in a call. */
+export type CallResult = Pick<
+  HistoryMessage,
   'text' | 'tool_call_id' | 'tool_name' | 'is_error'
 > & {
-  /** Its content is off: nothing but its id is known. */
+  /** Content is off: only the id is known. */
   is_hidden?: boolean
 }
 
+/** The call that contained a result; `is_quiet`: it can be a repetition, so it is no orphan. */
+type ResultOrigin = { thread: number; row: Observation; is_quiet: boolean }
+
 /**
- * Joins a result that a call brought with the tool call it answers. Returns false when no call of
- * the task asked for it.
+ * Joins a result with the tool call it answers. Returns false if no call of the task asked for it.
  */
-export function joinResult(
-  state: RunState,
-  told: BroughtResult,
-  about: { thread: number; row: Observation; is_quiet: boolean },
-): boolean {
-  const { thread, row } = about
+export function joinResult(state: RunState, reported: CallResult, origin: ResultOrigin): boolean {
+  const { thread, row } = origin
   const open = state.lines[thread]?.open ?? []
-  const at = openFor(state, open, told)
+  const at = findOpen(state, open, reported)
   const index = at === -1 ? undefined : open[at]
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) {
-    return completed(state, told, about)
+    return completeUse(state, reported, origin)
   }
   open.splice(at, 1)
   state.answeredByMessage.add(index)
   state.tools[index] = {
     ...use,
-    ...resultOf(state, told, use),
+    ...holdResult(state, reported, use),
     is_answered: true,
     answered_at: row.start_time,
     latency_ms: use.step === null ? null : msBetween(use.asked_at, row.start_time),
@@ -141,11 +153,11 @@ export function joinResult(
 }
 
 /**
- * Returns the place among those that wait: of the latest answer that asked under its id the first,
- * else the first that has no id either.
+ * Returns the position among the waiting uses: the first of the latest answer that used the id,
+ * otherwise the first use without an id.
  */
-function openFor(state: RunState, open: readonly number[], told: BroughtResult): number {
-  const { tool_call_id: id, tool_name } = told
+function findOpen(state: RunState, open: readonly number[], reported: CallResult): number {
+  const { tool_call_id: id, tool_name } = reported
   if (id !== '') {
     const latest =
       state.tools[open.findLast((index) => state.tools[index]?.tool_call_id === id) ?? -1]
@@ -158,7 +170,7 @@ function openFor(state: RunState, open: readonly number[], told: BroughtResult):
   })
 }
 
-/** Tells whether a use was asked for under the id of another one, by the same answer. */
+/** Tells whether two uses have the same id and come from the same answer. */
 export function isAskedWith(state: RunState, index: number, other: ToolUse): boolean {
   const use = state.tools[index]
   if (use === undefined || use.tool_call_id !== other.tool_call_id) return false
@@ -167,45 +179,47 @@ export function isAskedWith(state: RunState, index: number, other: ToolUse): boo
 }
 
 /**
- * A result told before, by the tool's own span or by another history, may lack its text. A second
- * message with another text answers nothing. A run that no model asked for is an orphan only when a
- * model gets its result.
+ * Completes a use that already has a result, from the tool's own span or from another history, but
+ * may lack its text. A second message with a different text answers nothing. A run that no model
+ * asked for becomes an orphan only when a model receives its result.
  */
-function completed(
+function completeUse(
   state: RunState,
-  told: BroughtResult,
-  { row, is_quiet: isQuiet }: { row: Observation; is_quiet: boolean },
+  reported: CallResult,
+  { row, is_quiet: isQuiet }: ResultOrigin,
 ): boolean {
-  const index = state.usesById.get(told.tool_call_id)?.at(-1) ?? ranWithoutId(state, told)
+  const index =
+    state.usesById.get(reported.tool_call_id)?.at(-1) ?? takeRunWithoutId(state, reported)
   const use = index === undefined ? undefined : state.tools[index]
   if (index === undefined || use === undefined) return false
-  if (state.answeredByMessage.has(index)) return isQuiet || told.text.startsWith(use.result ?? '')
+  if (state.answeredByMessage.has(index))
+    return isQuiet || reported.text.startsWith(use.result ?? '')
   state.answeredByMessage.add(index)
   const isUnasked = use.step === null && use.latency_ms !== null && !isQuiet
   const orphan = isUnasked ? 'result' : use.orphan
-  const result: Partial<ToolUse> = use.result === null ? resultOf(state, told, use) : {}
+  const result: Partial<ToolUse> = use.result === null ? holdResult(state, reported, use) : {}
   const fault = use.fault ?? result.fault ?? null
   const late = { is_answered: true, answered_at: row.start_time, answered_by: placeOf(row) }
   state.tools[index] = { ...use, ...result, fault, orphan, ...(use.is_answered ? {} : late) }
   return true
 }
 
-/** Takes the oldest run of the name that no message brought the result of. */
-function ranWithoutId(state: RunState, told: BroughtResult): number | undefined {
-  const name = told.tool_name || told.tool_call_id
-  if (told.tool_call_id !== '' && told.tool_call_id !== name) return undefined
+/** Takes the oldest run of this name whose result has not arrived in a message. */
+function takeRunWithoutId(state: RunState, reported: CallResult): number | undefined {
+  const name = reported.tool_name || reported.tool_call_id
+  if (reported.tool_call_id !== '' && reported.tool_call_id !== name) return undefined
   return state.ranWithoutId.get(name)?.shift()
 }
 
 /** Adds a result that no call of the task asked for. */
 export function addOrphan(
   state: RunState,
-  told: BroughtResult,
+  reported: CallResult,
   { thread, row }: { thread: number; row: Observation },
 ): void {
   const use = {
-    tool_call_id: told.tool_call_id,
-    name: told.tool_name,
+    tool_call_id: reported.tool_call_id,
+    name: reported.tool_name,
     thread,
     step: null,
     arguments: null,
@@ -220,47 +234,51 @@ export function addOrphan(
     answered_by: placeOf(row),
     orphan: 'result',
   } as const
-  addUse(state, { ...use, ...resultOf(state, told, use) })
+  addUse(state, { ...use, ...holdResult(state, reported, use) })
 }
 
-function resultOf(
+function holdResult(
   state: RunState,
-  told: Pick<BroughtResult, 'text' | 'is_error' | 'is_hidden'>,
+  reported: Pick<CallResult, 'text' | 'is_error' | 'is_hidden'>,
   { name, arguments: args }: Pick<ToolUse, 'name' | 'arguments'>,
 ): Pick<ToolUse, 'result' | 'masked' | 'out' | 'fault'> {
-  if (told.is_hidden === true) return { result: null, masked: null, out: null, fault: null }
-  const about = { tool: name, arguments: args ?? '', span_error: undefined }
-  const fault = faultIn(told.text, { ...about, is_error: told.is_error })
-  return { ...toldResult(state, told.text), fault }
+  if (reported.is_hidden === true) return { result: null, masked: null, out: null, fault: null }
+  const { is_error } = reported
+  const use = { tool: name, arguments: args ?? '', is_error, span_error: undefined }
+  const fault = findFault(reported.text, use)
+  return { ...holdResultText(state, reported.text), fault }
 }
 
-/** A result's text as it is held, and what is equal of it when nothing but time went by. */
-export function toldResult(
+/** Keeps the text of a result, and its masked form and digest, which ignore volatile tokens. */
+export function holdResultText(
   state: RunState,
   text: string,
 ): Pick<ToolUse, 'result' | 'masked' | 'out'> {
-  const result = heldText(state, text)
+  const result = holdText(state, text)
   const masked = maskVolatile(text)
   const isSame = masked === text
   const out = digestOf(masked)
   if (isSame) return { result, masked: result, out }
-  return { result, masked: heldText(state, masked.slice(0, masked_chars_max)), out }
+  return { result, masked: holdText(state, masked.slice(0, masked_chars_max)), out }
 }
 
+/** Returns the milliseconds from one time to a later one; 0 if it is not later. */
 export function msBetween(from: bigint, to: bigint): number {
   return to > from ? Number(to - from) / 1e6 : 0
 }
 
-/** The thread went on without results of tools that it had asked for. */
-export function tellOrphans(state: RunState, thread: number): void {
+/** Marks the open tool calls of a thread that continued without their results. */
+export function markOrphans(state: RunState, thread: number): void {
   for (const index of state.lines[thread]?.open ?? []) {
     const use = state.tools[index]
     if (use !== undefined && use.orphan === null) state.tools[index] = { ...use, orphan: 'call' }
   }
 }
 
-/** The client left the answer out of its history: nobody will answer its calls, and nobody need. */
-export function giveUp(state: RunState, thread: number, message: number): void {
+/**
+ * Drops the waiting uses of an answer that the client left out of its history: no result will come.
+ */
+export function dropWaitingUses(state: RunState, thread: number, message: number): void {
   const line = state.lines[thread]
   const step = state.messages[message]?.step
   if (line === undefined || step === undefined || step === null) return

@@ -8,9 +8,13 @@ import {
   type Route,
   writeIfMatch,
 } from '../../../platform/http/index.ts'
-import type { DetectionDeps } from '../detection-deps.ts'
-import { type DetectionSettings, detectionSettingsSchema } from '../registry.ts'
-import { choiceOf, settingsOf } from './effective-settings.ts'
+import type { DetectionPorts } from '../ports.ts'
+import {
+  completeSettings,
+  type DetectionSettings,
+  detectionSettingsSchema,
+  toChoice,
+} from './detector-settings.ts'
 import {
   findSettings,
   putSettings,
@@ -18,23 +22,23 @@ import {
   type StoredSettings,
 } from './stored-settings.ts'
 
-/** What PUT and the preview take: all detectors; what is left out has its default. */
+/** Request of PUT and of the preview: all detectors, with defaults for omitted settings. */
 export const settingsBody = record('DetectionSettingsRequest', {
   detectors: detectionSettingsSchema.describe(
-    'By detector: whether it is on, and its thresholds. What is left out has its default.',
+    'Settings by detector: `enabled` and its thresholds. Omitted settings have their defaults.',
   ),
 })
 
 const reply = record('ProjectDetectionSettings', {
   project_id: z.uuid(),
   detectors: detectionSettingsSchema,
-  version: z.int().describe('0 while the defaults hold, one more with each change.'),
+  version: z.int().describe('0 for the defaults; incremented with each change.'),
   updated_at: z.iso.datetime().nullable(),
   updated_by: z.string().nullable(),
 })
 
-/** GET /api/v1/detection/settings; its ETag is what a change names in If-Match. */
-export function getDetectionSettings({ db }: Pick<DetectionDeps, 'db'>): Route {
+/** GET /api/v1/detection/settings; a change names its ETag in If-Match. */
+export function getDetectionSettings({ db }: Pick<DetectionPorts, 'db'>): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v1/detection/settings',
@@ -47,17 +51,17 @@ export function getDetectionSettings({ db }: Pick<DetectionDeps, 'db'>): Route {
     errors: ['store_unavailable'],
     handle: async ({ caller: { project_id } }) => {
       const stored = await findSettings(db, project_id)
-      return answerOf(stored ?? { ...nothingSet, project_id })
+      return toAnswer(stored ?? { ...nothingSet, project_id })
     },
   })
 }
 
 /**
- * PUT /api/v1/detection/settings: replaces all thresholds. With If-Match it does so only if they are
- * still those that were read (412 when not). They hold for all that is looked at from then on: what
- * was found before changes when its task is looked at again.
+ * PUT /api/v1/detection/settings: replaces all thresholds. With If-Match it fails with 412 if they
+ * have changed since they were read. They apply to later analyses; stored findings change when
+ * their task is analysed again.
  */
-export function putDetectionSettings({ db, clock }: Pick<DetectionDeps, 'db' | 'clock'>): Route {
+export function putDetectionSettings({ db, clock }: Pick<DetectionPorts, 'db' | 'clock'>): Route {
   return defineRoute({
     method: 'PUT',
     url: '/api/v1/detection/settings',
@@ -73,26 +77,26 @@ export function putDetectionSettings({ db, clock }: Pick<DetectionDeps, 'db' | '
     handle: async ({ body, caller, headers }) => {
       const { project_id, id: updated_by } = caller
       const updated_at = new Date(clock.now_ms())
-      const detectors = choiceOf(body.detectors)
+      const detectors = toChoice(body.detectors)
       const change = { project_id, detectors, updated_at, updated_by }
       const stored = await writeIfMatch(headers, {
         put: () => putSettings(db, change),
         replace: (version) => replaceSettings(db, change, version),
         find: () => findSettings(db, project_id),
       })
-      return answerOf(stored)
+      return toAnswer(stored)
     },
   })
 }
 
 const nothingSet = { detectors: {}, version: 0, updated_at: null, updated_by: null }
 
-type Shown = Pick<StoredSettings, 'project_id' | 'version' | 'detectors'> & {
+type SettingsToShow = Pick<StoredSettings, 'project_id' | 'version' | 'detectors'> & {
   updated_at: string | null
   updated_by: string | null
 }
 
-function answerOf({ detectors, ...about }: Shown) {
-  const all: DetectionSettings = settingsOf(detectors)
-  return new Answer({ ...about, detectors: all }, { headers: { etag: etagOf(about.version) } })
+function toAnswer({ detectors, ...rest }: SettingsToShow) {
+  const all: DetectionSettings = completeSettings(detectors)
+  return new Answer({ ...rest, detectors: all }, { headers: { etag: etagOf(rest.version) } })
 }

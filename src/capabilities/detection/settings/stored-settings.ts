@@ -5,17 +5,17 @@ import {
   sql,
 } from '../../../platform/relational/index.ts'
 
-/** What a project has set, by detector; what it left out is the default. */
+/** A project's settings by detector, without defaults. */
 export type SettingsChoice = {
   readonly [detector: string]: { readonly [setting: string]: unknown }
 }
 
-/** A project's choice as it stands in the store. */
+/** A project's stored settings. */
 export type StoredSettings = Selectable<DetectionTables['detection_settings']>
 
 type Db = Kysely<DetectionTables>
 
-/** The choice of a project; undefined when it has made none. */
+/** Returns the stored settings of a project; undefined if it has set nothing. */
 export function findSettings(db: Db, project_id: string): Promise<StoredSettings | undefined> {
   return db
     .selectFrom('detection_settings')
@@ -24,15 +24,15 @@ export function findSettings(db: Db, project_id: string): Promise<StoredSettings
     .executeTakeFirst()
 }
 
-/** What is written, by whom and when. */
-export type SettingsChange = {
+/** A change of settings, with author and time. */
+type SettingsChange = {
   project_id: string
   detectors: SettingsChoice
   updated_at: Date
   updated_by: string
 }
 
-/** Writes the choice whatever stood there before. */
+/** Writes the settings regardless of their current version. */
 export function putSettings(db: Db, change: SettingsChange): Promise<StoredSettings> {
   const row = rowOf(change)
   return db
@@ -47,7 +47,9 @@ export function putSettings(db: Db, change: SettingsChange): Promise<StoredSetti
     .executeTakeFirstOrThrow()
 }
 
-/** Writes the choice if that of this version (0: none) still stands there; else undefined. */
+/**
+ * Writes the settings if `version` is still current (0: none stored); otherwise returns undefined.
+ */
 export function replaceSettings(
   db: Db,
   change: SettingsChange,

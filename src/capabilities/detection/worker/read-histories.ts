@@ -1,56 +1,57 @@
+import { problem } from '../../../kernel/problem.ts'
 import type { Observation } from '../../../model/observation.ts'
 import {
   identities_max,
   type ObservationStore,
   type ObservationVersion,
 } from '../../storage/index.ts'
-import type { Place } from '../reconstruction/contract.ts'
+import { spanKey, type TaskIdentity, type TaskRun } from '../reconstruction/index.ts'
 import { TaskHistory } from './task-history.ts'
 
-/** A task whose history is to be brought up to date. */
-export type HistoryAsked = {
+/** A task whose history is to be updated. */
+type HistoryRequest = {
   project_id: string
   task_id: string
   conversation_id: string
   epoch: string
-  /** A lower bound of the starts of its observations, nanoseconds since 1970. */
+  /** Lower bound of the starts of its observations, nanoseconds since 1970. */
   from: bigint
-  /** Model calls as the task's roll-up counts them. */
+  /** Number of model calls in the task's roll-up. */
   calls: number
-  /** What was read before. */
+  /** The history read so far. */
   history: TaskHistory | undefined
 }
 
 type Store = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
 
-/** Versions of one page, and of one task at most. */
+/** Maximum versions per page, and per task. */
 const versions_max = 10_000
 const taskVersions_max = 20_000
-/** Bodies of one statement, about. */
+/** Approximate bytes of bodies per statement. */
 const chunk_bytes = 1024 * 1024
-/** What is taken for a body that nobody told, as spans don't, until the first ones were read. */
+/** Assumed size of an unknown body, as of spans, until the first bodies are read. */
 const bodyGuess_bytes = 256 * 1024
 const bodyGuess_bytes_min = 4 * 1024
 /**
- * What the store takes may be seen after what it took a little later; versions that were read
- * already cost a row without content.
+ * Rows can become visible a little later than newer ones, so the read overlaps; versions already
+ * read cost a row without content.
  */
 const overlap_ms = 120_000
 
 /**
- * Brings the histories of tasks of one project up to date, reading the content of what is new
- * alone. A history that can't be added to is made anew. Rejects with `store_unavailable`.
+ * Updates the histories of tasks of one project, reading the content of new observations only. A
+ * history that cannot be extended is rebuilt. Rejects with `store_unavailable`.
  */
 export async function readHistories(
   store: Store,
   project_id: string,
-  asked: readonly HistoryAsked[],
-): Promise<Map<HistoryAsked, TaskHistory>> {
-  const known = asked.filter(({ history }) => history !== undefined)
-  const fresh = await addTo(store, project_id, known)
-  const anew = asked.filter((one) => !fresh.has(one))
-  for (const one of anew) {
-    const made = await addTo(store, project_id, [{ ...one, history: undefined }])
+  requests: readonly HistoryRequest[],
+): Promise<Map<HistoryRequest, TaskHistory>> {
+  const known = requests.filter(({ history }) => history !== undefined)
+  const fresh = await extendHistories(store, project_id, known)
+  const rebuilt = requests.filter((one) => !fresh.has(one))
+  for (const one of rebuilt) {
+    const made = await extendHistories(store, project_id, [{ ...one, history: undefined }])
     for (const history of made.values()) {
       history.calls_missing = Math.max(0, one.calls - history.calls)
       fresh.set(one, history)
@@ -59,80 +60,80 @@ export async function readHistories(
   return fresh
 }
 
-/** Answers those histories that are up to date then. */
-async function addTo(
+/** Returns the histories that could be extended. */
+async function extendHistories(
   store: Store,
   project_id: string,
-  asked: readonly HistoryAsked[],
-): Promise<Map<HistoryAsked, TaskHistory>> {
-  const done = new Map<HistoryAsked, TaskHistory>()
-  const versions = await versionsOf(store, project_id, asked)
-  const wanted: Wanted[] = []
-  for (const one of asked) {
+  requests: readonly HistoryRequest[],
+): Promise<Map<HistoryRequest, TaskHistory>> {
+  const done = new Map<HistoryRequest, TaskHistory>()
+  const versions = await readVersions(store, project_id, requests)
+  const wanted: WantedVersion[] = []
+  for (const one of requests) {
     const history = one.history ?? new TaskHistory(one, one.epoch)
     const all = versions.get(one.task_id) ?? []
     const read = all.slice(0, taskVersions_max)
     if (read.length < all.length) history.left_out = `observations beyond ${taskVersions_max}`
-    const fresh = history.freshOf(read)
+    const fresh = history.selectFresh(read)
     if (fresh === 'changed') continue
     history.noteStored(read)
     done.set(one, history)
     for (const version of fresh) wanted.push({ one, history, version })
   }
   const guess = { bytes: bodyGuess_bytes }
-  for (const chunk of chunksOf(wanted, guess)) {
+  for (const chunk of splitChunks(wanted, guess)) {
     const rows = await store.observationsAt(
       project_id,
       chunk.map(({ version }) => version),
     )
-    guess.bytes = Math.max(bodyGuess_bytes_min, averageBody(rows))
+    guess.bytes = Math.max(bodyGuess_bytes_min, getAverageBody(rows))
     for (const one of addRows(chunk, rows)) done.delete(one)
   }
   for (const [one, history] of done) if (isMissingCalls(one, history)) done.delete(one)
   return done
 }
 
-type Wanted = { one: HistoryAsked; history: TaskHistory; version: ObservationVersion }
+type WantedVersion = { one: HistoryRequest; history: TaskHistory; version: ObservationVersion }
 
-/** Answers those whose histories have to be made anew. */
-function addRows(chunk: readonly Wanted[], rows: readonly Observation[]): HistoryAsked[] {
-  const byPlace = new Map(rows.map((row) => [keyOf(row), row]))
-  const byTask = new Map<Wanted['one'], { history: TaskHistory; rows: Observation[] }>()
+/** Returns the requests whose histories must be rebuilt. */
+function addRows(chunk: readonly WantedVersion[], rows: readonly Observation[]): HistoryRequest[] {
+  const byPlace = new Map(rows.map((row) => [spanKey(row), row]))
+  const byTask = new Map<WantedVersion['one'], { history: TaskHistory; rows: Observation[] }>()
   for (const { one, history, version } of chunk) {
-    const row = byPlace.get(keyOf(version))
-    // One that was deleted since.
+    const row = byPlace.get(spanKey(version))
+    // Deleted in the meantime.
     if (row === undefined) continue
     const known = byTask.get(one)
     if (known === undefined) byTask.set(one, { history, rows: [row] })
     else known.rows.push(row)
   }
-  const anew: HistoryAsked[] = []
+  const rebuilt: HistoryRequest[] = []
   for (const [one, { history, rows: own }] of byTask) {
-    if (history.add(own) === 'rebuild') anew.push(one)
+    if (history.add(own) === 'rebuild') rebuilt.push(one)
   }
-  return anew
+  return rebuilt
 }
 
-/** The roll-up counts calls that this history does not have, and that were not missing before. */
-function isMissingCalls({ history: before, calls }: HistoryAsked, history: TaskHistory): boolean {
+/** Tells whether the roll-up counts calls that are newly missing from this history. */
+function isMissingCalls({ history: before, calls }: HistoryRequest, history: TaskHistory): boolean {
   if (before === undefined || history.left_out !== undefined) return false
   return calls - history.calls > history.calls_missing
 }
 
-async function versionsOf(
+async function readVersions(
   store: Store,
   project_id: string,
-  asked: readonly HistoryAsked[],
+  requests: readonly HistoryRequest[],
 ): Promise<Map<string, ObservationVersion[]>> {
   const byTask = new Map<string, ObservationVersion[]>()
-  if (asked.length === 0) return byTask
-  const tasks = asked.map(({ task_id, from }) => ({ task_id, from }))
-  const stored_from_ms = Math.max(0, storedFrom(asked) - overlap_ms)
+  if (requests.length === 0) return byTask
+  const tasks = requests.map(({ task_id, from }) => ({ task_id, from }))
+  const stored_from_ms = Math.max(0, getOldestStored(requests) - overlap_ms)
   let after: ObservationVersion | undefined
   for (let read = 0; read <= tasks.length * taskVersions_max; ) {
     const position = after === undefined ? {} : { after }
-    const about = { tasks, stored_from_ms, ...position, limit: versions_max }
-    const page = await store.taskVersions(project_id, about)
+    const pageRequest = { tasks, stored_from_ms, ...position, limit: versions_max }
+    const page = await store.taskVersions(project_id, pageRequest)
     for (const version of page) {
       const known = byTask.get(version.task_id)
       if (known === undefined) byTask.set(version.task_id, [version])
@@ -145,25 +146,25 @@ async function versionsOf(
   return byTask
 }
 
-/** Of the history that is the most behind. */
-function storedFrom(asked: readonly HistoryAsked[]): number {
-  return asked.reduce(
+/** Returns the oldest progress of the histories. */
+function getOldestStored(requests: readonly HistoryRequest[]): number {
+  return requests.reduce(
     (least, { history }) => Math.min(least, history?.stored_at_ms ?? 0),
     Number.MAX_SAFE_INTEGER,
   )
 }
 
-function averageBody(rows: readonly Observation[]): number {
+function getAverageBody(rows: readonly Observation[]): number {
   const bytes = rows.reduce((sum, { input, output }) => sum + input.length + output.length, 0)
   return bytes / Math.max(1, rows.length)
 }
 
-/** `guess` may change between two chunks. */
-function* chunksOf(
-  wanted: readonly Wanted[],
+/** Splits versions into chunks by size; `guess` can change between chunks. */
+function* splitChunks(
+  wanted: readonly WantedVersion[],
   guess: Readonly<{ bytes: number }>,
-): Generator<Wanted[]> {
-  let chunk: Wanted[] = []
+): Generator<WantedVersion[]> {
+  let chunk: WantedVersion[] = []
   let bytes = 0
   for (const one of wanted) {
     const size = one.version.body_bytes || guess.bytes
@@ -178,6 +179,47 @@ function* chunksOf(
   if (chunk.length > 0) yield chunk
 }
 
-function keyOf({ trace_id, observation_id }: Place): string {
-  return `${trace_id} ${observation_id}`
+/**
+ * Stored starts are rounded, spans without a call can start earlier, and the roll-up of an earlier
+ * call can still be pending.
+ */
+export const startSlack_ms = 60 * 60 * 1000
+
+/**
+ * Reads and reconstructs a whole task, as detection does. `started_at` is the start of its first
+ * call, ISO 8601. Rejects with `store_unavailable`, also if the task changed during each attempt.
+ * After the signal aborts it stops reading content and rejects with the signal's reason.
+ */
+export async function readTaskRun(
+  store: RunStore,
+  task: TaskIdentity & { started_at: string; calls: number },
+  signal: AbortSignal,
+): Promise<TaskRun> {
+  const { started_at, ...identity } = task
+  const from = BigInt(Math.max(0, Date.parse(started_at) - startSlack_ms)) * 1_000_000n
+  const request = { ...identity, epoch: '', from, history: undefined }
+  for (let tries = 0; tries < readAttempts_max; tries++) {
+    const histories = await readHistories(stopReadsOn(signal, store), task.project_id, [request])
+    const history = histories.get(request)
+    if (history !== undefined) return history.run()
+  }
+  throw problem('store_unavailable', { detail: 'the task changed while it was read' })
+}
+
+const readAttempts_max = 3
+
+type RunStore = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
+
+/** Returns a store that stops reading once the signal aborts. */
+function stopReadsOn(signal: AbortSignal, store: RunStore): RunStore {
+  return {
+    async taskVersions(...args) {
+      signal.throwIfAborted()
+      return store.taskVersions(...args)
+    },
+    async observationsAt(...args) {
+      signal.throwIfAborted()
+      return store.observationsAt(...args)
+    },
+  }
 }

@@ -1,55 +1,62 @@
 import type { Observation } from '../../../model/observation.ts'
 import type { ObservationVersion } from '../../storage/index.ts'
-import type { Place, Reconstruction, RunAbout, TaskRun } from '../reconstruction/contract.ts'
-import { createReconstruction } from '../reconstruction/index.ts'
+import type { TaskKey } from '../findings/due-tasks.ts'
+import {
+  createReconstruction,
+  type Place,
+  type Reconstruction,
+  spanKey,
+  type TaskIdentity,
+  type TaskRun,
+} from '../reconstruction/index.ts'
 
-/** Users of a task that are remembered, to find it when one is erased. */
+/** Maximum users remembered per task, to find the task when a user is erased. */
 const users_max = 100
-/** A version that is remembered, about. */
+/** Approximate bytes of a remembered version. */
 const version_bytes = 200
 
-/** The observations of a task that were read so far, put in order. */
+/** The reconstructed observations of a task. */
 export class TaskHistory {
-  readonly about: RunAbout
-  /** Of the row of the task's detection: content may have been taken out when it is another one. */
+  readonly task: TaskIdentity
+  /** Epoch of the task's detection: another epoch means that content was erased. */
   readonly epoch: string
-  /** Model calls among the observations. */
+  /** Number of model calls among the observations. */
   calls = 0
-  /** Calls that the task's roll-up counts and that were not there when all was read. */
+  /** Calls in the task's roll-up that were missing from a complete read. */
   calls_missing = 0
-  /** When the store took the latest one; milliseconds since 1970. */
+  /** Latest storage time of an observation, milliseconds since 1970. */
   stored_at_ms = 0
-  /** What a bound of ours left unread, in words. */
+  /** Description of observations beyond a limit. */
   left_out: string | undefined
   readonly #reconstruction: Reconstruction
   readonly #versions = new Map<string, string>()
   readonly #users = new Set<string>()
-  /** Observations whose content is gone: that a finding is not found again says nothing of it. */
+  /** Observations without content, whose missing findings prove nothing. */
   readonly #expired = new Set<string>()
 
-  constructor(about: RunAbout, epoch: string) {
-    this.about = about
+  constructor(task: TaskIdentity, epoch: string) {
+    this.task = task
     this.epoch = epoch
-    this.#reconstruction = createReconstruction(about)
+    this.#reconstruction = createReconstruction(task)
   }
 
-  /** Those that were not read; `changed` when one that was is told anew. */
-  freshOf(versions: readonly ObservationVersion[]): ObservationVersion[] | 'changed' {
+  /** Returns the versions not read yet; `changed` if a read observation has a new version. */
+  selectFresh(versions: readonly ObservationVersion[]): ObservationVersion[] | 'changed' {
     const fresh: ObservationVersion[] = []
     for (const version of versions) {
-      const known = this.#versions.get(keyOf(version))
+      const known = this.#versions.get(spanKey(version))
       if (known === undefined) fresh.push(version)
       else if (known !== version.message_id) return 'changed'
     }
     return fresh
   }
 
-  /** Takes rows that were read; `rebuild`: one belongs in front of what was taken before. */
+  /** Adds rows; `rebuild` if one belongs before an added row. */
   add(rows: readonly Observation[]): 'added' | 'rebuild' {
     if (this.#reconstruction.add(rows) === 'rebuild') return 'rebuild'
     for (const row of rows) {
-      this.#versions.set(keyOf(row), row.message_id)
-      if (row.content_state === 'expired') this.#expired.add(keyOf(row))
+      this.#versions.set(spanKey(row), row.message_id)
+      if (row.content_state === 'expired') this.#expired.add(spanKey(row))
       if (row.type === 'generation' || row.type === 'embedding') this.calls += 1
       if (row.user_id !== '' && this.#users.size < users_max) this.#users.add(row.user_id)
     }
@@ -69,9 +76,9 @@ export class TaskHistory {
       : { ...run, left_out: [...run.left_out, this.left_out] }
   }
 
-  /** Whether the observation is there with the content that it came with. */
+  /** Tells whether the observation exists with its original content. */
   has(place: Place): boolean {
-    return this.#versions.has(keyOf(place)) && !this.#expired.has(keyOf(place))
+    return this.#versions.has(spanKey(place)) && !this.#expired.has(spanKey(place))
   }
 
   users(): string[] {
@@ -83,7 +90,75 @@ export class TaskHistory {
   }
 }
 
-/** Within a task an observation has one start. */
-function keyOf({ trace_id, observation_id }: Place): string {
-  return `${trace_id} ${observation_id}`
+/** Limits of the cached histories of a process. */
+export type CacheBounds = {
+  bytes_max: number
+  histories_max: number
+  /** Maximum time a history is kept unused, because it contains content. */
+  idle_ms_max: number
+}
+
+type Kept = { history: TaskHistory; bytes: number; used_at_ms: number }
+
+/** Caches the histories of recently analysed tasks, so that only new observations are read. */
+export class HistoryCache {
+  readonly #bounds: CacheBounds
+  /** Most recently used last. */
+  readonly #kept = new Map<string, Kept>()
+  #bytes = 0
+
+  constructor(bounds: CacheBounds) {
+    this.#bounds = bounds
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get size(): number {
+    return this.#kept.size
+  }
+
+  /** Removes and returns a history; undefined if none of this epoch is cached. */
+  take(key: TaskKey, epoch: string): TaskHistory | undefined {
+    const history = this.#remove(taskKey(key))
+    return history?.epoch === epoch ? history : undefined
+  }
+
+  keep(key: TaskKey, history: TaskHistory, now_ms: number): void {
+    const text = taskKey(key)
+    this.#remove(text)
+    const bytes = history.bytes()
+    this.#kept.set(text, { history, bytes, used_at_ms: now_ms })
+    this.#bytes += bytes
+    this.#shrink()
+  }
+
+  /** Drops histories that were unused for `idle_ms_max`. */
+  dropIdle(now_ms: number): void {
+    for (const [text, { used_at_ms }] of this.#kept) {
+      if (now_ms - used_at_ms < this.#bounds.idle_ms_max) return
+      this.#remove(text)
+    }
+  }
+
+  #shrink(): void {
+    const { bytes_max, histories_max } = this.#bounds
+    for (const text of this.#kept.keys()) {
+      if (this.#bytes <= bytes_max && this.#kept.size <= histories_max) return
+      this.#remove(text)
+    }
+  }
+
+  #remove(text: string): TaskHistory | undefined {
+    const kept = this.#kept.get(text)
+    if (kept === undefined) return undefined
+    this.#kept.delete(text)
+    this.#bytes -= kept.bytes
+    return kept.history
+  }
+}
+
+function taskKey({ project_id, task_id }: TaskKey): string {
+  return `${project_id} ${task_id}`
 }

@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api'
 import OpenAI from 'openai'
 import type { TracedCase } from './trace-cases.ts'
 
-/** The scripted provider has no embeddings, so that this answer never was on a wire. */
+/** The scripted provider has no embeddings, so this answer was never sent by a server. */
 const answer = {
   object: 'list',
   model: 'text-embedding-3-small',
@@ -10,7 +10,7 @@ const answer = {
   usage: { prompt_tokens: 8, total_tokens: 8 },
 }
 
-/** An embedding by the openai package. */
+/** An embedding with the openai package. */
 export function embeddingsCase(
   options: { baseURL: string; apiKey: string },
   attributes: Attributes,

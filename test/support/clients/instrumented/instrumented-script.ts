@@ -1,16 +1,16 @@
 import type { ScriptInput } from '../../../../src/capabilities/onboarding/index.ts'
 
-/** The model that programs ask for, and the one that the provider says answered. */
+/** The model that programs request, and the model that the provider names in its answer. */
 export const askedModel = 'gpt-4.1-mini'
 export const answeredModel = 'gpt-4.1-mini-2025-04-14'
 
-/** As OpenAI counts: cached ones are a part of the prompt, reasoning ones of the completion. */
+/** OpenAI's counts: cached tokens are a part of the prompt, reasoning tokens of the completion. */
 const usage = { prompt_tokens: 90, completion_tokens: 24, cached_tokens: 64, reasoning_tokens: 8 }
 
-/** How the provider counts when it answers after a tool's result. */
+/** The provider's usage when it answers after a tool's result. */
 const usageAfterTool = { prompt_tokens: 120, completion_tokens: 11, cached_tokens: 0 }
 
-/** What the provider answers to the instrumented programs: the last message begins with the case. */
+/** The provider's answers to the instrumented programs: the last message begins with the case. */
 export const instrumentedScript: ScriptInput = {
   steps: [
     {

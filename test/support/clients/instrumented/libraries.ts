@@ -6,19 +6,19 @@ import type { LibraryProgram } from './run-libraries.ts'
 /** Fields of a stored row. */
 export type Row = Partial<Observation>
 
-/** A program, and what its library can't tell, or tells in its own way. */
+/** A program, and what its library does not report or reports in its own way. */
 export type Library = LibraryProgram & {
   scope: string
-  /** What it tells of the usage of a whole answer, of a streamed one, and after a tool's result. */
+  /** The reported usage of a whole answer, of a streamed one, and after a tool's result. */
   usage: { whole: Row; streamed: Row; after_tool: Row }
-  /** Of the streamed answer. */
+  /** Usage of the streamed answer. */
   stream: Row
   has_time_to_first_token?: true
-  /** Of the refused call; left out: it never ends the span of such a call. */
+  /** The error of the refused call; undefined if the library never ends that span. */
   refused?: Row
-  /** Of each model call. */
+  /** Fields of each model call. */
   everywhere?: Row
-  /** Where the fields of the explanation come from. */
+  /** The sources of the fields in the explanation. */
   sources: Record<string, string>
 }
 
@@ -31,7 +31,7 @@ const usage = (input: number, cached: number, output: number, reasoning: number)
   usage_source: 'provider',
   usage_semantics: 'inclusive',
 })
-/** Nobody counted. */
+/** Usage that no library counted. */
 export const noUsage: Row = {
   input_uncached_tokens: null,
   cache_read_tokens: null,
@@ -65,7 +65,7 @@ const genAiSources = {
   finish_reason: 'gen_ai.response.finish_reasons',
 }
 
-/** The libraries that are run, each against the same script of the provider. */
+/** The tested libraries, each with the same script of the provider. */
 export const libraries: Library[] = [
   {
     library: '@arizeai/openinference-instrumentation-openai',

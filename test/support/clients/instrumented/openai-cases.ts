@@ -5,7 +5,7 @@ import type { TracedCase } from './trace-cases.ts'
 
 type Message = OpenAI.ChatCompletionMessageParam
 
-/** What a program does with the openai package; the same for every instrumentation of it. */
+/** Calls of the openai package, the same for every instrumentation. */
 export function openAiCases(client: OpenAI, attributes: Attributes): TracedCase[] {
   const ask = (messages: Message[]) =>
     client.chat.completions.create({
@@ -58,6 +58,6 @@ async function streamed(client: OpenAI): Promise<void> {
     stream_options: { include_usage: true },
   })
   for await (const _chunk of stream) {
-    // Read to the end, as a user does: then the span ends.
+    // Read to the end, as a user does, so that the span ends.
   }
 }

@@ -12,15 +12,15 @@ import { instrumentedScript } from './instrumented-script.ts'
 export type LibraryProgram = {
   library: string
   language: 'node' | 'python'
-  /** A file of Node, or the name of one among the tools for Python. */
+  /** A Node file, or the name of a Python tool. */
   program: string
   args?: readonly string[]
   env?: Record<string, string>
-  /** Spans and log records that it sends. */
+  /** Number of spans and log records that it sends. */
   items: number
 }
 
-/** What the service had of a library's program in the end. */
+/** The service's final data about a library's program. */
 export type LibraryRun = {
   /** The rows of each case's trace in order of start. */
   rows: Record<string, Observation[]>
@@ -32,17 +32,17 @@ export type LibraryRun = {
 
 export type LibraryRuns = {
   libraries: Map<string, LibraryRun>
-  /** The path `otlp` of the ledger when everything had arrived. */
+  /** The ledger of path `otlp` after everything had arrived. */
   ledger: Record<string, unknown>
   requests_of_provider: number
 }
 
-/** Traces of each program by case, as it prints them. */
+/** The traces of each program by case, as it prints them. */
 type Traces = Record<string, string>
 
 /**
- * Runs each program against the scripted provider, exporting to a service of its own; reads what
- * the API tells of it, and after the service's end what its store holds.
+ * Runs each program against the scripted provider, exporting to its own service; reads the API, and
+ * after the service has ended its store.
  */
 export async function runLibraries(programs: readonly LibraryProgram[]): Promise<LibraryRuns> {
   await using machine = await startSingleMachine({
@@ -51,7 +51,7 @@ export async function runLibraries(programs: readonly LibraryProgram[]): Promise
   })
   const api = apiByKey({ api_url: machine.service.base_url, login: machine.login })
   const traces = new Map<string, Traces>()
-  // Made once, before several programs ask for it at the same time.
+  // Built once, before several programs need it at the same time.
   await testPython()
   const runs = programs.map(async (program) => {
     traces.set(program.library, await runProgram(machine, program))
@@ -59,12 +59,12 @@ export async function runLibraries(programs: readonly LibraryProgram[]): Promise
   await Promise.all(runs)
   const ledger = await settledLedger(api, programs)
   const { requests } = await machine.provider.seen()
-  const told = new Map<string, Pick<LibraryRun, 'events' | 'explained'>>()
-  for (const [library, of] of traces) told.set(library, await toldBy(api, of))
+  const answers = new Map<string, Pick<LibraryRun, 'events' | 'explained'>>()
+  for (const [library, of] of traces) answers.set(library, await readAnswers(api, of))
   await machine.service.stop()
   const rows = await rowsAtRest(machine, traces)
   const libraries = new Map<string, LibraryRun>()
-  for (const [library, about] of told) {
+  for (const [library, about] of answers) {
     libraries.set(library, { ...about, rows: rows.get(library) ?? {} })
   }
   return { libraries, ledger, requests_of_provider: requests.length }
@@ -114,7 +114,10 @@ function settledLedger(
   )
 }
 
-async function toldBy(api: Api, traces: Traces): Promise<Pick<LibraryRun, 'events' | 'explained'>> {
+async function readAnswers(
+  api: Api,
+  traces: Traces,
+): Promise<Pick<LibraryRun, 'events' | 'explained'>> {
   const events: LibraryRun['events'] = {}
   const explained: LibraryRun['explained'] = {}
   for (const [name, trace_id] of Object.entries(traces)) {
@@ -129,7 +132,7 @@ async function toldBy(api: Api, traces: Traces): Promise<Pick<LibraryRun, 'event
   return { events, explained }
 }
 
-/** A trace without a task of its own is its task. */
+/** The trace is the implicit task. */
 async function modelCalls(api: Api, trace_id: string): Promise<string[]> {
   const path = `/api/v1/tasks/${asUuid(trace_id)}/timeline`
   const entries = await eventually(`the timeline of ${trace_id}`, async () => {

@@ -2,10 +2,10 @@ import { type Attributes, SpanStatusCode, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { NodeSDK } from '@opentelemetry/sdk-node'
 
-/** A case of an instrumented program; each one runs below a root span of its own. */
+/** A case of an instrumented program; each runs below its own root span. */
 export type TracedCase = { name: string; attributes?: Attributes; run: () => Promise<unknown> }
 
-/** Starts tracing as the environment says (endpoint, headers, service name). */
+/** Starts tracing from environment variables (endpoint, headers, service name). */
 export function startTracing(): NodeSDK {
   const sdk = new NodeSDK({ traceExporter: new OTLPTraceExporter(), instrumentations: [] })
   sdk.start()
@@ -13,8 +13,8 @@ export function startTracing(): NodeSDK {
 }
 
 /**
- * Runs each case, exports all spans, and prints the trace id of each case as JSON. A case that
- * rejects is one whose error the instrumentation has to tell.
+ * Runs each case, exports all spans, and prints the trace id of each case as JSON. If a case
+ * rejects, its instrumentation has to report the error.
  */
 export async function traceCases(sdk: NodeSDK, cases: readonly TracedCase[]): Promise<void> {
   const tracer = trace.getTracer('instrumented-program')

@@ -18,11 +18,11 @@ test.each([
   ])
 })
 
-test('a window with room is none', () => {
+test('a window with room is no finding', () => {
   expect(foundBy(contextOverflow, filled(100_000))).toEqual([])
 })
 
-test('a model that nobody knows has no window, unless it is set', () => {
+test('an unknown model has no window unless it is set', () => {
   expect(foundBy(contextOverflow, filled(7_900, 'our-own'))).toEqual([])
   const windows = { 'our-': 8_000 }
   expect(foundBy(contextOverflow, filled(7_900, 'our-own'), { windows })).toMatchObject([
@@ -40,7 +40,7 @@ test('content is not needed', () => {
   expect(foundBy(contextOverflow, run)).toHaveLength(1)
 })
 
-test('what the provider refuses as too long is high, and low when a shorter call went well', () => {
+test('a refusal as too long is high, and low after a shorter call succeeded', () => {
   const run = (name: string) =>
     agentRun(name, { model: 'our-own' }).user('Read all.').assistant({ error: tooLong })
   expect(foundBy(contextOverflow, run('a'))).toMatchObject([{ severity: 'high', recovered: false }])
@@ -49,7 +49,7 @@ test('what the provider refuses as too long is high, and low when a shorter call
   ])
 })
 
-test('another error of the provider is none', () => {
+test('another provider error is no overflow', () => {
   const error = { status: 400, type: 'invalid_request_error', message: 'no such parameter' }
   const run = agentRun('other').user('Read.').assistant({ error })
   expect(foundBy(contextOverflow, run)).toEqual([])

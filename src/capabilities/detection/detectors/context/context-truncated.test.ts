@@ -13,7 +13,7 @@ const talk = (name: string, first: string) =>
     .user('And the bicycle?')
     .assistant('It counts too.')
 
-test('messages that fall out of the history, with what they said', () => {
+test('messages dropped from the history, with their statements', () => {
   const run = talk('fact', 'My budget is 900 euros.').truncate(2).user('Sum up.').assistant('Done.')
   expect(foundBy(contextTruncated, run)).toMatchObject([
     {
@@ -25,12 +25,12 @@ test('messages that fall out of the history, with what they said', () => {
   ])
 })
 
-test('nothing that can be checked was lost: low', () => {
+test('nothing checkable was lost: low', () => {
   const run = talk('none', 'Let us talk.').truncate(2).user('Sum up.').assistant('Done.')
   expect(foundBy(contextTruncated, run)).toMatchObject([{ severity: 'low' }])
 })
 
-test('a summary by the client is only told', () => {
+test('a summary by the client is info', () => {
   const run = talk('summary', 'My budget is 900 euros.')
     .compact(
       'Summary of the conversation so far: the budget is 900 euros; train and bicycle count.',
@@ -41,6 +41,6 @@ test('a summary by the client is only told', () => {
   for (const { severity } of foundBy(contextTruncated, run)) expect(severity).toBe('info')
 })
 
-test('a history that only grows is whole', () => {
+test('a history that only grows is complete', () => {
   expect(foundBy(contextTruncated, talk('whole', 'My budget is 900 euros.'))).toEqual([])
 })

@@ -1,18 +1,20 @@
 import { z } from 'zod'
-import { contextFinding } from '../../context/context-finding.ts'
-import { type Dialogue, dialoguesOf } from '../../context/dialogues.ts'
-import type { LedgerEntry } from '../../context/ledger.ts'
-import { resetBreaks } from '../../context/reset-breaks.ts'
-import { saidIn } from '../../context/said.ts'
-import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import type { HistoryBreak, Message, TaskRun } from '../../reconstruction/contract.ts'
+import type { Detector, FindingDraft, MemoryEntry, Severity } from '../../contract.ts'
+import {
+  type Dialogue,
+  findResets,
+  placeOf,
+  readDialogues,
+  readStatements,
+  toContextDraft,
+} from '../../facts/index.ts'
+import type { HistoryBreak, Message, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
 /**
- * A history that no longer begins as it did: older messages are gone, or a summary stands in their
- * place. How bad that is depends on what went with them.
+ * Finds histories whose older messages were dropped or replaced by a summary. The severity depends
+ * on the statements that were lost with them.
  */
 export const contextTruncated: Detector<typeof settings> = {
   name: 'context_truncated',
@@ -23,15 +25,15 @@ export const contextTruncated: Detector<typeof settings> = {
   settings,
   detect(run, _settings, budget, prior) {
     if (run.breaks.length === 0) return []
-    const { dialogues } = dialoguesOf(run, prior)
-    const resets = resetBreaks(run)
+    const { dialogues } = readDialogues(run, prior)
+    const resets = findResets(run)
     return dialogues.flatMap((dialogue) => {
       const breaks = run.breaks.filter(
         (broken) => broken.thread === dialogue.thread.index && !resets.has(broken),
       )
       budget.spend(run.breaks.length + breaks.length)
       return kinds.flatMap((kind) =>
-        findingOf(
+        toFindings(
           run,
           dialogue,
           breaks.filter((broken) => broken.kind === kind),
@@ -43,8 +45,11 @@ export const contextTruncated: Detector<typeof settings> = {
 
 const kinds = ['truncated', 'compacted'] as const
 
-/** All breaks of one kind in a thread are one finding: clients cut at every call, once they do. */
-function findingOf(
+/**
+ * Combines all breaks of one kind in a thread into one finding, because a client that cuts does so
+ * at every call.
+ */
+function toFindings(
   run: TaskRun,
   dialogue: Dialogue,
   breaks: readonly HistoryBreak[],
@@ -53,23 +58,23 @@ function findingOf(
   const call = first && run.calls[first.call]
   if (first === undefined || call === undefined) return []
   const lost = breaks.flatMap((broken) => broken.lost.flatMap((index) => run.messages[index] ?? []))
-  const gone = statementsLost(run, dialogue, lost)
+  const gone = findLostStatements(run, dialogue, lost)
   const isCut = first.kind === 'truncated'
   const steps = breaks.flatMap((broken) => run.calls[broken.call]?.step ?? [])
   const [statement] = gone
   const [message] = lost
   return [
-    contextFinding(run, {
+    toContextDraft(run, {
       type: 'context_truncated',
       severity: severityOf(isCut, gone.length),
       topic: first.kind,
       summary: isCut
         ? `The client dropped ${lost.length} messages of the history${gone.length > 0 ? `, and with them: ${statement?.quote}` : ''}.`
-        : `The client put a summary in the place of ${lost.length} messages.`,
+        : `The client replaced ${lost.length} messages with a summary.`,
       original_context: statement?.quote ?? message?.text ?? '',
       violation: isCut
         ? `${lost.length} messages are gone from the history.`
-        : `A summary stands for ${lost.length} messages.`,
+        : `A summary replaced ${lost.length} messages.`,
       original: statement?.place ?? run.calls[message?.call ?? first.call] ?? call,
       steps,
       begins_at: placeOf(call),
@@ -87,17 +92,17 @@ function findingOf(
 
 const statements_max = 5
 
-/** What the lost messages said that still held, and that nobody said again. */
-function statementsLost(
+/** Returns the lost statements that were still valid and never repeated. */
+function findLostStatements(
   run: TaskRun,
-  { answers, heard }: Dialogue,
+  { answers, messages }: Dialogue,
   lost: readonly Message[],
-): LedgerEntry[] {
+): MemoryEntry[] {
   const active = answers.at(-1)?.active ?? []
   const gone = new Set(lost)
-  const kept = heard
+  const kept = messages
     .filter((message) => !gone.has(message))
-    .flatMap((message) => saidIn(message).statements)
+    .flatMap((message) => readStatements(message).statements)
   const keptSlots = new Set(kept.map(({ slot, value }) => `${slot}=${value}`))
   const from = new Set(lost.map(({ call }) => run.calls[call]?.observation_id))
   return active.filter(
@@ -109,7 +114,7 @@ function statementsLost(
   )
 }
 
-/** A summary is how clients keep context: alone it is none that was lost. */
+/** Returns the severity; a summary alone loses no context. */
 function severityOf(isCut: boolean, statementsGone: number): Severity {
   if (!isCut) return 'info'
   return statementsGone > 0 ? 'medium' : 'low'

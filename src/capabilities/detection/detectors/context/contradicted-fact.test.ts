@@ -10,7 +10,7 @@ const told = (fact: string, then: string) =>
     .user('Go on.')
     .assistant(then)
 
-describe('a value that is told otherwise', () => {
+describe('a value that is stated differently', () => {
   test.each([
     ['My order number is 4711.', 'Your order number is 4171.', 'Your order number is 4711.'],
     [
@@ -56,7 +56,7 @@ describe('a value that is told otherwise', () => {
   })
 })
 
-describe('what is no contradiction', () => {
+describe('statements without contradiction', () => {
   test('a correction by the user', () => {
     const run = told('My order number is 4711.', 'Noted.').user('Sorry, my order number is 4712.')
     expect(foundBy(contradictedFact, run.assistant('Your order number is 4712.'))).toEqual([])
@@ -81,7 +81,7 @@ describe('what is no contradiction', () => {
   })
 })
 
-test('told rightly later, it is recovered', () => {
+test('corrected later, it is recovered', () => {
   const run = told('My order number is 4711.', 'Your order number is 4171.')
     .user('No!')
     .assistant('I am sorry: it is 4711.')

@@ -1,23 +1,27 @@
 import { z } from 'zod'
-import { answerTextOf } from '../../context/answer-text.ts'
-import { contextFinding } from '../../context/context-finding.ts'
-import { type Answer, type Dialogue, dialoguesOf } from '../../context/dialogues.ts'
+import type { Detector, FindingDraft, MemoryEntry, WorkBudget } from '../../contract.ts'
 import {
-  type Contradiction,
-  contradictionsIn,
-  contradictionsInArguments,
+  type Answer,
+  answerTextOf,
+  type Dialogue,
+  type FactValue,
+  factKey,
   factValueOf,
-} from '../../context/fact-claims.ts'
-import type { LedgerEntry } from '../../context/ledger.ts'
-import { mentions } from '../../context/prose.ts'
-import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import { remember } from '../../evidence/remember.ts'
-import type { Message, TaskRun } from '../../reconstruction/contract.ts'
+  findPhrase,
+  isCompatible,
+  mentions,
+  placeOf,
+  readDialogues,
+  readValue,
+  remember,
+  sentencesOf,
+  toContextDraft,
+} from '../../facts/index.ts'
+import type { Message, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
-/** A value that the system or the user gave, and that the agent tells or uses otherwise. */
+/** Finds values of the system or the user that the agent states or uses differently. */
 export const contradictedFact: Detector<typeof settings> = {
   name: 'contradicted_fact',
   kind: 'context',
@@ -26,25 +30,29 @@ export const contradictedFact: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, _settings, budget, prior) {
-    return dialoguesOf(run, prior).dialogues.flatMap((dialogue) => {
-      const courses = new Map<string, Course>()
-      for (const answer of dialogue.answers) follow(run, { dialogue, answer, courses }, budget)
-      return [...courses.values()].flatMap((course) => findingOf(run, course))
+    return readDialogues(run, prior).dialogues.flatMap((dialogue) => {
+      const courses = new Map<string, FactCourse>()
+      for (const answer of dialogue.answers) addClaims(run, { dialogue, answer, courses }, budget)
+      return [...courses.values()].flatMap((course) => toFindings(run, course))
     })
   },
 }
 
-/** How one fact fared: where it was told otherwise, and whether it was told rightly at last. */
-type Course = { wrong: { answer: Answer; claim: Contradiction }[]; isRight: boolean }
-type Reading = { dialogue: Dialogue; answer: Answer; courses: Map<string, Course> }
+/** The contradictions of one fact, and whether the agent corrected itself since. */
+type FactCourse = { wrong: { answer: Answer; claim: Contradiction }[]; isRight: boolean }
+type AnswerReading = { dialogue: Dialogue; answer: Answer; courses: Map<string, FactCourse> }
 
-function follow(run: TaskRun, { dialogue, answer, courses }: Reading, budget: WorkBudget): void {
+function addClaims(
+  run: TaskRun,
+  { dialogue, answer, courses }: AnswerReading,
+  budget: WorkBudget,
+): void {
   budget.spend(1)
   const facts = answer.active.filter(({ kind }) => kind === 'fact')
   if (facts.length === 0 || answer.step.is_partial) return
   budget.spend(facts.length)
   const claims = claimsOf(run, answer, facts)
-  for (const course of courses.values()) course.isRight ||= isSaidRight(course, answer)
+  for (const course of courses.values()) course.isRight ||= isCorrected(course, answer)
   for (const claim of claims) {
     if (isSourced(run, dialogue, { answer, claim }, budget)) continue
     const key = `${claim.fact.slot} ${claim.fact.value}`
@@ -55,32 +63,32 @@ function follow(run: TaskRun, { dialogue, answer, courses }: Reading, budget: Wo
   }
 }
 
-/** What each answer was found to claim, by the facts that it was read with. */
-const read = remember((_message: Message) => new Map<string, Contradiction[]>())
+/** Claims of each answer, by the facts it was compared with. */
+const claimsByFacts = remember((_message: Message) => new Map<string, Contradiction[]>())
 
-function claimsOf(run: TaskRun, { message, step }: Answer, facts: readonly LedgerEntry[]) {
-  const known = read(message)
+function claimsOf(run: TaskRun, { message, step }: Answer, facts: readonly MemoryEntry[]) {
+  const known = claimsByFacts(message)
   const key = facts.map(({ slot, value }) => `${slot}=${value}`).join('\n')
   const claims = known.get(key) ?? [
-    ...contradictionsIn(answerTextOf(message).voice, facts),
+    ...findContradictions(answerTextOf(message).voice, facts),
     ...step.tools.flatMap((index) =>
-      contradictionsInArguments(run.tools[index]?.arguments ?? '', facts),
+      findArgumentContradictions(run.tools[index]?.arguments ?? '', facts),
     ),
   ]
   known.set(key, claims)
   return claims
 }
 
-/** The claimed value has a source of its own: a tool's result, or something else that was said. */
+/** Tells whether the claimed value has its own source: a tool's result, or another message. */
 function isSourced(
   run: TaskRun,
-  { heard, thread }: Dialogue,
+  { messages, thread }: Dialogue,
   { answer, claim }: { answer: Answer; claim: Contradiction },
   budget: WorkBudget,
 ): boolean {
   const value = claim.claimed.text.toLowerCase()
   budget.spend(answer.at + run.tools.length)
-  const isSaid = heard
+  const isSaid = messages
     .slice(0, answer.at)
     .some(({ role, text, step }) => step === null && role !== 'assistant' && mentions(text, value))
   return (
@@ -95,22 +103,22 @@ function isSourced(
   )
 }
 
-function isSaidRight({ wrong }: Course, { message }: Answer): boolean {
+function isCorrected({ wrong }: FactCourse, { message }: Answer): boolean {
   const fact = wrong[0]?.claim.fact
   return fact !== undefined && message.text.toLowerCase().includes(factValueOf(fact).normal)
 }
 
-function findingOf(run: TaskRun, { wrong, isRight }: Course): FindingDraft[] {
+function toFindings(run: TaskRun, { wrong, isRight }: FactCourse): FindingDraft[] {
   const [first] = wrong
   if (first === undefined) return []
   const { fact, claimed, sentence } = first.claim
   const key = fact.slot.slice('fact:'.length)
   return [
-    contextFinding(run, {
+    toContextDraft(run, {
       type: 'contradicted_fact',
       severity: 'medium',
       topic: `${fact.slot}=${fact.value}`,
-      summary: `The agent has "${claimed.text}" for the ${key}; the ${fact.role} had said: ${fact.quote}`,
+      summary: `The agent gives "${claimed.text}" as the ${key}; the ${fact.role} had said: ${fact.quote}`,
       original_context: fact.quote,
       violation: sentence,
       original: fact.place,
@@ -128,4 +136,110 @@ function findingOf(run: TaskRun, { wrong, isRight }: Course): FindingDraft[] {
       },
     }),
   ]
+}
+
+/** A value in an answer or a call that contradicts a stated one. */
+type Contradiction = { fact: MemoryEntry; claimed: FactValue; sentence: string }
+
+/** Returns the values in an answer's own voice that contradict known facts. */
+function findContradictions(voice: string, facts: readonly MemoryEntry[]): Contradiction[] {
+  const found: Contradiction[] = []
+  for (const sentence of sentencesOf(voice)) {
+    if (sentence.endsWith('?')) continue
+    for (const fact of facts) {
+      const claimed = findClaim(sentence, fact)
+      if (claimed === undefined || !contradicts(fact, claimed, sentence)) continue
+      // Only words before a value can change its meaning.
+      if (!hedges.test(sentence.slice(0, sentence.indexOf(claimed.text)))) {
+        found.push({ fact, claimed, sentence })
+      }
+    }
+  }
+  return found
+}
+
+/** Words before a value that can make it a different one. */
+const hedges =
+  /\b(?:if|would|could|should|might|may|can|example|e\.g|instead|old|previous(?:ly)?|former|not|n't|chang(?:e|ed|ing)|updat(?:e|ed|ing)|another|other|new|or|max(?:imum)?|min(?:imum)?|up to|from|between|rather|originally|was|were|next|second|first|third|also|both|either|alternative(?:ly)?|per|each|every|plus|minus|more|fewer|less|than|approximately|about|around|nearest|similar|different)\b/i
+
+/** Returns the value directly after a fact's key in a sentence. */
+function findClaim(sentence: string, fact: MemoryEntry): FactValue | undefined {
+  const key = fact.slot.slice('fact:'.length)
+  if (key === 'people') return readCount(sentence)
+  if (key === 'name') return readAddressedName(sentence)
+  const at = findPhrase(sentence, key)
+  // "A budget of 700" is not the user's budget.
+  if (at === -1 || indefinite.test(sentence.slice(0, at))) return undefined
+  const rest = sentence.slice(at + key.length)
+  const between =
+    /^(?: (?:number|no\.?|id|code|address|date|#))?(?:,? (?:is|are|of|as|at|on|for|to|in|set|remains|stays|=|ist|sind|beträgt|lautet|von|am)){0,3}:? ?#?/i.exec(
+      rest,
+    )
+  return readValue(rest.slice(between?.[0].length ?? 0))
+}
+
+const indefinite = /(?:^|\s)(?:an?|any|some|one|no|eine?n?|kein|keine)\s+$/i
+
+function readCount(sentence: string): FactValue | undefined {
+  const match =
+    /\b(\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (?:people|persons|guests|adults|attendees|passengers|participants)\b/i.exec(
+      sentence,
+    )
+  return match === null ? undefined : readValue(match[0])
+}
+
+/** Returns the name by which an answer addresses the user at its very beginning. */
+function readAddressedName(sentence: string): FactValue | undefined {
+  const match =
+    /^(?:hi|hello|hey|dear|thanks|thank you|welcome(?: back)?|good (?:morning|afternoon|evening)|your name is),? (?=\p{Lu})/iu.exec(
+      sentence,
+    )
+  if (match === null) return undefined
+  const value = readValue(sentence.slice(match[0].length))
+  const isName =
+    value?.kind === 'name' && /^[,!.]|^$/.test(sentence.slice(match[0].length + value.text.length))
+  return isName && !notNames.has(value.normal) ? value : undefined
+}
+
+const notNames = new Set('there again all everyone team sir madam friend back'.split(' '))
+
+function contradicts(fact: MemoryEntry, claimed: FactValue, sentence: string): boolean {
+  const said = factValueOf(fact)
+  if (said.kind !== claimed.kind || isCompatible(said.kind, said.normal, claimed.normal))
+    return false
+  return !mentions(sentence, said.normal)
+}
+
+/**
+ * Returns the arguments of a tool call that contradict facts; reads only the top level of the
+ * object.
+ */
+function findArgumentContradictions(
+  written: string,
+  facts: readonly MemoryEntry[],
+): Contradiction[] {
+  const found: Contradiction[] = []
+  for (const [name, value] of Object.entries(parseObject(written)).slice(0, arguments_max)) {
+    if (typeof value !== 'string' && typeof value !== 'number') continue
+    const key = factKey(name.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' '))
+    const fact = facts.find(({ slot }) => slot === `fact:${key}`)
+    const text = String(value).slice(0, argument_chars_max)
+    const claimed = fact && readValue(text)
+    if (fact === undefined || claimed === undefined || claimed.text !== text) continue
+    if (contradicts(fact, claimed, '')) found.push({ fact, claimed, sentence: `${name}: ${text}` })
+  }
+  return found
+}
+
+const arguments_max = 50
+
+const argument_chars_max = 100
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
 }

@@ -12,14 +12,14 @@ const talk = (name: string) =>
     .user('Yes, the lower ones.')
     .assistant('Cut them off.')
 
-test('a task that goes on with nothing of its history', () => {
+test('a task that continues without its history', () => {
   const run = talk('anew').reset().system(system).user('Should I spray them?').assistant('What?')
   expect(foundBy(conversationReset, run)).toMatchObject([
     { type: 'conversation_reset', severity: 'medium', start_step: 2 },
   ])
 })
 
-test('an agent that stops in the middle and begins anew', () => {
+test('an agent that stops in the middle and starts again', () => {
   const half = agentRun('restart', { tools: ['build', 'sign'] })
     .system('You are the release agent.')
     .user('Release 3.2: build and sign.')
@@ -29,11 +29,11 @@ test('an agent that stops in the middle and begins anew', () => {
   expect(foundBy(conversationReset, run)).toMatchObject([{ start_step: 2 }])
 })
 
-test('a history that goes on is none', () => {
+test('a continued history is no reset', () => {
   expect(foundBy(conversationReset, talk('on').user('Spray them?').assistant('No.'))).toEqual([])
 })
 
-test('agents side by side are none', () => {
+test('parallel agents are no reset', () => {
   const run = agentRun('side by side')
     .system('You plan.')
     .user('Plan a party.')

@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { contextFinding } from '../../context/context-finding.ts'
-import { resetBreaks } from '../../context/reset-breaks.ts'
-import { saidIn } from '../../context/said.ts'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import { tokenSet } from '../../evidence/tokens.ts'
-import type { Message, TaskRun, Thread } from '../../reconstruction/contract.ts'
+import {
+  findResets,
+  placeOf,
+  readStatements,
+  toContextDraft,
+  toTokenSet,
+} from '../../facts/index.ts'
+import type { Message, TaskRun, Thread } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   messages_min: z
@@ -13,10 +15,10 @@ const settings = z.strictObject({
     .min(1)
     .max(1000)
     .default(3)
-    .describe('Messages that must be gone: a shorter history that begins anew is a new question.'),
+    .describe('Minimum lost messages; a shorter history that starts again is a new question.'),
 })
 
-/** A task that goes on with nothing left of its history. */
+/** Finds tasks that continue without any of their history. */
 export const conversationReset: Detector<typeof settings> = {
   name: 'conversation_reset',
   kind: 'context',
@@ -26,20 +28,20 @@ export const conversationReset: Detector<typeof settings> = {
   settings,
   detect(run, { messages_min }, budget) {
     budget.spend(run.breaks.length + run.threads.length)
-    const resets = resetBreaks(run)
+    const resets = findResets(run)
     const broken = run.breaks.filter((one) => one.lost.length >= messages_min && resets.has(one))
     return [
-      ...broken.flatMap(({ call, lost }) => findingOf(run, call, lost)),
-      ...run.threads.flatMap((thread) => abandonedFinding(run, thread, messages_min)),
+      ...broken.flatMap(({ call, lost }) => toFindings(run, call, lost)),
+      ...run.threads.flatMap((thread) => findAbandoned(run, thread, messages_min)),
     ]
   },
 }
 
 /**
- * An agent that asked for tools, never went on, and began anew with the same system's text: a
- * restart, and no sub-agent, whose parent goes on and whose orders are other ones.
+ * Finds agents that asked for tools, never continued, and started again with the same system text:
+ * a restart. A sub-agent differs: its parent continues, and its instructions are different.
  */
-function abandonedFinding(run: TaskRun, thread: Thread, messages_min: number): FindingDraft[] {
+function findAbandoned(run: TaskRun, thread: Thread, messages_min: number): FindingDraft[] {
   const { kind, parent: of, calls } = thread
   const parent = of === null ? undefined : run.threads[of]
   const [first] = calls
@@ -51,35 +53,35 @@ function abandonedFinding(run: TaskRun, thread: Thread, messages_min: number): F
   const system = run.messages.find((message) => message.call === first && message.role === 'system')
   const isSame = before.some(({ role, text }) => role === 'system' && text === system?.text)
   if (isOpen !== true || !isSame || before.length < messages_min) return []
-  if (isToldAgain(run, before, first)) return []
+  if (isRestated(run, before, first)) return []
   const lost = before.filter(({ role }) => role !== 'system').map(({ index }) => index)
-  return findingOf(run, first, lost)
+  return toFindings(run, first, lost)
 }
 
-/** What the new history begins with tells the task again, as a summary by the client does. */
-function isToldAgain(run: TaskRun, before: readonly Message[], call: number): boolean {
+/** Tells whether the new history restates the task, for example in a client's summary. */
+function isRestated(run: TaskRun, before: readonly Message[], call: number): boolean {
   const task = before.find(({ role }) => role === 'user')
   const now = run.messages.find((message) => message.call === call && message.role === 'user')
-  const words = [...tokenSet(task?.text ?? '')]
-  const known = tokenSet(now?.text ?? '')
+  const words = [...toTokenSet(task?.text ?? '')]
+  const known = toTokenSet(now?.text ?? '')
   return words.filter((word) => known.has(word)).length * 2 >= words.length
 }
 
-function findingOf(run: TaskRun, index: number, lost: readonly number[]): FindingDraft[] {
+function toFindings(run: TaskRun, index: number, lost: readonly number[]): FindingDraft[] {
   const call = run.calls[index]
   if (call === undefined) return []
   const messages = lost.flatMap((at) => run.messages[at] ?? [])
-  const told = messages.find(({ role }) => role === 'user') ?? messages[0]
-  const statements = messages.flatMap((message) => saidIn(message).statements)
+  const original = messages.find(({ role }) => role === 'user') ?? messages[0]
+  const statements = messages.flatMap((message) => readStatements(message).statements)
   return [
-    contextFinding(run, {
+    toContextDraft(run, {
       type: 'conversation_reset',
       severity: 'medium',
       topic: 'reset',
-      summary: `The task goes on with nothing left of ${lost.length} messages.`,
-      original_context: statements[0]?.quote ?? told?.text ?? '',
-      violation: `None of the ${lost.length} messages before it are in the history any more.`,
-      original: run.calls[told?.call ?? index] ?? call,
+      summary: `The task continued without any of its ${lost.length} earlier messages.`,
+      original_context: statements[0]?.quote ?? original?.text ?? '',
+      violation: `None of the ${lost.length} earlier messages are in the history.`,
+      original: run.calls[original?.call ?? index] ?? call,
       steps: call.step === null ? [] : [call.step],
       begins_at: placeOf(call),
       recovered: false,

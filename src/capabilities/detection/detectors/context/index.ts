@@ -6,7 +6,7 @@ import { conversationReset } from './conversation-reset.ts'
 import { lostContext } from './lost-context.ts'
 import { repeatedQuestion } from './repeated-question.ts'
 
-/** What looks for context that was lost; one line each. */
+/** All context detectors, in the order in which they run. */
 export const contextDetectors: readonly Detector[] = [
   lostContext,
   contradictedFact,

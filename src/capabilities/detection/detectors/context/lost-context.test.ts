@@ -6,7 +6,7 @@ import { lostContext } from './lost-context.ts'
 const french = 'Oui, le livre est sur la table et il est pour vous.'
 const english = 'Yes, the book is on the table and it is for you.'
 
-/** A rule of the system, a first answer that keeps it, and a second one. */
+/** A system rule, a first answer that keeps it, and a second one. */
 function answered(rule: string, kept: string, then: string, question = 'And then?'): AgentRun {
   return agentRun(rule + then, { tools: ['delete_all', 'look'] })
     .system(`You help. ${rule}`)
@@ -16,7 +16,7 @@ function answered(rule: string, kept: string, then: string, question = 'And then
     .assistant(then)
 }
 
-describe('a rule of the system', () => {
+describe('a system rule', () => {
   test.each([
     ['Always answer in French.', french, english],
     ['Respond only with valid JSON.', '{"a":1}', 'The value of a is 1, as it was.'],
@@ -49,7 +49,7 @@ describe('a rule of the system', () => {
     expect(foundBy(lostContext, answered(rule, kept, kept))).toEqual([])
   })
 
-  test('tells what was said, by whom and where, and what broke it', () => {
+  test('reports the statement, its origin, and the violation', () => {
     const [found] = foundBy(
       lostContext,
       answered('Never use the word "cheap".', 'Yes.', 'It is cheap.'),
@@ -63,7 +63,7 @@ describe('a rule of the system', () => {
     expect(found?.wasted_tokens).toBeGreaterThan(0)
   })
 
-  test('that a tool must not be called', () => {
+  test('that forbids a tool', () => {
     const calls = (name: string) =>
       agentRun(name, { tools: ['delete_all', 'look'] })
         .system('Never call delete_all.')
@@ -77,7 +77,7 @@ describe('a rule of the system', () => {
   })
 })
 
-describe('what is no violation', () => {
+describe('answers without violation', () => {
   test.each([
     ['code', 'Never use the word "cheap".', 'Use `cheap` here:\n```\ncheap = 1\n```', 'How?'],
     ['a quotation', 'Never use the word "cheap".', 'I do not say "cheap".', 'How?'],
@@ -113,7 +113,7 @@ describe('what is no violation', () => {
     ).toEqual([])
   })
 
-  test('what the user lifts or replaces', () => {
+  test('rules that the user lifts or replaces', () => {
     const run = (change: string, then: string) =>
       agentRun(change)
         .user('From now on answer only in French. Où est le livre ?')
@@ -126,7 +126,7 @@ describe('what is no violation', () => {
     expect(foundBy(lostContext, run('Merci !', french))).toMatchObject([{ start_step: 2 }])
   })
 
-  test('an answer that was cut off is not measured', () => {
+  test('a cut answer is not measured', () => {
     const run = agentRun('cut')
       .system('Respond only with valid JSON.')
       .user('Well?')
@@ -135,14 +135,14 @@ describe('what is no violation', () => {
   })
 })
 
-test('a later answer that keeps the rule eases it', () => {
+test('a later answer that keeps the rule lowers the severity', () => {
   const run = answered('Never use the word "cheap".', 'Yes.', 'It is cheap.')
     .user('Oh?')
     .assistant('It is fair.')
   expect(foundBy(lostContext, run)).toMatchObject([{ severity: 'low', recovered: true }])
 })
 
-test('asks for what the user told unasked', () => {
+test('asks for something that the user had already said', () => {
   const run = (then: string) =>
     agentRun(then)
       .user('My order number is 4711 and the lamp is broken.')
@@ -155,7 +155,7 @@ test('asks for what the user told unasked', () => {
   expect(foundBy(lostContext, run('What is your account number?'))).toEqual([])
 })
 
-test('the threshold of confidence is a setting', () => {
+test('the minimum confidence is a setting', () => {
   const run = answered('Never use the word "cheap".', 'Yes.', 'It is cheap.')
   expect(foundBy(lostContext, run, { confidence_min: 0.99 })).toEqual([])
 })

@@ -1,17 +1,35 @@
 import { z } from 'zod'
-import { answerTextOf } from '../../context/answer-text.ts'
-import { askedAgain } from '../../context/asked-again.ts'
-import { askedAgainFinding } from '../../context/asked-again-finding.ts'
-import type { Breach } from '../../context/breach.ts'
-import { checkAnswer } from '../../context/check-answer.ts'
-import { contextFinding } from '../../context/context-finding.ts'
-import { type Answer, type Dialogue, dialoguesOf } from '../../context/dialogues.ts'
-import type { LedgerEntry } from '../../context/ledger.ts'
-import { effectiveEntries, isAbout } from '../../context/ledger-entries.ts'
-import type { Detector, FindingDraft, Severity, WorkBudget } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import { remember } from '../../evidence/remember.ts'
-import { type Message, type TaskRun, text_chars_max } from '../../reconstruction/contract.ts'
+import type {
+  Detector,
+  FindingDraft,
+  MemoryEntry,
+  Severity,
+  Statement,
+  StatementKind,
+  WorkBudget,
+} from '../../contract.ts'
+import {
+  type Answer,
+  type AnswerText,
+  answerTextOf,
+  type Breach,
+  checkForbidden,
+  checkFormat,
+  checkLanguage,
+  checkLength,
+  checkPersona,
+  checkRequired,
+  type Dialogue,
+  findAnsweredQuestions,
+  isAbout,
+  placeOf,
+  readDialogues,
+  remember,
+  selectEffective,
+  toContextDraft,
+  toQuestionDraft,
+} from '../../facts/index.ts'
+import { type Message, type TaskRun, text_chars_max } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   confidence_min: z
@@ -19,10 +37,10 @@ const settings = z.strictObject({
     .min(0)
     .max(1)
     .default(0.7)
-    .describe('Broken rules that are less sure are not told.'),
+    .describe('Minimum confidence of a broken rule.'),
 })
 
-/** A rule that a later answer breaks, or a fact that the agent asks for though it was told. */
+/** Finds broken rules, and facts that the agent asks for although the user stated them. */
 export const lostContext: Detector<typeof settings> = {
   name: 'lost_context',
   kind: 'context',
@@ -31,36 +49,40 @@ export const lostContext: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, { confidence_min }, budget, prior) {
-    const broken = dialoguesOf(run, prior).dialogues.flatMap((dialogue) =>
+    const broken = readDialogues(run, prior).dialogues.flatMap((dialogue) =>
       [...coursesOf(run, dialogue, budget).values()].flatMap((course) =>
-        findingOf(run, course, confidence_min),
+        toFindings(run, course, confidence_min),
       ),
     )
-    const asked = askedAgain(run, budget, prior).filter(({ was_asked }) => !was_asked)
-    return [...broken, ...asked.map((again) => askedAgainFinding(run, 'lost_context', again))]
+    const repeated = findAnsweredQuestions(run, budget, prior).filter(({ was_asked }) => !was_asked)
+    return [...broken, ...repeated.map((again) => toQuestionDraft(run, 'lost_context', again))]
   },
 }
 
-/** How one rule fared in a dialogue. */
-type Course = {
-  rule: LedgerEntry
+/** The observance of one rule in a dialogue. */
+type RuleCourse = {
+  rule: MemoryEntry
   broken: { answer: Answer; breach: Breach }[]
-  /** The last answer that could be checked kept it. */
+  /** True if the last checkable answer kept the rule. */
   isKept: boolean
 }
 
-function coursesOf(run: TaskRun, { answers }: Dialogue, budget: WorkBudget): Map<string, Course> {
-  const courses = new Map<string, Course>()
+function coursesOf(
+  run: TaskRun,
+  { answers }: Dialogue,
+  budget: WorkBudget,
+): Map<string, RuleCourse> {
+  const courses = new Map<string, RuleCourse>()
   for (const answer of answers) {
     budget.spend(1)
-    for (const rule of effectiveEntries(answer.active)) {
+    for (const rule of selectEffective(answer.active)) {
       if (rule.kind === 'fact') continue
       budget.spend(1)
       const key = `${rule.place.observation_id} ${rule.slot} ${rule.value}`
-      const breach = judged(run, rule, answer, key)
+      const breach = checkRuleOnce(run, rule, answer, key)
       if (breach === 'not judged') continue
       const course = courses.get(key) ?? { rule, broken: [], isKept: true }
-      // What a tool did stays done, whatever the agent does next.
+      // A forbidden tool call cannot be undone by a later answer.
       course.isKept = breach === undefined && rule.kind !== 'tool'
       if (breach !== undefined) course.broken.push({ answer, breach })
       courses.set(key, course)
@@ -69,45 +91,45 @@ function coursesOf(run: TaskRun, { answers }: Dialogue, budget: WorkBudget): Map
   return courses
 }
 
-/** Whether an answer is one that the rule is meant for. */
-function isJudged(
+/** Tells whether a rule applies to an answer. */
+function isCheckable(
   run: TaskRun,
-  rule: LedgerEntry,
-  { step, call, message, asked }: Answer,
+  rule: MemoryEntry,
+  { step, call, message, question }: Answer,
 ): boolean {
   if (step.tools.length > 0 || step.is_partial || step.refusal !== undefined) return false
   if (call.status !== 'ok' || cutShort.has(call.finish_reason)) return false
   if (message.text.trim() === '' || message.text.length >= text_chars_max) return false
-  if (asked === undefined || isOwn(run, rule, asked.text, asked.call)) return true
-  return !isAbout(rule, asked.text)
+  if (question === undefined || isOwn(run, rule, question.text, question.call)) return true
+  return !isAbout(rule, question.text)
 }
 
 const cutShort = new Set(['length', 'content_filter', 'max_tokens'])
 
-/** The user's message is the very one that gave the rule. */
-function isOwn(run: TaskRun, rule: LedgerEntry, text: string, call: number): boolean {
+/** Tells whether the user's message is the one that gave the rule. */
+function isOwn(run: TaskRun, rule: MemoryEntry, text: string, call: number): boolean {
   return (
     run.calls[call]?.observation_id === rule.place.observation_id &&
     text.includes(rule.quote.slice(0, 40))
   )
 }
 
-type Verdict = Breach | undefined | 'not judged'
+type RuleCheck = Breach | undefined | 'not judged'
 
-/** What each answer was found to break: a rule is checked once for an answer. */
-const verdicts = remember((_message: Message) => new Map<string, Verdict>())
+/** Checks of each answer by rule, so that a rule is checked once per answer. */
+const checksByRule = remember((_message: Message) => new Map<string, RuleCheck>())
 
-function judged(run: TaskRun, rule: LedgerEntry, answer: Answer, key: string): Verdict {
-  // What an agent calls is told by later calls too, so that it is looked at each time.
-  if (rule.kind === 'tool') return breachOf(run, rule, answer)
-  const known = verdicts(answer.message)
+function checkRuleOnce(run: TaskRun, rule: MemoryEntry, answer: Answer, key: string): RuleCheck {
+  // Later calls can report more tool calls of an answer, so this check is not cached.
+  if (rule.kind === 'tool') return checkRule(run, rule, answer)
+  const known = checksByRule(answer.message)
   if (!known.has(key)) {
-    known.set(key, isJudged(run, rule, answer) ? breachOf(run, rule, answer) : 'not judged')
+    known.set(key, isCheckable(run, rule, answer) ? checkRule(run, rule, answer) : 'not judged')
   }
   return known.get(key)
 }
 
-function breachOf(run: TaskRun, rule: LedgerEntry, { step, message }: Answer): Breach | undefined {
+function checkRule(run: TaskRun, rule: MemoryEntry, { step, message }: Answer): Breach | undefined {
   if (rule.kind !== 'tool') return checkAnswer(rule, answerTextOf(message))
   const called = step.tools.find(
     (index) => run.tools[index]?.name.toLowerCase() === rule.value.toLowerCase(),
@@ -117,7 +139,7 @@ function breachOf(run: TaskRun, rule: LedgerEntry, { step, message }: Answer): B
     : { violation: `The agent called "${rule.value}".`, confidence: 0.95 }
 }
 
-function findingOf(run: TaskRun, course: Course, confidence_min: number): FindingDraft[] {
+function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): FindingDraft[] {
   const { rule, isKept } = course
   const broken = course.broken.filter(({ breach }) => breach.confidence >= confidence_min)
   const [first] = broken
@@ -125,7 +147,7 @@ function findingOf(run: TaskRun, course: Course, confidence_min: number): Findin
   const isElsewhere = rule.task_id !== run.task_id
   const surest = Math.max(...broken.map(({ breach }) => breach.confidence))
   return [
-    contextFinding(run, {
+    toContextDraft(run, {
       type: 'lost_context',
       severity: severityOf(rule),
       topic: `${rule.slot}=${rule.value}`,
@@ -152,7 +174,23 @@ function findingOf(run: TaskRun, course: Course, confidence_min: number): Findin
 
 const answer_chars_max = 300
 
-function severityOf({ kind, holds }: LedgerEntry): Severity {
+function severityOf({ kind, holds }: MemoryEntry): Severity {
   if (kind === 'tool') return 'high'
   return holds === 'turn' ? 'low' : 'medium'
+}
+
+/** Checks an answer against a statement; undefined if it is kept or cannot be checked. */
+function checkAnswer(rule: Statement, answer: AnswerText): Breach | undefined {
+  return checks[rule.kind]?.(rule, answer)
+}
+
+const checks: Partial<
+  Record<StatementKind, (rule: Statement, answer: AnswerText) => Breach | undefined>
+> = {
+  language: checkLanguage,
+  format: checkFormat,
+  length: checkLength,
+  forbidden: checkForbidden,
+  required: checkRequired,
+  persona: checkPersona,
 }

@@ -24,7 +24,7 @@ test.each([
   expect(foundBy(repeatedQuestion, asked(question, reply, 'Good.'))).toEqual([])
 })
 
-describe('what may be asked again', () => {
+describe('questions that may be repeated', () => {
   test.each([
     ['no reply', 'Where would you like to go?', 'I am not sure yet.'],
     ['agreement alone', 'Does anybody have an allergy?', 'No.'],
@@ -39,7 +39,7 @@ describe('what may be asked again', () => {
     expect(foundBy(repeatedQuestion, run)).toEqual([])
   })
 
-  test('a reply that did not do', () => {
+  test('an insufficient reply', () => {
     const run = agentRun('wrong', { tools: ['find'] })
       .user('Where is my parcel?')
       .assistant('What is your order number?')

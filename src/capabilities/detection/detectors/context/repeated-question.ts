@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { askedAgain } from '../../context/asked-again.ts'
-import { askedAgainFinding } from '../../context/asked-again-finding.ts'
 import type { Detector } from '../../contract.ts'
+import { findAnsweredQuestions, toQuestionDraft } from '../../facts/index.ts'
 
 const settings = z.strictObject({})
 
-/** The agent asks a question again that the user has answered. */
+/** Finds questions that the agent repeats although the user answered them. */
 export const repeatedQuestion: Detector<typeof settings> = {
   name: 'repeated_question',
   kind: 'context',
@@ -14,8 +13,8 @@ export const repeatedQuestion: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, _settings, budget, prior) {
-    return askedAgain(run, budget, prior)
+    return findAnsweredQuestions(run, budget, prior)
       .filter(({ was_asked }) => was_asked)
-      .map((again) => askedAgainFinding(run, 'repeated_question', again))
+      .map((again) => toQuestionDraft(run, 'repeated_question', again))
   },
 }

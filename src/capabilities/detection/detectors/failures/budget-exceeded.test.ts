@@ -8,7 +8,7 @@ const run = () =>
     .user('x')
     .times(5, (agent) => agent.assistant({ text: 'y', input_tokens: 900, output_tokens: 100 }))
 
-test('the call that went over the limit is named, and stays the same', () => {
+test('names the call that exceeded the limit, and keeps it', () => {
   const settings = { tokens_max: 2_500 }
   const [finding, ...others] = findingsOf(budgetExceeded, run(), { settings })
   expect(others).toEqual([])
@@ -17,7 +17,7 @@ test('the call that went over the limit is named, and stays the same', () => {
   expect(more[0]?.anchor).toBe(finding?.anchor)
 })
 
-test('time is measured from the first call on', () => {
+test('measures time from the first call', () => {
   const settings = { duration_minutes_max: 1 }
   const slow = run().wait(120_000).assistant('late')
   expect(findingsOf(budgetExceeded, run(), { settings })).toEqual([])
@@ -36,6 +36,6 @@ test('money is counted in dollars', () => {
   ])
 })
 
-test('a task within its limits has none', () => {
+test('a task within its limits has no finding', () => {
   expect(findingsOf(budgetExceeded, run())).toEqual([])
 })

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
 import type { Detector } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
-import { failureDraft, noWaste } from './failure-draft.ts'
+import { noWaste, placeOf, toFailureDraft } from '../../facts/index.ts'
+import type { ModelCall, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   tokens_max: z
@@ -11,23 +10,23 @@ const settings = z.strictObject({
     .min(1_000)
     .max(1_000_000_000)
     .default(10_000_000)
-    .describe('Tokens of a task, in and out, that its calls may take together.'),
+    .describe('Maximum tokens of a task, input and output of all calls.'),
   cost_usd_max: z
     .number()
     .min(0.01)
     .max(1_000_000)
     .default(25)
-    .describe('US dollars that the calls of a task may cost together.'),
+    .describe('Maximum cost of all calls of a task in US dollars.'),
   duration_minutes_max: z
     .int()
     .min(1)
     .max(100_000)
     .default(1_440)
-    .describe('Minutes from the start of the first call to the end of the last one.'),
+    .describe('Maximum minutes from the start of the first call to the end of the last one.'),
 })
 type Settings = z.output<typeof settings>
 
-/** Tasks that took more tokens, money or time than a project allows: a remark, no fault. */
+/** Finds tasks that exceed a project's limits of tokens, cost or time: informational only. */
 export const budgetExceeded: Detector<typeof settings> = {
   name: 'budget_exceeded',
   kind: 'failure',
@@ -37,18 +36,20 @@ export const budgetExceeded: Detector<typeof settings> = {
   settings,
   detect(run, given, budget) {
     budget.spend(run.calls.length)
-    return [...overruns(run, given)].map(([of, { call, max }]) => overrun(run, call, { of, max }))
+    return [...findOverruns(run, given)].map(([of, { call, max }]) =>
+      toFinding(run, call, { of, max }),
+    )
   },
 }
 
 const nanoPerDollar = 1e9
 const nsPerMinute = 60_000_000_000n
 
-type Over = { call: ModelCall; max: string }
+type Overrun = { call: ModelCall; max: string }
 
-/** For each limit the call that went over it, which does not change as the task grows. */
-function overruns(run: TaskRun, given: Settings): Map<string, Over> {
-  const over = new Map<string, Over>()
+/** Returns the first call above each limit, which stays the same as the task grows. */
+function findOverruns(run: TaskRun, given: Settings): Map<string, Overrun> {
+  const over = new Map<string, Overrun>()
   const nano_max = BigInt(Math.round(given.cost_usd_max * nanoPerDollar))
   const end_max =
     (run.calls[0]?.start_time ?? 0n) + BigInt(given.duration_minutes_max) * nsPerMinute
@@ -57,26 +58,27 @@ function overruns(run: TaskRun, given: Settings): Map<string, Over> {
   for (const call of run.calls) {
     tokens += (call.input_tokens ?? 0) + (call.output_tokens ?? 0)
     if (call.nano_dollars !== null) nano += call.nano_dollars
-    if (tokens > given.tokens_max) note(over, 'tokens', { call, max: `${given.tokens_max} tokens` })
-    if (nano > nano_max) note(over, 'cost', { call, max: `$${dollarsFrom(nano_max)}` })
+    if (tokens > given.tokens_max)
+      keepFirst(over, 'tokens', { call, max: `${given.tokens_max} tokens` })
+    if (nano > nano_max) keepFirst(over, 'cost', { call, max: `$${dollarsFrom(nano_max)}` })
     if (call.end_time > end_max) {
-      note(over, 'duration', { call, max: `${given.duration_minutes_max} minutes` })
+      keepFirst(over, 'duration', { call, max: `${given.duration_minutes_max} minutes` })
     }
   }
   return over
 }
 
-function note(over: Map<string, Over>, of: string, first: Over): void {
+function keepFirst(over: Map<string, Overrun>, of: string, first: Overrun): void {
   if (!over.has(of)) over.set(of, first)
 }
 
-function overrun(run: TaskRun, call: ModelCall, { of, max }: { of: string; max: string }) {
-  return failureDraft({
+function toFinding(run: TaskRun, call: ModelCall, { of, max }: { of: string; max: string }) {
+  return toFailureDraft({
     type: 'budget_exceeded',
     severity: 'info',
     recovered: false,
     began: call,
-    about: of,
+    topic: of,
     summary: `The task went over its limit of ${max} with call ${call.index + 1} of ${run.calls.length}.`,
     start_step: call.step,
     end_step: call.step,

@@ -5,7 +5,7 @@ import { duplicateSideEffect } from './duplicate-side-effect.ts'
 
 const pay = { name: 'create_payment', args: { invoice: 881 } }
 
-test('an invoice is paid two times', () => {
+test('an invoice is paid twice', () => {
   const run = agentRun('twice')
     .user('Pay invoice 7 of release 2.0.')
     .tool(pay, '{"id":"p-1"}')
@@ -17,7 +17,7 @@ test('an invoice is paid two times', () => {
   ])
 })
 
-test('side by side in one answer, though the arguments say how many', () => {
+test('parallel in one answer, although the arguments contain a count', () => {
   const order = { name: 'place_order', args: { item: 'water', crates: 2 } }
   const run = agentRun('parallel')
     .user('Order two crates of water.')
@@ -27,7 +27,7 @@ test('side by side in one answer, though the arguments say how many', () => {
   expect(findingsOf(duplicateSideEffect, run)).toMatchObject([{ start_step: 0 }])
 })
 
-test('one that is taken back is recovered', () => {
+test('an undone one is recovered', () => {
   const run = agentRun('undone')
     .user('Pay invoice 881.')
     .tool(pay, 'p-1')
@@ -41,12 +41,12 @@ describe('healthy twins', () => {
   const none = (run: ReturnType<typeof agentRun>) =>
     expect(findingsOf(duplicateSideEffect, run)).toEqual([])
 
-  test('a result that reads like an error is no deed', () => {
+  test('a result that reads like an error is no success', () => {
     const said = 'MCP error -32602: Invalid params'
     none(agentRun('mcp').user('Pay.').tool(pay, said).tool(pay, said).assistant('x'))
   })
 
-  test('the first try failed', () => {
+  test('the first attempt failed', () => {
     none(
       agentRun('retry').user('Pay.').tool(pay, 'Error: no funds').tool(pay, 'p-1').assistant('x'),
     )
@@ -58,7 +58,7 @@ describe('healthy twins', () => {
     none(agentRun('two').user('Send it twice.').tool(pay, 'p-1').tool(pay, 'p-2').assistant('x'))
   })
 
-  test('a key makes it one, or the result says so', () => {
+  test('an idempotency key, or a result that says so', () => {
     const keyed = { name: 'create_payment', args: { invoice: 8, idempotency_key: 'k' } }
     none(agentRun('key').user('Pay.').tool(keyed, 'p-1').tool(keyed, 'p-1').assistant('x'))
     none(agentRun('was').user('Pay.').tool(pay, 'p-1').tool(pay, 'already paid').assistant('x'))

@@ -1,18 +1,24 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { Step, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
-import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
-import { turnsOf, usesOfSteps } from './thread-course.ts'
-import { natureOfTool } from './tool-nature.ts'
+import {
+  countTimes,
+  cutText,
+  natureOfTool,
+  placesOfUses,
+  toFailureDraft,
+  turnsOf,
+  usesOfSteps,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
 /**
- * The same deed done twice within a turn of the user: a mail, a booking, a payment with the very
- * same arguments, each time with success; it begins with the second time. Not when the user asked
- * for several, the arguments hold a key that makes it one, or the result says that it was there.
+ * Finds a side effect performed twice within one turn of the user: a mail, a booking or a payment
+ * with identical arguments and success each time. It starts with the second one. Exceptions: the
+ * user asked for several, the arguments contain an idempotency key, or the result says that it
+ * existed already.
  */
 export const duplicateSideEffect: Detector<typeof settings> = {
   name: 'duplicate_side_effect',
@@ -30,13 +36,13 @@ export const duplicateSideEffect: Detector<typeof settings> = {
         const uses = usesOfSteps(run, turn)
         budget.spend(uses.length)
         const done = uses.filter(isDone)
-        const deeds = [...Map.groupBy(done, ({ sig }) => sig).values()]
-        const twice = deeds.filter((same) => same.length > 1)
+        const effects = [...Map.groupBy(done, ({ sig }) => sig).values()]
+        const twice = effects.filter((same) => same.length > 1)
         if (twice.length === 0) return []
         const isWanted = wantsSeveral(run, turn)
         return twice
           .filter((same) => !isWanted || isCounted(same))
-          .flatMap((same) => found(run, same, uses))
+          .flatMap((same) => toFindings(run, same, uses))
       })
     })
   },
@@ -50,13 +56,13 @@ function isDone({ sig, name, fault, is_answered, result, arguments: given }: Too
   return !notDone.test(result.slice(0, resultHead_chars))
 }
 
-/** It was there before, or it did not happen: words of a result that is no success for sure. */
+/** Words of a result that is not certainly a success: it existed already, or failed. */
 const notDone =
   /already|duplicate|exists|bereits|déjà|ya existe|\berrors?\b(?!["']?\s*:\s*(?:null|false|0|""|\[\]))|\binvalid|\bfail(?:ed|ure)|\bdenied|\brefused|timed? ?out/i
 
 const message_chars_max = 2_000
 
-/** The message that opened the turn asks for more than one. */
+/** Tells whether the message that opened the turn asks for more than one. */
 function wantsSeveral(run: TaskRun, turn: readonly Step[]): boolean {
   const call = turn[0]?.call ?? -1
   const thread = turn[0]?.thread
@@ -66,16 +72,20 @@ function wantsSeveral(run: TaskRun, turn: readonly Step[]): boolean {
   return asked !== undefined && several.test(asked.text.slice(0, message_chars_max).toLowerCase())
 }
 
-/** A number above one in the arguments says how many: one call of them is enough. */
+/** Tells whether the arguments contain a count above one, so that one such call is enough. */
 function isCounted([first]: readonly ToolUse[]): boolean {
   return /:\s*(?:[2-9]|1[0-9])(?:\.0)?\s*[,}]/.test(first?.arguments ?? '')
 }
 
-/** Numbers in words, or digits that count something: those of a name or a version do not. */
+/** Number words and counted things; digits of a name or a version do not match. */
 const several =
   /\b(?:two|twice|three|four|five|times|again|another|each|both|double|repeat|every)\b|\b(?:zwei|zweimal|drei|nochmal|beide|deux|trois|encore|dos|tres|ambos)\b|\b[2-9] ?(?:x|[a-z]{3,20}s|mal)\b|\bx ?[2-9]\b|两|再/
 
-function found(run: TaskRun, same: readonly ToolUse[], uses: readonly ToolUse[]): FindingDraft[] {
+function toFindings(
+  run: TaskRun,
+  same: readonly ToolUse[],
+  uses: readonly ToolUse[],
+): FindingDraft[] {
   const [first] = same
   const last = same.at(-1)
   if (first === undefined || last === undefined) return []
@@ -83,13 +93,13 @@ function found(run: TaskRun, same: readonly ToolUse[], uses: readonly ToolUse[])
   const places = placesOfUses(same)
   const results = new Set(same.map(({ result }) => result))
   const undo = uses.find((use) => use.index > last.index && isUndo(use))
-  const finding = failureDraft({
+  const finding = toFailureDraft({
     type: 'duplicate_side_effect',
     severity: results.size > 1 ? 'high' : 'medium',
     recovered: undo !== undefined,
     began: first.asked_by,
-    about: `${first.name}:${first.sig ?? ''}`,
-    summary: `“${first.name}” did the same ${timesOf(same.length)}, with the same arguments and success each time.`,
+    topic: `${first.name}:${first.sig ?? ''}`,
+    summary: `“${first.name}” did the same ${countTimes(same.length)}, with the same arguments and success each time.`,
     start_step: steps[1] ?? null,
     end_step: steps.at(-1) ?? null,
     places,

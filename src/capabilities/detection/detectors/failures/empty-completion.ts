@@ -1,18 +1,23 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { placesOfSteps } from '../../evidence/places.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { Step, TaskRun, Thread } from '../../reconstruction/contract.ts'
-import { wentWell } from './call-fault.ts'
-import { callOf, failureDraft, timesOf } from './failure-draft.ts'
-import { courseOf, streaksOf } from './thread-course.ts'
-import { natureOfTool } from './tool-nature.ts'
+import {
+  callOf,
+  countTimes,
+  createCourse,
+  hasSucceeded,
+  natureOfTool,
+  placesOfSteps,
+  streaksOf,
+  toFailureDraft,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import type { Step, TaskRun, Thread } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
 /**
- * Answers with neither text nor tool calls though nothing cut them. One right after the results of
- * tools that hand the result over (`submit`, `finish`) is how some models end, and is none.
+ * Finds answers with neither text nor tool calls that nothing cut off. An empty answer directly
+ * after a tool that delivers the result (`submit`, `finish`) is a normal end of some models.
  */
 export const emptyCompletion: Detector<typeof settings> = {
   name: 'empty_completion',
@@ -22,9 +27,9 @@ export const emptyCompletion: Detector<typeof settings> = {
   needs: [],
   settings,
   detect(run, _settings, budget) {
-    const course = courseOf(run, (call) => {
+    const course = createCourse(run, (call) => {
       const step = run.steps[call.step ?? -1]
-      return wentWell(call) && step !== undefined && !isEmpty(run, step)
+      return hasSucceeded(call) && step !== undefined && !isEmpty(run, step)
     })
     return run.threads.flatMap((thread) => {
       budget.spend(thread.steps.length)
@@ -35,7 +40,7 @@ export const emptyCompletion: Detector<typeof settings> = {
         if (first === undefined || last === undefined || followsTheEnd(run, thread, first))
           return []
         const call = callOf(run, last)
-        return [found(run, items, call !== undefined && course.goesOnAfter(call))]
+        return [toFinding(run, items, call !== undefined && course.recoversAfter(call))]
       })
     })
   },
@@ -49,7 +54,7 @@ const cutReasons = new Set(['length', 'max_tokens', 'content_filter', 'refusal',
 
 function isEmpty(run: TaskRun, step: Step): boolean {
   const call = callOf(run, step)
-  if (call === undefined || step.tools.length > 0 || step.is_partial || !wentWell(call))
+  if (call === undefined || step.tools.length > 0 || step.is_partial || !hasSucceeded(call))
     return false
   if (cutReasons.has(call.finish_reason.toLowerCase()) || step.refusal) return false
   if (step.text !== null) return step.text.trim() === '' && call.finish_reason !== 'tool_calls'
@@ -63,16 +68,16 @@ function followsTheEnd(run: TaskRun, thread: Thread, step: Step): boolean {
   return before.tools.some((index) => natureOfTool(run.tools[index]?.name ?? '').isEnd)
 }
 
-function found(run: TaskRun, steps: readonly Step[], recovered: boolean): FindingDraft {
+function toFinding(run: TaskRun, steps: readonly Step[], recovered: boolean): FindingDraft {
   const indexes = steps.map(({ index }) => index)
   const places = placesOfSteps(run, indexes)
   const first = run.calls[steps[0]?.call ?? -1]
-  return failureDraft({
+  return toFailureDraft({
     type: 'empty_completion',
     severity: 'medium',
     recovered,
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    summary: `The model answered nothing ${timesOf(steps.length)}${
+    summary: `The model answered nothing ${countTimes(steps.length)}${
       recovered ? ', and then went on' : ', and the task ended there'
     }.`,
     start_step: indexes[0] ?? null,

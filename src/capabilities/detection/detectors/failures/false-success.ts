@@ -1,20 +1,24 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { placesOfSteps } from '../../evidence/places.ts'
-import { wordsOfTool } from '../../evidence/tool-words.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { Step, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
-import { failureDraft, placesOfUses } from './failure-draft.ts'
-import { successClaims } from './said.ts'
-import { turnsOf, usesOfSteps } from './thread-course.ts'
-import { natureOfTool } from './tool-nature.ts'
+import {
+  cutText,
+  findSuccessClaims,
+  natureOfTool,
+  placesOfSteps,
+  placesOfUses,
+  toFailureDraft,
+  turnsOf,
+  usesOfSteps,
+  wasteOfSteps,
+  wordsOfTool,
+} from '../../facts/index.ts'
+import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
 /**
- * Answers that claim success though a tool that was to change something failed and was not used
- * with success again before the claim. An answer that admits any failure claims nothing.
+ * Finds answers that claim success although a tool that should change something failed and did not
+ * succeed later. An answer that admits any failure claims no success.
  */
 export const falseSuccess: Detector<typeof settings> = {
   name: 'false_success',
@@ -32,8 +36,8 @@ export const falseSuccess: Detector<typeof settings> = {
         if (last === undefined || last.tools.length > 0 || !last.text) return []
         const uses = usesOfSteps(run, turn)
         budget.spend(uses.length)
-        const failed = unresolvedIn(uses)
-        return failed === undefined ? [] : claimed(run, last, { ...failed, uses })
+        const failed = findUnresolved(uses)
+        return failed === undefined ? [] : toFindings(run, last, { ...failed, uses })
       })
     })
   },
@@ -42,28 +46,28 @@ export const falseSuccess: Detector<typeof settings> = {
 type Unresolved = {
   failed: ToolUse
   severity: Severity
-  /** Words that the claim must hold one of, when other deeds went well after the failure. */
-  about: readonly string[] | undefined
+  /** The claim must contain one of these words if other actions succeeded after the failure. */
+  words: readonly string[] | undefined
 }
 
-/** The latest failure of a turn that nothing made good; reading in vain is none. */
-function unresolvedIn(uses: readonly ToolUse[]): Unresolved | undefined {
+/** Returns the latest unresolved failure of a turn; failed reads do not count. */
+function findUnresolved(uses: readonly ToolUse[]): Unresolved | undefined {
   const at = uses.findLastIndex((use) => isFailedEffect(use))
   const failed = uses[at]
-  if (failed === undefined) return lastWordsFailed(uses)
+  if (failed === undefined) return findFailedEnd(uses)
   const good = uses.slice(at + 1).filter(isGood)
   if (good.some(({ name }) => name === failed.name)) return undefined
   const others = good.filter(({ name }) => {
     const { isEffect, isShell, isEnd } = natureOfTool(name)
     return isEffect || isShell || isEnd
   })
-  if (others.length === 0) return { failed, severity: 'high', about: undefined }
+  if (others.length === 0) return { failed, severity: 'high', words: undefined }
   const taken = new Set(others.flatMap(({ name }) => wordsOfTool(name)))
-  const about = wordsOfTool(failed.name).filter((word) => word.length > 3 && !taken.has(word))
-  return about.length === 0 ? undefined : { failed, severity: 'high', about }
+  const words = wordsOfTool(failed.name).filter((word) => word.length > 3 && !taken.has(word))
+  return words.length === 0 ? undefined : { failed, severity: 'high', words }
 }
 
-/** What was there already is as it should be. */
+/** Tells whether a tool that changes something failed; "already exists" is the wanted state. */
 function isFailedEffect({ fault, name, result }: ToolUse): boolean {
   if (!natureOfTool(name).isEffect) return false
   return (fault !== null || saysFailed(result)) && !isThereAlready(result)
@@ -73,7 +77,10 @@ function isGood({ is_answered, fault, result }: ToolUse): boolean {
   return is_answered && fault === null && !saysFailed(result)
 }
 
-/** Of a tool that changes something, a state of failure is its own; of one that reads it is data. */
+/**
+ * Tells whether a result reports a failed state. For a tool that changes something this is its own
+ * failure; for one that reads it is data.
+ */
 function saysFailed(result: string | null): boolean {
   const head = (result ?? '').slice(0, resultHead_chars)
   return /"(?:status|state|result)" ?: ?"(?:failed|failure|error|rejected|declined)"/i.test(head)
@@ -85,34 +92,34 @@ function isThereAlready(result: string | null): boolean {
 
 const resultHead_chars = 500
 
-/** Shells and others whose nature is not known: the turn's last two steps with tools failed. */
-function lastWordsFailed(uses: readonly ToolUse[]): Unresolved | undefined {
+/** Finds a failed end of a turn for shells and tools of unknown nature. */
+function findFailedEnd(uses: readonly ToolUse[]): Unresolved | undefined {
   const failed = uses.at(-1)
   if (failed === undefined || failed.fault === null || isThereAlready(failed.result))
     return undefined
   const before = uses.findLast(({ step }) => step !== failed.step)
   const isStreak = before !== undefined && before.fault !== null
-  return { failed, severity: isStreak ? 'medium' : 'low', about: undefined }
+  return { failed, severity: isStreak ? 'medium' : 'low', words: undefined }
 }
 
-type Claimed = Unresolved & { uses: readonly ToolUse[] }
+type ClaimedSuccess = Unresolved & { uses: readonly ToolUse[] }
 
-function claimed(
+function toFindings(
   run: TaskRun,
   step: Step,
-  { failed, severity, about, uses }: Claimed,
+  { failed, severity, words, uses }: ClaimedSuccess,
 ): FindingDraft[] {
-  const claims = successClaims(step.text ?? '').filter(
-    (sentence) => about === undefined || isAbout(sentence, about),
+  const claims = findSuccessClaims(step.text ?? '').filter(
+    (sentence) => words === undefined || isAbout(sentence, words),
   )
   const claim = claims.find(isAboutTests) ?? claims[0]
   if (claim === undefined) return []
   const [said] = placesOfSteps(run, [step.index])
-  const recovered = isMendedLater(run, step, failed)
+  const recovered = isFixedLater(run, step, failed)
   const faults = uses.filter((use) => use.name === failed.name && !isGood(use))
-  const finding = failureDraft({
+  const finding = toFailureDraft({
     type: 'false_success',
-    severity: weighed(severity, claim, failed),
+    severity: weighSeverity(severity, claim, failed),
     recovered,
     began: said ?? failed.asked_by,
     summary: `The answer claims success (“${cutText(claim, quote_chars_max)}”) though “${failed.name}” failed.`,
@@ -132,8 +139,8 @@ function claimed(
   return [finding]
 }
 
-/** Whoever says that tests pass and has just seen them fail says it against better knowledge. */
-function weighed(severity: Severity, claim: string, { result }: ToolUse): Severity {
+/** Raises the severity for a claim of passing tests directly after failing tests. */
+function weighSeverity(severity: Severity, claim: string, { result }: ToolUse): Severity {
   const seen = (result ?? '').slice(-resultTail_chars)
   return severity === 'low' && isAboutTests(claim) && failedTests.test(seen) ? 'medium' : severity
 }
@@ -142,7 +149,7 @@ function isAboutTests(claim: string): boolean {
   return claim.includes('test') && claim.includes('pass')
 }
 
-/** Runners of tests sum up at the end. */
+/** Test runners print their summary at the end. */
 const resultTail_chars = 1_000
 const failedTests =
   /\b[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)\b|\bFAIL(?:ED)?\b/
@@ -150,13 +157,13 @@ const failedTests =
 const quote_chars_max = 120
 const stem_chars = 5
 
-/** Compares beginnings of words: “payment” is about `process_payments`. */
+/** Compares the beginnings of words: “payment” is about `process_payments`. */
 function isAbout(claim: string, words: readonly string[]): boolean {
   return words.some((word) => claim.includes(word.slice(0, stem_chars)))
 }
 
-/** A later use of the tool went well: the claim was made true. */
-function isMendedLater(run: TaskRun, step: Step, failed: ToolUse): boolean {
+/** Tells whether a later use of the tool succeeded and made the claim true. */
+function isFixedLater(run: TaskRun, step: Step, failed: ToolUse): boolean {
   return (run.threads[step.thread]?.steps ?? []).some(
     (index) =>
       index > step.index &&

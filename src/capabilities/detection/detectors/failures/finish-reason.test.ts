@@ -14,7 +14,7 @@ test.each(['length', 'max_tokens'])('an answer that ends with %s and is the last
   ])
 })
 
-test('an answer that was cut before it said anything is worse', () => {
+test('an answer cut before any text is worse', () => {
   const run = agentRun('mute')
     .user('Think.')
     .assistant({ ...cut, text: '' })
@@ -31,13 +31,13 @@ test('the provider’s filter, by its reason or as an error', () => {
   ])
 })
 
-test('spans without content tell it too', () => {
+test('spans without content show it too', () => {
   const run = agentRun('quiet', { source: 'otlp_no_content' }).user('x').assistant(cut)
   expect(findingsOf(finishReason, run)).toMatchObject([{ type: 'output_truncated' }])
 })
 
 describe('healthy twins', () => {
-  test('the user lets a cut answer go on', () => {
+  test('the user asks a cut answer to continue', () => {
     const run = agentRun('on')
       .user('All months.')
       .assistant(cut)
@@ -46,7 +46,7 @@ describe('healthy twins', () => {
     expect(findingsOf(finishReason, run)).toMatchObject([{ recovered: true, severity: 'low' }])
   })
 
-  test('a label of one token is cut on purpose', () => {
+  test('a one-token label is cut on purpose', () => {
     const run = agentRun('label')
       .user('Spam?')
       .assistant({ text: 'yes', finish_reason: 'length', output_tokens: 1 })

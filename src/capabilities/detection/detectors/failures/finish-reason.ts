@@ -1,10 +1,18 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { placeOf } from '../../evidence/places.ts'
-import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
-import { faultOfCall, wentWell } from './call-fault.ts'
-import { failureDraft, timesOf, wasteOf } from './failure-draft.ts'
-import { callsOf, courseOf, type RunCourse, streaksOf } from './thread-course.ts'
+import {
+  callsOf,
+  countTimes,
+  createCourse,
+  faultOfCall,
+  hasSucceeded,
+  placeOf,
+  type RunCourse,
+  streaksOf,
+  toFailureDraft,
+  wasteOf,
+} from '../../facts/index.ts'
+import type { ModelCall, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   short_output_tokens: z
@@ -13,13 +21,13 @@ const settings = z.strictObject({
     .max(1_000)
     .default(16)
     .describe(
-      'An answer cut at no more tokens than this was cut on purpose (a label, a probe) and is low.',
+      'Maximum tokens of an answer that is cut on purpose (a label, a probe): low severity.',
     ),
 })
 
 /**
- * Answers that the provider ended before the model did: at the limit of tokens, or by its filter.
- * Answers in a row that end so are one finding; a later answer that went on recovers it.
+ * Finds answers that the provider ended before the model did: at the token limit or by its filter.
+ * Consecutive ones are one finding; a later complete answer recovers it.
  */
 export const finishReason: Detector<typeof settings> = {
   name: 'finish_reason',
@@ -29,13 +37,13 @@ export const finishReason: Detector<typeof settings> = {
   needs: [],
   settings,
   detect(run, { short_output_tokens }, budget) {
-    const course = courseOf(run, (call) => wentWell(call) && endingOf(call) === null)
+    const course = createCourse(run, (call) => hasSucceeded(call) && endingOf(call) === null)
     return run.threads.flatMap((thread) => {
       budget.spend(thread.calls.length)
       return streaksOf(callsOf(run, thread), endingOf).flatMap(({ key, items }) =>
         key === 'output_truncated'
-          ? truncated({ run, course, short_output_tokens }, items)
-          : filtered({ run, course, short_output_tokens }, items),
+          ? toTruncatedFindings({ run, course, short_output_tokens }, items)
+          : toFilteredFindings({ run, course, short_output_tokens }, items),
       )
     })
   },
@@ -60,47 +68,47 @@ function endingOf(call: ModelCall): Ending | null {
   return filters.has(reason) || faultOfCall(call) === 'content_filter' ? 'content_filter' : null
 }
 
-type About = { run: TaskRun; course: RunCourse; short_output_tokens: number }
+type StreakContext = { run: TaskRun; course: RunCourse; short_output_tokens: number }
 
-function truncated(about: About, calls: readonly ModelCall[]): FindingDraft[] {
+function toTruncatedFindings(context: StreakContext, calls: readonly ModelCall[]): FindingDraft[] {
   const last = calls.at(-1)
-  const step = about.run.steps[last?.step ?? -1]
+  const step = context.run.steps[last?.step ?? -1]
   const isEmpty = step?.text === '' && step.tools.length === 0
-  const isShort = (last?.output_tokens ?? Infinity) <= about.short_output_tokens && !isEmpty
+  const isShort = (last?.output_tokens ?? Infinity) <= context.short_output_tokens && !isEmpty
   const what = isEmpty ? 'before the model said anything' : 'at the limit of its tokens'
-  return drafted(about, calls, {
+  return toFindings(context, calls, {
     type: 'output_truncated',
     severity: isEmpty ? 'high' : isShort ? 'low' : 'medium',
-    deed: `An answer was cut ${what} ${timesOf(calls.length)}`,
+    event: `An answer was cut ${what} ${countTimes(calls.length)}`,
   })
 }
 
-function filtered(about: About, calls: readonly ModelCall[]): FindingDraft[] {
-  return drafted(about, calls, {
+function toFilteredFindings(context: StreakContext, calls: readonly ModelCall[]): FindingDraft[] {
+  return toFindings(context, calls, {
     type: 'content_filter',
     severity: 'medium',
-    deed: `The provider's filter ended an answer ${timesOf(calls.length)}`,
+    event: `The provider's filter ended an answer ${countTimes(calls.length)}`,
   })
 }
 
-type Said = { type: Ending; severity: Severity; deed: string }
+type CutAnswer = { type: Ending; severity: Severity; event: string }
 
-function drafted(
-  { run, course }: About,
+function toFindings(
+  { run, course }: StreakContext,
   calls: readonly ModelCall[],
-  { type, severity, deed }: Said,
+  { type, severity, event }: CutAnswer,
 ): FindingDraft[] {
   const [first] = calls
   const last = calls.at(-1)
   if (first === undefined || last === undefined) return []
-  const recovered = course.goesOnAfter(last)
-  const end = recovered ? 'and a later one went on' : 'and none went on'
-  const finding = failureDraft({
+  const recovered = course.recoversAfter(last)
+  const end = recovered ? 'and a later answer was complete' : 'and no later answer was complete'
+  const finding = toFailureDraft({
     type,
     severity,
     recovered,
     began: first,
-    summary: `${deed}, ${end}.`,
+    summary: `${event}, ${end}.`,
     start_step: first.step,
     end_step: last.step,
     places: calls.map(placeOf),

@@ -3,11 +3,12 @@ import { expect, test } from 'vitest'
 import { type AgentRun, agentRun } from '../../../../../test/corpus/agent-run.ts'
 import { findingsOf } from '../../../../../test/support/failure-findings.ts'
 import { findingPlaces_max } from '../../contract.ts'
-import { failureDetectors, failureTypes } from './index.ts'
+import { failureTypes } from '../../facts/failure-draft.ts'
+import { failureDetectors } from './index.ts'
 
 const send = { name: 'send_email', args: { to: 'a' } }
 
-/** What may happen in a run, good and bad. */
+/** Events of a run, good and bad. */
 const deeds: readonly ((run: AgentRun) => AgentRun)[] = [
   (run) => run.user('Go on, twice.'),
   (run) => run.assistant('Done! It was sent.'),
@@ -28,12 +29,12 @@ const deeds: readonly ((run: AgentRun) => AgentRun)[] = [
   (run) => run.parallel((one) => one.user('Sub').tool(send, 'Error: no').assistant('1')),
 ]
 
-test('every type is some detector’s, and the names are all different', () => {
+test('every type belongs to a detector, and names are unique', () => {
   expect(failureDetectors.flatMap(({ types }) => types).sort()).toEqual([...failureTypes].sort())
   expect(new Set(failureDetectors.map(({ name }) => name)).size).toBe(failureDetectors.length)
 })
 
-test('whatever happens in a run, findings are sound', () => {
+test('findings are valid for every run', () => {
   const source = fc.constantFrom('proxy', 'otlp', 'otlp_openinference', 'otlp_no_content')
   const state = fc.constantFrom('running', 'completed', 'failed')
   const happened = fc.array(fc.constantFrom(...deeds), { minLength: 1, maxLength: 14 })

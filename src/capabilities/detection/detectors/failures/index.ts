@@ -13,11 +13,7 @@ import { toolFailure } from './tool-failure.ts'
 import { toolOutage } from './tool-outage.ts'
 import { unknownTool } from './unknown-tool.ts'
 
-export { type FailureType, failureTypes } from './failure-types.ts'
-export { type RootCause, rootCauseOf } from './root-cause.ts'
-export { type TaskState, verdictOf } from './verdict.ts'
-
-/** Every detector of failures, in the order in which they run. */
+/** All failure detectors, in the order in which they run. */
 export const failureDetectors: readonly Detector[] = [
   providerError,
   finishReason,

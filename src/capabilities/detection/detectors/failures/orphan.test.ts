@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { agentRun } from '../../../../../test/corpus/agent-run.ts'
 import { findingsOf, serious } from '../../../../../test/support/failure-findings.ts'
-import { createWorkBudget } from '../../evidence/work-budget.ts'
+import { createWorkBudget } from '../../analyse/run-detectors.ts'
 import { reconstruct } from '../../reconstruction/index.ts'
 import { orphan } from './orphan.ts'
 
-test('a call that nobody answered though the agent went on', () => {
+test('a call without a result although the agent continued', () => {
   const run = agentRun('lost', { tools: ['count'] })
     .user('How many?')
     .assistant({ calls: [{ name: 'count', args: { state: 'open' } }] })
@@ -44,7 +44,7 @@ test('a result that no call had asked for', () => {
 })
 
 describe('healthy twins', () => {
-  test('a result that a call without a history brought: what was asked before is not known', () => {
+  test('a result in a call without a history: earlier calls are unknown', () => {
     const rows = agentRun('midway', { tools: ['switch'] })
       .user('Turn on the light.')
       .assistant({ calls: [{ name: 'switch', args: { on: true }, id: 'call_1' }] })
@@ -78,7 +78,7 @@ describe('healthy twins', () => {
     expect(findingsOf(orphan, run)).toEqual([])
   })
 
-  test('tools that are still at work', () => {
+  test('tools that are still running', () => {
     const run = agentRun('waiting')
       .user('x')
       .assistant({ calls: [{ name: 'a' }] })
@@ -96,7 +96,7 @@ describe('healthy twins', () => {
     expect(serious(findingsOf(orphan, run))).toEqual([])
   })
 
-  test('a result that hands over needs no answer', () => {
+  test('a call that delivers the result needs no answer', () => {
     const run = agentRun('final')
       .user('Extract.')
       .assistant({ calls: [{ name: 'final_result', args: { a: 1 } }] })

@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import type { Place, TaskRun, Thread, ToolUse } from '../../reconstruction/contract.ts'
-import { failureDraft, noWaste, placesOfUses } from './failure-draft.ts'
-import { courseOf } from './thread-course.ts'
-import { natureOfTool } from './tool-nature.ts'
+import {
+  createCourse,
+  cutText,
+  natureOfTool,
+  noWaste,
+  placesOfUses,
+  toFailureDraft,
+} from '../../facts/index.ts'
+import { spanKey, type TaskRun, type Thread, type ToolUse } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   share_max: z
@@ -13,15 +17,15 @@ const settings = z.strictObject({
     .max(1)
     .default(0.5)
     .describe(
-      'Share of a thread’s tool uses that may be without their other half. With more (of at least ' +
-        '4), ids are rewritten on the way, or results are not recorded: that is told once, and low.',
+      'Maximum share of a thread’s tool calls without a result. Above it (with at least 4 calls) ids ' +
+        'were rewritten or results were not recorded: one finding of low severity.',
     ),
 })
 
 /**
- * Tool calls that nobody answered though the agent went on, and results that nobody asked for. A
- * call that hands the result over needs no answer, and where a history was rewritten nobody can say
- * what was in it.
+ * Finds tool calls without a result although the agent continued, and results without a call. A
+ * call that delivers the task's result needs no answer, and a rewritten history is skipped because
+ * its earlier content is unknown.
  */
 export const orphan: Detector<typeof settings> = {
   name: 'orphan',
@@ -31,39 +35,43 @@ export const orphan: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, { share_max }, budget) {
-    const course = courseOf(run)
+    const course = createCourse(run)
     return run.threads
       .flatMap((thread) => {
         const uses = course.usesOf(thread)
         budget.spend(uses.length)
-        return drafts(run, thread, { uses, share_max })
+        return findUnanswered(run, thread, { uses, share_max })
       })
-      .concat(unasked(run))
+      .concat(findUnasked(run))
   },
 }
 
-/** Fewer uses tell nothing of how ids are recorded. */
+/** Minimum uses to judge how ids are recorded. */
 const uses_min = 4
 
-type Seen = { uses: readonly ToolUse[]; share_max: number }
+type ThreadUses = { uses: readonly ToolUse[]; share_max: number }
 
-function drafts(run: TaskRun, thread: Thread, { uses, share_max }: Seen): FindingDraft[] {
+function findUnanswered(
+  run: TaskRun,
+  thread: Thread,
+  { uses, share_max }: ThreadUses,
+): FindingDraft[] {
   if (isRewritten(run, thread)) return []
   const open = uses.filter(({ orphan }) => orphan === 'call')
   const isSystematic = uses.length >= uses_min && open.length > uses.length * share_max
-  if (isSystematic && open[0] !== undefined) return [systematic(run, uses.length, open)]
-  return open.flatMap((use) => (isExpected(use) ? [] : [unanswered(run, thread, use)]))
+  if (isSystematic && open[0] !== undefined) return [toSystematicFinding(run, uses.length, open)]
+  return open.flatMap((use) => (isExpected(use) ? [] : [toUnansweredFinding(run, thread, use)]))
 }
 
 function isExpected({ name }: ToolUse): boolean {
   return natureOfTool(name).isEnd
 }
 
-function unanswered(run: TaskRun, thread: Thread, use: ToolUse): FindingDraft {
+function toUnansweredFinding(run: TaskRun, thread: Thread, use: ToolUse): FindingDraft {
   const next = run.steps[thread.steps.find((step) => step > (use.step ?? -1)) ?? -1]
   const isInterrupted = next?.after_user ?? false
   const isSure = run.content === 'full' && !isInterrupted
-  return orphanDraft(run, [use], {
+  return toFinding(run, [use], {
     type: 'orphan_call',
     severity: isSure ? 'medium' : 'low',
     summary: `No result came for the call of “${use.name}”, ${
@@ -73,13 +81,13 @@ function unanswered(run: TaskRun, thread: Thread, use: ToolUse): FindingDraft {
   })
 }
 
-/** Whoever rewrites a history may leave results out of it. */
+/** Tells whether the history of a thread was rewritten: results can be missing from it. */
 function isRewritten(run: TaskRun, thread: Thread): boolean {
   return run.breaks.some((broken) => broken.thread === thread.index)
 }
 
-function systematic(run: TaskRun, count: number, open: readonly ToolUse[]): FindingDraft {
-  return orphanDraft(run, open, {
+function toSystematicFinding(run: TaskRun, count: number, open: readonly ToolUse[]): FindingDraft {
+  return toFinding(run, open, {
     type: 'orphan_call',
     severity: 'low',
     summary: `Results are missing for ${open.length} of ${count} tool calls: they are not recorded, or under other ids.`,
@@ -87,12 +95,15 @@ function systematic(run: TaskRun, count: number, open: readonly ToolUse[]): Find
   })
 }
 
-/** Results told in a history, and runs of tools told by their spans alone. */
-function unasked(run: TaskRun): FindingDraft[] {
+/**
+ * Finds results in a history, and runs of tools reported by their spans alone, that no call asked
+ * for.
+ */
+function findUnasked(run: TaskRun): FindingDraft[] {
   const asked = new Set(run.tools.filter(isAskedById).map(({ thread }) => thread))
-  const silent = callsWithoutHistory(run)
+  const silent = findCallsWithoutHistory(run)
   const uses = run.tools.filter((use) => {
-    if (use.answered_by !== null && silent.has(keyOf(use.answered_by))) return false
+    if (use.answered_by !== null && silent.has(spanKey(use.answered_by))) return false
     const known = run.threads[use.thread]
     if (known === undefined || isRewritten(run, known)) return false
     return use.orphan === 'result' || (asked.has(use.thread) && isUnaskedRun(use))
@@ -104,61 +115,60 @@ function unasked(run: TaskRun): FindingDraft[] {
   return groups.map((group) => {
     const [use = first] = group
     const what = use.name === '' ? 'a tool' : `“${use.name}”`
-    return orphanDraft(run, group, {
+    return toFinding(run, group, {
       type: 'orphan_result',
       severity: isSystematic || use.orphan === null ? 'low' : 'medium',
       summary: isSystematic
-        ? `${group.length} results of tools answer calls that nobody asked for.`
+        ? `${group.length} tool results belong to calls that the run does not contain.`
         : `A result of ${what} came that no call had asked for.`,
       confidence: isSystematic ? 0.6 : 0.9,
     })
   })
 }
 
-/** Calls that tell no messages with results: what was asked before them is not known. */
-function callsWithoutHistory({ calls, messages, tools }: TaskRun): Set<string> {
-  if (!tools.some(({ orphan: told }) => told === 'result')) return new Set()
+/** Returns the calls whose messages contain no results: what they asked for is unknown. */
+function findCallsWithoutHistory({ calls, messages, tools }: TaskRun): Set<string> {
+  if (!tools.some(({ orphan: half }) => half === 'result')) return new Set()
   const bringing = new Set(messages.filter(({ role }) => role === 'tool').map(({ call }) => call))
-  return new Set(calls.filter(({ index }) => !bringing.has(index)).map(keyOf))
-}
-
-function keyOf({ trace_id, observation_id }: Place): string {
-  return `${trace_id} ${observation_id}`
+  return new Set(calls.filter(({ index }) => !bringing.has(index)).map(spanKey))
 }
 
 function isAskedById({ step, tool_call_id }: ToolUse): boolean {
   return step !== null && tool_call_id !== ''
 }
 
-/** A span that names a call which no answer of the model had, though its others have theirs. */
-function isUnaskedRun({ step, tool_call_id, is_answered, orphan: told }: ToolUse): boolean {
-  return step === null && tool_call_id !== '' && is_answered && told === null
+/**
+ * Tells whether a span names a call that no answer of the model contains, although other calls are
+ * listed.
+ */
+function isUnaskedRun({ step, tool_call_id, is_answered, orphan: half }: ToolUse): boolean {
+  return step === null && tool_call_id !== '' && is_answered && half === null
 }
 
 type Orphan = Pick<FindingDraft, 'severity' | 'summary' | 'confidence'> & {
   type: 'orphan_call' | 'orphan_result'
 }
 
-/** The step that asked, else the one that the result was first told to. */
+/** Returns the step that asked, otherwise the step whose call first contained the result. */
 function stepOf(run: TaskRun, { step, thread, answered_at }: ToolUse): number | null {
   if (step !== null || answered_at === null) return step
   const steps = run.threads[thread]?.steps ?? []
-  const told = steps.find((at) => {
+  const reporting = steps.find((at) => {
     const call = run.calls[run.steps[at]?.call ?? -1]
     return call !== undefined && call.start_time >= answered_at
   })
-  return told ?? null
+  return reporting ?? null
 }
 
-function orphanDraft(run: TaskRun, uses: readonly ToolUse[], orphan: Orphan): FindingDraft {
+function toFinding(run: TaskRun, uses: readonly ToolUse[], orphan: Orphan): FindingDraft {
   const places = placesOfUses(uses)
   const steps = uses.flatMap((use) => stepOf(run, use) ?? [])
   const [first] = uses
-  return failureDraft({
+  return toFailureDraft({
     ...orphan,
     recovered: false,
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    about: first?.tool_call_id || `${first?.name ?? ''}:${first?.index ?? 0}`,
+    topic: first?.tool_call_id || `${first?.name ?? ''}:${first?.index ?? 0}`,
     start_step: steps[0] ?? null,
     end_step: steps.at(-1) ?? null,
     places,

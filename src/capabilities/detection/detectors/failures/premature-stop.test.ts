@@ -18,7 +18,7 @@ test.each([
   ])
 })
 
-test('a task that failed with a tool asked for', () => {
+test('a task that failed with an open tool call', () => {
   const run = agentRun('open', { tools })
     .user('Book it.')
     .assistant({ calls: [{ name: 'book_flight' }] })
@@ -51,7 +51,7 @@ describe('healthy twins', () => {
     expect(findingsOf(prematureStop, run)).toEqual([])
   })
 
-  test('the user lets it go on', () => {
+  test('the user asks it to continue', () => {
     const run = agentRun('goes on', { tools })
       .user('x')
       .assistant('Let me search for flights.')
@@ -61,7 +61,7 @@ describe('healthy twins', () => {
     expect(serious(findingsOf(prematureStop, run))).toEqual([])
   })
 
-  test('who has no tools only talks', () => {
+  test('an agent without tools only talks', () => {
     const run = agentRun('talks').user('Tell me a story.').assistant('Let me tell you of a fox.')
     expect(findingsOf(prematureStop, run)).toEqual([])
   })

@@ -1,20 +1,24 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { placesOfSteps } from '../../evidence/places.ts'
-import { remember } from '../../evidence/remember.ts'
-import type { Step, TaskRun, Thread } from '../../reconstruction/contract.ts'
-import { wentWell } from './call-fault.ts'
-import { callOf, failureDraft, noWaste } from './failure-draft.ts'
-import { announcedNext } from './said.ts'
-import { turnsOf } from './thread-course.ts'
-import { natureOfTool } from './tool-nature.ts'
+import {
+  callOf,
+  cutText,
+  findAnnouncement,
+  hasSucceeded,
+  natureOfTool,
+  noWaste,
+  placesOfSteps,
+  remember,
+  toFailureDraft,
+  turnsOf,
+} from '../../facts/index.ts'
+import type { Step, TaskRun, Thread } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
 /**
- * Agents that stopped before they were done: the last answer announces the next deed and does not
- * do it, or the task failed with tools asked for whose results no answer used.
+ * Finds agents that stopped too early: the last answer announces an action without performing it,
+ * or the task failed while no answer had used the results of its tools.
  */
 export const prematureStop: Detector<typeof settings> = {
   name: 'premature_stop',
@@ -29,20 +33,20 @@ export const prematureStop: Detector<typeof settings> = {
       const turns = turnsOf(run, thread)
       const announced = turns.flatMap((turn, at) => {
         const last = turn.at(-1)
-        return last === undefined ? [] : stoppedShort(run, last, at < turns.length - 1)
+        return last === undefined ? [] : findAnnouncedStop(run, last, at < turns.length - 1)
       })
-      return [...announced, ...leftOpen(run, thread)]
+      return [...announced, ...findOpenStop(run, thread)]
     })
   },
 }
 
-function stoppedShort(run: TaskRun, step: Step, wentOn: boolean): FindingDraft[] {
+function findAnnouncedStop(run: TaskRun, step: Step, wentOn: boolean): FindingDraft[] {
   const call = callOf(run, step)
   if (step.tools.length > 0 || !step.text || step.is_partial || !hasTools(run, step)) return []
   if (call === undefined || !/^(?:stop|end_turn|)$/.test(call.finish_reason)) return []
-  const announced = announcedBy(step)
+  const announced = readAnnouncement(step)
   if (announced === undefined) return []
-  const finding = stopDraft(run, step, {
+  const finding = toFinding(run, step, {
     severity: 'medium',
     recovered: wentOn,
     summary: `The agent stopped after it had announced what it would do next: “${cutText(announced, quote_chars_max)}”.`,
@@ -52,9 +56,9 @@ function stoppedShort(run: TaskRun, step: Step, wentOn: boolean): FindingDraft[]
   return [finding]
 }
 
-const announcedBy = remember(({ text }: Step) => announcedNext(text ?? ''))
+const readAnnouncement = remember(({ text }: Step) => findAnnouncement(text ?? ''))
 
-/** Who has no tools does all that it does by talking. */
+/** Tells whether tools were available; without tools the model acts by talking. */
 function hasTools(run: TaskRun, step: Step): boolean {
   const declared = callOf(run, step)?.tools
   if (declared !== undefined) return declared.length > 0
@@ -65,16 +69,18 @@ function hasTools(run: TaskRun, step: Step): boolean {
 
 const quote_chars_max = 120
 
-/** Only of a task that was said to have failed: another one may still be waiting for its tools. */
-function leftOpen(run: TaskRun, thread: Thread): FindingDraft[] {
+/**
+ * Finds a failed task that ended with open tool calls; other tasks may still wait for their tools.
+ */
+function findOpenStop(run: TaskRun, thread: Thread): FindingDraft[] {
   if (run.state !== 'failed' || thread.kind !== 'root') return []
   const step = run.steps[thread.steps.at(-1) ?? -1]
   const call = step && callOf(run, step)
   if (step === undefined || call === undefined || step.tools.length === 0) return []
-  if (thread.calls.at(-1) !== call.index || !wentWell(call)) return []
+  if (thread.calls.at(-1) !== call.index || !hasSucceeded(call)) return []
   const tools = step.tools.flatMap((at) => run.tools[at] ?? [])
   if (tools.some(({ name }) => natureOfTool(name).isEnd)) return []
-  const finding = stopDraft(run, step, {
+  const finding = toFinding(run, step, {
     severity: 'medium',
     recovered: false,
     summary: `The task failed while “${tools[0]?.name ?? ''}” was asked for; no answer used its result.`,
@@ -90,9 +96,9 @@ type Stop = Pick<FindingDraft, 'recovered' | 'summary' | 'confidence' | 'evidenc
   severity: Severity
 }
 
-function stopDraft(run: TaskRun, step: Step, stop: Stop): FindingDraft {
+function toFinding(run: TaskRun, step: Step, stop: Stop): FindingDraft {
   const [place] = placesOfSteps(run, [step.index])
-  return failureDraft({
+  return toFailureDraft({
     type: 'premature_stop',
     ...stop,
     began: place ?? { trace_id: '', observation_id: `${step.index}` },

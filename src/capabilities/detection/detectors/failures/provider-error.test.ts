@@ -5,7 +5,7 @@ import { providerError } from './provider-error.ts'
 
 const limited = { status: 429, type: 'rate_limit_exceeded', message: 'Slow down' }
 
-describe('each class of error is told by its own word', () => {
+describe('each class of error has its own type', () => {
   const away = { status: 502, type: 'provider_unreachable', outcome: 'upstream_cut' as const }
   test.each([
     ['provider_auth', { status: 401, type: 'invalid_api_key' }, 'high'],
@@ -33,14 +33,14 @@ test.each([
   ['InternalServerError', 'provider_server_error'],
   ['500', 'provider_server_error'],
   ['ValueError', 'provider_error'],
-])('a span without content tells %s by the name of its error', (type, expected) => {
+])('a span without content shows %s by the name of its error', (type, expected) => {
   const run = agentRun('span', { source: 'otlp_no_content' })
     .user('Hi')
     .assistant({ error: { type } })
   expect(findingsOf(providerError, run)).toMatchObject([{ type: expected }])
 })
 
-test('failed calls in a row are one finding, with what they said', () => {
+test('failed calls in a row are one finding, with their errors', () => {
   const run = agentRun('streak')
     .user('Hi')
     .times(4, (agent) => agent.assistant({ error: limited }).wait(1_000))
@@ -64,7 +64,7 @@ describe('healthy twins', () => {
     expect(findingsOf(providerError, run)).toMatchObject([{ recovered: true, severity: 'low' }])
   })
 
-  test('five faults of the server, and then the rest of the work', () => {
+  test('five server errors, and then the rest of the work', () => {
     const run = agentRun('500s')
       .user('Hi')
       .times(5, (agent) => agent.assistant({ error: { status: 500 } }))
@@ -73,14 +73,14 @@ describe('healthy twins', () => {
     expect(serious(findingsOf(providerError, run))).toEqual([])
   })
 
-  test('a client that leaves is no failure of the provider', () => {
+  test('a disconnecting client is no failure of the provider', () => {
     const run = agentRun('left')
       .user('Hi')
       .assistant({ error: { status: 499, outcome: 'client_gone' } })
     expect(findingsOf(providerError, run)).toEqual([])
   })
 
-  test('a window that is full is left to the detectors of context', () => {
+  test('a full window is left to the context detectors', () => {
     const error = { status: 400, type: 'context_length_exceeded', message: 'maximum context' }
     const run = agentRun('full').user('Hi').assistant({ error })
     expect(findingsOf(providerError, run)).toEqual([])

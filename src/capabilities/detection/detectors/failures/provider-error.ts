@@ -1,11 +1,21 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { placeOf } from '../../evidence/places.ts'
-import type { ModelCall, TaskRun } from '../../reconstruction/contract.ts'
-import { type CallFault, faultOfCall, isQuota } from './call-fault.ts'
-import { failureDraft, inBrackets, timesOf, wasteOf } from './failure-draft.ts'
-import { callsOf, courseOf, type RunCourse, streaksOf } from './thread-course.ts'
+import {
+  type CallFault,
+  callsOf,
+  countTimes,
+  createCourse,
+  cutText,
+  faultOfCall,
+  isQuota,
+  placeOf,
+  putInBrackets,
+  type RunCourse,
+  streaksOf,
+  toFailureDraft,
+  wasteOf,
+} from '../../facts/index.ts'
+import type { ModelCall, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   streak_high: z
@@ -14,15 +24,14 @@ const settings = z.strictObject({
     .max(100)
     .default(3)
     .describe(
-      'Failed calls of a kind in a row from which on an error that waiting may mend (429, 5xx, ' +
-        'time-out, connection) is high while it is not recovered. 3: two retries are what the ' +
-        'packages of the providers do by themselves.',
+      'Minimum failed calls of a kind in a row for high severity of an unrecovered transient error ' +
+        '(429, 5xx, time-out, connection). 3: the providers’ client libraries retry twice.',
     ),
 })
 
 /**
- * Calls that the provider did not answer: the key, the model's name, its limits, its faults, time
- * and connection. Failed calls of one kind in a row are one finding; a later answer recovers it.
+ * Finds calls that the provider did not answer: key, model name, limits, server errors, time-outs,
+ * connection. Consecutive failures of one kind are one finding; a later answer recovers it.
  * https://platform.openai.com/docs/guides/error-codes
  */
 export const providerError: Detector<typeof settings> = {
@@ -42,11 +51,11 @@ export const providerError: Detector<typeof settings> = {
   needs: [],
   settings,
   detect(run, { streak_high }, budget) {
-    const course = courseOf(run)
+    const course = createCourse(run)
     return run.threads.flatMap((thread) => {
       budget.spend(thread.calls.length)
       return streaksOf(callsOf(run, thread), faultOfCall).flatMap(({ key, items }) =>
-        isProviders(key) ? [found({ run, course, streak_high }, key, items)] : [],
+        isProviderFault(key) ? [toFinding({ run, course, streak_high }, key, items)] : [],
       )
     })
   },
@@ -54,21 +63,25 @@ export const providerError: Detector<typeof settings> = {
 
 type ProviderFault = Exclude<CallFault, 'content_filter' | 'context_overflow'>
 
-function isProviders(fault: CallFault): fault is ProviderFault {
+function isProviderFault(fault: CallFault): fault is ProviderFault {
   return fault !== 'content_filter' && fault !== 'context_overflow'
 }
 
-type About = { run: TaskRun; course: RunCourse; streak_high: number }
+type StreakContext = { run: TaskRun; course: RunCourse; streak_high: number }
 
-function found(about: About, type: ProviderFault, calls: readonly ModelCall[]): FindingDraft {
+function toFinding(
+  context: StreakContext,
+  type: ProviderFault,
+  calls: readonly ModelCall[],
+): FindingDraft {
   const [first] = calls
   const last = calls.at(-1)
-  if (first === undefined || last === undefined) throw new RangeError('a streak of no calls')
-  const recovered = about.course.goesOnAfter(last)
+  if (first === undefined || last === undefined) throw new RangeError('expected at least one call')
+  const recovered = context.course.recoversAfter(last)
   const isOutOfQuota = type === 'provider_rate_limit' && isQuota(last)
-  const isLasting = isOutOfQuota || lasting.has(type) || calls.length >= about.streak_high
+  const isLasting = isOutOfQuota || lastingFaults.has(type) || calls.length >= context.streak_high
   const severity: Severity = isLasting ? 'high' : 'medium'
-  return failureDraft({
+  return toFailureDraft({
     type,
     severity,
     recovered,
@@ -78,7 +91,7 @@ function found(about: About, type: ProviderFault, calls: readonly ModelCall[]): 
     end_step: last.step,
     places: calls.map(placeOf),
     repeats: calls.length,
-    waste: wasteOf(about.run, calls),
+    waste: wasteOf(context.run, calls),
     evidence: {
       calls: calls.length,
       status_code: last.status_code,
@@ -92,27 +105,31 @@ function found(about: About, type: ProviderFault, calls: readonly ModelCall[]): 
   })
 }
 
-/** Asking again does not mend these. */
-const lasting = new Set<CallFault>(['provider_auth', 'provider_not_found', 'provider_bad_request'])
+/** Errors that a retry does not fix. */
+const lastingFaults = new Set<CallFault>([
+  'provider_auth',
+  'provider_not_found',
+  'provider_bad_request',
+])
 
 const message_chars_max = 120
 
-type Told = {
+type StreakEnd = {
   type: ProviderFault
   calls: readonly ModelCall[]
   last: ModelCall
   recovered: boolean
 }
 
-function summaryOf({ type, calls, last, recovered }: Told): string {
+function summaryOf({ type, calls, last, recovered }: StreakEnd): string {
   const who = last.provider === '' ? 'The provider' : last.provider
   const code = last.status_code >= 400 ? `${last.status_code}` : last.error_type
-  const said = inBrackets(code, cutText(last.error_message, message_chars_max))
+  const said = putInBrackets(code, cutText(last.error_message, message_chars_max))
   const end = recovered ? 'a later call went well' : 'no later call went well'
-  return `${who} ${deeds[type]} ${timesOf(calls.length)}${said}; ${end}.`
+  return `${who} ${faultPhrases[type]} ${countTimes(calls.length)}${said}; ${end}.`
 }
 
-const deeds: Record<ProviderFault, string> = {
+const faultPhrases: Record<ProviderFault, string> = {
   provider_auth: 'refused the key',
   provider_not_found: 'did not know what was asked for',
   provider_rate_limit: 'refused for its rate limit',

@@ -18,7 +18,7 @@ test.each([
   expect(findingsOf(refusal, run, { state: 'failed' })).toMatchObject([{ severity: 'medium' }])
 })
 
-test('a refusal that the provider marks is medium, whatever its words', () => {
+test('a refusal marked by the provider is medium, with any words', () => {
   const run = agentRun('marked').user('Do it.').assistant({ refusal: 'Nope.' })
   expect(findingsOf(refusal, run)).toMatchObject([
     { severity: 'medium', confidence: 1, evidence: { marked_by_provider: true } },
@@ -33,7 +33,7 @@ describe('healthy twins', () => {
     'The API is unable to help with more than 10 ids at a time, so I sent two requests.',
     'People say “I can’t help with that” when they have no time.',
     'The vendor said: the warranty does not cover this.',
-  ])('“%s” is none', (text) => {
+  ])('“%s” is no refusal', (text) => {
     expect(findingsOf(refusal, agentRun('no').user('x').assistant(text))).toEqual([])
   })
 
@@ -46,7 +46,7 @@ describe('healthy twins', () => {
     expect(findingsOf(refusal, run)).toMatchObject([{ recovered: true, severity: 'info' }])
   })
 
-  test('a long answer that begins so and helps', () => {
+  test('a long answer that starts like one and helps', () => {
     const text = `I can't help with legal advice. ${'But here is what the statute says. '.repeat(30)}`
     expect(findingsOf(refusal, agentRun('long').user('x').assistant(text))).toEqual([])
   })

@@ -1,14 +1,19 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { placesOfSteps } from '../../evidence/places.ts'
-import { remember } from '../../evidence/remember.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { Step, TaskRun } from '../../reconstruction/contract.ts'
-import { wentWell } from './call-fault.ts'
-import { callOf, failureDraft } from './failure-draft.ts'
-import { refusalIn } from './said.ts'
-import { courseOf, type RunCourse, turnsOf } from './thread-course.ts'
+import {
+  callOf,
+  createCourse,
+  cutText,
+  findRefusal,
+  hasSucceeded,
+  placesOfSteps,
+  type RunCourse,
+  remember,
+  toFailureDraft,
+  turnsOf,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import type { Step, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   text_chars_max: z
@@ -17,14 +22,14 @@ const settings = z.strictObject({
     .max(10_000)
     .default(600)
     .describe(
-      'A longer answer that begins like a refusal gives reasons and other help: it is none. ' +
-        'Refusals that the provider marks count at any length.',
+      'Maximum characters of a refusal; longer answers that start like one give reasons and help. ' +
+        'Refusals marked by the provider count at any length.',
     ),
 })
 
 /**
- * Answers that refuse what was asked: marked by the provider (`refusal`), or told by their words.
- * Words alone are low, because an agent that may not do something is right to say so.
+ * Finds answers that refuse the request: marked by the provider (`refusal`), or recognised by their
+ * words. Words alone are low severity, because an agent may refuse for a good reason.
  */
 export const refusal: Detector<typeof settings> = {
   name: 'refusal',
@@ -34,16 +39,18 @@ export const refusal: Detector<typeof settings> = {
   needs: ['texts'],
   settings,
   detect(run, { text_chars_max }, budget) {
-    const course = courseOf(run, (call) => {
+    const course = createCourse(run, (call) => {
       const step = run.steps[call.step ?? -1]
-      return wentWell(call) && step !== undefined && refusalOf(step, text_chars_max) === undefined
+      return (
+        hasSucceeded(call) && step !== undefined && refusalOf(step, text_chars_max) === undefined
+      )
     })
     return run.threads.flatMap((thread) =>
       turnsOf(run, thread).flatMap((turn) => {
         budget.spend(turn.length)
         const last = turn.at(-1)
         const refused = last && refusalOf(last, text_chars_max)
-        return last && refused ? [found({ run, course }, last, refused)] : []
+        return last && refused ? [toFinding({ run, course }, last, refused)] : []
       }),
     )
   },
@@ -59,17 +66,17 @@ function refusalOf(step: Step, text_chars_max: number): Refused | undefined {
   return refusalOfStep(step) === undefined ? undefined : { text, isMarked: false }
 }
 
-const refusalOfStep = remember(({ text }: Step) => refusalIn(text ?? ''))
+const refusalOfStep = remember(({ text }: Step) => findRefusal(text ?? ''))
 
-function found(
+function toFinding(
   { run, course }: { run: TaskRun; course: RunCourse },
   step: Step,
   { text, isMarked }: Refused,
 ): FindingDraft {
   const call = callOf(run, step)
-  const recovered = call !== undefined && course.goesOnAfter(call)
+  const recovered = call !== undefined && course.recoversAfter(call)
   const [place] = placesOfSteps(run, [step.index])
-  return failureDraft({
+  return toFailureDraft({
     type: 'refusal',
     severity: isMarked || run.state === 'failed' ? 'medium' : 'low',
     recovered,

@@ -22,11 +22,11 @@ const booked = (args: unknown, result = 'Error: not booked') =>
     .assistant('It did not work.')
 
 test.each([
-  ['a field that is missing', {}, 'guests'],
+  ['a missing field', {}, 'guests'],
   ['a word for a number', { guests: 'four' }, 'integer'],
-  ['a value that is none of the list', { guests: 2, area: 'roof' }, 'terrace'],
-  ['a field that nobody declared', { guests: 2, why: 'x' }, 'why'],
-])('%s violates the schema', (_what, args, told) => {
+  ['a value outside the list', { guests: 2, area: 'roof' }, 'terrace'],
+  ['an undeclared field', { guests: 2, why: 'x' }, 'why'],
+])('%s violates the schema', (_what, args, expected) => {
   const [finding] = findingsOf(toolArguments, booked(args))
   expect(finding).toMatchObject({
     type: 'arguments_invalid',
@@ -34,17 +34,17 @@ test.each([
     start_step: 0,
     recovered: false,
   })
-  expect(JSON.stringify(finding?.evidence['violation'])).toContain(told)
+  expect(JSON.stringify(finding?.evidence['violation'])).toContain(expected)
 })
 
-test.each(['{"guests":', "{'guests': 2}", 'Sure! {"guests": 2}'])('%s is no JSON', (args) => {
+test.each(['{"guests":', "{'guests': 2}", 'Sure! {"guests": 2}'])('%s is not JSON', (args) => {
   expect(findingsOf(toolArguments, booked(args))).toMatchObject([
     { type: 'arguments_not_json', severity: 'medium' },
   ])
 })
 
 describe('healthy twins', () => {
-  test('sound arguments, and none at all', () => {
+  test('valid arguments, and empty ones', () => {
     expect(findingsOf(toolArguments, booked({ guests: 2, area: 'inside' }))).toEqual([])
     const bare = agentRun('bare', { tools: ['now'] })
       .user('x')
@@ -61,11 +61,11 @@ describe('healthy twins', () => {
     expect(findingsOf(toolArguments, run)).toMatchObject([{ recovered: true, severity: 'low' }])
   })
 
-  test('the tool takes them anyway', () => {
+  test('the tool accepts them anyway', () => {
     expect(serious(findingsOf(toolArguments, booked({ guests: '4' }, 'booked')))).toEqual([])
   })
 
-  test('a tool of free text', () => {
+  test('a tool with free text', () => {
     const run = agentRun('patch', { tools: ['apply_patch'] })
       .user('x')
       .tool({ name: 'apply_patch', args: '*** Begin Patch\n+ x' }, 'Error: no such file')
@@ -73,7 +73,7 @@ describe('healthy twins', () => {
     expect(findingsOf(toolArguments, run)).toEqual([])
   })
 
-  test('schemas can be left unchecked', () => {
+  test('schema checks can be switched off', () => {
     const settings = { check_schemas: false }
     expect(findingsOf(toolArguments, booked({}), { settings })).toEqual([])
   })

@@ -1,24 +1,35 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { isRecovered } from '../../evidence/recovery.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { DeclaredTool, ModelCall, TaskRun, ToolUse } from '../../reconstruction/contract.ts'
-import { text_chars_max } from '../../reconstruction/contract.ts'
-import { type Violation, violationOf } from './declared-schema.ts'
-import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
-import { courseOf, streaksOf } from './thread-course.ts'
+import {
+  countTimes,
+  createCourse,
+  cutText,
+  findViolation,
+  isRecovered,
+  placesOfUses,
+  streaksOf,
+  toFailureDraft,
+  type Violation,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import {
+  type DeclaredTool,
+  type ModelCall,
+  type TaskRun,
+  type ToolUse,
+  text_chars_max,
+} from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   check_schemas: z
     .boolean()
     .default(true)
-    .describe('Whether arguments are held against the JSON Schema that the request declared.'),
+    .describe('Whether arguments are validated against the JSON Schema that the request declared.'),
 })
 
 /**
- * Arguments that are no JSON, or not as the tool declared them. The same tool's in a row are one
- * finding; those that the tool took anyway are only remarked.
+ * Finds arguments that are not JSON or violate the declared schema. Consecutive ones of a tool are
+ * one finding; arguments that the tool accepted anyway are informational.
  */
 export const toolArguments: Detector<typeof settings> = {
   name: 'tool_arguments',
@@ -28,7 +39,7 @@ export const toolArguments: Detector<typeof settings> = {
   needs: ['arguments'],
   settings,
   detect(run, { check_schemas }, budget) {
-    const course = courseOf(run)
+    const course = createCourse(run)
     return run.threads.flatMap((thread) => {
       const faults = new Map<ToolUse, Fault>()
       const uses = course.usesOf(thread)
@@ -36,9 +47,9 @@ export const toolArguments: Detector<typeof settings> = {
         const fault = faultOf(run, use, { check_schemas, budget })
         if (fault !== undefined) faults.set(use, fault)
       }
-      return [...byName(uses)].flatMap((own) =>
+      return [...groupByName(uses)].flatMap((own) =>
         streaksOf(own, (use) => faults.get(use)?.type ?? null).flatMap(({ items }) =>
-          found(run, { uses: items, faults, own }),
+          toFindings(run, { uses: items, faults, own }),
         ),
       )
     })
@@ -50,22 +61,22 @@ type Fault = {
   violation: Violation | undefined
 }
 
-function byName(uses: readonly ToolUse[]): Iterable<ToolUse[]> {
+function groupByName(uses: readonly ToolUse[]): Iterable<ToolUse[]> {
   return Map.groupBy(uses, ({ name }) => name).values()
 }
 
-type Checking = { check_schemas: boolean; budget: WorkBudget }
+type CheckOptions = { check_schemas: boolean; budget: WorkBudget }
 
 function faultOf(
   run: TaskRun,
   use: ToolUse,
-  { check_schemas, budget }: Checking,
+  { check_schemas, budget }: CheckOptions,
 ): Fault | undefined {
   const text = use.arguments?.trim() ?? ''
   budget.spend(1)
   if (text === '' || (use.arguments?.length ?? 0) >= text_chars_max) return undefined
   const call = run.calls[run.steps[use.step ?? -1]?.call ?? -1]
-  const tool = declared(call, use.name)
+  const tool = findDeclared(call, use.name)
   if (use.arguments_broken) {
     return isMeantAsJson(use, text, tool)
       ? { type: 'arguments_not_json', violation: undefined }
@@ -73,46 +84,46 @@ function faultOf(
   }
   if (!check_schemas || tool?.schema === undefined) return undefined
   budget.spend(1 + Math.ceil(text.length / chars_per_unit))
-  const violation = checked(use, tool.schema, text)
+  const violation = checkArguments(use, tool.schema, text)
   return violation && { type: 'arguments_invalid', violation }
 }
 
-/** Validating so many characters costs about one comparison of steps. */
+/** Characters whose validation costs about one comparison of steps. */
 const chars_per_unit = 256
 
-function declared(call: ModelCall | undefined, name: string): DeclaredTool | undefined {
+function findDeclared(call: ModelCall | undefined, name: string): DeclaredTool | undefined {
   return call?.tools?.find((tool) => tool.name === name)
 }
 
 /**
- * Some tools take free text, and some instrumentations write arguments in Python's spelling: the
- * first have no schema, and the second went well.
+ * Tells whether arguments were meant as JSON. Some tools take free text and have no schema; some
+ * instrumentations write arguments in Python syntax, and those calls succeeded.
  */
 function isMeantAsJson(use: ToolUse, text: string, tool: DeclaredTool | undefined): boolean {
-  const wentWell = use.is_answered && use.fault === null
-  if (text.startsWith("{'")) return !wentWell
+  const hasSucceeded = use.is_answered && use.fault === null
+  if (text.startsWith("{'")) return !hasSucceeded
   if (text.startsWith('{') || text.startsWith('[') || tool?.schema !== undefined) return true
-  return !wentWell && text.includes('{')
+  return !hasSucceeded && text.includes('{')
 }
 
-/** What was checked is kept by the use: neither it nor the tools of its call change. */
+/** Checked violations by use: neither the use nor its call's tools change. */
 const known = new WeakMap<ToolUse, { schema: object; violation: Violation | undefined }>()
 
-function checked(
+function checkArguments(
   use: ToolUse,
   schema: Record<string, unknown>,
   text: string,
 ): Violation | undefined {
   const before = known.get(use)
   if (before?.schema === schema) return before.violation
-  const value = parsed(text)
-  const violation = value && violationOf(schema, value.json)
+  const value = parseArguments(text)
+  const violation = value && findViolation(schema, value.json)
   known.set(use, { schema, violation })
   return violation
 }
 
-/** undefined for text that was cut where it is held. */
-function parsed(text: string): { json: unknown } | undefined {
+/** undefined for text that was cut when it was kept. */
+function parseArguments(text: string): { json: unknown } | undefined {
   try {
     return { json: JSON.parse(text) }
   } catch {
@@ -120,57 +131,64 @@ function parsed(text: string): { json: unknown } | undefined {
   }
 }
 
-type Faulty = {
+type FaultyUses = {
   uses: readonly ToolUse[]
   faults: ReadonlyMap<ToolUse, Fault>
   /** All uses of the tool in the thread. */
   own: readonly ToolUse[]
 }
 
-function found(run: TaskRun, { uses, faults, own }: Faulty): FindingDraft[] {
+function toFindings(run: TaskRun, { uses, faults, own }: FaultyUses): FindingDraft[] {
   const [first] = uses
   const last = uses.at(-1)
   const fault = first && faults.get(first)
   if (first === undefined || last === undefined || fault === undefined) return []
   const steps = uses.flatMap(({ step }) => step ?? [])
   const end_step = steps.at(-1) ?? null
-  const isServed = uses.every((use) => use.is_answered && use.fault === null)
+  const isAccepted = uses.every((use) => use.is_answered && use.fault === null)
   const places = placesOfUses(uses)
   const { violation } = fault
   const what =
     violation === undefined
-      ? 'that are no JSON'
+      ? 'that are not JSON'
       : `that its schema forbids (${violation.at} ${violation.expected})`
-  const finding = failureDraft({
+  const finding = toFailureDraft({
     type: fault.type,
-    severity: isServed ? 'info' : 'medium',
-    recovered: !isServed && gotOver(run, { uses, faults, own }, end_step),
+    severity: isAccepted ? 'info' : 'medium',
+    recovered: !isAccepted && isRecoveredLater(run, { uses, faults, own }, end_step),
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    about: first.name,
-    summary: `The model called “${first.name}” ${timesOf(uses.length)} with arguments ${what}.`,
+    topic: first.name,
+    summary: `The model called “${first.name}” ${countTimes(uses.length)} with arguments ${what}.`,
     start_step: steps[0] ?? null,
     end_step,
     places,
     repeats: uses.length,
-    waste: wasteOfSteps(run, isServed ? [] : steps),
+    waste: wasteOfSteps(run, isAccepted ? [] : steps),
     evidence: {
       tool: first.name,
       arguments: cutText(first.arguments ?? ''),
       result: cutText(last.result ?? ''),
-      taken_anyway: isServed,
+      taken_anyway: isAccepted,
       ...(violation === undefined ? {} : { violation }),
     },
   })
   return [finding]
 }
 
-/** A later call of the tool had sound arguments and went well, or the thread got on without. */
-function gotOver(run: TaskRun, { uses, faults, own }: Faulty, end_step: number | null): boolean {
+/**
+ * Tells whether a later call of the tool had valid arguments and succeeded, or the thread succeeded
+ * without it.
+ */
+function isRecoveredLater(
+  run: TaskRun,
+  { uses, faults, own }: FaultyUses,
+  end_step: number | null,
+): boolean {
   const last = uses.at(-1)?.index ?? -1
-  const isMended = own.some(
+  const isFixed = own.some(
     (use) => use.index > last && !faults.has(use) && use.is_answered && use.fault === null,
   )
-  if (isMended || end_step === null) return isMended
+  if (isFixed || end_step === null) return isFixed
   return isRecovered(
     run,
     end_step,

@@ -6,7 +6,7 @@ import { toolFailure } from './tool-failure.ts'
 const refused = 'Error: image is not signed; deployment refused'
 const deploy = { name: 'deploy', args: { image: 'cart:2.1' } }
 
-test('an error that was the last word', () => {
+test('an error at the end', () => {
   const run = agentRun('refused')
     .user('Deploy cart.')
     .tool({ name: 'build', args: {} }, 'built')
@@ -18,7 +18,7 @@ test('an error that was the last word', () => {
   expect(findingsOf(toolFailure, run, { state: 'failed' })).toMatchObject([{ severity: 'high' }])
 })
 
-test('a streak is told while the agent still tries', () => {
+test('a streak is reported while the agent still tries', () => {
   const run = agentRun('trying')
     .user('Deploy cart.')
     .times(3, (agent, at) =>
@@ -30,7 +30,7 @@ test('a streak is told while the agent still tries', () => {
   expect(findingsOf(toolFailure, over)).toMatchObject([{ severity: 'low', recovered: true }])
 })
 
-test('spans without content tell it by their status', () => {
+test('spans without content show it by their status', () => {
   const run = agentRun('quiet', { source: 'otlp_no_content' })
     .user('x')
     .tool({ name: 'create_ticket' }, { text: 'no', failed: true })
@@ -38,7 +38,7 @@ test('spans without content tell it by their status', () => {
   expect(findingsOf(toolFailure, run)).toMatchObject([{ type: 'tool_failure' }])
 })
 
-test('a call that fails after the error leaves no chance to get over it', () => {
+test('a failed call after the error leaves no chance to recover', () => {
   const run = agentRun('cut short')
     .user('Deploy cart.')
     .tool(deploy, refused)
@@ -67,7 +67,7 @@ describe('healthy twins', () => {
     expect(findingsOf(toolFailure, run)).toEqual([])
   })
 
-  test('looking up what does not exist', () => {
+  test('looking up something that does not exist', () => {
     const run = agentRun('lookup')
       .user('Where is order 9?')
       .tool({ name: 'get_order', args: { id: 9 } }, 'Error: order not found')
@@ -75,7 +75,7 @@ describe('healthy twins', () => {
     expect(serious(findingsOf(toolFailure, run))).toEqual([])
   })
 
-  test('a shell that errs four times on the way', () => {
+  test('a shell that fails four times on the way', () => {
     const run = agentRun('shell').user('Fix it.')
     for (const cmd of ['make', 'make all', 'make x', 'make y']) {
       run.tool({ name: 'bash', args: { cmd } }, 'make: *** No rule.\n[exit code: 2]')

@@ -1,11 +1,16 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { TaskRun } from '../../reconstruction/contract.ts'
-import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
-import { natureOfTool } from './tool-nature.ts'
-import { type ToolTrouble, troublesOf } from './tool-troubles.ts'
+import {
+  countTimes,
+  cutText,
+  findTroubles,
+  natureOfTool,
+  placesOfUses,
+  type ToolTrouble,
+  toFailureDraft,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import type { TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   streak: z
@@ -14,21 +19,21 @@ const settings = z.strictObject({
     .max(100)
     .default(3)
     .describe(
-      'Errors of a tool in a row that are told of even while the agent still tries. 10 to 21 % of ' +
-        'runs that pass have one error.',
+      'Minimum errors of a tool in a row to report it while the agent still tries. 10 to 21 % of ' +
+        'passing runs have one error.',
     ),
   streak_shell: z
     .int()
     .min(2)
     .max(100)
     .default(5)
-    .describe('The same for shells, whose commands fail as part of finding out.'),
+    .describe('Minimum for shells, whose commands often fail during exploration.'),
 })
 type Settings = z.output<typeof settings>
 
 /**
- * Tools whose errors the task did not get over: the agent gave up with the error as the last word
- * of that tool, or it goes on erring. One error that is made good is none.
+ * Finds tools whose errors the task did not recover from: the agent gave up after an error, or
+ * keeps failing. A single recovered error is not reported.
  */
 export const toolFailure: Detector<typeof settings> = {
   name: 'tool_failure',
@@ -38,9 +43,9 @@ export const toolFailure: Detector<typeof settings> = {
   needs: ['tool_outcomes'],
   settings,
   detect(run, given, budget) {
-    return troublesOf(run, 'error', (units) => budget.spend(units)).flatMap((trouble) => {
+    return findTroubles(run, 'error', (units) => budget.spend(units)).flatMap((trouble) => {
       const weight = weightOf(run, trouble, given)
-      return weight === null ? [] : [found(run, trouble, weight)]
+      return weight === null ? [] : [toFinding(run, trouble, weight)]
     })
   },
 }
@@ -59,20 +64,20 @@ function weightOf(run: TaskRun, trouble: ToolTrouble, given: Settings): Weight |
   return { severity, recovered: false }
 }
 
-type About = { isEffect: boolean; isStreak: boolean }
+type FailureFacts = { isEffect: boolean; isStreak: boolean }
 
-/** The task got on; a deed that was never done is left undone all the same. */
+/** Weighs a failure that the task got past; a change that was never made stays open. */
 function weightOfPassed(
   run: TaskRun,
-  { isMended, isAtRest }: ToolTrouble,
-  { isEffect, isStreak }: About,
+  { isFixed, isAtRest }: ToolTrouble,
+  { isEffect, isStreak }: FailureFacts,
 ): Weight | null {
   if (isStreak) return { severity: 'medium', recovered: true }
-  if (!isEffect || isMended || !isAtRest) return null
+  if (!isEffect || isFixed || !isAtRest) return null
   return { severity: run.state === 'failed' ? 'medium' : 'low', recovered: false }
 }
 
-/** What was there already is as it should be. */
+/** Tells whether the last result says that the wanted state already exists. */
 function isThereAlready({ uses }: ToolTrouble): boolean {
   return /already|exists/i.test((uses.at(-1)?.result ?? '').slice(0, resultHead_chars))
 }
@@ -80,21 +85,25 @@ function isThereAlready({ uses }: ToolTrouble): boolean {
 const resultHead_chars = 500
 const result_chars_max = 120
 
-function found(run: TaskRun, trouble: ToolTrouble, { severity, recovered }: Weight): FindingDraft {
+function toFinding(
+  run: TaskRun,
+  trouble: ToolTrouble,
+  { severity, recovered }: Weight,
+): FindingDraft {
   const { tool, uses, start_step, end_step } = trouble
   const steps = uses.flatMap(({ step }) => step ?? [])
   const places = placesOfUses(uses)
   const last = uses.at(-1)
   const result = last?.result ?? ''
   const said = result === '' ? '' : ` (“${cutText(result, result_chars_max)}”)`
-  const end = recovered ? 'the task got over it' : 'it was not made good'
-  return failureDraft({
+  const end = recovered ? 'the task got over it' : 'it was not resolved'
+  return toFailureDraft({
     type: 'tool_failure',
     severity,
     recovered,
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    about: tool,
-    summary: `The tool “${tool}” failed ${timesOf(uses.length)}${said}; ${end}.`,
+    topic: tool,
+    summary: `The tool “${tool}” failed ${countTimes(uses.length)}${said}; ${end}.`,
     start_step,
     end_step,
     places,

@@ -6,7 +6,7 @@ import { toolOutage } from './tool-outage.ts'
 const down = 'HTTP 503 Service Unavailable'
 const charge = { name: 'charge', args: { order: 12 } }
 
-test('a tool that was down and stayed so', () => {
+test('a tool that stayed down', () => {
   const run = agentRun('down')
     .user('Charge order 12.')
     .times(3, (agent) => agent.tool(charge, down))
@@ -17,7 +17,7 @@ test('a tool that was down and stayed so', () => {
   expect(findingsOf(toolOutage, run)[0]?.summary).toContain('503')
 })
 
-test('a single outage counts when nobody tried again', () => {
+test('a single outage counts without another attempt', () => {
   const run = agentRun('once').user('Charge order 12.').tool(charge, down)
   expect(findingsOf(toolOutage, run)).toEqual([])
   expect(findingsOf(toolOutage, run.assistant('It is down.'))).toMatchObject([
@@ -51,7 +51,7 @@ describe('healthy twins', () => {
     expect(findingsOf(toolOutage, run)).toEqual([])
   })
 
-  test('a text about outages is none', () => {
+  test('a text about outages is no outage', () => {
     const text = 'The log of yesterday: at 12:01 the server answered 503, at 12:02 it was back.'
     const run = agentRun('log').user('x').tool({ name: 'read_log' }, text).assistant('It was down.')
     expect(findingsOf(toolOutage, run)).toEqual([])

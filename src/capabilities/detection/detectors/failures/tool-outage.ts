@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { TaskRun } from '../../reconstruction/contract.ts'
-import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
-import { type ToolTrouble, troublesOf } from './tool-troubles.ts'
+import {
+  countTimes,
+  cutText,
+  findTroubles,
+  placesOfUses,
+  type ToolTrouble,
+  toFailureDraft,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import type { TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({
   streak: z
@@ -13,14 +18,14 @@ const settings = z.strictObject({
     .max(100)
     .default(3)
     .describe(
-      'Outages of a tool in a row that are told of even when it came back. 3: fewer are what ' +
-        'retries are for.',
+      'Minimum outages of a tool in a row to report it even if it recovered. 3: retries handle ' +
+        'fewer.',
     ),
 })
 
 /**
- * Tools that were down: rate limits, faults of their servers, time-outs, connections that failed.
- * Told of when the tool stayed down, or was down for a streak.
+ * Finds tools that were down: rate limits, server errors, time-outs, failed connections. Reported
+ * if the tool stayed down or was down for a streak.
  */
 export const toolOutage: Detector<typeof settings> = {
   name: 'tool_outage',
@@ -30,28 +35,28 @@ export const toolOutage: Detector<typeof settings> = {
   needs: ['tool_outcomes'],
   settings,
   detect(run, { streak }, budget) {
-    return troublesOf(run, 'outage', (units) => budget.spend(units))
+    return findTroubles(run, 'outage', (units) => budget.spend(units))
       .filter(({ uses, isOver, isAtRest }) => uses.length >= streak || (isAtRest && !isOver))
-      .map((trouble) => found(run, trouble, streak))
+      .map((trouble) => toFinding(run, trouble, streak))
   },
 }
 
 const result_chars_max = 120
 
-function found(run: TaskRun, trouble: ToolTrouble, streak: number): FindingDraft {
+function toFinding(run: TaskRun, trouble: ToolTrouble, streak: number): FindingDraft {
   const { tool, uses, start_step, end_step, isOver } = trouble
   const steps = uses.flatMap(({ step }) => step ?? [])
   const places = placesOfUses(uses)
   const result = uses.at(-1)?.result ?? ''
   const said = result === '' ? '' : ` (“${cutText(result, result_chars_max)}”)`
   const end = isOver ? 'the task got over it' : 'it did not come back'
-  return failureDraft({
+  return toFailureDraft({
     type: 'tool_outage',
     severity: uses.length >= streak ? 'high' : 'medium',
     recovered: isOver,
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    about: tool,
-    summary: `The tool “${tool}” was down ${timesOf(uses.length)}${said}; ${end}.`,
+    topic: tool,
+    summary: `The tool “${tool}” was down ${countTimes(uses.length)}${said}; ${end}.`,
     start_step,
     end_step,
     places,

@@ -20,7 +20,7 @@ test('a tool that no request declared', () => {
 })
 
 describe('healthy twins', () => {
-  test('the model takes the right one then', () => {
+  test('the model then takes the right one', () => {
     const run = agentRun('corrected', { tools })
       .user('Cancel lunch.')
       .tool({ name: 'remove_event', args: { id: 1 } }, "Error: unknown tool 'remove_event'")
@@ -29,7 +29,7 @@ describe('healthy twins', () => {
     expect(findingsOf(unknownTool, run)).toMatchObject([{ recovered: true, severity: 'low' }])
   })
 
-  test('the client knew it after all', () => {
+  test('the client knew it nevertheless', () => {
     const run = agentRun('served', { tools })
       .user('x')
       .tool({ name: 'hidden' }, 'ok')
@@ -37,7 +37,7 @@ describe('healthy twins', () => {
     expect(serious(findingsOf(unknownTool, run))).toEqual([])
   })
 
-  test('declared tools, and requests that tell of none', () => {
+  test('declared tools, and requests that list none', () => {
     const known = agentRun('known', { tools }).user('x').tool({ name: 'list_events' }, '[]')
     expect(findingsOf(unknownTool, known.assistant('None.'))).toEqual([])
     const untold = agentRun('untold').user('x').tool({ name: 'any' }, 'x').assistant('y')

@@ -1,16 +1,21 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { isRecovered } from '../../evidence/recovery.ts'
-import { wasteOfSteps } from '../../evidence/waste.ts'
-import type { TaskRun, Thread, ToolUse } from '../../reconstruction/contract.ts'
-import { failureDraft, placesOfUses, timesOf } from './failure-draft.ts'
-import { courseOf, streaksOf } from './thread-course.ts'
+import {
+  countTimes,
+  createCourse,
+  isRecovered,
+  placesOfUses,
+  streaksOf,
+  toFailureDraft,
+  wasteOfSteps,
+} from '../../facts/index.ts'
+import type { TaskRun, Thread, ToolUse } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
 /**
- * Tools that the model called though no request of its thread declared them. One that was answered
- * well is known to the client after all, and only remarked.
+ * Finds calls of tools that no request of the thread declared. A call that was answered well is
+ * informational: the client knows the tool.
  */
 export const unknownTool: Detector<typeof settings> = {
   name: 'unknown_tool',
@@ -20,20 +25,24 @@ export const unknownTool: Detector<typeof settings> = {
   needs: [],
   settings,
   detect(run, _settings, budget) {
-    const course = courseOf(run)
+    const course = createCourse(run)
     return run.threads.flatMap((thread) => {
-      const declared = declaredIn(run, thread, (units) => budget.spend(units))
+      const declared = collectDeclared(run, thread, (units) => budget.spend(units))
       if (declared.size === 0) return []
       const uses = course.usesOf(thread)
       budget.spend(uses.length)
       const streaks = streaksOf(uses, (use) => (isUnknown(run, use, declared) ? use.name : null))
-      return streaks.map(({ key, items }) => found(run, { name: key, uses: items, declared }))
+      return streaks.map(({ key, items }) => toFinding(run, { name: key, uses: items, declared }))
     })
   },
 }
 
-/** Names that any request of the thread declared; requests may differ in their tools. */
-function declaredIn(run: TaskRun, thread: Thread, spend: (units: number) => void): Set<string> {
+/** Returns the names declared by any request of the thread, because requests can differ. */
+function collectDeclared(
+  run: TaskRun,
+  thread: Thread,
+  spend: (units: number) => void,
+): Set<string> {
   const names = new Set<string>()
   let known: unknown
   for (const index of thread.calls) {
@@ -46,7 +55,7 @@ function declaredIn(run: TaskRun, thread: Thread, spend: (units: number) => void
   return names
 }
 
-/** The request that was answered with the call must have told its tools. */
+/** Tells whether the tool is undeclared; the request must have listed its tools. */
 function isUnknown(run: TaskRun, use: ToolUse, declared: ReadonlySet<string>): boolean {
   if (use.step === null || use.name === '' || declared.has(use.name)) return false
   return run.calls[run.steps[use.step]?.call ?? -1]?.tools !== undefined
@@ -56,30 +65,30 @@ const namesShown_max = 20
 
 type Unknown = { name: string; uses: readonly ToolUse[]; declared: ReadonlySet<string> }
 
-function found(run: TaskRun, { name, uses, declared }: Unknown): FindingDraft {
+function toFinding(run: TaskRun, { name, uses, declared }: Unknown): FindingDraft {
   const steps = uses.flatMap(({ step }) => step ?? [])
   const end_step = steps.at(-1) ?? null
   const last = uses.at(-1)
-  const isServed = last?.is_answered === true && last.fault === null
+  const isAccepted = last?.is_answered === true && last.fault === null
   const indexes = uses.map(({ index }) => index)
-  const recovered = !isServed && end_step !== null && isRecovered(run, end_step, indexes)
+  const recovered = !isAccepted && end_step !== null && isRecovered(run, end_step, indexes)
   const places = placesOfUses(uses)
-  return failureDraft({
+  return toFailureDraft({
     type: 'unknown_tool',
-    severity: isServed ? 'info' : 'medium',
+    severity: isAccepted ? 'info' : 'medium',
     recovered,
     began: places[0] ?? { trace_id: '', observation_id: '' },
-    about: name,
-    summary: `The model called “${name}” ${timesOf(uses.length)}, a tool that was not declared.`,
+    topic: name,
+    summary: `The model called “${name}” ${countTimes(uses.length)}, a tool that was not declared.`,
     start_step: steps[0] ?? null,
     end_step,
     places,
     repeats: uses.length,
-    waste: wasteOfSteps(run, isServed ? [] : steps),
+    waste: wasteOfSteps(run, isAccepted ? [] : steps),
     evidence: {
       tool: name,
       declared: [...declared].slice(0, namesShown_max),
-      answered_well: isServed,
+      answered_well: isAccepted,
     },
   })
 }

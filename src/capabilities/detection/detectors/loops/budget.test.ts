@@ -3,7 +3,7 @@ import { agentRun } from '../../../../../test/corpus/agent-run.ts'
 import { foundBy } from '../../../../../test/support/detect-one.ts'
 import { budget } from './budget.ts'
 
-test('steps over the limit are told, as information', () => {
+test('reports steps over the limit as info', () => {
   const run = agentRun('long')
     .user('Read all.')
     .times(6, (agent, at) => agent.tool({ name: 'read', args: { at } }, `${at}`))

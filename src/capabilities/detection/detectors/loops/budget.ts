@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Detector } from '../../contract.ts'
-import { placeOfStep, placesOfSteps } from '../../evidence/places.ts'
+import { placeOfStep, placesOfSteps } from '../../facts/index.ts'
 
 const settings = z.strictObject({
   steps_max: z
@@ -9,12 +9,12 @@ const settings = z.strictObject({
     .max(100_000)
     .default(100)
     .describe(
-      'Steps of a task above which it is told that there are more. Source: agents stop themselves ' +
+      'Maximum steps of a task without a finding. Source: agents stop themselves ' +
         'at 100 (OpenHands, SWE-agent) to 500 steps; few passing runs take more than 100.',
     ),
 })
 
-/** A task takes more steps than its project allows for: a number to know, no verdict. */
+/** Finds tasks with more steps than the project's limit: informational only. */
 export const budget: Detector<typeof settings> = {
   name: 'budget',
   kind: 'loop',

@@ -1,13 +1,17 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
-import { repetitionConfidence } from '../../evidence/confidence.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { type Chant, chantIn } from '../../evidence/find-chant.ts'
-import { placeKey, placeOfStep } from '../../evidence/places.ts'
-import { proseParts } from '../../evidence/prose-parts.ts'
-import { remember } from '../../evidence/remember.ts'
-import { plainText } from '../../evidence/tokens.ts'
-import type { Step, TaskRun } from '../../reconstruction/contract.ts'
+import {
+  type Chant,
+  cutText,
+  findChant,
+  getRepetitionConfidence,
+  placeKey,
+  placeOfStep,
+  remember,
+  splitProse,
+  toPlainText,
+} from '../../facts/index.ts'
+import type { Step, TaskRun } from '../../reconstruction/index.ts'
 
 const source = 'Source: the content check of gemini-cli (chunks of 50 characters, ten times).'
 
@@ -17,31 +21,29 @@ const settings = z.strictObject({
     .min(3)
     .max(1_000)
     .default(10)
-    .describe(`How often a piece of text stands in one answer to be a loop. ${source}`),
+    .describe(`Minimum repeats of a piece of text in one answer for a loop. ${source}`),
   gap_chars_max: z
     .int()
     .min(10)
     .max(5_000)
     .default(250)
-    .describe(`Characters from one to the next, on average, at most. ${source}`),
+    .describe(`Maximum average distance between repeats in characters. ${source}`),
   periods_max: z
     .int()
     .min(1)
     .max(1_000)
     .default(5)
-    .describe(
-      `Different texts from one to the next, at most: more make a list of things. ${source}`,
-    ),
+    .describe(`Maximum different texts between repeats; more make it a list. ${source}`),
   high_repeats: z
     .int()
     .min(3)
     .max(10_000)
     .default(30)
-    .describe(`Repeats from which on the finding is high. ${source}`),
+    .describe(`Minimum repeats for high severity. ${source}`),
 })
 type Settings = z.output<typeof settings>
 
-/** One answer says the same piece of text over and over. */
+/** Finds answers that repeat the same piece of text. */
 export const contentChant: Detector<typeof settings> = {
   name: 'content_chant',
   kind: 'loop',
@@ -54,24 +56,24 @@ export const contentChant: Detector<typeof settings> = {
       const chant = chantOf(step, set, budget)
       return chant === undefined || isQuoted(run, step, chant)
         ? []
-        : [draft(run, step, { chant, set })]
+        : [toFinding(run, step, { chant, set })]
     })
   },
 }
 
-const partsOf = remember((step: Step) => proseParts(step.text ?? ''))
-/** By settings, as text: they are the same for all steps but may change from run to run. */
+const partsOf = remember((step: Step) => splitProse(step.text ?? ''))
+/** Chants by settings as text: equal for all steps of a run, but they can change between runs. */
 const chantsOf = remember((_step: Step) => new Map<string, Chant | undefined>())
 
 function chantOf(step: Step, set: Settings, budget: WorkBudget): Chant | undefined {
   budget.spend(1)
   const key = `${set.repeats} ${set.gap_chars_max} ${set.periods_max}`
   const known = chantsOf(step)
-  if (!known.has(key)) known.set(key, longestChant(partsOf(step), set, budget))
+  if (!known.has(key)) known.set(key, findLongestChant(partsOf(step), set, budget))
   return known.get(key)
 }
 
-function longestChant(
+function findLongestChant(
   parts: readonly string[],
   set: Settings,
   budget: WorkBudget,
@@ -79,33 +81,33 @@ function longestChant(
   let longest: Chant | undefined
   for (const part of parts) {
     budget.spend(part.length)
-    const chant = chantIn(part, set)
+    const chant = findChant(part, set)
     if (chant !== undefined && chant.chars > (longest?.chars ?? 0)) longest = chant
   }
   return longest
 }
 
-/** Messages of the user or of tools that are looked through for the piece. */
+/** Maximum user and tool messages searched for the piece. */
 const sources_max = 8
 const quoted_chars = 30
 
-/** Whether somebody else wrote the piece: `write it a hundred times`, or a log that is quoted. */
+/** Tells whether the piece was quoted: `write it a hundred times`, or a quoted log. */
 function isQuoted(run: TaskRun, step: Step, { chunk }: Chant): boolean {
-  const said = plainText(chunk).slice(0, quoted_chars)
+  const said = toPlainText(chunk).slice(0, quoted_chars)
   let left = sources_max
   for (let at = run.messages.length - 1; at >= 0 && left > 0; at--) {
     const message = run.messages[at]
     if (message === undefined || message.role === 'assistant') continue
     if (message.thread !== step.thread || message.call > step.call) continue
-    if (plainText(message.text).includes(said)) return true
+    if (toPlainText(message.text).includes(said)) return true
     left--
   }
   return false
 }
 
-type Found = { chant: Chant; set: Settings }
+type FoundChant = { chant: Chant; set: Settings }
 
-function draft(run: TaskRun, step: Step, { chant, set }: Found): FindingDraft {
+function toFinding(run: TaskRun, step: Step, { chant, set }: FoundChant): FindingDraft {
   const place = placeOfStep(run, step.index)
   const { repeats } = chant
   return {
@@ -121,7 +123,7 @@ function draft(run: TaskRun, step: Step, { chant, set }: Found): FindingDraft {
     places: place === undefined ? [] : [place],
     ...wasteOf(run, step, chant),
     recovered: false,
-    confidence: repetitionConfidence({
+    confidence: getRepetitionConfidence({
       repeats,
       threshold: set.repeats,
       is_result_missing: false,
@@ -131,7 +133,7 @@ function draft(run: TaskRun, step: Step, { chant, set }: Found): FindingDraft {
   }
 }
 
-/** The share of the answer that is repetition, of its output tokens and in proportion of its cost. */
+/** Returns the repeated share of the answer's output tokens, and the proportional cost. */
 function wasteOf(run: TaskRun, { call: index, text }: Step, { chars, repeats }: Chant) {
   const call = run.calls[index]
   const output = call?.output_tokens ?? 0

@@ -7,21 +7,21 @@ function asked(name: string) {
   return agentRun(name).user('When is the town hall open?')
 }
 
-const lap = (run: AgentRun, tools: readonly string[], result = 'the same') =>
+const iterate = (run: AgentRun, tools: readonly string[], result = 'the same') =>
   tools.reduce((agent, name) => agent.tool({ name }, `${name}: ${result}`), run)
 
-test.each([2, 3, 4, 5, 6])('three laps of %i steps are a loop', (period) => {
+test.each([2, 3, 4, 5, 6])('three iterations of %i steps are a loop', (period) => {
   const tools = ['contact', 'home', 'news', 'map', 'people', 'shop'].slice(0, period)
   const run = asked(`laps of ${period}`)
     .tool({ name: 'search' }, 'town.example')
-    .times(3, (agent) => lap(agent, tools))
+    .times(3, (agent) => iterate(agent, tools))
     .assistant('I can not tell.')
   expect(foundBy(cycle, run)).toMatchObject([
     { type: 'cycle', period, repeats: 3, start_step: 1, end_step: 3 * period, severity: 'medium' },
   ])
 })
 
-test('five laps are high; only the first one is no waste', () => {
+test('five iterations are high; all but the first are waste', () => {
   const call = { input_tokens: 100, output_tokens: 10 }
   const run = asked('five').times(5, (agent) =>
     agent
@@ -35,7 +35,7 @@ test('five laps are high; only the first one is no waste', () => {
   ])
 })
 
-test('two laps are enough where something fails in each', () => {
+test('two iterations are enough if something fails in each', () => {
   const failing = (run: AgentRun) =>
     run
       .tool({ name: 'install', args: { name: 'fastjsn' } }, 'Error: no package fastjsn')
@@ -43,13 +43,16 @@ test('two laps are enough where something fails in each', () => {
   expect(foundBy(cycle, asked('fails').times(2, failing).assistant('No.'))).toMatchObject([
     { period: 2, repeats: 2, evidence: { failing: true } },
   ])
-  const fine = asked('fine').times(2, (agent) => lap(agent, ['contact', 'home']))
+  const fine = asked('fine').times(2, (agent) => iterate(agent, ['contact', 'home']))
   expect(foundBy(cycle, fine.assistant('No.'))).toEqual([])
 })
 
 test.each<[string, (run: AgentRun) => AgentRun]>([
-  ['one call in a row is another loop', (run) => run.times(8, (agent) => lap(agent, ['home']))],
-  ['results differ', (run) => run.times(4, (agent, at) => lap(agent, ['next', 'read'], `${at}`))],
+  ['one call in a row is another loop', (run) => run.times(8, (agent) => iterate(agent, ['home']))],
+  [
+    'results differ',
+    (run) => run.times(4, (agent, at) => iterate(agent, ['next', 'read'], `${at}`)),
+  ],
   [
     'test, edit, test, edit',
     (run) =>
@@ -67,14 +70,15 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
       ),
   ],
   [
-    'the user asks for each lap',
-    (run) => run.times(4, (agent) => lap(agent, ['stock', 'price']).assistant('4 €').user('Now?')),
+    'the user asks for each iteration',
+    (run) =>
+      run.times(4, (agent) => iterate(agent, ['stock', 'price']).assistant('4 €').user('Now?')),
   ],
   [
     'outages',
     (run) =>
       run.times(4, (agent) =>
-        lap(agent, ['a']).tool({ name: 'b' }, 'Error: 503 Service Unavailable'),
+        iterate(agent, ['a']).tool({ name: 'b' }, 'Error: 503 Service Unavailable'),
       ),
   ],
 ])('no cycle: %s', (name, write) => {

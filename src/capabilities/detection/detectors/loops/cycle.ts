@@ -1,15 +1,21 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { asksForRepetition } from '../../evidence/asked-repetition.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { isPollingLap, pollingSettings } from '../../evidence/polling.ts'
-import { remember } from '../../evidence/remember.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import { plainText } from '../../evidence/tokens.ts'
-import type { Step, TaskRun } from '../../reconstruction/contract.ts'
+import {
+  asksForRepetition,
+  isPollingIteration,
+  listToolNames,
+  pollingSettings,
+  remember,
+  type StepFacts,
+  stretchesOf,
+  toCallEvidence,
+  toLoopDraft,
+  toPlainText,
+} from '../../facts/index.ts'
+import type { Step, TaskRun } from '../../reconstruction/index.ts'
 
 const source =
-  'Source: alternating patterns of OpenHands, longer ones measured in 800 labelled runs.'
+  'Source: alternating patterns of OpenHands; longer ones measured in 800 labelled runs.'
 
 const settings = z.strictObject({
   period_max: z
@@ -17,30 +23,30 @@ const settings = z.strictObject({
     .min(2)
     .max(20)
     .default(6)
-    .describe(`The longest pattern, in steps. ${source}`),
+    .describe(`Maximum length of the pattern in steps. ${source}`),
   laps: z
     .int()
     .min(2)
     .max(100)
     .default(3)
-    .describe(`Equal laps in a row from which on it is a loop. ${source}`),
+    .describe(`Minimum equal iterations in a row for a loop. ${source}`),
   failing_laps: z
     .int()
     .min(2)
     .max(100)
     .default(2)
-    .describe(`The same where something fails in every lap. ${source}`),
+    .describe(`Minimum iterations if something fails in each of them. ${source}`),
   high_laps: z
     .int()
     .min(2)
     .max(100)
     .default(5)
-    .describe(`Laps from which on it is high. ${source}`),
+    .describe(`Minimum iterations for high severity. ${source}`),
   ...pollingSettings,
 })
 type Settings = z.output<typeof settings>
 
-/** A few steps that come in the same order with the same results, lap after lap. */
+/** Finds a few steps that repeat in the same order with the same results. */
 export const cycle: Detector<typeof settings> = {
   name: 'cycle',
   kind: 'loop',
@@ -51,14 +57,14 @@ export const cycle: Detector<typeof settings> = {
   detect(run, set, budget) {
     return stretchesOf(run).flatMap((stretch) => {
       budget.spend(stretch.length * set.period_max)
-      return cyclesOf(stretch, set).flatMap((lap) => found(run, lap, set) ?? [])
+      return cyclesOf(stretch, set).flatMap((found) => toFinding(run, found, set) ?? [])
     })
   },
 }
 
 type Cycle = { steps: readonly StepFacts[]; period: number }
 
-/** Maximal stretches that repeat themselves; of overlapping ones that with the shortest pattern. */
+/** Returns maximal repeating stretches; of overlapping ones the one with the shortest pattern. */
 function cyclesOf(
   stretch: readonly StepFacts[],
   { period_max, failing_laps, laps }: Settings,
@@ -67,7 +73,7 @@ function cyclesOf(
   const taken = new Set<number>()
   const cycles: Cycle[] = []
   for (let period = 2; period <= Math.min(period_max, stretch.length / 2); period++) {
-    for (const { start, end } of repeatingSpans(keys, period)) {
+    for (const { start, end } of findRepeatingSpans(keys, period)) {
       const isLong = end - start >= period * Math.min(failing_laps, laps)
       if (!isLong || taken.has(start) || taken.has(end - 1)) continue
       if (!isPattern(keys.slice(start, start + period))) continue
@@ -78,8 +84,11 @@ function cyclesOf(
   return cycles
 }
 
-/** Spans in which each key equals the one `period` before it, that one included. */
-function repeatingSpans(keys: readonly (string | null)[], period: number) {
+/**
+ * Returns the spans in which each key equals the key `period` positions earlier, including the
+ * first period.
+ */
+function findRepeatingSpans(keys: readonly (string | null)[], period: number) {
   const spans: { start: number; end: number }[] = []
   let start: number | undefined
   for (let at = period; at <= keys.length; at++) {
@@ -94,9 +103,9 @@ function repeatingSpans(keys: readonly (string | null)[], period: number) {
   return spans
 }
 
-/** A pattern has different steps; equal ones in a row are another loop. */
-function isPattern(lap: readonly (string | null)[]): boolean {
-  return lap.some((key) => key !== lap[0]) && lap.some((key) => key?.startsWith('call '))
+/** Tells whether the steps of a pattern differ; equal consecutive steps are another loop. */
+function isPattern(steps: readonly (string | null)[]): boolean {
+  return steps.some((key) => key !== steps[0]) && steps.some((key) => key?.startsWith('call '))
 }
 
 function keyOf({ step, out, fault }: StepFacts): string | null {
@@ -104,31 +113,37 @@ function keyOf({ step, out, fault }: StepFacts): string | null {
   return step.sig === null || out === null || fault === 'outage' ? null : `call ${step.sig} ${out}`
 }
 
-const plainTextOf = remember((step: Step) => plainText(step.text ?? ''))
+const plainTextOf = remember((step: Step) => toPlainText(step.text ?? ''))
 
-function found(run: TaskRun, { steps, period }: Cycle, set: Settings): FindingDraft | undefined {
-  const laps = Math.floor(steps.length / period)
-  const whole = steps.slice(0, laps * period)
-  const lap = whole.slice(0, period)
-  const is_polling = isPollingLap(run, { lap, steps: whole }, set.polling_gap_ms)
-  const isFailing = lap.some(({ fault }) => fault === 'error')
+function toFinding(
+  run: TaskRun,
+  { steps, period }: Cycle,
+  set: Settings,
+): FindingDraft | undefined {
+  const iterations = Math.floor(steps.length / period)
+  const whole = steps.slice(0, iterations * period)
+  const iteration = whole.slice(0, period)
+  const is_polling = isPollingIteration(run, { iteration, steps: whole }, set.polling_gap_ms)
+  const isFailing = iteration.some(({ fault }) => fault === 'error')
   const threshold = is_polling ? set.polling_warn_repeats : isFailing ? set.failing_laps : set.laps
-  if (laps < threshold) return undefined
-  const uses = lap.flatMap((facts) => facts.uses)
-  return loopDraft(run, {
+  if (iterations < threshold) return undefined
+  const uses = iteration.flatMap((facts) => facts.uses)
+  return toLoopDraft(run, {
     type: 'cycle',
-    severity: asksForRepetition(run, lap[0]) ? 'low' : severityOf(laps, is_polling, set),
-    summary: `The same ${period} steps (${toolNames(uses)}) came ${laps} times in a row with the same results.`,
+    severity: asksForRepetition(run, iteration[0])
+      ? 'low'
+      : severityOf(iterations, is_polling, set),
+    summary: `The same ${period} steps (${listToolNames(uses)}) came ${iterations} times in a row with the same results.`,
     steps: whole,
     fresh: period,
     period,
-    repeats: laps,
+    repeats: iterations,
     threshold,
-    evidence: { calls: callsShown(uses), polling: is_polling, failing: isFailing },
+    evidence: { calls: toCallEvidence(uses), polling: is_polling, failing: isFailing },
   })
 }
 
-function severityOf(laps: number, is_polling: boolean, set: Settings): Severity {
-  if (is_polling) return laps >= set.polling_loop_repeats ? 'medium' : 'low'
-  return laps >= set.high_laps ? 'high' : 'medium'
+function severityOf(iterations: number, is_polling: boolean, set: Settings): Severity {
+  if (is_polling) return iterations >= set.polling_loop_repeats ? 'medium' : 'low'
+  return iterations >= set.high_laps ? 'high' : 'medium'
 }

@@ -10,14 +10,14 @@ function asked(name: string) {
 const query = (run: AgentRun, at: number, text = `ERROR: column "c${at}" does not exist`) =>
   run.tool({ name: 'query', args: { sql: `SELECT c${at} FROM t` } }, text)
 
-test('five errors in a row are a loop, whatever was tried', () => {
+test('five errors in a row are a loop, for any calls', () => {
   const run = asked('five').times(5, (agent, at) => query(agent, at))
   expect(foundBy(errorStreak, run.assistant('No.'))).toMatchObject([
     { type: 'error_streak', severity: 'medium', start_step: 1, end_step: 5, repeats: 5 },
   ])
 })
 
-test('ten are high; a query that works halves it', () => {
+test('ten are high; a later success lowers the severity', () => {
   const ten = (name: string) => asked(name).times(10, (agent, at) => query(agent, at))
   expect(foundBy(errorStreak, ten('ten').assistant('No.'))).toMatchObject([{ severity: 'high' }])
   expect(foundBy(errorStreak, query(ten('ok'), 11, '4').assistant('4.'))).toMatchObject([
@@ -25,7 +25,7 @@ test('ten are high; a query that works halves it', () => {
   ])
 })
 
-test('three that say the same are enough, but for shells', () => {
+test('three equal errors are enough, except for shells', () => {
   const tool = (run: AgentRun, at: number) =>
     run.tool({ name: 'click', args: { on: `#b${at}` } }, '{"ok":false,"error":"not found"}')
   expect(foundBy(errorStreak, asked('same').times(3, tool).assistant('No.'))).toMatchObject([
@@ -36,7 +36,7 @@ test('three that say the same are enough, but for shells', () => {
   expect(foundBy(errorStreak, asked('shell').times(4, shell).assistant('No.'))).toEqual([])
 })
 
-test('calls side by side count each, but one step alone is no streak', () => {
+test('parallel calls count separately, but one step is no streak', () => {
   const reads = (run: AgentRun, at: number) =>
     run
       .assistant({ calls: [0, 1, 2, 3, 4].map((n) => ({ name: 'read', args: { n, at } })) })

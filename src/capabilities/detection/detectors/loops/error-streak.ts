@@ -1,12 +1,17 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import { commandOf } from '../../evidence/tool-words.ts'
-import type { TaskRun } from '../../reconstruction/contract.ts'
+import {
+  commandOf,
+  listToolNames,
+  type StepFacts,
+  stretchesOf,
+  toCallEvidence,
+  toLoopDraft,
+} from '../../facts/index.ts'
+import type { TaskRun } from '../../reconstruction/index.ts'
 
 const source =
-  'Source: 800 labelled runs: one tool error in 10 to 21 % of passing ones, five in a row in next to none.'
+  'Source: 800 labelled runs: 10 to 21 % of passing ones have a tool error, almost none five in a row.'
 
 const settings = z.strictObject({
   errors: z
@@ -14,27 +19,25 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(
-      `Results in a row (of at least two steps) that are errors from which on it is a loop. ${source}`,
-    ),
+    .describe(`Minimum errors in a row, over at least two steps, for a loop. ${source}`),
   equal_errors: z
     .int()
     .min(2)
     .max(1_000)
     .default(3)
     .describe(
-      `Steps in a row that all fail with the same text, without a shell, from which on it is one. ${source}`,
+      `Minimum steps in a row that fail with the same text for a loop; shells excluded. ${source}`,
     ),
   high_errors: z
     .int()
     .min(2)
     .max(1_000)
     .default(10)
-    .describe(`Errors in a row from which on the finding is high. ${source}`),
+    .describe(`Minimum errors in a row for high severity. ${source}`),
 })
 type Settings = z.output<typeof settings>
 
-/** Call after call fails, with whatever arguments. Outages neither count nor end a streak. */
+/** Finds consecutive failing calls with any arguments. Outages neither count nor end a streak. */
 export const errorStreak: Detector<typeof settings> = {
   name: 'error_streak',
   kind: 'loop',
@@ -45,7 +48,7 @@ export const errorStreak: Detector<typeof settings> = {
   detect(run, set, budget) {
     return stretchesOf(run).flatMap((stretch) => {
       budget.spend(stretch.length)
-      return streaksOf(stretch).flatMap((streak) => found(run, streak, set))
+      return streaksOf(stretch).flatMap((streak) => toFindings(run, streak, set))
     })
   },
 }
@@ -60,20 +63,21 @@ function streaksOf(stretch: readonly StepFacts[]): StepFacts[][] {
   return streaks.filter(({ length }) => length > 1)
 }
 
-function found(run: TaskRun, streak: readonly StepFacts[], set: Settings): FindingDraft[] {
-  if (resultsOf(streak) >= set.errors) return [draft(run, streak, { threshold: set.errors, set })]
-  return equalRows(streak)
+function toFindings(run: TaskRun, streak: readonly StepFacts[], set: Settings): FindingDraft[] {
+  if (resultsOf(streak) >= set.errors)
+    return [toFinding(run, streak, { threshold: set.errors, set })]
+  return groupEqualErrors(streak)
     .filter((row) => row.length >= set.equal_errors)
-    .map((row) => draft(run, row, { threshold: set.equal_errors, set }))
+    .map((row) => toFinding(run, row, { threshold: set.equal_errors, set }))
 }
 
-/** Calls side by side count each, but one step alone is no streak. */
+/** Counts results. Parallel calls count separately, but a single step is no streak. */
 function resultsOf(steps: readonly StepFacts[]): number {
   return steps.reduce((sum, { uses }) => sum + uses.length, 0)
 }
 
-/** Rows whose results are all the same text, of tools that are no shell. */
-function equalRows(streak: readonly StepFacts[]): StepFacts[][] {
+/** Returns rows of equal error texts, from tools other than shells. */
+function groupEqualErrors(streak: readonly StepFacts[]): StepFacts[][] {
   const rows: StepFacts[][] = []
   for (const facts of streak) {
     const said = errorOf(facts)
@@ -92,20 +96,24 @@ function errorOf({ uses }: StepFacts): string | undefined {
   return out
 }
 
-type Rule = { threshold: number; set: Settings }
+type StreakRule = { threshold: number; set: Settings }
 
-function draft(run: TaskRun, steps: readonly StepFacts[], { threshold, set }: Rule): FindingDraft {
+function toFinding(
+  run: TaskRun,
+  steps: readonly StepFacts[],
+  { threshold, set }: StreakRule,
+): FindingDraft {
   const uses = steps.flatMap((facts) => facts.uses)
   const repeats = resultsOf(steps)
-  return loopDraft(run, {
+  return toLoopDraft(run, {
     type: 'error_streak',
     severity: repeats >= set.high_errors ? 'high' : 'medium',
-    summary: `${repeats} calls of tools in a row failed (${toolNames(uses)}).`,
+    summary: `${repeats} tool calls in a row failed (${listToolNames(uses)}).`,
     steps,
     fresh: 1,
     period: null,
     repeats,
     threshold,
-    evidence: { calls: callsShown(uses), equal: threshold === set.equal_errors },
+    evidence: { calls: toCallEvidence(uses), equal: threshold === set.equal_errors },
   })
 }

@@ -9,7 +9,7 @@ import { repeatError } from './repeat-error.ts'
 import { scatteredRepeat } from './scattered-repeat.ts'
 import { similarCall } from './similar-call.ts'
 
-/** Every detector of loops, in the order in which they run. */
+/** All loop detectors, in the order in which they run. */
 export const loopDetectors: readonly Detector[] = [
   repeatError,
   repeatCall,

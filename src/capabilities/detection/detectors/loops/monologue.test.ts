@@ -6,7 +6,7 @@ import { monologue } from './monologue.ts'
 const text = 'I will now create the file hello.txt.'
 const asked = (name: string) => agentRun(name).user('Create hello.txt.')
 
-test('three equal texts are a loop, whatever their case and ends', () => {
+test('three equal texts are a loop, ignoring case and final punctuation', () => {
   const run = asked('three').assistant(text).assistant(text.toUpperCase()).assistant(`${text}..`)
   expect(foundBy(monologue, run)).toMatchObject([
     {
@@ -43,7 +43,10 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
     (run) => run.times(5, (agent) => agent.assistant(text).tool({ name: 'touch' }, 'ok')),
   ],
   ['nothing is said', (run) => run.times(5, (agent) => agent.assistant(''))],
-  ['it goes on', (run) => run.times(5, (agent, at) => agent.assistant(`Chapter ${'abcde'[at]}`))],
+  [
+    'the text continues',
+    (run) => run.times(5, (agent, at) => agent.assistant(`Chapter ${'abcde'[at]}`)),
+  ],
   [
     'agents side by side say the same',
     (run) => {

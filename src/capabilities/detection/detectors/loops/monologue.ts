@@ -1,12 +1,17 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity, WorkBudget } from '../../contract.ts'
-import { asksForRepetition } from '../../evidence/asked-repetition.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { loopDraft } from '../../evidence/loop-draft.ts'
-import { remember } from '../../evidence/remember.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import { jaccard, plainText, tokenSet } from '../../evidence/tokens.ts'
-import type { Step, TaskRun } from '../../reconstruction/contract.ts'
+import {
+  asksForRepetition,
+  cutText,
+  getJaccard,
+  remember,
+  type StepFacts,
+  stretchesOf,
+  toLoopDraft,
+  toPlainText,
+  toTokenSet,
+} from '../../facts/index.ts'
+import type { Step, TaskRun } from '../../reconstruction/index.ts'
 
 const source = 'Source: OpenHands counts three equal messages of an agent as stuck.'
 
@@ -16,29 +21,29 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(3)
-    .describe(`Equal texts in a row from which on it is a loop. ${source}`),
+    .describe(`Minimum equal texts in a row for a loop. ${source}`),
   similar_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(4)
-    .describe(`The same for texts that are nearly equal. ${source}`),
+    .describe(`Minimum nearly equal texts in a row for a loop. ${source}`),
   jaccard_min: z
     .number()
     .min(0.5)
     .max(1)
     .default(0.9)
-    .describe(`Shared words by all words of two texts to count as nearly equal. ${source}`),
+    .describe(`Minimum share of common words for two texts to count as nearly equal. ${source}`),
   high_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(`Texts in a row from which on the finding is high. ${source}`),
+    .describe(`Minimum texts in a row for high severity. ${source}`),
 })
 type Settings = z.output<typeof settings>
 
-/** The model says the same again and again, with no result of a tool and no user in between. */
+/** Finds equal answers in a row, without a tool result or a user message between them. */
 export const monologue: Detector<typeof settings> = {
   name: 'monologue',
   kind: 'loop',
@@ -48,12 +53,12 @@ export const monologue: Detector<typeof settings> = {
   settings,
   detect(run, set, budget) {
     return stretchesOf(run).flatMap((stretch) =>
-      talksOf(run, stretch).flatMap((talk) => found(run, talk, { set, budget })),
+      talksOf(run, stretch).flatMap((talk) => toFindings(run, talk, { set, budget })),
     )
   },
 }
 
-/** Rows of answers that are text alone, each given after the one before was there. */
+/** Returns rows of text-only answers, each given after the previous one ended. */
 function talksOf(run: TaskRun, stretch: readonly StepFacts[]): StepFacts[][] {
   const talks: StepFacts[][] = []
   let before: StepFacts | undefined
@@ -73,30 +78,34 @@ function isAfter({ calls }: TaskRun, one: Step, next: Step): boolean {
   return before !== undefined && after !== undefined && after.start_time >= before.end_time
 }
 
-type Bounds = { set: Settings; budget: WorkBudget }
+type Limits = { set: Settings; budget: WorkBudget }
 
-function found(run: TaskRun, talk: readonly StepFacts[], { set, budget }: Bounds): FindingDraft[] {
+function toFindings(
+  run: TaskRun,
+  talk: readonly StepFacts[],
+  { set, budget }: Limits,
+): FindingDraft[] {
   budget.spend(talk.length)
   const equal = rowsOf(talk, (one, other) => plainTextOf(one.step) === plainTextOf(other.step))
   const loops = equal.filter(({ length }) => length >= set.repeats)
   const similar = rowsOf(talk, (one, other) => {
     const words = wordsOf(one.step)
     budget.spend(words.size)
-    return jaccard(words, wordsOf(other.step)) >= set.jaccard_min
+    return getJaccard(words, wordsOf(other.step)) >= set.jaccard_min
   })
   const nearly = similar.filter(({ length }) => length >= set.similar_repeats)
   const covered = new Set(nearly.flat())
   return [
-    ...nearly.map((row) => draft(run, row, { threshold: set.similar_repeats, set })),
+    ...nearly.map((row) => toFinding(run, row, { threshold: set.similar_repeats, set })),
     ...loops
       .filter(([first]) => first !== undefined && !covered.has(first))
-      .map((row) => draft(run, row, { threshold: set.repeats, set })),
+      .map((row) => toFinding(run, row, { threshold: set.repeats, set })),
   ]
 }
 
 type IsLike = (one: StepFacts, other: StepFacts) => boolean
 
-/** Maximal rows in which each is like the one before it. */
+/** Returns maximal rows in which each step is similar to the previous one. */
 function rowsOf(talk: readonly StepFacts[], isLike: IsLike): StepFacts[][] {
   const rows: StepFacts[][] = []
   for (const facts of talk) {
@@ -108,15 +117,19 @@ function rowsOf(talk: readonly StepFacts[], isLike: IsLike): StepFacts[][] {
   return rows
 }
 
-const plainTextOf = remember((step: Step) => plainText(step.text ?? ''))
-const wordsOf = remember((step: Step) => tokenSet(step.text ?? ''))
+const plainTextOf = remember((step: Step) => toPlainText(step.text ?? ''))
+const wordsOf = remember((step: Step) => toTokenSet(step.text ?? ''))
 
-type Rule = { threshold: number; set: Settings }
+type RowRule = { threshold: number; set: Settings }
 
-function draft(run: TaskRun, steps: readonly StepFacts[], { threshold, set }: Rule): FindingDraft {
+function toFinding(
+  run: TaskRun,
+  steps: readonly StepFacts[],
+  { threshold, set }: RowRule,
+): FindingDraft {
   const repeats = steps.length
   const isEqual = new Set(steps.map(({ step }) => plainTextOf(step))).size === 1
-  return loopDraft(run, {
+  return toLoopDraft(run, {
     type: 'monologue',
     severity: severityOf(run, steps, set),
     summary: `The model said ${isEqual ? '' : 'nearly '}the same ${repeats} times in a row without a tool or a user in between.`,

@@ -10,7 +10,7 @@ function asked(name: string) {
   return agentRun(name).system('Help.').user('Change the retries.')
 }
 
-test('three equal calls with equal results are a loop, from the first of them on', () => {
+test('three equal calls with equal results are a loop that starts at the first', () => {
   const run = asked('three')
     .tool({ name: 'list_dir' }, 'a.yaml')
     .times(3, (agent) => read(agent))
@@ -37,7 +37,7 @@ test('three equal calls with equal results are a loop, from the first of them on
   })
 })
 
-test('what all but the first cost is wasted', () => {
+test('the cost of all but the first is wasted', () => {
   const run = asked('waste').times(3, (agent) =>
     agent
       .assistant({
@@ -52,7 +52,7 @@ test('what all but the first cost is wasted', () => {
   expect(found?.wasted_nano_dollars).toBeGreaterThan(0n)
 })
 
-test('five are high; a new call that goes well afterwards halves it', () => {
+test('five are high; a later successful new call lowers the severity', () => {
   const five = (name: string) => asked(name).times(5, (agent) => read(agent))
   expect(foundBy(repeatCall, five('five').assistant('No.'))).toMatchObject([{ severity: 'high' }])
   const later = five('later').tool({ name: 'write_file', args: { path: 'a.yaml' } }, 'written')
@@ -62,7 +62,7 @@ test('five are high; a new call that goes well afterwards halves it', () => {
 })
 
 test.each<[string, (run: AgentRun) => AgentRun]>([
-  ['two are none', (run) => run.times(2, (agent) => read(agent))],
+  ['two are no loop', (run) => run.times(2, (agent) => read(agent))],
   ['other results are news', (run) => run.times(4, (agent, at) => read(agent, `retries: ${at}`))],
   [
     'other arguments are another call',
@@ -73,7 +73,7 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
     (run) => run.times(4, (agent) => read(agent).assistant('It is 3.').user('Look again.')),
   ],
   [
-    'an edit stands between',
+    'an edit in between',
     (run) =>
       run.times(4, (agent, at) =>
         read(agent).tool({ name: 'edit_file', args: { at } }, 'edited a.yaml'),
@@ -84,7 +84,7 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
     (run) => run.times(4, (agent) => read(agent, 'Error: 503 Service Unavailable')),
   ],
   [
-    'calls side by side are one step',
+    'parallel calls are one step',
     (run) =>
       run
         .assistant({ calls: [1, 2, 3, 4].map(() => ({ name: 'read_file', args: { path: 'a' } })) })
@@ -95,19 +95,16 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
 })
 
 test.each<[string, (run: AgentRun, at: number) => AgentRun]>([
-  ['a name that polls', (run) => run.tool({ name: 'get_job_status', args: {} }, 'seen')],
-  [
-    'a result that says so',
-    (run) => run.tool({ name: 'get_export', args: {} }, '{"state":"queued"}'),
-  ],
+  ['a polling tool name', (run) => run.tool({ name: 'get_job_status', args: {} }, 'seen')],
+  ['a pending result', (run) => run.tool({ name: 'get_export', args: {} }, '{"state":"queued"}')],
   ['a client that waits', (run) => read(run.wait(10_000))],
   ['a client that waits longer each time', (run, at) => read(run.wait(1_000 * 2 ** at))],
   [
     'a shell that sleeps',
     (run) => run.tool({ name: 'bash', args: { command: 'sleep 5; cat out' } }, ''),
   ],
-  ['a key that is pressed', (run) => run.tool({ name: 'press_key', args: { key: 'Down' } }, 'ok')],
-])('polling is told late and low: %s', (name, write) => {
+  ['a pressed key', (run) => run.tool({ name: 'press_key', args: { key: 'Down' } }, 'ok')],
+])('polling is reported late and as low: %s', (name, write) => {
   const times = (count: number) =>
     foundBy(repeatCall, asked(`${name} ${count}`).times(count, write).assistant('Done.'))
   expect(times(3)).toEqual([])
@@ -116,7 +113,7 @@ test.each<[string, (run: AgentRun, at: number) => AgentRun]>([
   expect(times(10)).toMatchObject([{ severity: 'medium' }])
 })
 
-test('a poll that comes to its end is recovered', () => {
+test('a poll that completes is recovered', () => {
   const poll = (run: AgentRun, text: string) => run.tool({ name: 'job_status', args: {} }, text)
   const run = asked('poll').times(12, (agent) => poll(agent, 'running'))
   expect(foundBy(repeatCall, poll(run, 'done').assistant('It is done.'))).toMatchObject([
@@ -124,7 +121,7 @@ test('a poll that comes to its end is recovered', () => {
   ])
 })
 
-test('a call that still waits for its result does not count; one that never got it lowers trust', () => {
+test('a waiting call does not count; a missing result lowers confidence', () => {
   const two = asked('pending').times(2, (agent) => read(agent))
   const pending = two.assistant({ calls: [{ name: 'read_file', args: { path: 'a.yaml' } }] })
   expect(foundBy(repeatCall, pending)).toEqual([])
@@ -135,7 +132,7 @@ test('a call that still waits for its result does not count; one that never got 
   expect(foundBy(repeatCall, lost)).toMatchObject([{ repeats: 3, confidence: 0.4 }])
 })
 
-test('volatile words in results and other spellings of arguments change nothing', () => {
+test('ignores volatile tokens in results and spellings of arguments', () => {
   const run = asked('volatile').times(3, (agent, at) =>
     agent.tool(
       { name: 'get_price', args: at % 2 ? '{ "b": 1.0, "a": 2 }' : '{"a":2,"b":1}' },

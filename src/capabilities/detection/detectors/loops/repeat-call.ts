@@ -1,15 +1,21 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
-import { asksForRepetition } from '../../evidence/asked-repetition.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { isPolling, pollingSettings } from '../../evidence/polling.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import { isAcknowledged } from '../../evidence/tool-effect.ts'
-import type { TaskRun } from '../../reconstruction/contract.ts'
+import {
+  asksForRepetition,
+  isAcknowledged,
+  isPolling,
+  listToolNames,
+  pollingSettings,
+  type StepFacts,
+  stretchesOf,
+  toCallEvidence,
+  toLoopDraft,
+} from '../../facts/index.ts'
+import type { TaskRun } from '../../reconstruction/index.ts'
 
 const source =
-  'Source: OpenHands and gemini-cli stop at three to five; equal calls alone fire on 10 to 16 % of ' +
-  'passing runs, with equal results on almost none.'
+  'Source: OpenHands and gemini-cli stop at three to five; 10 to 16 % of passing runs have equal ' +
+  'calls, almost none with equal results.'
 
 const settings = z.strictObject({
   repeats: z
@@ -17,18 +23,18 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(3)
-    .describe(`Equal calls with equal results in a row from which on it is a loop. ${source}`),
+    .describe(`Minimum equal calls with equal results in a row for a loop. ${source}`),
   high_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(`The same from which on the finding is high. ${source}`),
+    .describe(`Minimum for high severity. ${source}`),
   ...pollingSettings,
 })
 type Settings = z.output<typeof settings>
 
-/** The same calls with the same results in a row: nothing was learned from asking again. */
+/** Finds the same calls with the same results in a row: asking again brought nothing new. */
 export const repeatCall: Detector<typeof settings> = {
   name: 'repeat_call',
   kind: 'loop',
@@ -39,12 +45,12 @@ export const repeatCall: Detector<typeof settings> = {
   detect(run, set, budget) {
     return stretchesOf(run).flatMap((stretch) => {
       budget.spend(stretch.length)
-      return rowsOf(stretch).flatMap((steps) => found(run, steps, set) ?? [])
+      return rowsOf(stretch).flatMap((steps) => toFinding(run, steps, set) ?? [])
     })
   },
 }
 
-/** Maximal rows of two or more steps with equal calls whose known results are equal. */
+/** Returns maximal rows of at least two steps with equal calls whose known results are equal. */
 function rowsOf(stretch: readonly StepFacts[]): StepFacts[][] {
   const rows: StepFacts[][] = []
   let row: StepFacts[] = []
@@ -70,30 +76,34 @@ function isEqualCall(one: StepFacts, other: StepFacts): boolean {
   )
 }
 
-/** A result that is not known may stand for one repeat, no more: calls alone prove nothing. */
+/** Maximum unknown results in a row, because equal calls alone prove nothing. */
 const unknownResults_max = 1
 
-function found(run: TaskRun, steps: readonly StepFacts[], set: Settings): FindingDraft | undefined {
+function toFinding(
+  run: TaskRun,
+  steps: readonly StepFacts[],
+  set: Settings,
+): FindingDraft | undefined {
   const known = steps.filter(({ out }) => out !== null).length
   const is_polling = isPolling(run, steps, set.polling_gap_ms)
   const threshold = is_polling ? set.polling_warn_repeats : set.repeats
   const repeats = steps.length
   const uses = steps[0]?.uses ?? []
   if (repeats < threshold || known < Math.max(2, threshold - unknownResults_max)) return undefined
-  return loopDraft(run, {
+  return toLoopDraft(run, {
     type: 'repeat_call',
     severity: severityOf(repeats, is_polling ? 'polls' : natureOf(run, steps), set),
-    summary: `${toolNames(uses)} was called ${repeats} times in a row with the same arguments and the same result.`,
+    summary: `${listToolNames(uses)} was called ${repeats} times in a row with the same arguments and the same result.`,
     steps,
     fresh: 1,
     period: 1,
     repeats,
     threshold,
-    evidence: { calls: callsShown(uses), polling: is_polling },
+    evidence: { calls: toCallEvidence(uses), polling: is_polling },
   })
 }
 
-/** `acts`: it may have been meant to happen more than once, such as adding the same thing twice. */
+/** `acts`: the repetition may be intended, such as adding the same item twice. */
 type Nature = 'polls' | 'acts' | 'asked_for' | 'asks'
 
 function natureOf(run: TaskRun, steps: readonly StepFacts[]): Nature {

@@ -10,7 +10,7 @@ function asked(name: string) {
   return agentRun(name).user('Book a flight.').tool({ name: 'find_flights' }, '[{"id":"TP44"}]')
 }
 
-test('three equal calls that fail are a loop, whatever the errors say', () => {
+test('three equal failing calls are a loop, with any error text', () => {
   const run = asked('three').times(3, (agent, at) => fail(agent, `Error: refused, code ${at}`))
   const [found] = foundBy(repeatError, run.assistant('It does not work.'))
   expect(found).toMatchObject({
@@ -23,7 +23,7 @@ test('three equal calls that fail are a loop, whatever the errors say', () => {
   })
 })
 
-test('five are high, and a call that goes well afterwards halves it', () => {
+test('five are high; a later success lowers the severity', () => {
   const five = (name: string) => asked(name).times(5, (agent) => fail(agent))
   expect(foundBy(repeatError, five('a').assistant('No.'))).toMatchObject([{ severity: 'high' }])
   const mended = five('b').tool({ name: 'book_flight', args: { day: '2027-05-03' } }, 'booked')
@@ -33,7 +33,7 @@ test('five are high, and a call that goes well afterwards halves it', () => {
 })
 
 test.each<[string, (run: AgentRun) => AgentRun]>([
-  ['a retry that goes well', (run) => fail(fail(run)).tool({ name: 'book_flight' }, 'booked')],
+  ['a successful retry', (run) => fail(fail(run)).tool({ name: 'book_flight' }, 'booked')],
   [
     'outages',
     (run) => run.times(5, (agent) => fail(agent, 'Error: connect ETIMEDOUT 10.0.0.1:5432')),

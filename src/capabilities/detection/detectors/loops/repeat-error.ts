@@ -1,12 +1,18 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { cutText } from '../../evidence/cut-text.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { isPaced, pollingSettings } from '../../evidence/polling.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import type { TaskRun } from '../../reconstruction/contract.ts'
+import {
+  cutText,
+  isPaced,
+  listToolNames,
+  pollingSettings,
+  type StepFacts,
+  stretchesOf,
+  toCallEvidence,
+  toLoopDraft,
+} from '../../facts/index.ts'
+import type { TaskRun } from '../../reconstruction/index.ts'
 
-const source = 'Source: OpenHands stops an agent at the third equal call that fails.'
+const source = 'Source: OpenHands stops an agent at the third equal failing call.'
 
 const settings = z.strictObject({
   repeats: z
@@ -14,18 +20,18 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(3)
-    .describe(`Equal calls that fail in a row from which on it is a loop. ${source}`),
+    .describe(`Minimum equal failing calls in a row for a loop. ${source}`),
   high_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(`The same from which on the finding is high. ${source}`),
+    .describe(`Minimum for high severity. ${source}`),
   ...pollingSettings,
 })
 type Settings = z.output<typeof settings>
 
-/** The same calls in a row that fail each time, whatever the error says. Outages are no loop. */
+/** Finds the same calls failing in a row, with any error text. Outages are not counted. */
 export const repeatError: Detector<typeof settings> = {
   name: 'repeat_error',
   kind: 'loop',
@@ -36,7 +42,7 @@ export const repeatError: Detector<typeof settings> = {
   detect(run, set, budget) {
     return stretchesOf(run).flatMap((stretch) => {
       budget.spend(stretch.length)
-      return rowsOf(stretch).flatMap((steps) => found(run, steps, set) ?? [])
+      return rowsOf(stretch).flatMap((steps) => toFinding(run, steps, set) ?? [])
     })
   },
 }
@@ -55,7 +61,11 @@ function rowsOf(stretch: readonly StepFacts[]): StepFacts[][] {
   return rows.filter(({ length }) => length > 1)
 }
 
-function found(run: TaskRun, steps: readonly StepFacts[], set: Settings): FindingDraft | undefined {
+function toFinding(
+  run: TaskRun,
+  steps: readonly StepFacts[],
+  set: Settings,
+): FindingDraft | undefined {
   const repeats = steps.length
   const is_polling = isPaced(run, steps, set.polling_gap_ms)
   const threshold = is_polling ? set.polling_warn_repeats : set.repeats
@@ -64,17 +74,17 @@ function found(run: TaskRun, steps: readonly StepFacts[], set: Settings): Findin
   const isLoop = !is_polling || repeats >= set.polling_loop_repeats
   const high = repeats >= set.high_repeats && !is_polling
   const error = steps.at(-1)?.uses[0]?.result
-  return loopDraft(run, {
+  return toLoopDraft(run, {
     type: 'repeat_error',
     severity: high ? 'high' : isLoop ? 'medium' : 'low',
-    summary: `${toolNames(uses)} failed ${repeats} times in a row with the same arguments.`,
+    summary: `${listToolNames(uses)} failed ${repeats} times in a row with the same arguments.`,
     steps,
     fresh: 1,
     period: 1,
     repeats,
     threshold,
     evidence: {
-      calls: callsShown(uses),
+      calls: toCallEvidence(uses),
       last_error: error == null ? null : cutText(error),
       polling: is_polling,
     },

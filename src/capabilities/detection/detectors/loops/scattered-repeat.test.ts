@@ -10,7 +10,7 @@ function asked(name: string) {
   return agentRun(name).user('Explain the sources.').tool({ name: 'list_dir' }, 'README src')
 }
 
-test('three equal looks with others between are found, and low', () => {
+test('finds three equal reads with others in between, as low', () => {
   const run = asked('three').times(3, (agent, at) => readme(other(agent, at)))
   expect(foundBy(scatteredRepeat, run.assistant('Done.'))).toMatchObject([
     {
@@ -24,12 +24,12 @@ test('three equal looks with others between are found, and low', () => {
   ])
 })
 
-test('messages of the user do not end it', () => {
+test('user messages do not end it', () => {
   const run = asked('users').times(3, (agent) => readme(agent).assistant('Hello.').user('And now?'))
   expect(foundBy(scatteredRepeat, run)).toHaveLength(1)
 })
 
-test('a shell may look four times', () => {
+test('a shell may read four times', () => {
   const look = (run: AgentRun, at: number) =>
     other(run.tool({ name: 'bash', args: { command: 'ls -la' } }, 'a.py'), at)
   expect(foundBy(scatteredRepeat, asked('4').times(4, look).assistant('Done.'))).toEqual([])
@@ -44,7 +44,7 @@ test.each<[string, (run: AgentRun, at: number) => AgentRun]>([
   ],
   ['time passes', (run) => run.tool({ name: 'bash', args: { cmd: 'sleep 3' } }, '')],
   [
-    'an unknown tool tells of a change',
+    'an unknown tool reports a change',
     (run, at) => run.tool({ name: 'konto', args: { at } }, '{"ok":true}'),
   ],
   [
@@ -52,12 +52,12 @@ test.each<[string, (run: AgentRun, at: number) => AgentRun]>([
     (run, at) => run.tool({ name: 'db', args: { sql: `UPDATE t SET a = ${at}` } }, '1 row'),
   ],
   ['the history is compacted', (run) => run.compact('We looked at the README. Go on.')],
-])('it is right to look again when %s', (name, change) => {
+])('reading again is right when %s', (name, change) => {
   const run = asked(name).times(5, (agent, at) => change(readme(agent), at))
   expect(foundBy(scatteredRepeat, run.assistant('Done.'))).toEqual([])
 })
 
-test('looks in a row, waiting, and looks far apart are none', () => {
+test('ignores consecutive reads, waiting, and reads far apart', () => {
   const row = asked('row').times(6, (agent) => readme(agent))
   expect(foundBy(scatteredRepeat, row.assistant('Done.'))).toEqual([])
   const poll = asked('poll').times(6, (agent, at) =>

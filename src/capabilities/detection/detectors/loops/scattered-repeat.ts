@@ -1,13 +1,18 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { isPollingUse } from '../../evidence/polling.ts'
-import { remember } from '../../evidence/remember.ts'
-import { type StepFacts, stepsOf } from '../../evidence/step-facts.ts'
-import { effectOfTool } from '../../evidence/tool-effect.ts'
-import { commandOf } from '../../evidence/tool-words.ts'
-import { createWorldClock } from '../../evidence/world-clock.ts'
-import type { TaskRun, ToolUse } from '../../reconstruction/contract.ts'
+import {
+  commandOf,
+  createWorldClock,
+  effectOfTool,
+  isPollingUse,
+  listToolNames,
+  remember,
+  type StepFacts,
+  stepsOf,
+  toCallEvidence,
+  toLoopDraft,
+} from '../../facts/index.ts'
+import type { TaskRun, ToolUse } from '../../reconstruction/index.ts'
 
 const source = 'Source: 800 labelled runs; gemini-cli and Roo Code count repeats in such a window.'
 
@@ -17,27 +22,25 @@ const settings = z.strictObject({
     .min(2)
     .max(1_000)
     .default(3)
-    .describe(
-      `Equal calls with equal results in the window from which on it is a finding. ${source}`,
-    ),
+    .describe(`Minimum equal calls with equal results within the window. ${source}`),
   shell_repeats: z
     .int()
     .min(2)
     .max(1_000)
     .default(5)
-    .describe(`The same for shells, where looking again is usual. ${source}`),
+    .describe(`Minimum for shells, where reading again is normal. ${source}`),
   window_steps: z
     .int()
     .min(3)
     .max(1_000)
     .default(40)
-    .describe(`Steps of a thread that are looked at together. ${source}`),
+    .describe(`Size of the window in steps of a thread. ${source}`),
 })
 type Settings = z.output<typeof settings>
 
 /**
- * The same call with the same result now and then, though nothing was changed since. The one loop
- * that may span messages of the user. Calls that change something, or wait, are left out.
+ * Finds the same call with the same result in several places, although nothing changed in between.
+ * The only loop that can span user messages. Calls that change something or wait are ignored.
  */
 export const scatteredRepeat: Detector<typeof settings> = {
   name: 'scattered_repeat',
@@ -51,31 +54,31 @@ export const scatteredRepeat: Detector<typeof settings> = {
       const steps = stepsOf(run, thread.steps)
       budget.spend(steps.length)
       return seriesOf(run, { thread: thread.index, steps }, set).map((series) =>
-        draft(run, series, set),
+        toFinding(run, series, set),
       )
     })
   },
 }
 
-/** Repeats of one call in one world. */
+/** Repeats of one call in one state of the world. */
 type Series = {
   use: ToolUse
   moment: number
   at: number[]
   steps: StepFacts[]
-  /** Groups of neighbours: one group alone is a row, no scatter. */
+  /** Number of groups of adjacent steps; a single group is a row, not scattered. */
   groups: number
   is_found: boolean
 }
 
-type Looked = { thread: number; steps: readonly StepFacts[] }
+type ThreadSteps = { thread: number; steps: readonly StepFacts[] }
 
-function seriesOf(run: TaskRun, { thread, steps }: Looked, set: Settings): Series[] {
+function seriesOf(run: TaskRun, { thread, steps }: ThreadSteps, set: Settings): Series[] {
   const clock = createWorldClock(run, thread)
   const open = new Map<string, Series>()
   const found: Series[] = []
   for (const [at, facts] of steps.entries()) {
-    for (const use of distinctUses(facts)) {
+    for (const use of selectDistinct(facts)) {
       const key = `${use.sig} ${use.out}`
       const moment = clock.moment()
       const known = open.get(key)
@@ -120,8 +123,8 @@ function thresholdOf(use: ToolUse, set: Settings): number {
   return commandOf(use) === undefined ? set.repeats : set.shell_repeats
 }
 
-/** Each call of a step once; those that may stand in a series at all. */
-function distinctUses({ uses }: StepFacts): readonly ToolUse[] {
+/** Returns the eligible calls of a step, each once. */
+function selectDistinct({ uses }: StepFacts): readonly ToolUse[] {
   const fit = uses.filter(isFit)
   if (fit.length < 2) return fit
   return [...new Map(fit.map((use) => [use.sig, use])).values()]
@@ -136,16 +139,16 @@ const isFit = remember(
     !isPollingUse(use),
 )
 
-function draft(run: TaskRun, { use, steps }: Series, set: Settings): FindingDraft {
-  return loopDraft(run, {
+function toFinding(run: TaskRun, { use, steps }: Series, set: Settings): FindingDraft {
+  return toLoopDraft(run, {
     type: 'scattered_repeat',
     severity: 'low',
-    summary: `${toolNames([use])} was called ${steps.length} times with the same arguments and the same result, though nothing was changed in between.`,
+    summary: `${listToolNames([use])} was called ${steps.length} times with the same arguments and the same result, though nothing was changed in between.`,
     steps,
     fresh: 1,
     period: null,
     repeats: steps.length,
     threshold: thresholdOf(use, set),
-    evidence: { calls: callsShown([use]) },
+    evidence: { calls: toCallEvidence([use]) },
   })
 }

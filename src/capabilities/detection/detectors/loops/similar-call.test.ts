@@ -17,7 +17,7 @@ const orders = [
 const search = (run: AgentRun, query = '', result = 'No results.') =>
   run.tool({ name: 'kb_search', args: { query } }, result)
 
-test('five orders of the same words with the same result are a loop', () => {
+test('five word orders with the same result are a loop', () => {
   const run = asked('five').times(5, (agent, at) => search(agent, orders[at]))
   expect(foundBy(similarCall, run.assistant('No.'))).toMatchObject([
     {
@@ -34,7 +34,7 @@ test('five orders of the same words with the same result are a loop', () => {
 const long =
   'country Portugal city Lisbon guests two adults room double balcony river board breakfast pool sauna gym lift'
 
-test('long arguments in which a word changes are told low, when that word is all of a value', () => {
+test('long arguments that differ in a one-word value are low', () => {
   const words = ['cheap', 'budget', 'low', 'modest', 'fair']
   const run = asked('word').times(5, (agent, at) =>
     agent.tool({ name: 'hotel_search', args: { filters: long, price: words[at] } }, '[]'),
@@ -68,7 +68,7 @@ test.each<[string, (run: AgentRun, at: number) => AgentRun]>([
   expect(foundBy(similarCall, asked(name).times(8, write).assistant('Done.'))).toEqual([])
 })
 
-test('other looks in between do not hide it, twenty steps do', () => {
+test('other calls in between do not hide it, twenty steps do', () => {
   const spread = (name: string, between: number) =>
     asked(name).times(5, (agent, at) =>
       search(agent, orders[at]).times(between, (more, nth) =>

@@ -1,20 +1,23 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft, WorkBudget } from '../../contract.ts'
-import { callsShown, loopDraft, toolNames } from '../../evidence/loop-draft.ts'
-import { isPollingUse } from '../../evidence/polling.ts'
-import { remember } from '../../evidence/remember.ts'
 import {
-  type ArgumentWords,
-  argumentWordsOf,
-  likenessOf,
-} from '../../evidence/similar-arguments.ts'
-import { type StepFacts, stretchesOf } from '../../evidence/step-facts.ts'
-import { effectOfTool } from '../../evidence/tool-effect.ts'
-import { createWorldClock } from '../../evidence/world-clock.ts'
-import type { TaskRun, ToolUse } from '../../reconstruction/contract.ts'
+  argumentsOf,
+  createWorldClock,
+  effectOfTool,
+  getJaccard,
+  isPollingUse,
+  listToolNames,
+  remember,
+  type StepFacts,
+  stretchesOf,
+  toCallEvidence,
+  toLoopDraft,
+  toTokenSet,
+} from '../../facts/index.ts'
+import type { TaskRun, ToolUse } from '../../reconstruction/index.ts'
 
 const source =
-  'Source: 800 labelled runs; near-equal searches are what loops of retrieval agents are made of.'
+  'Source: 800 labelled runs; loops of retrieval agents consist of near-equal searches.'
 
 const settings = z.strictObject({
   repeats: z
@@ -22,27 +25,28 @@ const settings = z.strictObject({
     .min(3)
     .max(1_000)
     .default(5)
-    .describe(
-      `Similar calls with equal results in the window from which on it is a loop. ${source}`,
-    ),
+    .describe(`Minimum similar calls with equal results within the window. ${source}`),
   window_steps: z
     .int()
     .min(3)
     .max(1_000)
     .default(20)
-    .describe(`Steps that are looked at together. ${source}`),
+    .describe(`Size of the window in steps. ${source}`),
   jaccard_min: z
     .number()
     .min(0.5)
     .max(1)
     .default(0.9)
-    .describe(`Shared words by all words of two calls' arguments to count as similar. ${source}`),
+    .describe(
+      `Minimum share of common words in two calls' arguments to count as similar. ${source}`,
+    ),
 })
 type Settings = z.output<typeof settings>
 
 /**
- * Calls of one tool that differ in wording only and bring the same result. Counting up a number (a
- * page, an id) is no likeness, and a tool that changes things answers alike for different things.
+ * Finds calls of one tool that differ only in wording and return the same result. Counting up a
+ * number (a page, an id) is not similar; tools that change things are ignored, because they return
+ * the same result for different changes.
  */
 export const similarCall: Detector<typeof settings> = {
   name: 'similar_call',
@@ -55,7 +59,7 @@ export const similarCall: Detector<typeof settings> = {
     return stretchesOf(run).flatMap((stretch) =>
       clustersOf(run, stretch, { set, budget })
         .filter(({ is_found, sigs }) => is_found && sigs.size > 1)
-        .map((cluster) => draft(run, cluster, set)),
+        .map((cluster) => toFinding(run, cluster, set)),
     )
   },
 }
@@ -67,27 +71,27 @@ type Cluster = {
   steps: StepFacts[]
   uses: ToolUse[]
   sigs: Set<string>
-  /** One call's value shares little with that of the first: it may ask something else. */
+  /** True if one call's value differs much from the first call's: it may ask for something else. */
   is_loose: boolean
   is_found: boolean
 }
 
-/** Clusters of one tool and result that are open at a time; the oldest is given up. */
+/** Maximum open clusters per tool and result; the oldest is dropped. */
 const openClusters_max = 20
 
-type Bounds = { set: Settings; budget: WorkBudget }
+type Limits = { set: Settings; budget: WorkBudget }
 
-function clustersOf(run: TaskRun, stretch: readonly StepFacts[], bounds: Bounds): Cluster[] {
+function clustersOf(run: TaskRun, stretch: readonly StepFacts[], limits: Limits): Cluster[] {
   const clock = createWorldClock(run, stretch[0]?.step.thread ?? 0)
   const open = new Map<string, Cluster[]>()
   const all: Cluster[] = []
   for (const [at, facts] of stretch.entries()) {
-    bounds.budget.spend(1)
+    limits.budget.spend(1)
     for (const use of facts.uses.filter(isComparable)) {
       const key = `${use.name}\n${use.out}`
       const clusters = open.get(key) ?? []
       const seen = { use, at, facts, moment: clock.moment() }
-      const cluster = joined(clusters, seen, bounds)
+      const cluster = joinCluster(clusters, seen, limits)
       if (cluster !== undefined) all.push(cluster)
       open.set(
         key,
@@ -105,20 +109,20 @@ const isComparable = remember((use: ToolUse): boolean => {
   return use.fault === 'error' || effectOfTool(use) !== 'changes'
 })
 
-type Seen = { use: ToolUse; at: number; facts: StepFacts; moment: number }
+type SeenCall = { use: ToolUse; at: number; facts: StepFacts; moment: number }
 
-/** Puts a call to the first cluster that it is like; else it begins one, which is the answer. */
-function joined(
+/** Adds a call to the first similar cluster; otherwise starts and returns a new one. */
+function joinCluster(
   clusters: readonly Cluster[],
-  seen: Seen,
-  { set, budget }: Bounds,
+  seen: SeenCall,
+  { set, budget }: Limits,
 ): Cluster | undefined {
   const words = argumentWordsOf(seen.use)
   for (const cluster of clusters) {
     const isNear = (cluster.at.at(-1) ?? 0) > seen.at - set.window_steps
     if (cluster.moment !== seen.moment || !isNear) continue
     budget.spend(1 + Math.min(words.all.size, cluster.words.all.size))
-    const likeness = likenessOf(cluster.words, words, set.jaccard_min)
+    const likeness = compareArguments(cluster.words, words, set.jaccard_min)
     if (likeness === 'not') continue
     cluster.is_loose ||= likeness === 'loosely'
     extend(cluster, seen, set)
@@ -138,8 +142,8 @@ function joined(
   return cluster
 }
 
-/** A step counts once, however many similar calls it holds. */
-function extend(cluster: Cluster, { use, at, facts }: Seen, set: Settings): void {
+/** Adds a call to a cluster; a step counts once, even with several similar calls. */
+function extend(cluster: Cluster, { use, at, facts }: SeenCall, set: Settings): void {
   if (cluster.at.at(-1) === at) return
   cluster.at.push(at)
   cluster.steps.push(facts)
@@ -149,20 +153,70 @@ function extend(cluster: Cluster, { use, at, facts }: Seen, set: Settings): void
   cluster.is_found ||= first !== undefined && first > at - set.window_steps
 }
 
-function draft(
+function toFinding(
   run: TaskRun,
   { steps, uses, sigs, is_loose }: Cluster,
   set: Settings,
 ): FindingDraft {
-  return loopDraft(run, {
+  return toLoopDraft(run, {
     type: 'similar_call',
     severity: is_loose ? 'low' : 'medium',
-    summary: `${toolNames(uses)} was called ${steps.length} times with nearly the same arguments and the same result.`,
+    summary: `${listToolNames(uses)} was called ${steps.length} times with nearly the same arguments and the same result.`,
     steps,
     fresh: 1,
     period: null,
     repeats: steps.length,
     threshold: set.repeats,
-    evidence: { calls: callsShown(uses), different_calls: sigs.size },
+    evidence: { calls: toCallEvidence(uses), different_calls: sigs.size },
   })
+}
+
+/** The words of a call's arguments: all of them, and by top-level key. */
+type ArgumentWords = {
+  all: ReadonlySet<string>
+  values: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+const keys_max = 32
+
+/** Returns the words of a call's arguments, computed once per call. */
+const argumentWordsOf = remember((use: ToolUse): ArgumentWords => {
+  const values = new Map<string, ReadonlySet<string>>()
+  for (const [key, value] of Object.entries(argumentsOf(use)).slice(0, keys_max)) {
+    values.set(key, toTokenSet(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')))
+  }
+  return { all: toTokenSet((use.arguments ?? '').replace(/\\[nrt"]/g, ' ')), values }
+})
+
+/** Similarity of two calls' arguments; `loosely`: one value differs much. */
+type Likeness = 'closely' | 'loosely' | 'not'
+
+/**
+ * Minimum similarity of values with the same key; below it the calls may ask for different things.
+ */
+const valueJaccard_min = 0.5
+
+/**
+ * Compares two calls: similar if their words are equal or nearly so. Calls that differ only in
+ * numbers are not similar.
+ */
+function compareArguments(one: ArgumentWords, other: ArgumentWords, jaccard_min: number): Likeness {
+  const alike = getJaccard(one.all, other.all)
+  if (alike === 1) return 'closely'
+  if (alike < jaccard_min || differInNumbersOnly(one.all, other.all)) return 'not'
+  for (const [key, words] of one.values) {
+    const others = other.values.get(key)
+    if (others !== undefined && getJaccard(words, others) < valueJaccard_min) return 'loosely'
+  }
+  return 'closely'
+}
+
+function differInNumbersOnly(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return [...listMissing(one, other), ...listMissing(other, one)].every((word) =>
+    /\p{N}/u.test(word),
+  )
+}
+
+function listMissing(to: ReadonlySet<string>, words: ReadonlySet<string>): string[] {
+  return [...words].filter((word) => !to.has(word))
 }

@@ -1,0 +1,165 @@
+import {
+  BudgetSpent,
+  type ContextMemory,
+  type Detector,
+  type FindingDraft,
+  type Need,
+  type WorkBudget,
+} from '../contract.ts'
+import { detectors as everyDetector } from '../detectors/index.ts'
+import type { TaskRun } from '../reconstruction/index.ts'
+import type { DetectionSettings } from '../settings/detector-settings.ts'
+import { applyLoopPrecedence } from './loop-precedence.ts'
+
+/**
+ * Maximum units of work (about a comparison each) of one detector on one run. The busiest detector
+ * needs about a million for 5,000 steps; the limit stops runs built to be expensive.
+ */
+const workUnits_max = 20_000_000
+/** Maximum wall-clock time of one detector on one run. */
+const detectorTime_ms_max = 10_000
+/** Maximum findings of one detector in one run; more add no information. */
+export const findingsPerDetector_max = 200
+
+type RunOptions = {
+  /** Names of the detectors to run; default: all. Unknown names run nothing. */
+  only?: readonly string[]
+  /** Memory of earlier tasks of the conversation. */
+  prior?: ContextMemory
+  /** Available detectors; default: all detectors of the product. */
+  detectors?: readonly Detector[]
+  work_units_max?: number
+  time_ms_max?: number
+  /** Milliseconds of a monotonic clock; default: the machine's. */
+  now_ms?: () => number
+}
+
+type DetectorResults = {
+  findings: FindingDraft[]
+  /** Detectors that analysed everything they need. A disabled detector is in neither list. */
+  analysed: string[]
+  /** Detectors that analysed nothing or only a part, with the reason. */
+  not_checked: { detector: string; reason: string }[]
+  /** Detectors that threw, for the log and the metric; also in `not_checked`. */
+  failed: { detector: string; error: unknown }[]
+}
+
+/**
+ * Runs detectors over a run. Pure: the same run and settings give the same findings, unless a
+ * detector's time runs out. A detector that throws or exceeds a limit does not affect the others.
+ */
+export function runDetectors(
+  run: TaskRun,
+  settings: DetectionSettings,
+  options: RunOptions = {},
+): DetectorResults {
+  const { only, detectors = everyDetector } = options
+  const detected: DetectorResults = { findings: [], analysed: [], not_checked: [], failed: [] }
+  for (const detector of detectors) {
+    if (only !== undefined && !only.includes(detector.name)) continue
+    runDetector(run, { detector, settings, options }, detected)
+  }
+  return { ...detected, findings: applyLoopPrecedence(run, detected.findings) }
+}
+
+type DetectorRun = { detector: Detector; settings: DetectionSettings; options: RunOptions }
+
+function runDetector(
+  run: TaskRun,
+  { detector, settings, options }: DetectorRun,
+  detected: DetectorResults,
+): void {
+  const { name } = detector
+  const { enabled = true, ...thresholds } = settings[name] ?? {}
+  if (!enabled) return
+  const missing = detector.needs.find((need) => !isMet(run, need))
+  if (missing !== undefined) {
+    detected.not_checked.push({ detector: name, reason: reasons[missing] })
+    return
+  }
+  try {
+    const known = detector.settings.parse(thresholds)
+    const budget = createBudget(options)
+    const findings = detector.detect(run, known, budget, options.prior)
+    detected.findings.push(...findings.slice(0, findingsPerDetector_max))
+    if (findings.length <= findingsPerDetector_max) detected.analysed.push(name)
+    else
+      addNotAnalysed(detected, name, `only the first ${findingsPerDetector_max} findings are kept`)
+  } catch (error) {
+    const isBound = error instanceof BudgetSpent
+    if (!isBound) detected.failed.push({ detector: name, error })
+    addNotAnalysed(detected, name, isBound ? error.message : 'the detector failed')
+  }
+}
+
+function createBudget({ work_units_max, time_ms_max, now_ms }: RunOptions): WorkBudget {
+  return createWorkBudget({
+    units_max: work_units_max ?? workUnits_max,
+    time_ms_max: time_ms_max ?? detectorTime_ms_max,
+    ...(now_ms !== undefined && { now_ms }),
+  })
+}
+
+function addNotAnalysed({ not_checked }: DetectorResults, detector: string, why: string): void {
+  not_checked.push({ detector, reason: `not_analysed: ${why}` })
+}
+
+const reasons: Record<Need, string> = {
+  arguments: 'the run has no arguments of tool calls',
+  results: 'the run has no results of tool calls',
+  tool_outcomes: 'the run does not report the outcome of its tool calls',
+  texts: 'the run has no texts of messages',
+}
+
+/**
+ * Tells whether the run has what a detector needs. A run with content but without tools lacks
+ * nothing.
+ */
+function isMet({ content, tools, steps }: TaskRun, need: Need): boolean {
+  if (need === 'texts') return content !== 'none' || steps.some(({ text }) => text !== null)
+  if (content !== 'none' && tools.length === 0) return true
+  if (need === 'arguments') return tools.some((use) => use.arguments !== null)
+  if (need === 'results')
+    return tools.some((use) => use.out !== null) || isUnanswered(content, tools)
+  return tools.some((use) => use.is_answered) || isUnanswered(content, tools)
+}
+
+function isUnanswered(content: TaskRun['content'], tools: TaskRun['tools']): boolean {
+  return content !== 'none' && tools.every((use) => !use.is_answered)
+}
+
+/** Limits of one detector on one run. */
+type WorkBounds = {
+  units_max: number
+  /** Far above the time of the units: it stops a blocked detector, not a working one. */
+  time_ms_max?: number
+  /** Milliseconds of a monotonic clock. */
+  now_ms?: () => number
+}
+
+/** Units of work between two checks of the clock. */
+const unitsPerLook = 1_000
+
+/**
+ * Limits a detector's work and, with it, its memory: it stores at most one item per unit. Throws
+ * BudgetSpent when a limit is exceeded.
+ */
+export function createWorkBudget(bounds: WorkBounds): WorkBudget {
+  const { units_max, time_ms_max = Number.POSITIVE_INFINITY, now_ms = readSteadyClock } = bounds
+  const ends_ms = now_ms() + time_ms_max
+  let left = units_max
+  let lookAt = units_max - unitsPerLook
+  return {
+    spend(units) {
+      left -= units
+      if (left < 0) throw new BudgetSpent(`more than ${units_max} units of work`)
+      if (left > lookAt) return
+      lookAt = left - unitsPerLook
+      if (now_ms() > ends_ms) throw new BudgetSpent(`it took longer than ${time_ms_max} ms`)
+    },
+  }
+}
+
+function readSteadyClock(): number {
+  return performance.now()
+}

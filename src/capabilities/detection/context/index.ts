@@ -1,2 +1,0 @@
-export { ledgerOf } from './dialogues.ts'
-export type { ContextLedger, LedgerEntry } from './ledger.ts'

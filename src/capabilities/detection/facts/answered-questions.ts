@@ -1,0 +1,221 @@
+import type { ContextMemory, FindingDraft, WorkBudget } from '../contract.ts'
+import type { Message, Place, TaskRun } from '../reconstruction/index.ts'
+import { toContextDraft } from './context-draft.ts'
+import { type Answer, type Dialogue, type Dialogues, readDialogues } from './dialogues.ts'
+import { placeOf } from './finding-parts.ts'
+import { wordsOf } from './prose.ts'
+import { type Question, readQuestions } from './questions.ts'
+import { factValueOf } from './statements/values.ts'
+
+/** The user's statement that answers a question. */
+type KnownAnswer = {
+  quote: string
+  value: string
+  place: Place
+  said_at: number
+  task_id: string
+}
+
+/** A question of the agent that the user had already answered. */
+type AnsweredQuestion = {
+  answer: Answer
+  question: Question
+  known: KnownAnswer
+  /** True if the agent had asked before; false if the user had said it unasked. */
+  was_asked: boolean
+}
+
+/** Returns the already answered questions of all dialogues of a run, each once. */
+export function findAnsweredQuestions(
+  run: TaskRun,
+  budget: WorkBudget,
+  prior: ContextMemory | undefined,
+): AnsweredQuestion[] {
+  const dialogues = readDialogues(run, prior)
+  const known = answeredByDialogues.get(dialogues)
+  if (known !== undefined) return known
+  const found = dialogues.dialogues.flatMap((dialogue) => [
+    ...readDialogue(run, dialogue, budget).values(),
+  ])
+  answeredByDialogues.set(dialogues, found)
+  return found
+}
+
+/** Cached, because two detectors need them. */
+const answeredByDialogues = new WeakMap<Dialogues, AnsweredQuestion[]>()
+
+type DialogueReading = {
+  run: TaskRun
+  dialogue: Dialogue
+  budget: WorkBudget
+  /** The user's replies by the words of the question, and all questions so far. */
+  replies: Map<string, KnownAnswer>
+  asked: Set<string>
+  found: Map<string, AnsweredQuestion>
+}
+
+function readDialogue(run: TaskRun, dialogue: Dialogue, budget: WorkBudget) {
+  const found = new Map<string, AnsweredQuestion>()
+  const reading = { run, dialogue, budget, found, replies: new Map(), asked: new Set<string>() }
+  for (const answer of dialogue.answers) {
+    budget.spend(1)
+    if (!answer.step.is_partial && answer.message.text.includes('?')) readAnswer(reading, answer)
+  }
+  return found
+}
+
+function readAnswer(reading: DialogueReading, answer: Answer): void {
+  const questions = readQuestions(answer.message)
+  for (const question of questions) {
+    const again = findAnswered(reading, answer, question)
+    if (again !== undefined && !reading.found.has(question.words)) {
+      reading.found.set(question.words, again)
+    }
+  }
+  for (const { words, keys } of questions)
+    for (const key of [words, ...keys]) reading.asked.add(key)
+  const [question] = questions
+  if (question === undefined || questions.length > 1 || answer.step.tools.length > 0) return
+  const reply = findReply(reading, answer)
+  if (reply !== undefined) reading.replies.set(question.words, reply)
+}
+
+function findAnswered(
+  reading: DialogueReading,
+  answer: Answer,
+  question: Question,
+): AnsweredQuestion | undefined {
+  const { asked, replies } = reading
+  const fact = findAskedFact(reading, answer, question)
+  const reply = question.is_settled ? replies.get(question.words) : undefined
+  const known = fact ?? (reply !== undefined && isLater(reading, reply, answer) ? reply : undefined)
+  if (known === undefined || isReopened(reading, known, answer)) return undefined
+  const was_asked = [question.words, ...question.keys].some((key) => asked.has(key))
+  return { answer, question, known, was_asked }
+}
+
+/**
+ * Tells whether the user has spoken since, but only to answer other questions. An immediate
+ * repetition shows that the reply was insufficient, and a new request can need a new reply.
+ */
+function isLater({ dialogue }: DialogueReading, { said_at }: KnownAnswer, { at }: Answer): boolean {
+  const { messages } = dialogue
+  let said = 0
+  for (let next = said_at + 1; next < at; next++) {
+    if (messages[next]?.role !== 'user') continue
+    said++
+    if (messages[next - 1]?.role === 'assistant' && !messages[next - 1]?.text.includes('?'))
+      return false
+  }
+  return said > 0
+}
+
+/** Returns the remembered fact that the question asks for. */
+function findAskedFact(
+  { dialogue }: DialogueReading,
+  { active }: Answer,
+  { keys }: Question,
+): KnownAnswer | undefined {
+  if (keys.length === 0) return undefined
+  const fact = active.findLast(
+    ({ kind, slot, role }) =>
+      kind === 'fact' && role === 'user' && keys.includes(slot.slice('fact:'.length)),
+  )
+  if (fact === undefined) return undefined
+  return {
+    quote: fact.quote,
+    value: factValueOf(fact).normal,
+    place: fact.place,
+    said_at: dialogue.messages.findIndex(
+      ({ role, text }) => role === 'user' && text.includes(fact.quote),
+    ),
+    task_id: fact.task_id,
+  }
+}
+
+/** Returns the user's next message if it is a reply: short, not a question, not evasive. */
+function findReply({ run, dialogue }: DialogueReading, { at }: Answer): KnownAnswer | undefined {
+  const next = dialogue.messages[at + 1]
+  const call = next && run.calls[next.call]
+  if (next?.role !== 'user' || call === undefined || next.text.includes('?')) return undefined
+  const words = wordsOf(next.text.slice(0, reply_chars_max))
+  const telling = words.filter((word) => !agreement.has(word))
+  if (telling.length === 0 || words.length > reply_words_max || evasive.test(next.text)) {
+    return undefined
+  }
+  const { text } = next
+  return { quote: text, value: text, place: placeOf(call), said_at: at + 1, task_id: run.task_id }
+}
+
+const reply_words_max = 14
+const reply_chars_max = 400
+const agreement = new Set(
+  'yes no ok okay sure fine please thanks yep nope right correct ja nein danke bitte oui non si sí the it is'.split(
+    ' ',
+  ),
+)
+const evasive =
+  /\b(?:don't|do not|not sure|no idea|later|skip|unknown|can't|cannot|won't|rather not|wait|hold on|help|nothing|continue|go on|whatever|any|maybe|weiß nicht|egal|keine ahnung)\b/i
+
+/**
+ * Tells whether something since the reply justifies asking again: the value failed, or a second one
+ * is needed.
+ */
+function isReopened(
+  { run, dialogue, budget }: DialogueReading,
+  known: KnownAnswer,
+  answer: Answer,
+): boolean {
+  const { messages, thread } = dialogue
+  const between = messages.slice(Math.max(0, known.said_at + 1), answer.at)
+  budget.spend(between.length + run.tools.length)
+  return (
+    between.some(isReopening) ||
+    agentReopens.test(answer.message.text.slice(0, reopening_chars_max)) ||
+    run.tools.some(
+      ({ thread: of, fault, step }) =>
+        of === thread.index && fault !== null && step !== null && step < answer.step.index,
+    )
+  )
+}
+
+const reopening_chars_max = 2_000
+
+function isReopening({ role, text }: Message): boolean {
+  const said = text.slice(0, reopening_chars_max)
+  if (role === 'user') return userReopens.test(said)
+  return role === 'tool' ? toolFails.test(said) : agentReopens.test(said)
+}
+
+const userReopens =
+  /\b(?:another|second|different|start over|wrong|chang(?:e|ed|ing)|actually|mistake|one more|instead|forget|correction|also|too|other|ask me|new (?:order|booking|request|question|topic|one|customer|account|trip|reservation|ticket|case|issue)|not (?:that|this)|noch eine?n?|andere[rsn]?|falsch|doch)\b/i
+const toolFails =
+  /\b(?:not found|no (?:such|match|result|record|order|booking|user|customer)|invalid|does(?:n't| not) exist|unknown|error|fail(?:ed|ure)?|mismatch|denied|incorrect|expired)\b/i
+
+/** The agent says that the value did not work, or means the next one. */
+const agentReopens =
+  /\b(?:could(?:n't| not) find|can(?:'t|not) find|unable to (?:find|locate)|not found|invalid|doesn't (?:match|exist)|does not (?:match|exist)|no (?:order|booking|account|record)s?\b.{0,20}\b(?:found|with)|isn't valid|is not valid|incorrect|doesn't seem|not quite|wrong|try again|next|second|another|for the other|round|falsch|leider nicht|nochmal)\b/i
+
+/** Creates the finding of an answered question, which costs the user a turn. */
+export function toQuestionDraft(
+  run: TaskRun,
+  type: 'lost_context' | 'repeated_question',
+  { answer, question, known }: AnsweredQuestion,
+): FindingDraft {
+  const isElsewhere = known.task_id !== run.task_id
+  return toContextDraft(run, {
+    type,
+    severity: 'medium',
+    topic: `question:${question.words}`,
+    summary: `The agent asks "${question.sentence}"; the user had said: ${known.quote}`,
+    original_context: known.quote,
+    violation: question.sentence,
+    original: known.place,
+    steps: [answer.step.index],
+    begins_at: placeOf(answer.call),
+    is_waste: true,
+    recovered: false,
+    confidence: isElsewhere ? 0.7 : 0.85,
+    evidence: { question: question.sentence, known: known.value, said_in_task: known.task_id },
+  })
+}

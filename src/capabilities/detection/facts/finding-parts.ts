@@ -1,0 +1,94 @@
+import {
+  evidenceText_chars_max,
+  findingPlaces_max,
+  type Severity,
+  severities,
+} from '../contract.ts'
+import type { Place, TaskRun } from '../reconstruction/index.ts'
+
+/**
+ * Returns the model calls of these steps in the given order. Above the limit of a finding it keeps
+ * the first and the last half, because readers look at the beginning and the end.
+ */
+export function placesOfSteps(run: TaskRun, steps: readonly number[]): Place[] {
+  return keepEnds(steps).flatMap((step) => placeOfStep(run, step) ?? [])
+}
+
+/** Returns the model call that a step answered. */
+export function placeOfStep(run: TaskRun, step: number): Place | undefined {
+  const call = run.calls[run.steps[step]?.call ?? -1]
+  return call && placeOf(call)
+}
+
+/** Returns only the two ids. */
+export function placeOf({ trace_id, observation_id }: Place): Place {
+  return { trace_id, observation_id }
+}
+
+/** Returns a text that identifies a place, for comparisons and anchors. */
+export function placeKey({ trace_id, observation_id }: Place): string {
+  return `${trace_id}:${observation_id}`
+}
+
+function keepEnds(steps: readonly number[]): readonly number[] {
+  if (steps.length <= findingPlaces_max) return steps
+  const half = Math.floor(findingPlaces_max / 2)
+  return [...steps.slice(0, half), ...steps.slice(steps.length - half)]
+}
+
+/** Wasted tokens, input and output, and their cost in billionths of a dollar. */
+export type Waste = { wasted_tokens: number; wasted_nano_dollars: bigint }
+
+/**
+ * Returns the cost of the model calls of these steps: tokens in and out, and billionths of a
+ * dollar. Each call counts once; unknown numbers count as zero.
+ */
+export function wasteOfSteps(run: TaskRun, steps: Iterable<number>): Waste {
+  const calls = new Set<number>()
+  for (const step of steps) {
+    const call = run.steps[step]?.call
+    if (call !== undefined) calls.add(call)
+  }
+  return wasteOfCalls(run, calls)
+}
+
+/** Returns the cost of calls, including failed calls without a step. */
+export function wasteOfCalls(run: TaskRun, calls: ReadonlySet<number>): Waste {
+  const waste: Waste = { wasted_tokens: 0, wasted_nano_dollars: 0n }
+  for (const index of calls) {
+    const call = run.calls[index]
+    if (call === undefined) continue
+    waste.wasted_tokens += (call.input_tokens ?? 0) + (call.output_tokens ?? 0)
+    waste.wasted_nano_dollars += call.nano_dollars ?? 0n
+  }
+  return waste
+}
+
+const eased: Record<Severity, Severity> = {
+  info: 'info',
+  low: 'info',
+  medium: 'low',
+  high: 'low',
+  critical: 'medium',
+}
+
+/** Lowers the severity of a recovered finding by half. */
+export function easeSeverity(severity: Severity, recovered: boolean): Severity {
+  return recovered ? eased[severity] : severity
+}
+
+/** Returns 0 for `info` up to 4 for `critical`, for comparison and sorting. */
+export function severityRank(severity: Severity): number {
+  return severities.indexOf(severity)
+}
+
+/** Cuts a text for evidence to `chars_max` with an ellipsis, never within a surrogate pair. */
+export function cutText(text: string, chars_max = evidenceText_chars_max): string {
+  if (text.length <= chars_max) return text
+  const end = isHighSurrogate(text.charCodeAt(chars_max - 2)) ? chars_max - 2 : chars_max - 1
+  return `${text.slice(0, end)}…`
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { agentRun } from '../../../../test/corpus/agent-run.ts'
+import { findingsOf, runOf } from '../../../../test/support/failure-findings.ts'
+import { failureDetectors } from '../detectors/failures/index.ts'
+import { findRootCause, writeVerdictSentence } from './verdict.ts'
+
+const all = (run: ReturnType<typeof agentRun>) =>
+  failureDetectors.flatMap((detector) => findingsOf(detector, run))
+
+const mail = { name: 'send_email', args: { to: 'team@example.org' } }
+const failed = () =>
+  agentRun('cause', { tools: ['send_email'] })
+    .user('Send the minutes.')
+    .assistant({ error: { status: 429, type: 'rate_limit_exceeded' } })
+    .tool(mail, 'Error: mailbox is full')
+    .assistant('I have sent the minutes.')
+
+describe('the root cause', () => {
+  test('is the earliest unrecovered failure', () => {
+    const run = failed()
+    const findings = all(run)
+    expect(findings.map(({ type }) => type).sort()).toEqual([
+      'false_success',
+      'provider_rate_limit',
+      'tool_failure',
+    ])
+    const cause = findRootCause(findings, runOf(run))
+    expect(cause).toMatchObject({ kind: 'failure', type: 'tool_failure', step: 0 })
+    expect(cause?.evidence['result']).toContain('mailbox is full')
+    expect(cause?.place).toMatchObject({ observation_id: expect.any(String) })
+    expect(findRootCause(findings.toReversed(), runOf(run))).toEqual(cause)
+  })
+
+  test('is a failed call if no step was reached', () => {
+    const run = agentRun('401')
+      .user('Hi')
+      .assistant({ error: { status: 401 } })
+    expect(findRootCause(all(run), runOf(run))).toMatchObject({ type: 'provider_auth', step: null })
+  })
+
+  test('is null if everything recovered', () => {
+    const run = agentRun('fine')
+      .user('Hi')
+      .assistant({ error: { status: 500 } })
+      .assistant('Hello')
+    expect(all(run)).toHaveLength(1)
+    expect(findRootCause(all(run), runOf(run))).toBeNull()
+  })
+})
+
+describe('the verdict is one sentence', () => {
+  test('with the cause, its step, and other findings', () => {
+    const sentence = writeVerdictSentence(all(failed()), runOf(failed()), 'completed')
+    expect(sentence).toMatch(
+      /^The task was completed but went wrong at step 1: The tool “send_email”/,
+    )
+    expect(sentence).toContain('also found: false_success')
+    expect(sentence).toMatch(/tokens \(\$0\.\d+\) wasted\.$/)
+  })
+
+  test('with the size of the task if nothing was found', () => {
+    const run = agentRun('ok').user('Hi').tool({ name: 'look' }, 'x').assistant('Here.')
+    expect(writeVerdictSentence([], runOf(run), 'running')).toBe(
+      'The task runs after 2 steps and 1 tool call with nothing wrong found.',
+    )
+    expect(writeVerdictSentence([], runOf(run), 'failed')).toContain(
+      'nothing found in it tells why',
+    )
+  })
+
+  test('with only recovered findings', () => {
+    const run = agentRun('fine')
+      .user('Hi')
+      .assistant({ error: { status: 500 } })
+      .assistant('Hello')
+    expect(writeVerdictSentence(all(run), runOf(run), 'completed')).toContain(
+      'got over what went wrong',
+    )
+  })
+
+  test('of a bounded length', () => {
+    const [finding] = all(failed())
+    if (finding === undefined) throw new Error('nothing found')
+    const long = {
+      ...finding,
+      severity: 'high' as const,
+      recovered: false,
+      summary: 'x'.repeat(900),
+    }
+    expect(writeVerdictSentence([long], runOf(failed()), 'failed').length).toBeLessThanOrEqual(401)
+  })
+})
+
+test('finds errors, ends and outages without content', () => {
+  const run = agentRun('quiet', { source: 'otlp_no_content' })
+    .user('x')
+    .tool({ name: 'charge' }, { text: 'no', failed: true })
+    .assistant({ text: 'y', finish_reason: 'length' })
+    .user('z')
+    .assistant({ error: { status: 503 } })
+  const types = new Set(all(run).map(({ type }) => type))
+  expect(types).toContain('provider_server_error')
+  expect(types).toContain('output_truncated')
+})

@@ -1,2 +1,0 @@
-export type { ContextJudge, JudgeSettings } from './context-judge.ts'
-export { openJudge } from './open-judge.ts'

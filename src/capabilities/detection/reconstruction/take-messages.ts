@@ -1,0 +1,187 @@
+import { hash } from 'node:crypto'
+import type { Observation, ToolResult } from '../../../model/observation.ts'
+import { spanKey } from './agent-lanes.ts'
+import type { FollowedHistory } from './continue-history.ts'
+import { type Head, isAnswer } from './heads.ts'
+import type { HistoryMessage } from './read-messages.ts'
+import { addMessage, bounds, holdText, type RunState } from './run-state.ts'
+import {
+  addAskedUses,
+  addOrphan,
+  type CallResult,
+  dropWaitingUses,
+  isAskedWith,
+  joinResult,
+  markOrphans,
+} from './tool-uses.ts'
+
+/**
+ * Adds the new messages of a history: answers are recognised, results are joined with their calls.
+ */
+export function takeMessages(state: RunState, followed: FollowedHistory, row: Observation): void {
+  const { fresh, head, known } = followed
+  if (head === undefined) {
+    takeResults(state, followed.thread, row)
+    return
+  }
+  const from = followed.is_first ? fresh.findLastIndex(({ role }) => role === 'assistant') : 0
+  const source = { followed, row, call: getCallIndex(state, row) }
+  const before = head.answer
+  let isAnswerResent = false
+  for (const [at, reported] of fresh.entries()) {
+    const answer = matchAnswer(head, reported)
+    const first = answer ?? known?.[at] ?? -1
+    if (answer !== undefined) isAnswerResent = true
+    const id =
+      first === -1 ? addHistoryMessage(state, reported, { ...source, is_seen: at >= from }) : first
+    head.digests.push(reported.digest)
+    head.ids.push(id)
+    if (reported.role === 'system' && head.systems === head.ids.length - 1) head.systems += 1
+  }
+  if (isAnswerResent) markOrphans(state, followed.thread)
+  else if (before !== undefined && fresh.length > 0)
+    dropWaitingUses(state, followed.thread, before.message)
+}
+
+/**
+ * Returns the message of the expected answer if this message is all or part of it: some clients
+ * send the calls of one answer as separate messages. The results follow.
+ */
+function matchAnswer(head: Head, reported: HistoryMessage): number | undefined {
+  const { answer } = head
+  if (answer === undefined) return undefined
+  const isMatch = isAnswer(answer, reported)
+  const isWhole = isMatch && reported.calls.length >= answer.reported.calls.length
+  if (isWhole || reported.role !== 'assistant') head.answer = undefined
+  return isMatch ? answer.message : undefined
+}
+
+type MessageSource = { followed: FollowedHistory; row: Observation; call: number; is_seen: boolean }
+
+/** Adds a new message, with its tool calls or results. */
+function addHistoryMessage(
+  state: RunState,
+  reported: HistoryMessage,
+  source: MessageSource,
+): number {
+  const { row, call } = source
+  const { thread } = source.followed
+  const line = state.lines[thread]
+  if (reported.role === 'user' && line !== undefined) line.after_user = true
+  if (reported.role === 'assistant' && source.is_seen) {
+    addAskedUses(state, reported.calls, { thread, step: null, row, is_cut: false })
+  }
+  if (reported.role === 'tool' && source.is_seen) {
+    const is_quiet = source.followed.known !== undefined
+    const isAsked = joinResult(state, reported, { thread, row, is_quiet })
+    if (!isAsked && !is_quiet) addOrphan(state, reported, { thread, row })
+  }
+  const text = holdText(state, reported.text || reported.refusal)
+  return addMessage(state, { role: reported.role, text, thread, call, step: null })
+}
+
+function getCallIndex(state: RunState, row: Observation): number {
+  return state.callsBySpan.get(spanKey(row)) ?? state.calls.length - 1
+}
+
+/**
+ * Takes the results of a call without a history. Clients re-send results: with a retry, and with
+ * each later call if they send the whole history. An id does not identify a new result: some
+ * providers give none, some agents restart their count. So results are counted by (id, content),
+ * and a call adds as many new ones as it exceeds every earlier call. Where tool calls with an id
+ * still wait, the last results with that id answer them.
+ */
+function takeResults(state: RunState, thread: number, row: Observation): void {
+  const results = row.tool_results
+  if (results.length === 0) return
+  const fresh = selectNew(state, results)
+  for (const [id, indexes] of Map.groupBy(results.keys(), (at) => results[at]?.tool_call_id)) {
+    addFromEnd(indexes, fresh, countWaiting(state, thread, id ?? ''))
+  }
+  const is_hidden = row.content_state === 'dropped' || row.content_state === 'expired'
+  for (const [at, { tool_call_id, content: text }] of results.entries()) {
+    if (!fresh.has(at)) continue
+    const tool_name = findToolName(state, thread, tool_call_id)
+    const reported: CallResult = {
+      tool_call_id,
+      tool_name,
+      text,
+      is_error: undefined,
+      is_hidden,
+    }
+    const isAsked = joinResult(state, reported, { thread, row, is_quiet: true })
+    if (!isAsked) addOrphan(state, reported, { thread, row })
+  }
+}
+
+/** Returns the indexes of results that occur more often than in any earlier call. */
+function selectNew(state: RunState, results: readonly ToolResult[]): Set<number> {
+  const { resultCounts, left_out } = state
+  const here = new Map<string, number>()
+  const fresh = new Set<number>()
+  for (const [index, result] of results.entries()) {
+    const key = resultKey(result)
+    const times = (here.get(key) ?? 0) + 1
+    here.set(key, times)
+    const known = resultCounts.get(key)
+    if (times <= (known ?? 0)) continue
+    if (known === undefined && resultCounts.size >= bounds.resultCounts_max) {
+      left_out.add(`results of calls without a history beyond ${bounds.resultCounts_max}`)
+      continue
+    }
+    resultCounts.set(key, times)
+    fresh.add(index)
+  }
+  return fresh
+}
+
+/** Adds indexes, last first, until the set contains `wanted` of them. */
+function addFromEnd(indexes: readonly number[], fresh: Set<number>, wanted: number): void {
+  let lacking = wanted - indexes.filter((index) => fresh.has(index)).length
+  for (const index of indexes.toReversed()) {
+    if (lacking <= 0) return
+    if (fresh.has(index)) continue
+    fresh.add(index)
+    lacking -= 1
+  }
+}
+
+/** Counts the waiting tool calls with this id in the latest answer that used it. */
+function countWaiting(state: RunState, thread: number, id: string): number {
+  const isWaiting = (index: number) => {
+    const use = state.tools[index]
+    return use?.thread === thread && !use.is_answered
+  }
+  const uses = state.usesById.get(id)
+  if (uses !== undefined) {
+    const latest = state.tools[uses.at(-1) ?? -1]
+    if (latest === undefined) return 0
+    const first = uses.findLastIndex((index) => !isAskedWith(state, index, latest)) + 1
+    return uses.slice(first).filter(isWaiting).length
+  }
+  return findOpenByName(state, thread, id).length
+}
+
+/**
+ * Returns the name of a legacy function call, which has no id: its result uses the function's name.
+ */
+function findToolName(state: RunState, thread: number, id: string): string {
+  if (id === '' || state.usesById.has(id)) return ''
+  return findOpenByName(state, thread, id).length > 0 || state.ranWithoutId.has(id) ? id : ''
+}
+
+function findOpenByName(state: RunState, thread: number, name: string): number[] {
+  const open = state.lines[thread]?.open ?? []
+  return open.filter((index) => {
+    const use = state.tools[index]
+    return use?.tool_call_id === '' && use.name === name
+  })
+}
+
+/** Longer keys are replaced by their digest, to save memory. */
+const keyLength_max = 64
+
+function resultKey({ tool_call_id, content }: ToolResult): string {
+  const key = `${tool_call_id}\n${content}`
+  return key.length > keyLength_max ? hash('sha256', key, 'base64') : key
+}
