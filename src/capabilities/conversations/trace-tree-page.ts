@@ -6,26 +6,26 @@ import { aggregateSchema, answerAggregate, type RunDeps } from '../query/index.t
 import { isoWindowOf } from '../traces/index.ts'
 import type { ConversationRow } from './store.ts'
 
-/** A trace of a conversation: where it stands, and how many of its observations name it. */
+/** A trace of a conversation, with its start and its number of observations. */
 export type TraceOfPage = { trace_id: string; task_id: string; start: string; observations: number }
 
-/** Which store answered, and why, if it was not the first to be asked. */
+/** The store that answered, and the reason when it was not the first choice. */
 type Served = { served_by: 'clickhouse' | 'postgres'; fallback_reason: string | null }
 
-/** Traces in the order of their start, and how many there are. */
+/** A page of traces in the order of their start, and the number of all. */
 export type PageOfTraces = Served & {
   traces: TraceOfPage[]
   total: number
-  /** False: there are more than `total`. */
+  /** False when the number is larger than `total`. */
   is_exact: boolean
   next_cursor: string | null
 }
 
-/** Traces, each with a task of its own, that can be walked: those that start later are left out. */
+/** Most traces that can be paged through; later ones are left out. A trace counts once per task. */
 const traces_max = 2_000
 const day_ns = 86_400_000_000_000n
 
-/** When a conversation's observations may have started: a day around what is known of it. */
+/** Returns the window in which a conversation's observations may start: its times ± one day. */
 export function windowOf(
   { started_at, last_activity_at }: ConversationRow,
   { from, to }: { from?: bigint | undefined; to?: bigint | undefined },
@@ -38,7 +38,7 @@ export function windowOf(
   }
 }
 
-/** A page of traces that together name no more than `rows_max` observations, but for the first. */
+/** Returns a page of traces with at most `rows_max` observations together, but at least one trace. */
 export async function pageOfTraces(
   queries: RunDeps,
   asked: {
@@ -54,7 +54,7 @@ export async function pageOfTraces(
   const { conversation_id, cursor, limit, rows_max } = asked
   const list = `trace tree ${conversation_id}`
   const after = cursor === undefined ? undefined : positionIn(list, cursor)
-  const { traces, ...found } = await tracesOf(queries, asked)
+  const { traces, ...answer } = await readTraces(queries, asked)
   const left = after === undefined ? traces : traces.filter((trace) => isBehind(trace, after))
   const page: TraceOfPage[] = []
   let observations = 0
@@ -66,13 +66,13 @@ export async function pageOfTraces(
   const last = page.length < left.length ? page.at(-1) : undefined
   return {
     traces: page,
-    ...found,
+    ...answer,
     total: traces.length,
     next_cursor: last === undefined ? null : encodeCursor(list, [last.start, last.trace_id]),
   }
 }
 
-async function tracesOf(
+async function readTraces(
   queries: RunDeps,
   asked: { project_id: string; conversation_id: string; window: { from: bigint; to: bigint } } & {
     signal: AbortSignal
@@ -93,13 +93,15 @@ async function tracesOf(
   const answer = await answerAggregate(queries, { aggregate, project_id, signal })
   const { rows, truncated, served_by, fallback_reason } = answer
   const traces = [...Map.groupBy(rows, (row) => traceIdFrom(String(row['trace_id'])) ?? '')]
-    .map(([trace_id, ofTrace]) => ({ trace_id, ...joined(ofTrace) }))
+    .map(([trace_id, ofTrace]) => ({ trace_id, ...joinRows(ofTrace) }))
     .sort(byStart)
   return { traces, is_exact: !truncated, served_by, fallback_reason }
 }
 
-/** Rows of one trace, the earliest first: one for each task that its observations name. */
-function joined(rows: readonly Readonly<Record<string, unknown>>[]): Omit<TraceOfPage, 'trace_id'> {
+/** Joins the rows of one trace, earliest first: one row for each task of its observations. */
+function joinRows(
+  rows: readonly Readonly<Record<string, unknown>>[],
+): Omit<TraceOfPage, 'trace_id'> {
   let observations = 0
   for (const row of rows) observations += Number(row['observations'])
   const named = rows.find((row) => typeof row['task_id'] === 'string')
@@ -129,6 +131,6 @@ function positionIn(list: string, cursor: string): Position {
     return { start, trace_id }
   }
   throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor as it was given`,
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected the next_cursor of an earlier page`,
   })
 }

@@ -11,18 +11,17 @@ import { type TaskDeps, tasksOfConversation } from '../tasks/index.ts'
 import { buildTree, readTraceRows } from '../traces/index.ts'
 import { conversationFrom, conversationNamed, conversationPath } from './conversation-record.ts'
 import { pageOfTraces, windowOf } from './trace-tree-page.ts'
-import { traceTreeSchema } from './trace-tree-schema.ts'
-import { shownTasks } from './trace-tree-shape.ts'
+import { shownTasks, traceTreeSchema } from './trace-tree-shape.ts'
 
-/** Observations of all traces of a page, at most: a page is shorter rather than larger. */
+/** Most observations of all traces of a page; a page with larger traces has fewer of them. */
 const pageObservations_max = 20_000
-/** Tasks whose records are shown; of a conversation with more, the earliest. */
+/** Most tasks whose records are shown, the earliest first. */
 const tasks_max = 1000
 
 /**
- * GET /api/v1/conversations/{conversation_id}/trace-tree: its tasks, their traces, and the
- * observations of these, a page of traces at a time. An observation whose parent is in another trace
- * of the page stands below that parent; one whose parent came late has simply got it.
+ * GET /api/v1/conversations/{conversation_id}/trace-tree: its tasks, their traces, and the traces'
+ * observations, one page of traces at a time. An observation whose parent is in another trace of
+ * the page is shown below that parent; parents that were recorded late are used like any other.
  */
 export function getTraceTree(deps: TaskDeps & { queries: RunDeps }): Route {
   return defineRoute({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Finding } from '../detection/index.ts'
-import { contextScore } from './context-score.ts'
+import { contextScore } from './context-health.ts'
 
 const finding = (about: Partial<Finding>): Finding =>
   ({
@@ -13,7 +13,7 @@ const finding = (about: Partial<Finding>): Finding =>
     ...about,
   }) as Finding
 
-test('a conversation without a finding keeps its whole score', () => {
+test('a conversation without findings scores 1', () => {
   expect(contextScore([], 2)).toEqual({
     score: 1,
     parts: [],
@@ -22,7 +22,7 @@ test('a conversation without a finding keeps its whole score', () => {
   })
 })
 
-test('one turn has nothing to lose', () => {
+test('a conversation of fewer than two turns has no score', () => {
   expect(contextScore([], 1).score).toBeNull()
   expect(contextScore([], 0).score).toBeNull()
 })
@@ -36,7 +36,7 @@ test('each finding multiplies by 1 − weight · severity · confidence', () => 
   expect(score).toBeCloseTo(0.7 * 0.58, 4)
 })
 
-test('information takes nothing', () => {
+test('findings of severity info do not lower the score', () => {
   expect(contextScore([finding({ severity: 'info' })], 2)).toMatchObject({ score: 1, parts: [] })
 })
 
@@ -44,7 +44,7 @@ test.each([
   [0.8, 0],
   [0.9, 0.1],
   [1.7, 0.2],
-])('a window filled to %d takes %d', (fill, penalty) => {
+])('a window filled to %d lowers the score by %d', (fill, penalty) => {
   const full = finding({ type: 'context_overflow', severity: 'info', evidence: { fill } })
   const { score, window_fill, window_penalty } = contextScore([full], 2)
   expect(window_fill).toBe(fill)

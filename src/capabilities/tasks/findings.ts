@@ -14,103 +14,87 @@ import {
   severityNumber,
   shownFinding,
 } from '../detection/index.ts'
-import type { TaskDeps } from './task-deps.ts'
-import { taskNamed } from './task-lookup.ts'
+import { type TaskDeps, taskNamed } from './task.ts'
 import { instantSchema, taskPath } from './task-record.ts'
 
-/** GET /api/v1/tasks/{task_id}/findings: what was found in a task, in the order in which it began. */
+/** GET /api/v1/tasks/{task_id}/findings: a task's findings, by the step at which each began. */
 export function getTaskFindings(deps: TaskDeps): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v1/tasks/{task_id}/findings',
     id: 'getTaskFindings',
-    summary: 'Loops, failures and lost context that were found in a task',
+    summary: 'Findings of a task: loops, failures and lost context',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: taskPath,
-    query: querySchema.extend({
+    query: findingsQuery.extend({
       kind: z
         .enum(findingKinds, { error: expected(findingKinds.join(', ')) })
         .optional()
         .describe('Only findings of this kind.'),
     }),
-    reply: record('TaskFindingList', { ...replyFields, findings: z.array(findingSchema) }),
+    reply: record('TaskFindingList', { ...findingsReply, findings: z.array(findingSchema) }),
     errors: ['task_not_found', 'store_unavailable'],
     handle: async ({ params, query, caller }) => {
-      const { task_id, found, ...about } = await readFindings(deps, caller, params)
-      const findings = shownOf(found, query)
-      return { task_id, findings, total: findings.length, ...about }
+      const { task_id, all, ...detection } = await readFindings(deps, caller, params)
+      const findings = selectFindings(all, query)
+      return { task_id, findings, total: findings.length, ...detection }
     },
   })
 }
 
-/** GET /api/v1/tasks/{task_id}/loops: the loops among a task's findings. */
-export function getTaskLoops(deps: TaskDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v1/tasks/{task_id}/loops',
-    id: 'getTaskLoops',
-    summary: 'Loops that were found in a task',
-    auth: 'jwt_or_key',
-    scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
-    params: taskPath,
-    query: querySchema,
-    reply: record('TaskLoopList', { ...replyFields, loops: z.array(findingSchema) }),
-    errors: ['task_not_found', 'store_unavailable'],
-    handle: async ({ params, query, caller }) => {
-      const { task_id, found, ...about } = await readFindings(deps, caller, params)
-      const loops = shownOf(found, { ...query, kind: 'loop' })
-      return { task_id, loops, total: loops.length, ...about }
-    },
-  })
-}
-
-const querySchema = z.strictObject({
+export const findingsQuery = z.strictObject({
   type: z.string().min(1).max(100).optional().describe('Only findings of this type.'),
   severity_min: z
     .enum(severities, { error: expected(severities.join(', ')) })
     .optional()
-    .describe('Only findings of this severity, and worse ones.'),
+    .describe('Only findings of at least this severity.'),
   state: z
     .enum([...findingStates, 'any'], { error: expected('open, recovered, withdrawn or any') })
     .optional()
-    .describe('Only findings in this state; open and recovered ones when left out.'),
+    .describe('Only findings in this state. Default: open and recovered ones.'),
 })
 
-const replyFields = {
+export const findingsReply = {
   task_id: z.string(),
   total: z.int().nonnegative(),
   detected_at: instantSchema
     .nullable()
-    .describe('When the task was looked at last; null: it is about to be for the first time.'),
+    .describe('Time of the last detection; null before the first one.'),
   is_current: z
     .boolean()
-    .describe('`false`: something came since, and the task is about to be looked at again.'),
+    .describe('`false`: the task has changed since, and its next detection is due.'),
   not_checked: notCheckedSchema,
 }
 
-async function readFindings(
+export async function readFindings(
   deps: TaskDeps,
   { project_id }: { project_id: string },
   params: { task_id: string },
 ) {
   const { task_id } = await taskNamed(deps, project_id, params.task_id)
   const key = { project_id, task_id }
-  // In this order: findings are then never older than what `is_current` is said of.
+  // Reads the detection first, so that the findings are never older than `is_current` says.
   const detection = await detectionOf(deps.db, key)
-  const found = await findingsOf(deps.db, key)
+  const all = await findingsOf(deps.db, key)
   return {
-    ...{ task_id, found },
+    ...{ task_id, all },
     detected_at: detection?.detected_at ?? null,
     is_current: detection !== undefined && detection.due_at === null,
     not_checked: [...(detection?.not_checked ?? [])],
   }
 }
 
-type Wanted = Partial<z.output<typeof querySchema>> & { kind?: Finding['kind'] | undefined }
+type FindingFilter = Partial<z.output<typeof findingsQuery>> & {
+  kind?: Finding['kind'] | undefined
+}
 
-function shownOf(found: readonly Finding[], { kind, type, severity_min, state }: Wanted) {
-  return found
+/** Returns the findings that match the filter, shaped for a reply. */
+export function selectFindings(
+  findings: readonly Finding[],
+  { kind, type, severity_min, state }: FindingFilter,
+) {
+  return findings
     .filter((finding) => {
       if (state === undefined && finding.state === 'withdrawn') return false
       if (state !== undefined && state !== 'any' && finding.state !== state) return false

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid, newId } from '../../kernel/ids.ts'
 import {
   decodeCursor,
   encodeCursor,
@@ -8,19 +8,55 @@ import {
   totalExactMax,
 } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
-import type { Job, JobDb } from './contract.ts'
-import { countJobs, endUnended, findJob, type JobFilter, selectJobs } from './store.ts'
+import type { Caller } from '../../platform/http/index.ts'
+import type { Job, JobDb, JobRequest } from './contract.ts'
+import {
+  countJobs,
+  endUnended,
+  findByKeys,
+  findJob,
+  insertJob,
+  type JobFilter,
+  selectJobs,
+} from './store.ts'
 
-/** What every run says of itself; `params`, `progress` and `result` are for its kind to describe. */
+/**
+ * Queues a job for a worker. With a known `once_key` it returns the first job in its current state.
+ * Throws `job_running`, which names the other job, when a job of the project with the same
+ * `exclusive_key` is queued or running, and `store_unavailable`.
+ */
+export async function enqueueJob(db: JobDb, request: JobRequest): Promise<Job> {
+  // The other job may end between the insert and the search.
+  for (let attempt = 0; attempt < attempts_max; attempt += 1) {
+    const made = await insertJob(db, newId(), request)
+    if (made !== undefined) return made
+    const other = await findByKeys(db, request)
+    if (other === undefined) continue
+    if (request.once_key !== undefined && other.once_key === request.once_key) return other
+    throw problem('job_running', {
+      detail: `The ${other.kind} run ${other.id} is ${other.state}; wait for it to end.`,
+    })
+  }
+  throw problem('job_running', { detail: `A ${request.kind} run is under way; try again later.` })
+}
+
+/** Returns the `requested_by` of a caller. */
+export function requesterOf({ kind, id }: Pick<Caller, 'kind' | 'id'>): string {
+  return `${kind}:${id}`
+}
+
+const attempts_max = 3
+
+/** Fields of every run in replies. Each kind describes its `params`, `progress` and `result`. */
 export const jobFields = {
-  job_id: z.uuid().describe('Names the run.'),
+  job_id: z.uuid().describe('Id of the run.'),
   kind: z.string(),
   state: z.enum(['queued', 'running', 'succeeded', 'failed']).meta({ id: 'RunState' }),
-  attempt: z.int().nonnegative().describe('Times that it was begun.'),
+  attempt: z.int().nonnegative().describe('Number of attempts, the current one included.'),
   error: z
     .string()
     .nullable()
-    .describe('Why it failed; while it is tried again, why the last attempt did.'),
+    .describe('Why the run failed; before a retry, why the last attempt failed.'),
   requested_by: z
     .string()
     .describe('`user:<id>`, `key:<id>`, `service_account:<id>`, `schedule` or `job:<id>`.'),
@@ -29,17 +65,17 @@ export const jobFields = {
   ended_at: z.iso.datetime().nullable(),
 }
 
-/** The fields that every run shows. */
+/** Shapes the fields of a run for a reply. */
 export function shownJob(job: Job): z.infer<z.ZodObject<typeof jobFields>> {
   const { id: job_id, kind, state, attempt, error, requested_by } = job
   const { created_at, started_at, ended_at } = job
   return { job_id, kind, state, attempt, error, requested_by, created_at, started_at, ended_at }
 }
 
-/** Which run; `or_kind` is a second kind that it may be of. */
-export type JobAsked = Pick<Job, 'project_id' | 'kind' | 'id'> & { or_kind?: string }
+/** Names a run; `or_kind` is a second kind that it may have. */
+type JobAsked = Pick<Job, 'project_id' | 'kind' | 'id'> & { or_kind?: string }
 
-/** One run of a project. Throws `job_not_found`, `store_unavailable`. */
+/** Returns one run of a project. Throws `job_not_found`, `store_unavailable`. */
 export async function readJob(db: JobDb, about: JobAsked): Promise<Job> {
   const job = isUuid(about.id) ? await findJob(db, about) : undefined
   if (job !== undefined) return job
@@ -49,7 +85,7 @@ export async function readJob(db: JobDb, about: JobAsked): Promise<Job> {
 }
 
 /**
- * Ends a run that has not ended as `failed`, and answers it; one that has ended is answered as it is.
+ * Ends a queued or running run as `failed` and returns it; returns a run that has ended unchanged.
  * Throws `job_not_found`, `store_unavailable`.
  */
 export async function cancelJob(db: JobDb, about: JobAsked, by: string): Promise<Job> {
@@ -57,7 +93,10 @@ export async function cancelJob(db: JobDb, about: JobAsked, by: string): Promise
   return cancelled ?? readJob(db, about)
 }
 
-/** A page of a project's runs of a kind, newest first. Throws `invalid_cursor`, `store_unavailable`. */
+/**
+ * Returns a page of a project's runs of a kind, newest first. Throws `invalid_cursor`,
+ * `store_unavailable`.
+ */
 export async function listJobs(
   db: JobDb,
   { project_id, kind }: Pick<Job, 'project_id' | 'kind'>,
@@ -74,7 +113,7 @@ export async function listJobs(
   return { jobs, ...pageInfo(counted, last === undefined ? null : encodeCursor(list, [last.id])) }
 }
 
-/** A project's runs of a kind in some states, newest first. Throws `store_unavailable`. */
+/** Returns a project's runs of a kind in some states, newest first. Throws `store_unavailable`. */
 export function findJobs(db: JobDb, filter: JobFilter): Promise<Job[]> {
   return selectJobs(db, filter)
 }
