@@ -5,26 +5,29 @@ import { setPassword } from './auth/password.ts'
 import { revokeToken } from './auth/revoke.ts'
 import { createToken } from './auth/token.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
-import { addMember, getMembers } from './organizations/members/members.ts'
-import { removeMember } from './organizations/members/remove-member.ts'
+import { addMember, getMembers, removeMember } from './organizations/members/members.ts'
 import { createOrganization, getOrganizations } from './organizations/organizations.ts'
 import { createProject, getOrganizationProjects } from './organizations/projects.ts'
 import { createApiKey, getApiKeys } from './projects/api-keys/api-keys.ts'
 import { revokeApiKey } from './projects/api-keys/revoke.ts'
 import { rotateApiKey } from './projects/api-keys/rotate.ts'
 import { setApiKeyScopes } from './projects/api-keys/scopes.ts'
-import { removeProjectMember, setProjectMember } from './projects/members/member.ts'
-import { getProjectMembers } from './projects/members/members.ts'
-import { getProject } from './projects/project.ts'
-import { getProjects } from './projects/projects.ts'
-import { disableServiceAccount, enableServiceAccount } from './service-accounts/disable.ts'
+import {
+  getProjectMembers,
+  removeProjectMember,
+  setProjectMember,
+} from './projects/members/members.ts'
+import { getProject, getProjects } from './projects/projects.ts'
+import { disableServiceAccount } from './service-accounts/disable.ts'
+import { enableServiceAccount } from './service-accounts/enable.ts'
 import { createServiceAccountKey, getServiceAccountKeys } from './service-accounts/keys.ts'
 import {
+  createServiceAccount,
   getServiceAccount,
+  getServiceAccounts,
   putServiceAccount,
   removeServiceAccount,
-} from './service-accounts/service-account.ts'
-import { createServiceAccount, getServiceAccounts } from './service-accounts/service-accounts.ts'
+} from './service-accounts/service-accounts.ts'
 
 /** The routes of sign-in and of access control. */
 export function accessRoutes(access: Access): Route[] {

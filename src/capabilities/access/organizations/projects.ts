@@ -7,10 +7,10 @@ import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { idField, nameField } from '../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
-import { projectListSchema, seenProjectSchema } from '../projects/project-schema.ts'
+import { projectListSchema, seenProjectSchema } from '../projects/projects.ts'
 import { insertProject, listProjects } from '../projects/store.ts'
 
-/** GET /api/v2/access/organizations/{organization_id}/projects: those the caller can see. */
+/** GET /api/v2/access/organizations/{organization_id}/projects: its projects that the caller sees. */
 export function getOrganizationProjects({ db }: Access): Route {
   return defineRoute({
     method: 'GET',

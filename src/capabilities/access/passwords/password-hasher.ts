@@ -5,19 +5,19 @@ import { Semaphore } from '../../../kernel/semaphore.ts'
 
 /** Hashes passwords and checks them. */
 export type PasswordHasher = {
-  /** A string of the PHC form, `$scrypt$ln=…,r=…,p=…$salt$hash`. */
+  /** Returns a hash in PHC format, `$scrypt$ln=…,r=…,p=…$salt$hash`. */
   hash(password: string): Promise<string>
   /**
-   * Whether the password is the hash's. Without a hash (nobody has that name) it takes as long and
-   * is false, so that the time tells nobody who has an account.
+   * Whether the password matches the hash. Without a hash (unknown account) it returns false after
+   * the same time, so that the time does not reveal which accounts exist.
    */
   verify(password: string, hash: string | null): Promise<boolean>
 }
 
 /**
  * scrypt with parameters of OWASP's password storage cheat sheet (N = 2^15, r = 8, p = 3: 32 MiB).
- * Work above `waiting_max` is refused with `rate_limited`: sign-ins must not take the memory and
- * the threads that everything else needs.
+ * Hashes beyond `waiting_max` are refused with `rate_limited`, so that sign-ins do not use up memory
+ * and threads.
  */
 export function createPasswordHasher(options: Partial<HasherOptions> = {}): PasswordHasher {
   const { cost_log2, parallel_max, waiting_max } = { ...defaults, ...options }
@@ -43,9 +43,9 @@ export function createPasswordHasher(options: Partial<HasherOptions> = {}): Pass
 type HasherOptions = {
   /** Base-2 logarithm of scrypt's N. Memory is 2^N KiB, since r is 8. */
   cost_log2: number
-  /** Hashes worked on at once; each takes a thread of libuv's four. */
+  /** Hashes computed at once; each takes one of libuv's four threads. */
   parallel_max: number
-  /** Hashes that wait their turn. */
+  /** Most hashes that wait. */
   waiting_max: number
 }
 
@@ -96,7 +96,7 @@ function parsed(phc: string): { parameters: Parameters; salt: Buffer; hash: Buff
   }
 }
 
-/** A stored hash that we did not write. Its text is in no message, as it is half a secret. */
+/** A stored hash is malformed. The message leaves it out, because hashes are sensitive. */
 class PasswordHashError extends Error {
   override readonly name = 'PasswordHashError'
   override readonly message =

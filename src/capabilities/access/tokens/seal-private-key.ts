@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 
 /**
  * Encrypts a private key for the store with AES-256-GCM under a key derived (HKDF-SHA-256) from the
- * service's secret; the key id is authenticated with it, so that rows can not be swapped.
+ * service's secret. The key id is authenticated data, so that rows can not be swapped.
  * Layout: version 1 (1 byte), nonce (12), tag (16), ciphertext.
  */
 export function sealPrivateKey(plain: Buffer, about: { secret_key: string; kid: string }): Buffer {
@@ -13,7 +13,7 @@ export function sealPrivateKey(plain: Buffer, about: { secret_key: string; kid: 
   return Buffer.concat([Buffer.from([version]), nonce, cipher.getAuthTag(), sealed])
 }
 
-/** Opens what `sealPrivateKey` made; undefined when the secret is another one, or it was changed. */
+/** Decrypts a result of `sealPrivateKey`; undefined for another secret or modified data. */
 export function openPrivateKey(
   sealed: Buffer,
   about: { secret_key: string; kid: string },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createReadCache } from './read-cache.ts'
+import { createReadCache } from './role-reader.ts'
 
 function counted(entries_max = 10) {
   const world = { now_ms: 0, reads: 0 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decideRotation, maySign } from './signing-key-rotation.ts'
+import { decideRotation, maySign } from './signing-keys.ts'
 import type { Rotation, SigningKeyRow } from './store.ts'
 
 const day = 24 * 60 * 60 * 1000
