@@ -8,9 +8,9 @@ import {
   type JobValue,
 } from '../../../jobs/index.ts'
 import type { RetentionStore } from '../../../storage/index.ts'
-import { activeHolds } from '../holds/store.ts'
-import { type RetentionRules, retentionRulesSchema } from '../policy/rules.ts'
-import type { RetentionDb } from '../retention-deps.ts'
+import { dryRunKind, type RetentionDb } from '../contract.ts'
+import { activeHolds } from '../legal-holds/store.ts'
+import { type RetentionRules, retentionRulesSchema } from '../retention-policy/rules.ts'
 import { MissingArchives, readArchives } from './archives.ts'
 import { bucketTotals, forgetBuckets, notePlanned, type PlannedBucket } from './bucket-store.ts'
 import {
@@ -24,12 +24,11 @@ import {
 } from './inspect.ts'
 import { countDueOwners } from './owners.ts'
 import type { RetentionStep } from './plan-steps.ts'
-import { dryRunKind } from './retention-kind.ts'
-import { environmentsFor, futureRows, survey } from './survey.ts'
+import { countFutureRows, environmentsFor, survey } from './survey.ts'
 
 export type DryRunJobOptions = { db: RetentionDb; store: RetentionStore }
 
-/** Counts what a run would delete, mask and keep, and changes nothing. */
+/** Creates the handler of dry runs, which count the rows a run would delete, mask and keep. */
 export function dryRunHandler(options: DryRunJobOptions): JobHandler {
   return {
     kind: dryRunKind,
@@ -38,15 +37,15 @@ export function dryRunHandler(options: DryRunJobOptions): JobHandler {
   }
 }
 
-/** Dry runs of a worker at a time: they read, so they leave the store to others. */
+/** Dry runs of a worker at a time, so that their reads leave capacity to others. */
 const runs_max = 2
 /** Dry runs of a project whose records are kept. */
 const kept_max = 20
-/** Censuses of one kind that follow each other. */
+/** Most pages of a census of one kind. */
 const pages_max = 20
-/** Buckets that one dry run notes; beyond them its answer is partial. */
+/** Most buckets of one dry run; with more, its result is partial. */
 const buckets_max = 100_000
-/** Rows of one count: the engine remembers each of them until it has counted all. */
+/** Most rows of one count, because the engine keeps each in memory until it has counted all. */
 const countedRows_max = 5_000_000
 
 class DryRun {
@@ -54,7 +53,7 @@ class DryRun {
   readonly #job: Job
   readonly #context: JobContext
   readonly #rules: RetentionRules
-  /** Ages are measured at this instant, also when another worker ends the dry run. */
+  /** Ages are measured at this instant, even when another worker takes the dry run over. */
   readonly #now_ms: number
   readonly #missing = new MissingArchives()
   #steps = 0
@@ -134,7 +133,7 @@ class DryRun {
   }
 
   async #countFuture(): Promise<void> {
-    const rows = await futureRows(this.#options.store, this.#about)
+    const rows = await countFutureRows(this.#options.store, this.#about)
     await this.#write(
       rows.map(({ rows: row_count, ...bucket }) => ({
         ...{ ...bucket, row_count, held_rows: 0 },
@@ -171,7 +170,7 @@ function rulesOf({ params }: Job): RetentionRules {
 
 type Group = [RetentionStep, ...RetentionStep[]]
 
-/** Steps of one kind and action, in the order of their days. */
+/** Groups steps by kind and action, in the order of their days. */
 function groupsOf(steps: readonly RetentionStep[]): Group[] {
   const groups = Map.groupBy(steps, ({ action, kind }) => `${action} ${kind}`)
   return [...groups.values()].flatMap(([first, ...others]) =>
@@ -179,7 +178,7 @@ function groupsOf(steps: readonly RetentionStep[]): Group[] {
   )
 }
 
-/** Steps of days that one statement counts. */
+/** Groups steps whose days one statement counts. */
 function chunksOf(steps: readonly RetentionStep[]): RetentionStep[][] {
   const chunks: RetentionStep[][] = []
   let rows = 0

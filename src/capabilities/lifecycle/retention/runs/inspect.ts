@@ -10,19 +10,19 @@ import { type Archives, archiveOf } from './archives.ts'
 import type { DueBucket, RetentionAction, RetentionStep } from './plan-steps.ts'
 import { windowOf, withHolds } from './slices.ts'
 
-/** Why rows that are due stay. */
+/** Reasons why due rows stay. */
 export const keepReasons = ['held', 'archive_running', 'archive_missing', 'in_future'] as const
 export type KeepReason = (typeof keepReasons)[number]
 
 /** The due rows of a bucket: those that are deleted, and those that stay. */
 export type InspectedBucket = {
-  /** Rows that go, and their bytes on disk, about. */
+  /** Rows that are deleted, and their approximate bytes on disk. */
   rows: number
   bytes: number
   held_rows: number
   /** Rows that came after the day was archived. */
   late_rows: number
-  /** Why all of it stays, or what is left of it. */
+  /** Why all or some of the rows stay. */
   reason: KeepReason | null
 }
 
