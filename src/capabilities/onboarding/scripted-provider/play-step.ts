@@ -1,13 +1,11 @@
 import { sleep } from '../../../kernel/time.ts'
 import { answerTo } from './answer.ts'
-import { type BodyWriter, bodyWriter, stall } from './body-writer.ts'
 import type { Dialect } from './dialects/contract.ts'
 import type { CompletionRequest } from './request.ts'
-import type { ErrorReply, Reply, Step } from './script.ts'
-import { encodedComment, encodedEvent } from './sse-encoding.ts'
+import type { ErrorReply, Reply, Step, StreamShape } from './script.ts'
 import { type StreamEvent, streamEvents } from './stream-events.ts'
 import { wholeAnswer } from './whole-answer.ts'
-import type { Wire } from './wire.ts'
+import { type BodyWriter, bodyWriter, stall, type Wire } from './wire.ts'
 
 type About = { dialect: Dialect; seed: number; created_s: number }
 
@@ -55,6 +53,7 @@ export async function sendError(wire: Wire, error: ErrorReply, about: About): Pr
 }
 
 type Raw = NonNullable<Reply['raw']>
+
 const garbageBody: Raw = {
   status: 200,
   headers: { 'content-type': 'application/json' },
@@ -145,4 +144,26 @@ async function stopsAfter(sent: number, wire: Wire, stream: Step['stream']): Pro
   if (sent !== stream.stall_after_chunks) return false
   await stall(wire)
   return true
+}
+
+type Style = Pick<StreamShape, 'crlf' | 'no_space_after_data' | 'multi_line_data'>
+
+/** The bytes of one server-sent event (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+function encodedEvent({ event, data }: StreamEvent, style: Style): Buffer {
+  const newline = style.crlf ? '\r\n' : '\n'
+  const space = style.no_space_after_data ? '' : ' '
+  const text = typeof data === 'string' ? data : JSON.stringify(data, null, indentOf(style))
+  const lines = text.split('\n').map((line) => `data:${space}${line}`)
+  const named = event === undefined ? lines : [`event:${space}${event}`, ...lines]
+  return Buffer.from(named.join(newline) + newline + newline)
+}
+
+/** A comment, as servers send them to keep a connection open. */
+function encodedComment(text: string, style: Style): Buffer {
+  const newline = style.crlf ? '\r\n' : '\n'
+  return Buffer.from(`: ${text}${newline}${newline}`)
+}
+
+function indentOf(style: Style): number {
+  return style.multi_line_data ? 1 : 0
 }

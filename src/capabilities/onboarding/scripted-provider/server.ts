@@ -1,13 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Problem } from '../../../kernel/problem.ts'
 import { type Clock, systemClock } from '../../../kernel/time.ts'
-import { isControlPath, playControl } from './control.ts'
 import { dialects } from './dialects/registry.ts'
 import { playStep, sendError } from './play-step.ts'
 import { type ProviderName, type ScriptInput, scriptFrom } from './script.ts'
-import { ScriptPlay } from './script-play.ts'
 import { type Seen, SeenLog } from './seen.ts'
-import { bodyOf, completionOf, headerPairs, routeOf } from './take-request.ts'
+import { bodyOf, completionOf, headerPairs, routeOf, ScriptPlay } from './take-request.ts'
 import { openWire } from './wire.ts'
 
 export type ScriptedProviderOptions = {
@@ -123,3 +122,54 @@ async function answer(
 
 /** 2026-01-01T00:00:00Z */
 const repeatable_created_s = 1_767_225_600
+
+/** Whether a path is one of the server's own, not a provider's. */
+function isControlPath(path: string | undefined): boolean {
+  return path === '/_seen' || path === '/_script'
+}
+
+type Controlled = { seen(): Seen; script(next: unknown): void }
+
+/**
+ * `GET /_seen` answers what `seen()` does, bodies in base64; `POST /_script` takes a script and
+ * answers 204, or 400 with what is wrong in it.
+ */
+async function playControl(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  controlled: Controlled,
+): Promise<void> {
+  if (incoming.url === '/_seen') {
+    const seen = controlled.seen()
+    const requests = seen.requests.map(({ body, ...request }) => ({
+      ...request,
+      body_base64: body.toString('base64'),
+    }))
+    return answerJson(response, 200, { ...seen, requests })
+  }
+  try {
+    controlled.script(JSON.parse(await textOf(incoming)))
+    response.writeHead(204).end()
+  } catch (cause) {
+    if (cause instanceof SyntaxError) answerJson(response, 400, { detail: cause.message })
+    else if (cause instanceof Problem) answerJson(response, cause.status, { detail: cause.message })
+    else response.destroy()
+  }
+}
+
+const script_bytes_max = 16_777_216
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of incoming) {
+    bytes += part.length
+    if (bytes > script_bytes_max) throw new SyntaxError(`script: over ${script_bytes_max} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function answerJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import type { Clock } from '../../../kernel/time.ts'
+import { createGzip, constants as zlib } from 'node:zlib'
+import { type Clock, sleep } from '../../../kernel/time.ts'
 import type { SeenLog, SeenRequest } from './seen.ts'
 
 /** One request's way back: writes the answer and notes what became of it. */
@@ -63,4 +64,72 @@ function written(response: ServerResponse, bytes: Buffer, signal: AbortSignal): 
     signal.addEventListener('abort', done, { once: true })
     response.write(bytes, done)
   })
+}
+
+/** How a body's bytes go out. Limits count bytes on the wire; the first one reached holds. */
+type BodyShape = {
+  gzip: boolean
+  split_at_every_byte: boolean
+  cut_after_bytes: number | undefined
+  stall_after_bytes: number | undefined
+}
+
+/** A stalled answer is given up after so long, so that nothing waits for ever. */
+const stall_ms_max = 600_000
+
+/** Writes the body of one answer. */
+export type BodyWriter = {
+  /** False when nothing more may follow: the client left, or a limit was reached. */
+  write(bytes: Buffer): Promise<boolean>
+  end(): Promise<void>
+}
+
+/** Makes the writer of one answer's body, which has the scripted faults happen in it. */
+export function bodyWriter(wire: Wire, shape: BodyShape): BodyWriter {
+  const gzip = shape.gzip ? gzipper() : undefined
+  const limit = Math.min(shape.cut_after_bytes ?? Infinity, shape.stall_after_bytes ?? Infinity)
+  let left = limit
+  const send = async (bytes: Buffer): Promise<boolean> => {
+    const allowed = bytes.subarray(0, Math.min(left, bytes.length))
+    left -= allowed.length
+    for (const part of shape.split_at_every_byte ? singleBytes(allowed) : [allowed]) {
+      await wire.write(part)
+    }
+    if (left > 0) return !wire.signal.aborted
+    if (limit === shape.cut_after_bytes) wire.cut()
+    else await stall(wire)
+    return false
+  }
+  return {
+    write: async (bytes) => send(gzip ? await gzip(bytes, false) : bytes),
+    end: async () => {
+      if (gzip && !(await send(await gzip(Buffer.alloc(0), true)))) return
+      wire.end()
+    },
+  }
+}
+
+/** Leaves the connection open with nothing on it, until the client leaves or the bound is over. */
+export async function stall(wire: Wire): Promise<void> {
+  await sleep(stall_ms_max, wire.signal)
+  wire.cut()
+}
+
+/** Compresses piece by piece; each call answers what the piece, flushed, came to. */
+function gzipper(): (bytes: Buffer, last: boolean) => Promise<Buffer> {
+  const stream = createGzip()
+  const parts: Buffer[] = []
+  stream.on('data', (part: Buffer) => parts.push(part))
+  const taken = () => Buffer.concat(parts.splice(0))
+  return (bytes, last) =>
+    new Promise((resolve) => {
+      stream.write(bytes)
+      if (!last) return stream.flush(zlib.Z_SYNC_FLUSH, () => resolve(taken()))
+      stream.once('end', () => resolve(taken()))
+      stream.end()
+    })
+}
+
+function* singleBytes(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 1) yield bytes.subarray(at, at + 1)
 }

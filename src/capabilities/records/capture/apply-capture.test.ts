@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { IngestRecords, ObservationDraft, Text } from '../../../model/ingest-records.ts'
-import { applyCapture } from './apply-capture.ts'
+import { applyCapture, refusalOf } from './apply-capture.ts'
 import { compilePolicy } from './compile-policy.ts'
 import type { CaptureRules, Mask } from './contract.ts'
-import { refusalOf } from './refusal.ts'
 
 const project_id = '01900000-0000-7000-8000-000000000001'
 const trace_id = '01900000-0000-7000-8000-00000000000a'

@@ -1,7 +1,6 @@
 import type { IngestRecords } from '../../../model/ingest-records.ts'
 import { type Censored, censorOf } from './censor-records.ts'
 import type { CapturePolicy } from './contract.ts'
-import { isSampled } from './sampling.ts'
 
 /** What is left of the records of a request. */
 export type Captured = {
@@ -13,6 +12,7 @@ export type Captured = {
 }
 
 type Kind = keyof IngestRecords
+
 const kinds = ['traces', 'observations', 'events', 'links', 'correlations'] as const
 
 /**
@@ -113,4 +113,33 @@ function maskedItems(censored: CensoredRecords, item_kinds: readonly Kind[]): nu
 
 function placeOf(record: Place | undefined): string {
   return `${record?.trace_id} ${record?.observation_id ?? ''}`
+}
+
+/**
+ * The place of a trace in [0, 1), by its id alone: every edge and every request decides the same
+ * for a trace, which is so kept whole or not at all. FNV-1a, and the finalizer of MurmurHash3 to
+ * spread ids that differ in a few digits only.
+ */
+function samplePoint(trace_id: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < trace_id.length; at += 1) {
+    hash = Math.imul(hash ^ trace_id.charCodeAt(at), 0x01000193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 0x1_0000_0000
+}
+
+/** Whether a trace is kept. Traces with errors are sampled like the others. */
+function isSampled(trace_id: string, sample_rate: number): boolean {
+  return sample_rate >= 1 || samplePoint(trace_id) < sample_rate
+}
+
+/** Why nothing of a trace is kept; undefined when something is. Cheaper than to map it first. */
+export function refusalOf(
+  { content, sample_rate }: CapturePolicy,
+  trace_id: string,
+): 'capture_off' | 'sampled' | undefined {
+  if (content === 'off') return 'capture_off'
+  return isSampled(trace_id, sample_rate) ? undefined : 'sampled'
 }

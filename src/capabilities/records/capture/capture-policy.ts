@@ -1,4 +1,7 @@
+import { z } from 'zod'
 import type { Clock } from '../../../kernel/time.ts'
+import { expected, isStorable } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
 import {
   Answer,
   defineRoute,
@@ -9,9 +12,8 @@ import {
 } from '../../../platform/http/index.ts'
 import type { CaptureTables, Kysely } from '../../../platform/relational/index.ts'
 import type { CapturePolicies } from './capture-policies.ts'
-import { defaultRules } from './compile-policy.ts'
-import type { Mask } from './contract.ts'
-import { policyBody, policySchema } from './policy-schema.ts'
+import { compilePattern, defaultRules, InvalidMask } from './compile-policy.ts'
+import { contentCaptures, type Mask } from './contract.ts'
 import { findPolicy, putPolicy, replacePolicy, type StoredPolicy } from './store.ts'
 
 /** What the routes need; `policies` are those of an edge in the same process, if there is one. */
@@ -91,4 +93,122 @@ function answerOf(policy: Shown) {
     { project_id, content, sample_rate, masks: shown, version, updated_at, updated_by },
     { headers: { etag: etagOf(version) } },
   )
+}
+
+const masks_max = 50
+
+const pattern_chars_max = 1_000
+
+const keys_max = 100
+
+const key_chars_max = 256
+
+const replacement_chars_max = 200
+
+const storable = z.string().refine(isStorable, { error: expected('text without U+0000') })
+
+const maskBody = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9_.-]{1,64}$/, {
+        error: expected('1 to 64 of the characters A-Z, a-z, 0-9, _ . -'),
+      })
+      .describe('What the mask is called; it stands in the replacement.'),
+    pattern: storable
+      .max(pattern_chars_max, {
+        error: ({ input }) =>
+          `got ${String(input).length} characters, expected at most ${pattern_chars_max}`,
+      })
+      .optional()
+      .describe('RE2 syntax. What it matches in any text is replaced.'),
+    keys: z
+      .array(storable.min(1).max(key_chars_max))
+      .min(1)
+      .max(keys_max)
+      .optional()
+      .describe('Keys in JSON, attributes and metadata whose values are replaced, in any case.'),
+    replacement: storable
+      .max(replacement_chars_max)
+      .optional()
+      .describe('Stands for what was masked; `[masked:<name>]` when left out.'),
+  })
+  .meta({ id: 'CaptureMaskRequest' })
+  .transform((mask, context): Mask => {
+    const { name, pattern = null, keys = null } = mask
+    const replacement = mask.replacement ?? `[masked:${name}]`
+    const fault = maskFault({ pattern, keys, replacement })
+    if (fault === undefined) return { name, pattern, keys, replacement }
+    context.addIssue({ code: 'custom', path: [fault.field], message: fault.message })
+    return z.NEVER
+  })
+
+/** What PUT takes: the whole policy. What is left out is the default. */
+export const policyBody = record('CapturePolicyRequest', {
+  content: z
+    .enum(contentCaptures, { error: expected(contentCaptures.join(', ')) })
+    .meta({ id: 'CapturedContent' })
+    .default('full')
+    .describe(
+      'full: all; metadata_only: calls without what was said; off: nothing is recorded at all.',
+    ),
+  sample_rate: z
+    .number({ error: expected('a number from 0 to 1') })
+    .min(0, { error: expected('a number from 0 to 1') })
+    .max(1, { error: expected('a number from 0 to 1') })
+    .default(1)
+    .describe('The share of traces that is kept; traces with errors are sampled like the others.'),
+  masks: z
+    .array(maskBody)
+    .max(masks_max, {
+      error: ({ input }) =>
+        `got ${Array.isArray(input) ? input.length : 0} masks, expected at most ${masks_max}`,
+    })
+    .default([])
+    .superRefine((masks, context) => {
+      const names = new Set<string>()
+      masks.forEach(({ name }, at) => {
+        if (names.has(name)) {
+          const message = `got ${JSON.stringify(name)} twice, expected names that differ`
+          context.addIssue({ code: 'custom', path: [at, 'name'], message })
+        }
+        names.add(name)
+      })
+    }),
+})
+
+/** What GET and PUT answer. */
+const policySchema = record('CapturePolicy', {
+  project_id: z.uuid(),
+  content: z.enum(contentCaptures),
+  sample_rate: z.number(),
+  masks: z.array(
+    record('CaptureMask', {
+      name: z.string(),
+      pattern: z.string().optional(),
+      keys: z.array(z.string()).optional(),
+      replacement: z.string(),
+    }),
+  ),
+  version: z.int().describe('0 while the default holds, one more with each change.'),
+  updated_at: z.iso.datetime().nullable(),
+  updated_by: z.uuid().nullable(),
+})
+
+type Fault = { field: string; message: string }
+
+function maskFault({ pattern, keys, replacement }: Omit<Mask, 'name'>): Fault | undefined {
+  if ((pattern === null) === (keys === null)) {
+    const got = pattern === null ? 'neither' : 'both'
+    return { field: 'pattern', message: `got ${got}, expected either pattern or keys` }
+  }
+  if (pattern === null) return undefined
+  try {
+    if (!compilePattern(pattern).test(replacement)) return undefined
+  } catch (error) {
+    if (!(error instanceof InvalidMask)) throw error
+    return { field: 'pattern', message: error.message }
+  }
+  const message = `got ${JSON.stringify(replacement)}, which the pattern matches itself; expected another replacement or a narrower pattern`
+  return { field: 'replacement', message }
 }

@@ -1,13 +1,20 @@
-export { applyCapture, type Captured } from './apply-capture.ts'
+import type { Route } from '../../../platform/http/index.ts'
+import { type CaptureDeps, getCapturePolicy, putCapturePolicy } from './capture-policy.ts'
+
+export { applyCapture, type Captured, refusalOf } from './apply-capture.ts'
+
 export {
   type CapturePolicies,
   type CapturePoliciesOptions,
   createCapturePolicies,
 } from './capture-policies.ts'
+
 export type { CaptureDeps } from './capture-policy.ts'
-export { captureRoutes } from './capture-routes.ts'
+
 export { compilePolicy, defaultRules } from './compile-policy.ts'
+
 export { contentAttributes } from './content-attributes.ts'
+
 export {
   type CapturePolicy,
   type CaptureRules,
@@ -16,5 +23,10 @@ export {
   type Mask,
   type Masker,
 } from './contract.ts'
+
 export { maskText } from './mask-text.ts'
-export { refusalOf } from './refusal.ts'
+
+/** The routes of the capture policy. */
+export function captureRoutes(deps: CaptureDeps): Route[] {
+  return [getCapturePolicy(deps), putCapturePolicy(deps)]
+}

@@ -1,6 +1,5 @@
 import { calcPrice, findProvider, type ModelPrice } from '@pydantic/genai-prices'
 import { dollarsFrom } from '../../../kernel/dollars.ts'
-import { sellerOf } from './closed-models.ts'
 
 /** The price table that costs are made with; stored beside each, so that one can be redone. */
 export const priceVersion = 'genai-prices 0.1.8'
@@ -37,6 +36,7 @@ export type Pricing = (call: PricedCall, usage: TokenBuckets) => Price
 
 /** Look-ups kept in memory, at most; then all are forgotten. A look-up costs 25 µs. */
 const lookups_max = 2_000
+
 const day_ms = 86_400_000
 
 /** Makes a pricing that remembers the prices of each provider, model and day. */
@@ -79,6 +79,7 @@ function withoutPath(model: string): string {
 
 /** Nano-dollars a million tokens; above `start` tokens of input the rate of that step holds. */
 type Rate = { base: bigint; steps: { start: number; rate: bigint }[] }
+
 type Rates = { input: Rate; output: Rate | undefined; cache_read: Rate; cache_write: Rate }
 
 function ratesOf(provider: string, model: string, day_ms: number): Rates | null {
@@ -129,4 +130,40 @@ function dollars(rates: Rates, usage: TokenBuckets): string | null {
 
 function rateAt(rate: Rate, inputTokens: number): bigint {
   return rate.steps.find(({ start }) => inputTokens > start)?.rate ?? rate.base
+}
+
+/** Who sells a model, and the model's name in the seller's price list. */
+type Sold = { provider: string; model: string }
+
+/**
+ * Names of closed models, which only their maker and licensed clouds sell, and names that only the
+ * maker's own API has. Models with open weights are missing on purpose: hosts sell them at different
+ * prices, and on one's own machine they cost nothing.
+ */
+const makers: readonly (readonly [provider: string, name: RegExp])[] = [
+  ['openai', /^(?:gpt-(?!oss)|chatgpt-|o\d(?:-|$)|codex-|computer-use-|text-embedding-(?:3|ada))/],
+  ['anthropic', /^claude-/],
+  ['google', /^gemini-/],
+  ['x-ai', /^grok-/],
+  ['mistral', /^(?:mistral|magistral|ministral|codestral|devstral|pixtral)-(?:[a-z0-9]+-)?latest$/],
+  ['deepseek', /^deepseek-(?:chat|reasoner)$/],
+  ['cohere', /^command-[a-z-]+\d\d-20\d\d$/],
+  ['perplexity', /^sonar(?:-|$)/],
+  ['voyageai', /^voyage-/],
+]
+
+/** Ids of Amazon Bedrock: an optional region, a vendor, the vendor's model. */
+const bedrockId =
+  /^(?:[a-z]{2,6}(?:-gov)?\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\./
+
+/**
+ * Returns the seller of a model by its name alone: Bedrock's ids are Amazon's, a closed model has its
+ * maker's list price. A path before the name, as in LiteLLM and OpenRouter, is ignored. Undefined for
+ * names that several hosts may sell at different prices.
+ */
+export function sellerOf(model: string): Sold | undefined {
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
+  if (bedrockId.test(name)) return { provider: 'aws', model: name }
+  const maker = makers.find(([, pattern]) => pattern.test(name))
+  return maker && { provider: maker[0], model: name }
 }

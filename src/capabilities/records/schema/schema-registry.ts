@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import type { RecordCounts } from '../../../model/ingest-records.ts'
-import type { CorrelationRecord } from './2026-02-23/correlation-record.ts'
-import type { EventRecord } from './2026-02-23/event-record.ts'
-import type { LinkRecord } from './2026-02-23/link-record.ts'
 import type { ObservationRecord } from './2026-02-23/observation-record.ts'
-import type { TraceRecord } from './2026-02-23/trace-record.ts'
-import { version20260223 } from './2026-02-23/version.ts'
+import {
+  type CorrelationRecord,
+  type EventRecord,
+  type LinkRecord,
+  type TraceRecord,
+  version20260223,
+} from './2026-02-23/version.ts'
 
 export const schemaStatuses = ['active', 'deprecated', 'retired'] as const
 

@@ -1,4 +1,12 @@
-import { isForbiddenKey, type JsonObject } from '../../../../kernel/json-values.ts'
+import {
+  isForbiddenKey,
+  itemsOf,
+  type JsonObject,
+  jsonText,
+  objectFrom,
+  parsedJson,
+  textFrom,
+} from '../../../../kernel/json-values.ts'
 
 /** A JSON object that is being put together of the deltas of a stream. */
 export type Growing = { [key: string]: unknown }
@@ -32,7 +40,7 @@ export function setField(target: Growing, key: string, value: unknown): void {
 }
 
 /** Appends text to a field (a name of ours) that holds text, parts, or nothing yet. */
-export function joinText(target: Growing, key: string, text: string): void {
+function joinText(target: Growing, key: string, text: string): void {
   const known = target[key]
   if (typeof known === 'string') target[key] = known + text
   else if (Array.isArray(known)) known.push({ type: 'text', text })
@@ -67,4 +75,114 @@ export function growingAt(target: Growing, key: string): Growing {
   const made: Growing = {}
   target[key] = made
   return made
+}
+
+/** The tool calls of one choice while its stream is read. */
+export type ToolCalls = {
+  calls: { index: number; call: Growing }[]
+  byIndex: Map<number, Growing>
+  byId: Map<string, Growing>
+  /** Pieces passed over because of `calls_max`. */
+  dropped: number
+}
+
+/** No model asks for more calls at once; an index is a name here and never a size. */
+const calls_max = 256
+
+export function noToolCalls(): ToolCalls {
+  return { calls: [], byIndex: new Map(), byId: new Map(), dropped: 0 }
+}
+
+/** The calls in the order of their indices, in the shape of an answer that was not streamed. */
+export function toolCallsInOrder(list: ToolCalls): Growing[] {
+  return list.calls.toSorted((a, b) => a.index - b.index).map(({ call }) => call)
+}
+
+/**
+ * Adds one chunk's `tool_calls`. Pieces belong together by index, without one by id, without both
+ * to the latest call. A piece with a name starts another call at a taken index when its id is
+ * another one, or when the same chunk has used that index: providers that send whole calls do so.
+ */
+export function mergeToolCalls(list: ToolCalls, deltas: unknown): void {
+  const inThisChunk = new Set<Growing>()
+  for (const item of itemsOf(deltas)) {
+    const delta = objectFrom(item)
+    if (delta === undefined) continue
+    const call = callFor(list, delta, inThisChunk)
+    if (call === undefined) {
+      list.dropped++
+      continue
+    }
+    inThisChunk.add(call)
+    mergeCall(call, delta)
+  }
+}
+
+function callFor(
+  list: ToolCalls,
+  delta: JsonObject,
+  inThisChunk: ReadonlySet<Growing>,
+): Growing | undefined {
+  const index = Number.isSafeInteger(delta['index']) ? Number(delta['index']) : undefined
+  const id = textFrom(delta['id'])
+  const known = knownCall(list, index, id)
+  if (known !== undefined && !startsAnother(known, delta, inThisChunk)) return known
+  if (list.calls.length >= calls_max) return undefined
+  const call: Growing = {}
+  list.calls.push({ index: index ?? list.calls.length, call })
+  if (index !== undefined) list.byIndex.set(index, call)
+  if (id !== '') list.byId.set(id, call)
+  return call
+}
+
+function knownCall(list: ToolCalls, index: number | undefined, id: string): Growing | undefined {
+  if (index !== undefined) return list.byIndex.get(index)
+  return id === '' ? list.calls.at(-1)?.call : list.byId.get(id)
+}
+
+function startsAnother(
+  known: Growing,
+  delta: JsonObject,
+  inThisChunk: ReadonlySet<Growing>,
+): boolean {
+  if (partOf(delta)['name'] === undefined) return false
+  const id = textFrom(delta['id'])
+  const knownId = textFrom(known['id'])
+  if (id !== '' && knownId !== '') return id !== knownId
+  if (inThisChunk.has(known)) return true
+  return (
+    delta['index'] === undefined && parsedJson(textFrom(partOf(known)['arguments'])) !== undefined
+  )
+}
+
+/** What a call is about: `function`, or `custom` for a tool whose input is free text. */
+function partOf(call: JsonObject): JsonObject {
+  return objectFrom(call['function']) ?? objectFrom(call['custom']) ?? {}
+}
+
+function mergeCall(call: Growing, delta: JsonObject): void {
+  for (const key in delta) {
+    const value = delta[key]
+    const part = key === 'function' || key === 'custom' ? objectFrom(value) : undefined
+    if (part !== undefined) mergeFunction(growingAt(call, key), part)
+    else if (key === 'id') call['id'] ||= value
+    else if (key !== 'index') setField(call, key, value)
+  }
+}
+
+/** Adds a piece of a function's name, arguments or input; also the old `function_call`'s. */
+export function mergeFunction(target: Growing, delta: JsonObject): void {
+  for (const key in delta) {
+    const value = delta[key]
+    if (key === 'name') mergeName(target, value)
+    else if (key !== 'arguments' && key !== 'input') setField(target, key, value)
+    else if (typeof value === 'string') joinText(target, key, value)
+    else if (value !== null && value !== undefined) target[key] = jsonText(value)
+  }
+}
+
+/** A name comes once, every time, or (seldom) in pieces. */
+function mergeName(target: Growing, name: unknown): void {
+  if (typeof name !== 'string' || name === '' || target['name'] === name) return
+  joinText(target, 'name', name)
 }

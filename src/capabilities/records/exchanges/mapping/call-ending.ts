@@ -1,12 +1,11 @@
+import { itemsOf, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Observation, Outcome } from '../../../../model/observation.ts'
-import { columnText, cutText } from '../answer/body-text.ts'
-import { type ProviderError, providerErrorFrom } from '../answer/provider-error.ts'
+import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
 import type { ReadAnswer } from '../answer/read-answer.ts'
-import { scrubbed } from './scrub.ts'
 
 /** How a call ended, in the row's columns. */
-export type CallEnding = Pick<
+type CallEnding = Pick<
   Observation,
   'status' | 'outcome' | 'error_type' | 'error_message' | 'finish_reason'
 >
@@ -38,6 +37,7 @@ export function callEnding(facts: ExchangeFacts, answer: ReadAnswer): CallEnding
 }
 
 const errorType_chars_max = 128
+
 const errorMessage_chars_max = 2_048
 
 function outcomeOf(facts: ExchangeFacts, answer: ReadAnswer): Outcome {
@@ -108,3 +108,45 @@ const finishReasons = new Map([
   ['refusal', 'content_filter'],
   ['malformed_function_call', 'error'],
 ])
+
+/** What a provider said went wrong, without keys, cut to a bound. */
+type ProviderError = { error_type: string; error_message: string }
+
+const type_chars_max = 128
+
+const message_chars_max = 2_048
+
+/**
+ * Reads an error body or event: OpenAI's `{error: {message, type, code}}`, Gemini's (the same in
+ * an array, with `status`), Anthropic's `{type: 'error', error: {type, message}}`, and the looser
+ * shapes of servers that imitate them (`{error: 'text'}`, `{message, type}`, `{detail}`, text).
+ */
+function providerErrorFrom(body: unknown): ProviderError {
+  if (typeof body === 'string') return shaped('', body)
+  const holder = objectFrom(body) ?? objectFrom(itemsOf(body)[0])
+  if (holder === undefined) return { error_type: '', error_message: '' }
+  const error = holder['error']
+  if (typeof error === 'string') return shaped('', error)
+  const told = objectFrom(error) ?? holder
+  const code = textFrom(told['code'])
+  return shaped(
+    code || firstText(told['type'], told['status'], told['code']),
+    firstText(told['message'], told['detail']),
+  )
+}
+
+function firstText(...values: readonly unknown[]): string {
+  for (const value of values) {
+    if (typeof value === 'number') return String(value)
+    const text = textFrom(value)
+    if (text !== '') return text
+  }
+  return ''
+}
+
+function shaped(type: string, message: string): ProviderError {
+  return {
+    error_type: scrubbed(type.slice(0, type_chars_max)),
+    error_message: scrubbed(message.slice(0, 2 * message_chars_max)).slice(0, message_chars_max),
+  }
+}

@@ -7,8 +7,7 @@ import {
   textFrom,
 } from '../../../../kernel/json-values.ts'
 import type { ToolResult } from '../../../../model/observation.ts'
-import { bodyText, columnText, cutBytes, cutText } from '../answer/body-text.ts'
-import { scrubbed } from './scrub.ts'
+import { bodyText, columnText, cutBytes, cutText, scrubbed } from '../answer/body-text.ts'
 
 /** What a client asked for. */
 export type ReadRequest = {

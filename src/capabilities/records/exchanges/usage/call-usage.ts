@@ -1,11 +1,18 @@
+import {
+  itemsOf,
+  type JsonObject,
+  jsonText,
+  objectFrom,
+  textFrom,
+} from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Observation } from '../../../../model/observation.ts'
 import type { TokenBuckets } from '../../pricing/index.ts'
+import type { AnswerChoice } from '../answer/answer.ts'
 import type { ReadAnswer } from '../answer/read-answer.ts'
 import type { ReadRequest } from '../mapping/read-request.ts'
-import { estimatedUsage } from './estimate-usage.ts'
+import { providerUsage } from './provider-usage.ts'
 import type { TokenCounter } from './token-count.ts'
-import { providerUsage } from './usage.ts'
 
 /** A call's tokens and where they come from. */
 export type CallUsage = {
@@ -60,4 +67,86 @@ function costsNothing(about: {
   if (outcome === 'refused') return true
   if (answer.choices.length > 0) return false
   return outcome === 'provider_error' || outcome === 'upstream_cut' || facts.status_code === 502
+}
+
+/** What OpenAI's cookbook counts for the frame of each message, and for the start of the answer. */
+const messageFrame_tokens = 3
+
+/** OpenAI's price of an image in low detail; its bytes are no text. */
+const image_tokens = 85
+
+/** What is known of a call whose provider did not say what it cost. */
+type SeenContent = {
+  /** The parsed request; undefined when it was no JSON (or cut), then `requestText` counts. */
+  request: JsonObject | undefined
+  requestText: string
+  /** As far as the answer went. */
+  choices: readonly AnswerChoice[]
+}
+
+/** Counts what was seen. An estimate knows nothing of caches: all input is uncached. */
+export function estimatedUsage(seen: SeenContent, count: TokenCounter): TokenBuckets {
+  const { request } = seen
+  const output = { visible: '', reasoning: '' }
+  for (const { message } of seen.choices) addOutput(output, message)
+  return {
+    input_uncached_tokens: request ? inputTokens(request, count) : count(seen.requestText),
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    output_visible_tokens: count(output.visible),
+    reasoning_tokens: count(output.reasoning),
+  }
+}
+
+function inputTokens(request: JsonObject, count: TokenCounter): number {
+  const { messages, prompt, tools } = request
+  const counted = { text: '', extra: 0 }
+  for (const item of itemsOf(messages)) {
+    const message = objectFrom(item)
+    if (message === undefined) continue
+    counted.extra += messageFrame_tokens
+    counted.text += `${textFrom(message['role'])}\n`
+    addContent(counted, message['content'])
+    counted.text += callText(message)
+  }
+  if (counted.extra > 0) counted.extra += messageFrame_tokens
+  addContent(counted, prompt)
+  if (tools !== undefined) counted.text += jsonText(tools)
+  return count(counted.text) + counted.extra
+}
+
+/** Content is a text, or an array of texts or of parts (text, images, audio, ...). */
+function addContent(counted: { text: string; extra: number }, content: unknown): void {
+  if (typeof content === 'string') counted.text += content
+  for (const item of itemsOf(content)) {
+    const part = objectFrom(item)
+    if (typeof item === 'string') counted.text += item
+    // A prompt may be given as token ids.
+    else if (typeof item === 'number') counted.extra++
+    else if (part?.['type'] === 'image_url') counted.extra += image_tokens
+    else counted.text += textFrom(part?.['text'])
+  }
+}
+
+function addOutput(
+  output: { visible: string; reasoning: string },
+  message: JsonObject | string,
+): void {
+  if (typeof message === 'string') {
+    output.visible += message
+    return
+  }
+  const counted = { text: '', extra: 0 }
+  addContent(counted, message['content'])
+  output.visible += counted.text + textFrom(message['refusal']) + callText(message)
+  output.reasoning += textFrom(message['reasoning_content']) || textFrom(message['reasoning'])
+}
+
+function callText(message: JsonObject): string {
+  let text = ''
+  for (const item of itemsOf(message['tool_calls'])) {
+    const called = objectFrom(objectFrom(item)?.['function'])
+    text += textFrom(called?.['name']) + textFrom(called?.['arguments'])
+  }
+  return text
 }

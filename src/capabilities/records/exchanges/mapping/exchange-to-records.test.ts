@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import { observationSchema } from '../../../../model/observation.ts'
 import { createPricing } from '../../pricing/index.ts'
-import { exchangeToObservation } from './exchange-to-observation.ts'
+import { exchangeToObservation } from './exchange-to-records.ts'
 
 const project_id = '0199aaaa-0000-7000-8000-000000000001'
 const trace_id = '0199bbbb-0000-7000-8000-000000000002'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { policyBody } from './policy-schema.ts'
+import { policyBody } from './capture-policy.ts'
 
 const faultsOf = (body: unknown) =>
   policyBody.safeParse(body).error?.issues.map(({ path, message }) => [path.join('/'), message])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ProviderUsage, providerUsage } from './usage.ts'
+import { type ProviderUsage, providerUsage } from './provider-usage.ts'
 
 const buckets = (values: Partial<ProviderUsage>) => ({
   input_uncached_tokens: 0,

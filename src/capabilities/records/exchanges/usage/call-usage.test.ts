@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { estimatedUsage } from './estimate-usage.ts'
+import { estimatedUsage } from './call-usage.ts'
 import { countTokens } from './token-count.ts'
 
 /** One token a character, so that sums can be told. */
