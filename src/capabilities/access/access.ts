@@ -37,7 +37,9 @@ export type AccessOptions = {
   db: Kysely<AccessTables>
   clock: Clock
   logger: Logger
-  /** Encrypts the private signing keys in the store; at least 32 characters, the same in every pod. */
+  /**
+   * Encrypts the private signing keys in the store; at least 32 characters, the same in every pod.
+   */
   secret_key: string
   /** `iss` of our access tokens. */
   token_issuer: string

@@ -7,8 +7,8 @@ import { instantSchema, type Task, type TaskDeps, tasksOfConversation } from '..
 import { conversationNamed, conversationPath } from './conversation-record.ts'
 
 /**
- * GET /api/v1/conversations/{conversation_id}/context-failures: analyses the context of each task of
- * the conversation and returns the findings.
+ * GET /api/v1/conversations/{conversation_id}/context-failures: analyses the context of each task
+ * of the conversation and returns the findings.
  */
 export function listContextFailures(deps: TaskDeps): Route {
   return defineRoute({

@@ -38,7 +38,9 @@ export function windowOf(
   }
 }
 
-/** Returns a page of traces with at most `rows_max` observations together, but at least one trace. */
+/**
+ * Returns a page of traces with at most `rows_max` observations together, but at least one trace.
+ */
 export async function pageOfTraces(
   queries: RunDeps,
   asked: {

@@ -82,7 +82,9 @@ function shownTrace(
   }
 }
 
-/** Returns the nodes nearest to the top of their trace, in the order of `nodes`, the tree's order. */
+/**
+ * Returns the nodes nearest to the top of their trace, in the order of `nodes`, the tree's order.
+ */
 function topOf(
   nodes: readonly TreeNode[],
   { depth, observations_max }: Pick<TreeShape, 'depth' | 'observations_max'>,

@@ -214,7 +214,9 @@ function isOutage(error: unknown): boolean {
   return isRelationalUnavailable(error)
 }
 
-/** Returns the error for the job's record. Project members read it, so internals stay in the log. */
+/**
+ * Returns the error for the job's record. Project members read it, so internals stay in the log.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof Problem || error instanceof JobRefused) return error.message
   if (isOutage(error)) return 'A store is unavailable.'

@@ -16,7 +16,9 @@ export function insertJob(
     .executeTakeFirst()
 }
 
-/** Returns the job with the same `once_key`, or else the unended one with the same `exclusive_key`. */
+/**
+ * Returns the job with the same `once_key`, or else the unended one with the same `exclusive_key`.
+ */
 export function findByKeys(db: JobDb, request: JobRequest): Promise<Job | undefined> {
   const { project_id, once_key = null, exclusive_key = null } = request
   return db
@@ -169,7 +171,9 @@ export function endJob(
     : updateHeld(db, lease, sql`state = 'failed', error = ${storable(end.error)}, ${ended}`)
 }
 
-/** Queues the job again after a delay; false when the lease is lost. `counted` counts the attempt. */
+/**
+ * Queues the job again after a delay; false when the lease is lost. `counted` counts the attempt.
+ */
 export function giveBack(
   db: JobDb,
   lease: Lease,

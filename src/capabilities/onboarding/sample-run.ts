@@ -27,22 +27,22 @@ export type SampleOptions = {
   /** With the scopes proxy:write, tasks:read and tasks:write. */
   project_key: string
   provider_key: string
-  /** Model of every call, passed on to the provider. */
+  /** Model of every call. */
   model: string
-  /** Takes the report, several lines at once, each with its LF. */
+  /** Receives the report, several lines at once, each with its LF. */
   log: (text: string) => void
   fetch?: typeof globalThis.fetch
   clock?: Clock
-  /** How long the calls of a task, and then its verdict, may take to be readable; 30 s by default. */
+  /** Longest wait for the calls of a task, and again for its verdict. Default: 30 s. */
   wait_ms_max?: number
-  /** Ends the run, which then rejects. */
+  /** Aborts the run, which then rejects. */
   signal?: AbortSignal
 }
 
 /**
- * Plays two agents through the proxy, of which one loops; completes their tasks, waits until the API
- * has a verdict of each, and logs a report. Calls and verdicts that are not readable in time are no
- * failure: the report then says how to ask for them.
+ * Plays two agents through the proxy, one of which loops; completes their tasks, waits for the
+ * verdict of each, and logs a report. When calls or verdicts are not readable in time, the report
+ * shows how to read them later.
  *
  * The provider behind the proxy must play `sampleScript`. Throws ChatCallFailed when a call fails,
  * SampleFailed when the API answers with an error.
@@ -90,15 +90,15 @@ function unlessLate(error: unknown): undefined {
   if (!(error instanceof NotReadable)) throw error
 }
 
-/** A call of the sample takes a second; a proxy that is still starting may take longer. */
+/** Time-out of a call, which takes a second; a proxy that is still starting may take longer. */
 const callTimeout_ms = 30_000
 
-/** More rounds than any sample needs: a model that never stops calling tools is left. */
+/** Most model calls of an agent, more than any sample needs, for a model that never stops. */
 const rounds_max = 12
 
 /**
- * Works on one task as agents do: asks the model, runs the tools it wants, sends the whole grown
- * history again, until it answers. Resolves with the number of model calls. Throws ChatCallFailed.
+ * Plays an agent on one task: it calls the model with the whole history and runs the requested
+ * tools, until the model answers. Returns the number of model calls. Throws ChatCallFailed.
  */
 async function runAgent(
   target: ChatTarget,
@@ -123,6 +123,6 @@ async function runAgent(
 }
 
 function toolResult(tool_call_id: string): ChatMessage {
-  const result = sampleToolResults.get(tool_call_id) ?? { error: 'there is no such tool here' }
+  const result = sampleToolResults.get(tool_call_id) ?? { error: 'unknown tool call' }
   return { role: 'tool', tool_call_id, content: JSON.stringify(result) }
 }

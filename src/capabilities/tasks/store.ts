@@ -10,7 +10,10 @@ export type TaskRow = Selectable<TaskTables['tasks']> & {
   conversation_external_id: string | null
 }
 
-/** Returns the task with the first of these ids that exists, or undefined. Throws `store_unavailable`. */
+/**
+ * Returns the task with the first of these ids that exists, or undefined. Throws
+ * `store_unavailable`.
+ */
 export async function findTask(
   db: Kysely<TaskTables>,
   projectId: string,
@@ -54,8 +57,8 @@ export type TaskEnd = {
 
 /**
  * Ends a running task and writes the event, in one transaction that locks the task's row, so that
- * of two requests at once the second sees the first one's state. Returns false, and changes nothing,
- * when the task was not running. Throws `store_unavailable`.
+ * of two requests at once the second sees the first one's state. Returns false, and changes
+ * nothing, when the task was not running. Throws `store_unavailable`.
  */
 export async function endTask(
   db: Kysely<TaskTables>,

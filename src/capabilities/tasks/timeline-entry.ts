@@ -199,7 +199,9 @@ export type TimelinePosition = {
   start: bigint
   /** Id of the observation or event. */
   id: string
-  /** Order within an observation: results it brought (< 0), the call (0), tools it requested (> 0). */
+  /**
+   * Order within an observation: results it brought (< 0), the call (0), tools it requested (> 0).
+   */
   slot: number
 }
 

@@ -7,7 +7,9 @@ import { createPasswordHasher, type PasswordHasher } from '../passwords/password
 import { checkedSecrets, type GivenSecrets, registerGiven } from './given-secrets.ts'
 import { insertFirst } from './store.ts'
 
-/** Results of the first start. The password and key are not stored in plain text: show them once. */
+/**
+ * Results of the first start. The password and key are not stored in plain text: show them once.
+ */
 export type BootstrapSecrets = {
   organization_id: string
   project_id: string
@@ -34,8 +36,8 @@ export type BootstrapOptions = GivenSecrets & {
 
 /**
  * Creates the first organization with its owner, project and project key when the store has no user
- * and no organization yet; returns null otherwise. Of several processes that start at once, only one
- * creates them.
+ * and no organization yet; returns null otherwise. Of several processes that start at once, only
+ * one creates them.
  *
  * Given secrets are used instead of new ones. At every start, given secrets that the store does not
  * know are added, also to an existing organization. A revoked key stays revoked, and an existing

@@ -33,7 +33,9 @@ export function mintGivenSecrets(): Required<{ [K in keyof GivenSecrets]: string
   }
 }
 
-/** Checks given values and returns what to store. Throws `GivenSecretRefused` for a malformed one. */
+/**
+ * Checks given values and returns what to store. Throws `GivenSecretRefused` for a malformed one.
+ */
 export function checkedSecrets(given: GivenSecrets): {
   project_id: string | undefined
   project_key: NewKey | undefined

@@ -27,8 +27,8 @@ export type KeyCacheOptions<K extends KeyOwner = ProjectKey> = {
 
 export type KeyCacheLimits = {
   /**
-   * Lifetime of a cached answer: a revoked key is refused everywhere within this time. In the second
-   * half of its lifetime, a use renews the answer in the background.
+   * Lifetime of a cached answer: a revoked key is refused everywhere within this time. In the
+   * second half of its lifetime, a use renews the answer in the background.
    */
   ttl_ms: number
   /** Additional time for which a known key is accepted while the store is unavailable. */
@@ -57,7 +57,9 @@ export type KeyCache<K extends KeyOwner = ProjectKey> = {
   forget(prefix: string): void
 }
 
-/** Creates a bounded cache of keys, so that proxied calls neither wait for the store nor need it. */
+/**
+ * Creates a bounded cache of keys, so that proxied calls neither wait for the store nor need it.
+ */
 export function createKeyCache<K extends KeyOwner = ProjectKey>(
   options: KeyCacheOptions<K>,
 ): KeyCache<K> {

@@ -20,8 +20,8 @@ const operatorKeySchema = record('OperatorKey', {
 })
 
 /**
- * GET /api/v2/access/operator-keys: the keys with which cluster operators sign in. Only for owners of
- * the first organization, because operators work in the projects of all organizations.
+ * GET /api/v2/access/operator-keys: the keys with which cluster operators sign in. Only for owners
+ * of the first organization, because operators work in the projects of all organizations.
  */
 export function getOperatorKeys({ db }: Access): Route {
   return defineRoute({
@@ -48,8 +48,8 @@ export function getOperatorKeys({ db }: Access): Route {
 }
 
 /**
- * DELETE /api/v2/access/operator-keys/{operator_key_id}: revokes the key, at once in this process and
- * within 30 s in others. The record is kept, so that the key can not be registered again.
+ * DELETE /api/v2/access/operator-keys/{operator_key_id}: revokes the key, at once in this process
+ * and within 30 s in others. The record is kept, so that the key can not be registered again.
  */
 export function removeOperatorKey({ db, clock, operators }: Access): Route {
   return defineRoute({

@@ -78,8 +78,8 @@ export function revokeOperatorKey(
 export type Registered = 'added' | 'known' | 'revoked' | 'another' | 'too_many'
 
 /**
- * Adds a key whose prefix is new, unless `active_max` keys are valid already. Must run under the lock
- * of `bootstrap`, so that concurrent processes count one after the other.
+ * Adds a key whose prefix is new, unless `active_max` keys are valid already. Must run under the
+ * lock of `bootstrap`, so that concurrent processes count one after the other.
  */
 export async function registerOperatorKey(
   db: Db,

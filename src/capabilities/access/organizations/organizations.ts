@@ -38,8 +38,8 @@ export function getOrganizations({ db }: Access): Route {
 }
 
 /**
- * POST /api/v2/access/organizations: creates an organization, of which the caller becomes the owner.
- * Only for owners and admins of some organization.
+ * POST /api/v2/access/organizations: creates an organization, of which the caller becomes the
+ * owner. Only for owners and admins of some organization.
  */
 export function createOrganization({ db, clock, roles }: Access): Route {
   return defineRoute({

@@ -10,7 +10,9 @@ import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
 import { projectListSchema, seenProjectSchema } from '../projects/projects.ts'
 import { insertProject, listProjects } from '../projects/store.ts'
 
-/** GET /api/v2/access/organizations/{organization_id}/projects: its projects that the caller sees. */
+/**
+ * GET /api/v2/access/organizations/{organization_id}/projects: its projects that the caller sees.
+ */
 export function getOrganizationProjects({ db }: Access): Route {
   return defineRoute({
     method: 'GET',

@@ -16,8 +16,8 @@ export type PasswordHasher = {
 
 /**
  * scrypt with parameters of OWASP's password storage cheat sheet (N = 2^15, r = 8, p = 3: 32 MiB).
- * Hashes beyond `waiting_max` are refused with `rate_limited`, so that sign-ins do not use up memory
- * and threads.
+ * Hashes beyond `waiting_max` are refused with `rate_limited`, so that sign-ins do not use up
+ * memory and threads.
  */
 export function createPasswordHasher(options: Partial<HasherOptions> = {}): PasswordHasher {
   const { cost_log2, parallel_max, waiting_max } = { ...defaults, ...options }

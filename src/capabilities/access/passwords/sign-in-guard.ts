@@ -6,8 +6,8 @@ import type { Clock } from '../../../kernel/time.ts'
 /** Slows down guessing at one account. */
 export type SignInGuard = {
   /**
-   * Counts an attempt. Call it before the password is checked, or else concurrent attempts all pass.
-   * Throws `rate_limited` while the account has to wait.
+   * Counts an attempt. Call it before the password is checked, or else concurrent attempts all
+   * pass. Throws `rate_limited` while the account has to wait.
    */
   attempt(account: string): void
   /** Forgets the attempts on an account. */
@@ -15,9 +15,9 @@ export type SignInGuard = {
 }
 
 /**
- * After `attempts_free` failed attempts each further one doubles the wait, up to `wait_ms_max`, which
- * bounds how long an attack can lock out the account's owner. Attempts are counted per process and
- * for any name, whether or not the account exists.
+ * After `attempts_free` failed attempts each further one doubles the wait, up to `wait_ms_max`,
+ * which bounds how long an attack can lock out the account's owner. Attempts are counted per
+ * process and for any name, whether or not the account exists.
  */
 export function createSignInGuard(options: {
   clock: Clock

@@ -16,7 +16,7 @@ function counted(entries_max = 10) {
   return { cache, world, get }
 }
 
-test('an answer holds for its time and is read again after it', async () => {
+test('an answer is cached for its lifetime and read again afterwards', async () => {
   const { world, get } = counted()
   expect(await Promise.all([get('a'), get('a')])).toEqual([1, 1])
   world.now_ms = 99
@@ -38,7 +38,7 @@ test('a failure is not kept', async () => {
   expect(await get('a')).toBe(1)
 })
 
-test('the oldest of too many answers is dropped', async () => {
+test('the oldest answer is evicted above the limit', async () => {
   const { get } = counted(2)
   await get('a')
   await get('b')

@@ -24,11 +24,15 @@ export type RoleReader = {
   isProject(project_id: string): Promise<boolean>
   /** Returns the user's role; undefined when the user can not see the project. */
   projectRole(user_id: string, project_id: string): Promise<SeenProject | undefined>
-  /** Returns the user's only visible project; undefined when the user sees no or several projects. */
+  /**
+   * Returns the user's only visible project; undefined when the user sees no or several projects.
+   */
   onlyProject(user_id: string): Promise<string | undefined>
   /** Returns a service account and its scopes by the key for which its token was issued. */
   serviceAccount(key_id: string): Promise<SeenServiceAccount | undefined>
-  /** Forgets all answers. Call it after a change, so that it takes effect at once in this process. */
+  /**
+   * Forgets all answers. Call it after a change, so that it takes effect at once in this process.
+   */
   forget(): void
 }
 

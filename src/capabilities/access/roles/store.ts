@@ -84,7 +84,9 @@ export async function readVisibleProjects(
   return rows.map(({ id }) => id)
 }
 
-/** Returns the role in a project: owners and admins of the organization are admin in its projects. */
+/**
+ * Returns the role in a project: owners and admins of the organization are admin in its projects.
+ */
 export function effectiveRole(row: {
   organization_role: OrganizationRole
   project_role: ProjectRole | null
@@ -92,7 +94,9 @@ export function effectiveRole(row: {
   return row.organization_role === 'member' ? (row.project_role ?? undefined) : 'admin'
 }
 
-/** Selects projects that are not archived, with the user's roles in them and their organizations. */
+/**
+ * Selects projects that are not archived, with the user's roles in them and their organizations.
+ */
 export function memberships(db: Db, user_id: string) {
   return db
     .selectFrom('projects')

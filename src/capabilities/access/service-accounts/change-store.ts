@@ -17,12 +17,15 @@ export type AccountChange = {
   at: Date
 }
 
-/** An account after a change, and the prefixes of its keys, whose cached answers may be outdated. */
+/**
+ * An account after a change, and the prefixes of its keys, whose cached answers may be outdated.
+ */
 export type ChangedAccount = { account: ServiceAccountRow; prefixes: string[] }
 
 /**
  * Changes an account and removes scopes that it no longer has from its keys, in one transaction.
- * Undefined for an unknown account. Throws `managed_by_kubernetes` when another resource declares it.
+ * Undefined for an unknown account. Throws `managed_by_kubernetes` when another resource declares
+ * it.
  */
 export async function changeAccount(
   db: Db,

@@ -24,15 +24,17 @@ export const declaredByParameter = managedByParameter
       'refused for others.',
   )
 
-/** Body field beside `declaredBy`, with which a resource replaces the one that declares an account. */
+/**
+ * Body field beside `declaredBy`, with which a resource replaces the one that declares an account.
+ */
 export const takeOver = z
   .boolean()
   .default(false)
   .describe('Replace another resource that declares it and no longer exists. Requires managed_by.')
 
 /**
- * Returns the resource for which an operator calls; null for other callers. Throws `invalid_request`
- * when an operator names no resource, or another caller names one.
+ * Returns the resource for which an operator calls; null for other callers. Throws
+ * `invalid_request` when an operator names no resource, or another caller names one.
  */
 export function getDeclarer<R extends ResourceName>(
   caller: Caller,
@@ -48,8 +50,8 @@ export function getDeclarer<R extends ResourceName>(
 }
 
 /**
- * Refuses changes of a declared account or its keys that are not made for the resource that declares
- * it, and an operator's changes of an account that no resource declares. Throws
+ * Refuses changes of a declared account or its keys that are not made for the resource that
+ * declares it, and an operator's changes of an account that no resource declares. Throws
  * `managed_by_kubernetes`, `permission_denied`.
  */
 export function refuseChange(

@@ -45,8 +45,9 @@ export function getServiceAccountKeys({ db, clock }: Access): Route {
 }
 
 /**
- * POST /api/v2/access/service-accounts/{service_account_id}/keys: makes a key that works as X-API-Key
- * and as `client_secret` for an access token. By default it has all scopes of the account.
+ * POST /api/v2/access/service-accounts/{service_account_id}/keys: makes a key that works as
+ * X-API-Key and as `client_secret` for an access token. By default it has all scopes of the
+ * account.
  */
 export function createServiceAccountKey({ db, clock, keys }: Access): Route {
   return defineRoute({

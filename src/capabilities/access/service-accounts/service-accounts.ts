@@ -120,9 +120,9 @@ export function getServiceAccount({ db }: Access): Route {
 }
 
 /**
- * PUT /api/v2/access/service-accounts/{service_account_id}: replaces a service account. Its keys lose
- * the scopes that it loses; scopes that it gains are not added to its keys. A call by an operator
- * makes its resource the owner of an account that has no owner.
+ * PUT /api/v2/access/service-accounts/{service_account_id}: replaces a service account. Its keys
+ * lose the scopes that it loses; scopes that it gains are not added to its keys. A call by an
+ * operator makes its resource the owner of an account that has no owner.
  */
 export function putServiceAccount({ db, clock, keys, roles }: Access): Route {
   return defineRoute({
@@ -165,9 +165,9 @@ export function putServiceAccount({ db, clock, keys, roles }: Access): Route {
 }
 
 /**
- * DELETE /api/v2/access/service-accounts/{service_account_id}: deletes an account with all its keys;
- * tokens that were issued for them stop working within 30 s. With `retain` the account is kept and
- * only the declaration by its resource is removed.
+ * DELETE /api/v2/access/service-accounts/{service_account_id}: deletes an account with all its
+ * keys; tokens that were issued for them stop working within 30 s. With `retain` the account is
+ * kept and only the declaration by its resource is removed.
  */
 export function removeServiceAccount({ db, keys, roles }: Access): Route {
   return defineRoute({

@@ -14,7 +14,9 @@ export type RefreshTokens = {
   revoke(token: string): Promise<void>
 }
 
-/** Issues tokens of `ltr_` + 43 base62 characters (256 bits), of which only the SHA-256 is stored. */
+/**
+ * Issues tokens of `ltr_` + 43 base62 characters (256 bits), of which only the SHA-256 is stored.
+ */
 export function createRefreshTokens(options: {
   db: Kysely<AccessTables>
   clock: Clock

@@ -38,12 +38,12 @@ test('the first key signs at once and its private part is sealed', async () => {
   expect(maySign(rowOf(first), start, rules)).toBe(true)
 })
 
-test('a young key stays', async () => {
+test('a recent key is not rotated', async () => {
   const row = rowOf(await rotation([]))
   expect(await decideRotation([row], at(start + 29 * day))).toBeUndefined()
 })
 
-test('an old key signs on until its successor does, and is published while its tokens live', async () => {
+test('an old key signs until its successor does, and is published while its tokens are valid', async () => {
   const old = rowOf(await rotation([]))
   const due = start + 31 * day
   const { add, retire } = await rotation([old], at(due))
@@ -55,7 +55,7 @@ test('an old key signs on until its successor does, and is published while its t
   expect(retire.at.getTime()).toBeGreaterThan(add.activates_at.getTime() + rules.token_ttl_ms)
 })
 
-test('a successor that waits to sign is not followed by another', async () => {
+test('a successor that does not sign yet gets no successor', async () => {
   const old = rowOf(await rotation([]))
   const due = start + 31 * day
   const next = await rotation([old], at(due))
@@ -64,20 +64,20 @@ test('a successor that waits to sign is not followed by another', async () => {
   expect(await decideRotation(rows, at(due + 601_000))).toBeUndefined()
 })
 
-test('another secret gets a key of its own and leaves the ones it can not open', async () => {
+test('another secret gets its own key and leaves keys that it can not decrypt', async () => {
   const foreign = rowOf(await rotation([]))
   const { add, retire } = await rotation([foreign], at(start + 1_000, 't'.repeat(32)))
   expect(add.activates_at.getTime()).toBe(start + 1_000)
   expect(retire.ids).toEqual([])
 })
 
-test('a key that nobody renewed for two life times is retired whoever made it', async () => {
+test('a key without a successor for two rotation periods is retired, also of another secret', async () => {
   const foreign = rowOf(await rotation([]))
   const { retire } = await rotation([foreign], at(start + 61 * day, 't'.repeat(32)))
   expect(retire.ids).toEqual([foreign.id])
 })
 
-test('a pod whose clock is behind takes the key that another has just made', async () => {
+test('a pod with a slow clock uses the key that another pod has just made', async () => {
   const made = rowOf(await rotation([]))
   expect(await decideRotation([made], at(start - 30_000))).toBeUndefined()
   expect(maySign(made, start - 30_000, rules)).toBe(true)

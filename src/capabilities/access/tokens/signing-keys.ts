@@ -21,7 +21,9 @@ export type SigningKeys = {
   current(): Promise<{ kid: string; private_key: CryptoKey }>
   /** Returns the public key of a `kid`; undefined for an unknown or retired one. */
   find(kid: string): Promise<CryptoKey | undefined>
-  /** Returns the public keys, including those that will sign soon and those that signed recently. */
+  /**
+   * Returns the public keys, including those that will sign soon and those that signed recently.
+   */
   jwks(): Promise<{ keys: JWK[] }>
 }
 
@@ -110,7 +112,9 @@ class StoredSigningKeys implements SigningKeys {
     await this.#read()
   }
 
-  /** Returns keys read within `refresh_ms`, or the last known ones during an outage of the store. */
+  /**
+   * Returns keys read within `refresh_ms`, or the last known ones during an outage of the store.
+   */
   async #fresh(): Promise<Ring> {
     const { clock, refresh_ms = 60_000 } = this.#options
     const ring = this.#ring

@@ -86,9 +86,9 @@ export async function insertRefreshToken(
 const expiredDroppedMax = 20
 
 /**
- * Marks a token as used and inserts its successor, with the expiry of the first token. Undefined when
- * the token is unknown, expired, revoked or already used; then every token of its family is revoked,
- * because a second use may be by a thief (RFC 9700, 4.14.2).
+ * Marks a token as used and inserts its successor, with the expiry of the first token. Undefined
+ * when the token is unknown, expired, revoked or already used; then every token of its family is
+ * revoked, because a second use may be by a thief (RFC 9700, 4.14.2).
  */
 export function exchangeRefreshToken(
   db: Db,

@@ -86,7 +86,9 @@ class ArchiveRun {
     return this.#finish(plan)
   }
 
-  /** Makes the plan, and waits so that rows on their way into the store arrive before it is used. */
+  /**
+   * Makes the plan, and waits so that rows on their way into the store arrive before it is used.
+   */
   async #plan(): Promise<Plan> {
     const { store, settings } = this.#deps
     const { signal, progress } = this.#context

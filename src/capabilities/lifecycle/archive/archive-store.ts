@@ -39,8 +39,9 @@ export type ArchiveStore = {
   now_ms(): Promise<number>
   columnsOf(kind: RecordKind): Promise<ArchivedColumn[]>
   /**
-   * Reads rows in the order of the kind's position, each record once in its latest version, with its
-   * hash. Only a piece without rows is the end; a piece may have fewer than `rows_max` rows before.
+   * Reads rows in the order of the kind's position, each record once in its latest version, with
+   * its hash. Only a piece without rows is the end; a piece may have fewer than `rows_max` rows
+   * before.
    */
   readPiece(rows: ArchivedRows, piece: Piece): Promise<Buffer>
   /** Returns the days of a window with rows, in order; ignores the filter. */
@@ -182,7 +183,9 @@ function latestTime(kind: ArchivedKind, identity: string): string {
       )`
 }
 
-/** Returns conditions for rows after a position; the one on the first column alone uses the index. */
+/**
+ * Returns conditions for rows after a position; the one on the first column alone uses the index.
+ */
 function behind(position: readonly PositionColumn[]): string[] {
   const columns = position.map(({ column }) => quoted(column))
   const values = position.map(placeholder)

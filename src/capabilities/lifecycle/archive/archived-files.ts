@@ -36,7 +36,9 @@ export class ArchivedFiles {
     }
   }
 
-  /** Reads a file and verifies it. Rejects with JobRefused when it differs from the archived one. */
+  /**
+   * Reads a file and verifies it. Rejects with JobRefused when it differs from the archived one.
+   */
   async readVerified(file: ArchivedFile): Promise<Buffer> {
     const bytes = await this.#read(file)
     try {

@@ -88,7 +88,9 @@ export type ArchiveDeps = {
 
 /** Limits of archive runs. */
 export type ArchiveSettings = {
-  /** Wait for rows that were on their way when a run began. It skips rows stored after its start. */
+  /**
+   * Wait for rows that were on their way when a run began. It skips rows stored after its start.
+   */
   settle_ms: number
   /** Most rows of one file. */
   file_rows_max: number

@@ -121,7 +121,9 @@ export function rowHash(columns: readonly ArchivedColumn[]): string {
   return `cityHash64(${parts.join(', ')})`
 }
 
-/** Quotes the name of a column for SQL. Throws TypeError for a name that none of our columns has. */
+/**
+ * Quotes the name of a column for SQL. Throws TypeError for a name that none of our columns has.
+ */
 export function quoted(name: string): string {
   if (/^[a-z][a-z0-9_]*$/.test(name)) return `\`${name}\``
   throw new TypeError(`got the column ${JSON.stringify(name.slice(0, 80))}, expected a plain name`)

@@ -9,7 +9,7 @@ import { type BodyWriter, bodyWriter, stall, type Wire } from './wire.ts'
 
 type About = { dialect: Dialect; seed: number; created_s: number }
 
-/** Answers one request as a step says. */
+/** Answers one request by a step of the script. */
 export async function playStep(
   wire: Wire,
   request: CompletionRequest,
@@ -37,7 +37,7 @@ export async function playStep(
   })
 }
 
-/** Answers with an error in the provider's form, or with the body that the script gives. */
+/** Answers with an error in the provider's form, or with the script's own body. */
 export async function sendError(wire: Wire, error: ErrorReply, about: About): Promise<void> {
   const { dialect, seed } = about
   const value = error.body === undefined ? dialect.error(error) : error.body
@@ -119,7 +119,7 @@ async function sendStream(
   if (await playEvents(wire, writer, events, step)) await writer.end()
 }
 
-/** Writes the events in their pace; false when the answer ended before they did. */
+/** Writes the events with their delays; false when the answer ended before the last one. */
 async function playEvents(
   wire: Wire,
   writer: BodyWriter,
@@ -148,7 +148,9 @@ async function stopsAfter(sent: number, wire: Wire, stream: Step['stream']): Pro
 
 type Style = Pick<StreamShape, 'crlf' | 'no_space_after_data' | 'multi_line_data'>
 
-/** The bytes of one server-sent event (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/**
+ * Encodes one server-sent event (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+ */
 function encodedEvent({ event, data }: StreamEvent, style: Style): Buffer {
   const newline = style.crlf ? '\r\n' : '\n'
   const space = style.no_space_after_data ? '' : ' '
@@ -158,7 +160,7 @@ function encodedEvent({ event, data }: StreamEvent, style: Style): Buffer {
   return Buffer.from(named.join(newline) + newline + newline)
 }
 
-/** A comment, as servers send them to keep a connection open. */
+/** Encodes a comment, which servers send to keep a connection open. */
 function encodedComment(text: string, style: Style): Buffer {
   const newline = style.crlf ? '\r\n' : '\n'
   return Buffer.from(`: ${text}${newline}${newline}`)

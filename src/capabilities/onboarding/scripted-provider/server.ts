@@ -10,16 +10,16 @@ import { bodyOf, completionOf, headerPairs, routeOf, ScriptPlay } from './take-r
 import { openWire } from './wire.ts'
 
 export type ScriptedProviderOptions = {
-  /** Loopback when left out. */
+  /** Address to listen on. Default: loopback. */
   host?: string
-  /** 0 takes a free one. */
+  /** Port to listen on; 0 picks a free one. */
   port?: number
   script?: ScriptInput
-  /** Opens `GET /_seen` and `POST /_script`, for a server in another process. */
+  /** Serves `GET /_seen` and `POST /_script`, for a server in another process. */
   control?: boolean
-  /** Requests that `seen()` still knows; older ones are only counted. */
+  /** Most requests that `seen()` returns; older ones are only counted. */
   seen_requests_max?: number
-  /** Of each request's body so much is kept; the rest is only counted. */
+  /** Most bytes kept of a request's body; further ones are only counted. */
   body_kept_bytes_max?: number
   clock?: Clock
 }
@@ -27,19 +27,19 @@ export type ScriptedProviderOptions = {
 export type ScriptedProvider = {
   /** The origin, without a slash at the end. */
   url: string
-  /** What an `openai` client, or the proxy, takes as base URL. */
+  /** Base URLs for an `openai` client or the proxy. */
   base_urls: Record<ProviderName, string>
   seen(): Seen
-  /** Plays another script from the next request on. Throws `invalid_request`. */
+  /** Switches to another script from the next request on. Throws `invalid_request`. */
   script(next: ScriptInput): void
-  /** Closes all connections, open answers too. */
+  /** Closes all connections, including those of open answers. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a provider on loopback that answers chat completions by a script, in the forms of OpenAI
- * and of the OpenAI-compatible endpoints of Anthropic and Gemini. Throws `invalid_request` for a
- * wrong script.
+ * Starts a provider that answers chat completions by a script, in the forms of OpenAI and of the
+ * OpenAI-compatible endpoints of Anthropic and Gemini. Throws `invalid_request` for an invalid
+ * script.
  */
 export async function startScriptedProvider(
   options: ScriptedProviderOptions = {},
@@ -115,15 +115,15 @@ async function answer(
     seed: repeatable ? 1 : request.number,
     created_s: repeatable ? repeatable_created_s : Math.floor(clock.now_ms() / 1000),
   }
-  const understood = completionOf(incoming, route, whole, play)
-  if ('status' in understood) return sendError(wire, understood, about)
-  return playStep(wire, understood, play.next(understood), about)
+  const completion = completionOf(incoming, route, whole, play)
+  if ('status' in completion) return sendError(wire, completion, about)
+  return playStep(wire, completion, play.next(completion), about)
 }
 
 /** 2026-01-01T00:00:00Z */
 const repeatable_created_s = 1_767_225_600
 
-/** Whether a path is one of the server's own, not a provider's. */
+/** Whether a path belongs to the server's own control routes. */
 function isControlPath(path: string | undefined): boolean {
   return path === '/_seen' || path === '/_script'
 }
@@ -131,8 +131,8 @@ function isControlPath(path: string | undefined): boolean {
 type Controlled = { seen(): Seen; script(next: unknown): void }
 
 /**
- * `GET /_seen` answers what `seen()` does, bodies in base64; `POST /_script` takes a script and
- * answers 204, or 400 with what is wrong in it.
+ * Serves the control routes: `GET /_seen` answers the result of `seen()` with bodies in base64;
+ * `POST /_script` takes a script and answers 204, or 400 with its fault.
  */
 async function playControl(
   incoming: IncomingMessage,

@@ -7,7 +7,7 @@ import { envelopeOf } from './whole-answer.ts'
 /** One server-sent event; `data` is a JSON value, or the text `[DONE]`. */
 export type StreamEvent = { event?: string; data: unknown }
 
-/** The events of a streamed answer, in order, up to `[DONE]` or the scripted error. */
+/** Yields the events of a streamed answer, in order, up to `[DONE]` or the scripted error. */
 export function* streamEvents(
   request: Pick<CompletionRequest, 'endpoint' | 'usage_asked'>,
   answer: Answer,
@@ -82,7 +82,9 @@ function usageSoFar<U extends { completion_tokens: number; reasoning_tokens: num
   }
 }
 
-/** The choices' deltas: in turn, as providers mix them, or one choice after the other. */
+/**
+ * Orders the choices' deltas: interleaved, as providers send them, or one choice after the other.
+ */
 function deltasInOrder(
   request: Pick<CompletionRequest, 'endpoint'>,
   answer: Answer,
@@ -113,12 +115,12 @@ function errorEvent(
   return form === 'event' ? { event: 'error', data: { error } } : { data: { error } }
 }
 
-/** What one chunk says about one choice, beside its index. */
+/** One chunk's fields of one choice, without its index. */
 type Delta = Record<string, unknown> & { finish_reason: string | null }
 
 type How = { dialect: Dialect; shape: StreamShape; endpoint: Endpoint; seed: number }
 
-/** Cuts one choice into the deltas of a stream, the last of which has the finish reason. */
+/** Splits a choice into the deltas of a stream; the last one has the finish reason. */
 function choiceDeltas(choice: AnswerChoice, how: How): Delta[] {
   if (how.endpoint === 'completions') return textDeltas(choice, how)
   const { dialect } = how
@@ -148,10 +150,10 @@ function wrapped(delta: unknown, dialect: Dialect, finish_reason: string | null)
   return { delta, ...dialect.choice, finish_reason }
 }
 
-/** Legacy completions stream `text`; the last piece has the finish reason. */
+/** Splits a legacy completion into deltas of `text`; the last one has the finish reason. */
 function textDeltas(choice: AnswerChoice, how: How): Delta[] {
-  const found = pieces(choice.content ?? '', how.shape)
-  const texts = found.length > 0 ? found : ['']
+  const parts = pieces(choice.content ?? '', how.shape)
+  const texts = parts.length > 0 ? parts : ['']
   return texts.map((text, index) => ({
     text,
     ...how.dialect.choice,
@@ -195,7 +197,7 @@ function toolCallDeltas(call: AnswerToolCall, index: number, how: How): Record<s
   return deltas.map((delta) => ({ tool_calls: [delta] }))
 }
 
-/** Cuts a text into pieces of about the same length, between characters, never inside one. */
+/** Splits a text into pieces of similar length, never inside a character. */
 function pieces(text: string, shape: StreamShape): string[] {
   const characters = Array.from(text)
   const all = characters.length

@@ -3,23 +3,23 @@ import { createGzip, constants as zlib } from 'node:zlib'
 import { type Clock, sleep } from '../../../kernel/time.ts'
 import type { SeenLog, SeenRequest } from './seen.ts'
 
-/** One request's way back: writes the answer and notes what became of it. */
+/** The connection of one request: writes the answer and records its outcome. */
 export type Wire = {
   /** Aborts when the client leaves, the server stops or the answer ends. */
   signal: AbortSignal
   head(status: number, headers: Record<string, string>): void
-  /** Hands bytes to the socket; resolves when they left this process, or nobody is there. */
+  /** Writes bytes to the socket; resolves when they have left the process or the client is gone. */
   write(bytes: Buffer): Promise<void>
   end(): void
-  /** Closes the connection without an end, after what was written has left. */
+  /** Closes the connection without ending the answer, after sending the written bytes. */
   cut(): void
-  /** Instead of an HTTP answer. */
+  /** Writes text that is not HTTP instead of an answer. */
   writeNoHttp(text: string): void
 }
 
 type About = { response: ServerResponse; request: SeenRequest; log: SeenLog; clock: Clock }
 
-/** Makes the way back of one request. */
+/** Opens the wire of one request. */
 export function openWire(about: About): Wire {
   const { response, request, log, clock } = about
   const gone = new AbortController()
@@ -66,7 +66,7 @@ function written(response: ServerResponse, bytes: Buffer, signal: AbortSignal): 
   })
 }
 
-/** How a body's bytes go out. Limits count bytes on the wire; the first one reached holds. */
+/** How a body's bytes are sent. Limits count bytes on the wire; the first one reached applies. */
 type BodyShape = {
   gzip: boolean
   split_at_every_byte: boolean
@@ -74,17 +74,17 @@ type BodyShape = {
   stall_after_bytes: number | undefined
 }
 
-/** A stalled answer is given up after so long, so that nothing waits for ever. */
+/** Longest stall of an answer, so that nothing waits for ever. */
 const stall_ms_max = 600_000
 
 /** Writes the body of one answer. */
 export type BodyWriter = {
-  /** False when nothing more may follow: the client left, or a limit was reached. */
+  /** False when nothing may follow, because the client left or a limit was reached. */
   write(bytes: Buffer): Promise<boolean>
   end(): Promise<void>
 }
 
-/** Makes the writer of one answer's body, which has the scripted faults happen in it. */
+/** Creates the writer of one answer's body, with the scripted faults. */
 export function bodyWriter(wire: Wire, shape: BodyShape): BodyWriter {
   const gzip = shape.gzip ? gzipper() : undefined
   const limit = Math.min(shape.cut_after_bytes ?? Infinity, shape.stall_after_bytes ?? Infinity)
@@ -109,23 +109,23 @@ export function bodyWriter(wire: Wire, shape: BodyShape): BodyWriter {
   }
 }
 
-/** Leaves the connection open with nothing on it, until the client leaves or the bound is over. */
+/** Keeps the connection open without sending, until the client leaves or `stall_ms_max` is over. */
 export async function stall(wire: Wire): Promise<void> {
   await sleep(stall_ms_max, wire.signal)
   wire.cut()
 }
 
-/** Compresses piece by piece; each call answers what the piece, flushed, came to. */
+/** Compresses piece by piece; each call returns the flushed bytes of its piece. */
 function gzipper(): (bytes: Buffer, last: boolean) => Promise<Buffer> {
   const stream = createGzip()
   const parts: Buffer[] = []
   stream.on('data', (part: Buffer) => parts.push(part))
-  const taken = () => Buffer.concat(parts.splice(0))
+  const takeParts = () => Buffer.concat(parts.splice(0))
   return (bytes, last) =>
     new Promise((resolve) => {
       stream.write(bytes)
-      if (!last) return stream.flush(zlib.Z_SYNC_FLUSH, () => resolve(taken()))
-      stream.once('end', () => resolve(taken()))
+      if (!last) return stream.flush(zlib.Z_SYNC_FLUSH, () => resolve(takeParts()))
+      stream.once('end', () => resolve(takeParts()))
       stream.end()
     })
 }

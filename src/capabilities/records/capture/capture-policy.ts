@@ -16,20 +16,20 @@ import { compilePattern, defaultRules, InvalidMask } from './compile-policy.ts'
 import { contentCaptures, type Mask } from './contract.ts'
 import { findPolicy, putPolicy, replacePolicy, type StoredPolicy } from './store.ts'
 
-/** What the routes need; `policies` are those of an edge in the same process, if there is one. */
+/** Dependencies of the routes; `policies` is the cache of an edge in the same process, if any. */
 export type CaptureDeps = {
   db: Kysely<CaptureTables>
   clock: Clock
   policies?: Pick<CapturePolicies, 'forget'> | undefined
 }
 
-/** GET /api/v2/observability/capture-policy; its ETag is what a change names in If-Match. */
+/** GET /api/v2/observability/capture-policy: the policy; changes may send its ETag in If-Match. */
 export function getCapturePolicy({ db }: CaptureDeps): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v2/observability/capture-policy',
     id: 'getCapturePolicy',
-    summary: 'What a project lets be recorded',
+    summary: 'Capture policy of a project',
     etag: true,
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: null },
@@ -43,15 +43,15 @@ export function getCapturePolicy({ db }: CaptureDeps): Route {
 }
 
 /**
- * PUT /api/v2/observability/capture-policy: replaces the whole policy. With If-Match it does so only
- * if the policy is still the one that was read (412 when not). Edges follow within half a minute.
+ * PUT /api/v2/observability/capture-policy: replaces the whole policy. With If-Match it answers 412
+ * when the policy has changed since it was read. Edges apply the change within 30 s.
  */
 export function putCapturePolicy({ db, clock, policies }: CaptureDeps): Route {
   return defineRoute({
     method: 'PUT',
     url: '/api/v2/observability/capture-policy',
     id: 'putCapturePolicy',
-    summary: 'Set what a project lets be recorded',
+    summary: 'Set the capture policy of a project',
     etag: true,
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
@@ -76,12 +76,12 @@ export function putCapturePolicy({ db, clock, policies }: CaptureDeps): Route {
 
 const noPolicy = { ...defaultRules, version: 0, updated_at: null, updated_by: null }
 
-type Shown = Omit<StoredPolicy, 'masks' | 'updated_at'> & {
+type ShownPolicy = Omit<StoredPolicy, 'masks' | 'updated_at'> & {
   masks: readonly Mask[]
   updated_at: string | null
 }
 
-function answerOf(policy: Shown) {
+function answerOf(policy: ShownPolicy) {
   const { masks, project_id, content, sample_rate, version, updated_at, updated_by } = policy
   const shown = masks.map(({ name, pattern, keys, replacement }) => ({
     name,
@@ -114,24 +114,26 @@ const maskBody = z
       .regex(/^[A-Za-z0-9_.-]{1,64}$/, {
         error: expected('1 to 64 of the characters A-Z, a-z, 0-9, _ . -'),
       })
-      .describe('What the mask is called; it stands in the replacement.'),
+      .describe('Name of the mask, used in the default replacement.'),
     pattern: storable
       .max(pattern_chars_max, {
         error: ({ input }) =>
           `got ${String(input).length} characters, expected at most ${pattern_chars_max}`,
       })
       .optional()
-      .describe('RE2 syntax. What it matches in any text is replaced.'),
+      .describe('Pattern in RE2 syntax; its matches in any text are replaced.'),
     keys: z
       .array(storable.min(1).max(key_chars_max))
       .min(1)
       .max(keys_max)
       .optional()
-      .describe('Keys in JSON, attributes and metadata whose values are replaced, in any case.'),
+      .describe(
+        'Keys in JSON, attributes and metadata whose values are replaced; case-insensitive.',
+      ),
     replacement: storable
       .max(replacement_chars_max)
       .optional()
-      .describe('Stands for what was masked; `[masked:<name>]` when left out.'),
+      .describe('Text in place of masked content. Default: `[masked:<name>]`.'),
   })
   .meta({ id: 'CaptureMaskRequest' })
   .transform((mask, context): Mask => {
@@ -143,21 +145,21 @@ const maskBody = z
     return z.NEVER
   })
 
-/** What PUT takes: the whole policy. What is left out is the default. */
+/** Body of PUT: the whole policy. Fields left out have their defaults. */
 export const policyBody = record('CapturePolicyRequest', {
   content: z
     .enum(contentCaptures, { error: expected(contentCaptures.join(', ')) })
     .meta({ id: 'CapturedContent' })
     .default('full')
     .describe(
-      'full: all; metadata_only: calls without what was said; off: nothing is recorded at all.',
+      '`full`: record everything; `metadata_only`: record calls without content; `off`: record nothing.',
     ),
   sample_rate: z
     .number({ error: expected('a number from 0 to 1') })
     .min(0, { error: expected('a number from 0 to 1') })
     .max(1, { error: expected('a number from 0 to 1') })
     .default(1)
-    .describe('The share of traces that is kept; traces with errors are sampled like the others.'),
+    .describe('Share of traces that is kept, 0–1; traces with errors are sampled like others.'),
   masks: z
     .array(maskBody)
     .max(masks_max, {
@@ -177,7 +179,7 @@ export const policyBody = record('CapturePolicyRequest', {
     }),
 })
 
-/** What GET and PUT answer. */
+/** Reply of GET and PUT. */
 const policySchema = record('CapturePolicy', {
   project_id: z.uuid(),
   content: z.enum(contentCaptures),
@@ -190,7 +192,7 @@ const policySchema = record('CapturePolicy', {
       replacement: z.string(),
     }),
   ),
-  version: z.int().describe('0 while the default holds, one more with each change.'),
+  version: z.int().describe('Version, incremented with each change; 0 for the default policy.'),
   updated_at: z.iso.datetime().nullable(),
   updated_by: z.uuid().nullable(),
 })

@@ -11,10 +11,10 @@ import { isContentAttribute } from './content-attributes.ts'
 import type { CapturePolicy, Masker } from './contract.ts'
 import { maskText } from './mask-text.ts'
 
-/** Records, the places of those that are not as they came, and how many are left out whole. */
+/** Censored records, the indices of changed ones, and the number of dropped ones. */
 export type Censored<T> = { records: T[]; changed: Set<number>; left_out: number }
 
-/** Takes out of the records of each kind what a policy does not keep. */
+/** Removes content that a policy does not keep, by kind of record. */
 export type Censor = {
   traces(records: TraceDraft[]): Censored<TraceDraft>
   observations(records: ObservationDraft[]): Censored<ObservationDraft>
@@ -24,12 +24,12 @@ export type Censor = {
 }
 
 /**
- * The censor of a policy; undefined when all that it samples is kept as it is.
+ * Returns the censor of a policy; undefined when it keeps sampled records unchanged.
  *
- * `metadata_only` keeps what was measured and who was called, and no text that was said or may quote
- * it: inputs and outputs, arguments and results of tools, bodies of events, attributes that hold
- * content (`isContentAttribute`), messages and stack traces of errors, and baggage. Kinds of errors
- * stay, as do names, ids and the metadata that clients label their records with.
+ * `metadata_only` keeps measurements, names, ids, types of errors and the metadata that clients
+ * add. It leaves out content and texts that may quote it: inputs and outputs, arguments and results
+ * of tools, bodies of events, attributes with content (`isContentAttribute`), messages and stack
+ * traces of errors, and baggage.
  */
 export function censorOf({ content, masker }: CapturePolicy): Censor | undefined {
   const drops = content === 'metadata_only'
@@ -168,7 +168,7 @@ function maskLink(link: LinkDraft, masker: Masker): LinkDraft {
   return updated(link, { attributes: maskedPairs(link.attributes, masker) })
 }
 
-/** A correlation is a key with a value: `keys` of masks name its type. */
+/** Masks a correlation as a key with a value: `keys` of masks match its type. */
 function maskCorrelation(correlation: CorrelationDraft, masker: Masker): CorrelationDraft {
   const { correlation_type, correlation_value } = correlation
   const value = masker.replacementOf(correlation_type) ?? maskText(correlation_value, masker)
@@ -208,7 +208,7 @@ function maskedPairs(pairs: TextPairs, masker: Masker): TextPairs {
   return masked ?? pairs
 }
 
-/** UTF-8 that nothing is masked in stays the bytes that it is. */
+/** Masks a text; bytes without masked content are returned unchanged. */
 function maskedText(text: Text, masker: Masker): Text {
   const string = stringOf(text)
   const masked = maskText(string, masker)
@@ -220,7 +220,7 @@ function stringOf(text: Text): string {
   return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8')
 }
 
-/** The record itself when the changes change nothing, else a copy with them. */
+/** Returns a copy with the changes, or the record itself when they change nothing. */
 function updated<T extends object>(record: T, changes: Partial<T>): T {
   for (const field in changes) {
     if (!isSame(changes[field], record[field])) return { ...record, ...changes }
@@ -228,7 +228,7 @@ function updated<T extends object>(record: T, changes: Partial<T>): T {
   return record
 }
 
-/** Empty bytes are empty text. */
+/** Whether two values are equal; empty bytes equal empty text. */
 function isSame(left: unknown, right: unknown): boolean {
   return left === right || (left === '' && right instanceof Uint8Array && right.length === 0)
 }

@@ -7,9 +7,9 @@ import { findKey, updateKey } from '../../keys/store.ts'
 import { declaredBy } from '../../service-accounts/declaration.ts'
 
 /**
- * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/revoke: revokes a key for good, at
- * once in this process and within 30 s in others; or, with `at`, at a later time, so that its users
- * can switch to another key. Revoking it again changes nothing.
+ * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/revoke: revokes a key for good,
+ * at once in this process and within 30 s in others; or, with `at`, at a later time, so that its
+ * users can switch to another key. Revoking it again changes nothing.
  */
 export function revokeApiKey({ db, clock, keys, roles }: Access): Route {
   return defineRoute({

@@ -13,7 +13,9 @@ export type ProjectMemberRow = {
   project_role: ProjectRole | null
 }
 
-/** Returns the people who can see a project: its members, and the organization's owners and admins. */
+/**
+ * Returns the people who can see a project: its members, and the organization's owners and admins.
+ */
 export async function listProjectMembers(
   db: Db,
   { project_id, after, limit, count_max }: IdPage & { project_id: string },

@@ -25,8 +25,8 @@ const traces_max = 10_000
 const known_max = 100_000
 
 /**
- * Reads the erased users of a project. Only their digests are stored, so `isErased` hashes the user's
- * id with the project's key.
+ * Reads the erased users of a project. Only their digests are stored, so `isErased` hashes the
+ * user's id with the project's key.
  */
 export async function readErasedUsers(
   db: Kysely<RetentionTables>,
@@ -132,8 +132,8 @@ export class LeftOut {
   }
 
   /**
-   * Reads all files of the archive that have users, also files that are not restored: rows without a
-   * user are found by their trace, which may span several days.
+   * Reads all files of the archive that have users, also files that are not restored: rows without
+   * a user are found by their trace, which may span several days.
    */
   static async of(options: LeftOutOptions, files: readonly ArchivedFile[]): Promise<LeftOut> {
     const { project_id, readErased, archive, signal } = options

@@ -33,10 +33,10 @@ export type RestoreJobDeps = {
 }
 
 /**
- * Creates the handler of restore runs. A run verifies each file of an archive before it inserts rows
- * of it into the slice, and compares the slice with the manifest at the end. Rows of erased users
- * are never written. Queries see the slice once it is complete. A file that differs from the archived
- * one fails the run and ends its slice.
+ * Creates the handler of restore runs. A run verifies each file of an archive before it inserts
+ * rows of it into the slice, and compares the slice with the manifest at the end. Rows of erased
+ * users are never written. Queries see the slice once it is complete. A file that differs from the
+ * archived one fails the run and ends its slice.
  */
 export function restoreHandler(deps: RestoreJobDeps): JobHandler {
   return {

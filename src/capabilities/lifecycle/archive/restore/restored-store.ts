@@ -20,8 +20,8 @@ export type RestoredStore = {
   /** Returns the columns of a kind that can be restored. */
   columnsOf(kind: RecordKind): Promise<ArchivedColumn[]>
   /**
-   * Inserts the rows of a file into a slice, without those with the hashes of `left_out`. Idempotent,
-   * because rows replace themselves.
+   * Inserts the rows of a file into a slice, without those with the hashes of `left_out`.
+   * Idempotent, because rows replace themselves.
    */
   insertFile(file: FileToInsert): Promise<void>
   /** Sums up the rows of a kind and window in a slice. */
@@ -170,8 +170,8 @@ function rendered(template: string, columnar: Columnar, cluster: string | undefi
 
 /**
  * Returns the columns of an archive with their types in the tables of slices. Columns added since
- * take their defaults. Throws JobRefused, with the name, for a column that is unknown or has another
- * type, and for a missing column that identifies rows.
+ * take their defaults. Throws JobRefused, with the name, for a column that is unknown or has
+ * another type, and for a missing column that identifies rows.
  */
 export function columnsToRestore(
   kind: ArchivedKind,

@@ -69,8 +69,8 @@ const erasureBody = record('EraseUserRequest', {
 })
 
 /**
- * POST /api/v2/observability/erasures: queues the deletion of a user's data. While an erasure of the
- * user is under way, the answer is that erasure. Refuses users under a legal hold (409).
+ * POST /api/v2/observability/erasures: queues the deletion of a user's data. While an erasure of
+ * the user is under way, the answer is that erasure. Refuses users under a legal hold (409).
  */
 export function postErasure(deps: RetentionDeps): Route {
   return defineRoute({

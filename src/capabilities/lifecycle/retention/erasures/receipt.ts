@@ -90,8 +90,8 @@ export function readReceipt(stored: Record<string, unknown> | null): Receipt | n
 }
 
 /**
- * Returns the digest that a receipt has in place of a user's id: HMAC-SHA-256 with the project's own
- * key. With the key, it shows whether a known id was erased; the id can't be read from it.
+ * Returns the digest that a receipt has in place of a user's id: HMAC-SHA-256 with the project's
+ * own key. With the key, it shows whether a known id was erased; the id can't be read from it.
  */
 export function userDigest(key: Buffer, user_id: string): Buffer {
   return createHmac('sha256', key).update(user_id).digest()

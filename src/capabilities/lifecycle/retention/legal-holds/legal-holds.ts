@@ -119,9 +119,10 @@ export function listLegalHolds({ db }: RetentionDeps): Route {
 }
 
 /**
- * POST /api/v2/observability/legal-holds: places a hold, so that no run deletes the item. A run under
- * way respects the hold from its next day on. When the same hold exists, the answer is that hold,
- * with 200. Holds that a resource declares do not count, because they may end with the resource.
+ * POST /api/v2/observability/legal-holds: places a hold, so that no run deletes the item. A run
+ * under way respects the hold from its next day on. When the same hold exists, the answer is that
+ * hold, with 200. Holds that a resource declares do not count, because they may end with the
+ * resource.
  */
 export function postLegalHold({ db, clock }: RetentionDeps): Route {
   return defineRoute({
@@ -155,8 +156,8 @@ export function postLegalHold({ db, clock }: RetentionDeps): Route {
 }
 
 /**
- * DELETE /api/v2/observability/legal-holds/{hold_id}: releases a hold, so that the next run may delete
- * the item. The record is kept. Holds that a resource declares are refused.
+ * DELETE /api/v2/observability/legal-holds/{hold_id}: releases a hold, so that the next run may
+ * delete the item. The record is kept. Holds that a resource declares are refused.
  */
 export function deleteLegalHold({ db, clock }: RetentionDeps): Route {
   return defineRoute({

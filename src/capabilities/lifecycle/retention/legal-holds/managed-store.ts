@@ -27,9 +27,9 @@ export function managedHolds(
 }
 
 /**
- * Makes the holds of a resource match its declaration: places new holds and releases removed ones. A
- * hold on another item is released and placed as a new one, so that each record shows what was held
- * when. Throws `too_many_holds`. Call it in a transaction that has locked the project.
+ * Makes the holds of a resource match its declaration: places new holds and releases removed ones.
+ * A hold on another item is released and placed as a new one, so that each record shows what was
+ * held when. Throws `too_many_holds`. Call it in a transaction that has locked the project.
  */
 export async function declareHolds(
   db: RetentionDb,

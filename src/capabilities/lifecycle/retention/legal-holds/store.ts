@@ -16,7 +16,8 @@ export type NewHold = Pick<
 
 /**
  * Places a hold, or returns the existing one of the same kind and value; undefined when the project
- * has the maximum number of holds. Holds of resources are not returned, as they may end at any time.
+ * has the maximum number of holds. Holds of resources are not returned, as they may end at any
+ * time.
  */
 export async function placeHold(
   db: RetentionDb,

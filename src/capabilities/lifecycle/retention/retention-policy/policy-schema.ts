@@ -96,8 +96,8 @@ const declaration = {
 }
 
 /**
- * Body of PUT: the whole policy. Days default to null, those of events to those of observations, and
- * those of an environment to `days`.
+ * Body of PUT: the whole policy. Days default to null, those of events to those of observations,
+ * and those of an environment to `days`.
  */
 export const retentionBody = z
   .strictObject({

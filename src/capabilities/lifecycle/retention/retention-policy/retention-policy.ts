@@ -40,7 +40,9 @@ const also = {
   reply: runSchema,
 } as const
 
-/** GET /api/v2/observability/retention-policy: the policy; changes may send its ETag in If-Match. */
+/**
+ * GET /api/v2/observability/retention-policy: the policy; changes may send its ETag in If-Match.
+ */
 export function getRetentionPolicy(deps: RetentionDeps): Route {
   return defineRoute({
     method: 'GET',
@@ -65,8 +67,8 @@ export function getRetentionPolicy(deps: RetentionDeps): Route {
 
 /**
  * PUT /api/v2/observability/retention-policy: replaces the whole policy, which the next daily run
- * applies. With If-Match it answers 412 when the policy has changed since it was read. A policy that
- * a resource declares can be changed only for that resource, by the operator.
+ * applies. With If-Match it answers 412 when the policy has changed since it was read. A policy
+ * that a resource declares can be changed only for that resource, by the operator.
  */
 export function putRetentionPolicy(deps: RetentionDeps): Route {
   return defineRoute({

@@ -34,8 +34,8 @@ export const defaultRetention: RetentionPolicy = {
 export const day_ms = 86_400_000
 
 /**
- * Returns the days of an environment: its own, or else the default's, shortened to the environment's
- * own bounds.
+ * Returns the days of an environment: its own, or else the default's, shortened to the
+ * environment's own bounds.
  */
 export function daysIn(rules: RetentionRules, environment: string): RetentionDays {
   const own = rules.environments.find((one) => one.environment === environment)?.days

@@ -61,7 +61,9 @@ type StateRow = {
   held_count: number
 }
 
-/** Returns SQL for the amount that a run deleted: by its result or, for a failed run, its buckets. */
+/**
+ * Returns SQL for the amount that a run deleted: by its result or, for a failed run, its buckets.
+ */
 function deleted(what: 'rows' | 'bytes', column: 'row_count' | 'bytes') {
   return sql<number>`coalesce(
     (result->>${sql.lit(`deleted_${what}`)})::bigint,

@@ -67,8 +67,8 @@ export type NewRetention = RetentionPolicy & {
 }
 
 /**
- * Writes a policy and the holds that are declared with it; undefined when the version differs. Throws
- * `managed_by_kubernetes`, `too_many_holds`.
+ * Writes a policy and the holds that are declared with it; undefined when the version differs.
+ * Throws `managed_by_kubernetes`, `too_many_holds`.
  */
 export function writeRetention(
   db: RetentionDb,

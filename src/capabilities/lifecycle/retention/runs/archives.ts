@@ -31,7 +31,9 @@ export async function readArchives(db: RetentionDb, project_id: string): Promise
   return { active, succeeded }
 }
 
-/** Returns the state of a day (counted from 1970 in UTC), by the newest archive of the whole day. */
+/**
+ * Returns the state of a day (counted from 1970 in UTC), by the newest archive of the whole day.
+ */
 export function archiveOf({ active, succeeded }: Archives, day: number): ArchiveState {
   const [from_ms, to_ms] = [day * day_ms, (day + 1) * day_ms]
   if (active.some((job) => overlaps(job, from_ms, to_ms))) return { state: 'running' }
@@ -70,8 +72,8 @@ function covers(job: Job, from_ms: number, to_ms: number): boolean {
 const requests_max = 31
 
 /**
- * The days that a run found without an archive. The run requests archives at its end, so that none of
- * them begins while it still deletes.
+ * The days that a run found without an archive. The run requests archives at its end, so that none
+ * of them begins while it still deletes.
  */
 export class MissingArchives {
   readonly #days = new Set<number>()

@@ -5,8 +5,8 @@ import { runSchema, shownRun } from './run-schema.ts'
 import { findRun, runParams } from './runs.ts'
 
 /**
- * POST /api/v2/observability/retention/runs/{job_id}/cancel: ends a run or a dry run as `failed`. Its
- * worker stops before its next statement; deleted rows stay deleted. A run that has ended is
+ * POST /api/v2/observability/retention/runs/{job_id}/cancel: ends a run or a dry run as `failed`.
+ * Its worker stops before its next statement; deleted rows stay deleted. A run that has ended is
  * returned unchanged.
  */
 export function cancelRetentionRun({ db }: RetentionDeps): Route {

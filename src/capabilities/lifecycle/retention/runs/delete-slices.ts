@@ -100,7 +100,9 @@ export function takeOut(
   return action === 'mask' ? target.maskContent(slice, signal) : target.deleteRows(slice, signal)
 }
 
-/** Returns the rows of a bucket that was begun; undefined for kinds that only the first store has. */
+/**
+ * Returns the rows of a bucket that was begun; undefined for kinds that only the first store has.
+ */
 export function redoneSlice(
   bucket: Pick<RunBucket, 'day' | 'kind' | 'environment' | 'action'> & { project_id: string },
   { archives, archive_before_delete }: { archives: Archives; archive_before_delete: boolean },

@@ -78,8 +78,8 @@ export function censusesFor(
 }
 
 /**
- * Masking deletes correlations that are baggage. Both actions use the same environment of a trace, so
- * that none of its rows is due for both.
+ * Masking deletes correlations that are baggage. Both actions use the same environment of a trace,
+ * so that none of its rows is due for both.
  */
 const baggageFields = ['events', 'content'] as const
 

@@ -39,7 +39,9 @@ export type RetentionJobOptions = {
   metrics: Metrics
 }
 
-/** Creates the handler of runs, which apply a project's policy, each phase from the oldest day on. */
+/**
+ * Creates the handler of runs, which apply a project's policy, each phase from the oldest day on.
+ */
 export function retentionHandler(options: RetentionJobOptions): JobHandler {
   const { metrics } = options
   const rows = metrics.counter({
@@ -140,7 +142,9 @@ class RetentionRun {
     }
   }
 
-  /** Runs a step with the current policy, holds and archives; true when it deleted or masked rows. */
+  /**
+   * Runs a step with the current policy, holds and archives; true when it deleted or masked rows.
+   */
   async #step(step: RetentionStep): Promise<boolean> {
     const { db, store } = this.#options
     const { project_id, now_ms } = this.#about

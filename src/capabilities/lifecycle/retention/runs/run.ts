@@ -15,8 +15,8 @@ const wait_ms_max = 10_000
 export const waitParameter = flagParameter('`true`: answer when the run has ended, or after 10 s.')
 
 /**
- * POST /api/v2/observability/retention/run: queues a run that applies the policy now, like the daily
- * run. With `dry_run=true` the run only counts the rows that would be deleted.
+ * POST /api/v2/observability/retention/run: queues a run that applies the policy now, like the
+ * daily run. With `dry_run=true` the run only counts the rows that would be deleted.
  */
 export function runRetention(deps: RetentionDeps): Route {
   return defineRoute({

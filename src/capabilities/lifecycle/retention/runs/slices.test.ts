@@ -7,7 +7,9 @@ const day = 20_000
 const slice = { project_id: 'p', kind: 'observations', ...windowOf(day) } as const
 const hold = [{ kind: 'user', value: 'ada' }] as const
 
-/** A store of held rows, each of a trace of its own; it tells one trace more than a statement names. */
+/**
+ * A store of held rows, each of a trace of its own; it tells one trace more than a statement names.
+ */
 function storeOf(times: readonly bigint[]) {
   const ids = times.map((time, at) => ({ time, id: `trace ${at}` }))
   return {

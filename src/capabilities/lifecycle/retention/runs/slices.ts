@@ -9,7 +9,9 @@ export function windowOf(day: number): { from: bigint; to: bigint } {
   return { from, to: from + day_ns }
 }
 
-/** Parts of a slice with their held traces, and parts with more held traces than fit a statement. */
+/**
+ * Parts of a slice with their held traces, and parts with more held traces than fit a statement.
+ */
 export type HeldSlices = { slices: RetentionSlice[]; kept: OpenSlice[] }
 
 /**

@@ -110,8 +110,8 @@ const every_ms = 60_000
 
 /**
  * Creates the chore that queues a job when the time of a policy's schedule has come. All workers do
- * so; the key of the job names the time, so only one job is created. Of times that were missed while
- * no worker ran, only the last is made up for, unless it is older than the records of runs.
+ * so; the key of the job names the time, so only one job is created. Of times that were missed
+ * while no worker ran, only the last is made up for, unless it is older than the records of runs.
  */
 export function archiveScheduleChore(options: {
   db: RetentionDb

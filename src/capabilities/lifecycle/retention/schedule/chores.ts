@@ -48,8 +48,9 @@ const projects_max = 500
 type Options = { db: RetentionDb; clock: Clock; hour: number }
 
 /**
- * Creates the chore that queues the daily run of each project whose slot has come. All workers do so;
- * the key of the job names the slot, so only one job is created. Several missed slots have one run.
+ * Creates the chore that queues the daily run of each project whose slot has come. All workers do
+ * so; the key of the job names the slot, so only one job is created. Several missed slots have one
+ * run.
  */
 function dailyRunsChore(options: Options): Chore {
   return {
@@ -82,7 +83,9 @@ async function startDailyRun(
   await moveSlot(db, slot, new Date(nextSlot(now_ms, hour)))
 }
 
-/** Returns the time of a slot; for a policy of an earlier version, which has no slot, the last one. */
+/**
+ * Returns the time of a slot; for a policy of an earlier version, which has no slot, the last one.
+ */
 function instantOf({ next_run_at, updated_at }: DueSlot, now_ms: number, hour: number): number {
   if (next_run_at !== null) return Date.parse(next_run_at)
   const last_ms = lastSlot(now_ms, hour)

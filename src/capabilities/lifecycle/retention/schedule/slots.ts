@@ -21,7 +21,9 @@ export function scheduleFault(schedule: string): string | undefined {
   }
 }
 
-/** Returns the first time of a schedule after an instant, in ms since 1970; undefined without one. */
+/**
+ * Returns the first time of a schedule after an instant, in ms since 1970; undefined without one.
+ */
 export function nextTick(schedule: string, after_ms: number): number | undefined {
   return parseSchedule(schedule)?.nextRun(new Date(after_ms))?.getTime()
 }
@@ -49,7 +51,9 @@ function cronOf(schedule: string): Cron {
 
 const hour_ms = 3_600_000
 
-/** Returns the first slot of the daily run after an instant; a slot is an hour of the day, in UTC. */
+/**
+ * Returns the first slot of the daily run after an instant; a slot is an hour of the day, in UTC.
+ */
 export function nextSlot(now_ms: number, hour: number): number {
   return lastSlot(now_ms, hour) + day_ms
 }

@@ -3,9 +3,9 @@ import type { RetentionDb } from '../contract.ts'
 import type { StoredRetention } from '../retention-policy/store.ts'
 
 /**
- * Returns the days (counted from 1970 in UTC, in order) that no verified archive contains as a whole
- * and no archive under way touches. Days that this run has requested are included, because a request
- * is idempotent.
+ * Returns the days (counted from 1970 in UTC, in order) that no verified archive contains as a
+ * whole and no archive under way touches. Days that this run has requested are included, because a
+ * request is idempotent.
  */
 export async function daysToArchive(
   db: RetentionDb,

@@ -8,18 +8,18 @@ import {
   textFrom,
 } from '../../../../kernel/json-values.ts'
 
-/** A JSON object that is being put together of the deltas of a stream. */
+/** A JSON object under assembly from the deltas of a stream. */
 export type Growing = { [key: string]: unknown }
 
-/** Fields a choice's message or a tool call may have, at most; further ones are passed over. */
+/** Most fields of a message or tool call; further ones are ignored. */
 const fields_max = 64
 
-/** Text that arrives in pieces; any other text is whole each time it comes. */
+/** Fields whose text arrives in pieces; any other text is complete each time. */
 const piecewise = new Set(['content', 'reasoning_content', 'reasoning', 'refusal'])
 
 /**
- * Adds the fields of a delta: piecewise text is joined, arrays are appended, `audio` is merged,
- * anything else is kept as it came last. A null never replaces a value.
+ * Merges the fields of a delta: piecewise text is joined, arrays are appended, `audio` is merged,
+ * and of any other field the last value is kept. A null never replaces a value.
  */
 export function mergeDelta(target: Growing, delta: JsonObject): void {
   for (const key in delta) {
@@ -31,7 +31,9 @@ export function mergeDelta(target: Growing, delta: JsonObject): void {
   }
 }
 
-/** Sets a field, unless its name is forbidden, null would hide a value, or there are too many. */
+/**
+ * Sets a field, unless its name is forbidden, null would replace a value, or there are too many.
+ */
 export function setField(target: Growing, key: string, value: unknown): void {
   if (isForbiddenKey(key)) return
   const present = Object.hasOwn(target, key)
@@ -39,7 +41,7 @@ export function setField(target: Growing, key: string, value: unknown): void {
   target[key] = value
 }
 
-/** Appends text to a field (a name of ours) that holds text, parts, or nothing yet. */
+/** Appends text to a field (with a name of ours) that holds text, parts or nothing. */
 function joinText(target: Growing, key: string, text: string): void {
   const known = target[key]
   if (typeof known === 'string') target[key] = known + text
@@ -47,7 +49,7 @@ function joinText(target: Growing, key: string, text: string): void {
   else target[key] = text
 }
 
-/** Some providers mix text and arrays of parts in one field: text before becomes a part. */
+/** Appends items to a field. Some providers mix text and parts: earlier text becomes a part. */
 function appendItems(target: Growing, key: string, items: readonly unknown[]): void {
   const known = Object.hasOwn(target, key) ? target[key] : undefined
   if (Array.isArray(known)) {
@@ -68,7 +70,7 @@ function mergeAudio(target: Growing, value: unknown): void {
   }
 }
 
-/** The object at a key (a name of ours, not from outside), made when there is none. */
+/** Returns the object at a key (a name of ours, not from outside); creates it if it is missing. */
 export function growingAt(target: Growing, key: string): Growing {
   const known = target[key]
   if (typeof known === 'object' && known !== null && !Array.isArray(known)) return known as Growing
@@ -77,31 +79,31 @@ export function growingAt(target: Growing, key: string): Growing {
   return made
 }
 
-/** The tool calls of one choice while its stream is read. */
+/** The tool calls of a choice under assembly. */
 export type ToolCalls = {
   calls: { index: number; call: Growing }[]
   byIndex: Map<number, Growing>
   byId: Map<string, Growing>
-  /** Pieces passed over because of `calls_max`. */
+  /** Number of pieces dropped because of `calls_max`. */
   dropped: number
 }
 
-/** No model asks for more calls at once; an index is a name here and never a size. */
+/** Most tool calls of a choice, more than any model requests. An index is a key, never a size. */
 const calls_max = 256
 
 export function noToolCalls(): ToolCalls {
   return { calls: [], byIndex: new Map(), byId: new Map(), dropped: 0 }
 }
 
-/** The calls in the order of their indices, in the shape of an answer that was not streamed. */
+/** Returns the calls by index, in the shape of an unstreamed answer. */
 export function toolCallsInOrder(list: ToolCalls): Growing[] {
   return list.calls.toSorted((a, b) => a.index - b.index).map(({ call }) => call)
 }
 
 /**
- * Adds one chunk's `tool_calls`. Pieces belong together by index, without one by id, without both
- * to the latest call. A piece with a name starts another call at a taken index when its id is
- * another one, or when the same chunk has used that index: providers that send whole calls do so.
+ * Merges one chunk's `tool_calls`. Pieces are joined by index, else by id, else to the latest call.
+ * A piece with a name starts another call at a used index when its id differs, or when the same
+ * chunk has used the index, as providers that send whole calls do.
  */
 export function mergeToolCalls(list: ToolCalls, deltas: unknown): void {
   const inThisChunk = new Set<Growing>()
@@ -155,7 +157,7 @@ function startsAnother(
   )
 }
 
-/** What a call is about: `function`, or `custom` for a tool whose input is free text. */
+/** Returns the part of a call with its name: `function`, or `custom` for a tool with free text. */
 function partOf(call: JsonObject): JsonObject {
   return objectFrom(call['function']) ?? objectFrom(call['custom']) ?? {}
 }
@@ -170,7 +172,7 @@ function mergeCall(call: Growing, delta: JsonObject): void {
   }
 }
 
-/** Adds a piece of a function's name, arguments or input; also the old `function_call`'s. */
+/** Merges a piece of a function's name, arguments or input, or of the old `function_call`. */
 export function mergeFunction(target: Growing, delta: JsonObject): void {
   for (const key in delta) {
     const value = delta[key]
@@ -181,7 +183,7 @@ export function mergeFunction(target: Growing, delta: JsonObject): void {
   }
 }
 
-/** A name comes once, every time, or (seldom) in pieces. */
+/** Merges a name, which arrives once, with every piece, or (rarely) in pieces. */
 function mergeName(target: Growing, name: unknown): void {
   if (typeof name !== 'string' || name === '' || target['name'] === name) return
   joinText(target, 'name', name)

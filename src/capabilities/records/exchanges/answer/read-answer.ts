@@ -14,17 +14,17 @@ import { bodyText, cutText } from './body-text.ts'
 import { decodedBody } from './decode-body.ts'
 import { choices_max, streamedAnswer } from './streamed-answer.ts'
 
-/** An answer as read from the wire. */
+/** An answer read from the wire. */
 export type ReadAnswer = Answer & {
-  /** True when it came as events. */
+  /** True when it was streamed as events. */
   isStream: boolean
-  /** The decoded body, when it was in no known shape: then `output` and errors are made of it. */
+  /** Decoded body of an unknown shape, from which output and errors are taken. */
   unknownText: string
-  /** Why the body could not be read as it should; '' when it could. */
+  /** Why the body could not be read; '' when it could. */
   fault: string
 }
 
-/** Reads a provider's answer, whatever state it is in. Never throws. */
+/** Reads a provider's answer, complete or broken. Never throws. */
 export function readAnswer(
   body: Uint8Array,
   facts: ExchangeFacts,
@@ -43,14 +43,14 @@ export function readAnswer(
     const isCut = facts.content_state === 'truncated'
     const usage = isCut ? usageInCutText(text) : undefined
     const unknownText = cutText(text, fallbackText_chars_max)
-    return { ...noAnswer, usage, unknownText, fault: fault || 'the answer is no JSON' }
+    return { ...noAnswer, usage, unknownText, fault: fault || 'the answer is not JSON' }
   }
   const known = answer.choices.length > 0 || answer.error !== undefined
   const unknownText = known ? '' : cutText(text, fallbackText_chars_max)
   return { ...answer, isStream: false, unknownText, fault }
 }
 
-/** The proxy keeps the end of a long answer, and there stands the usage. */
+/** Finds the usage in a long answer that was cut: the proxy keeps the end, where the usage is. */
 function usageInCutText(text: string): JsonObject | undefined {
   const tail = text.slice(-usageTail_chars)
   const from = tail.indexOf('{', tail.lastIndexOf('"usage"'))
@@ -82,13 +82,15 @@ function unknownTextOf(bytes: Uint8Array): string {
 
 const openings = new Set(['{', '[', '<'].map((char) => char.charCodeAt(0)))
 
-/** Some servers stream under another content type; what starts like JSON or HTML is no stream. */
+/**
+ * Some servers stream under another content type; a body that starts like JSON or HTML is whole.
+ */
 function isEventStream(bytes: Uint8Array, facts: ExchangeFacts): boolean {
   if (facts.response_type.toLowerCase().includes('text/event-stream')) return true
   return facts.streamed && !openings.has(bytes[0] ?? 0)
 }
 
-/** What the row keeps as output: the choices' messages as JSON, else the text that came. */
+/** Returns the output for the row: the choices' messages as JSON, else the text of the body. */
 export function outputOf(answer: ReadAnswer): string {
   if (answer.choices.length === 0) return answer.error === undefined ? answer.unknownText : ''
   return jsonText(answer.choices.map(({ message }) => message))
@@ -96,7 +98,7 @@ export function outputOf(answer: ReadAnswer): string {
 
 const toolCalls_max = 256
 
-/** The tool calls of all choices. */
+/** Returns the tool calls of all choices. */
 export function toolCallsOf(answer: Answer): ToolCall[] {
   const calls: ToolCall[] = []
   for (const { message } of answer.choices) {
@@ -121,7 +123,7 @@ function toolCallFrom(call: JsonObject): ToolCall {
   }
 }
 
-/** Reads an answer that was not streamed. Undefined when the text is no JSON. */
+/** Reads an unstreamed answer. Undefined when the text is not JSON. */
 function wholeAnswer(text: string): Answer | undefined {
   const parsed = parsedJson(text)
   if (parsed === undefined) return undefined
@@ -157,7 +159,7 @@ function usageOf(body: JsonObject | undefined): JsonObject | undefined {
   )
 }
 
-/** OpenAI's and Anthropic's errors are objects with `error`; Gemini wraps that in an array. */
+/** Whether a body has an `error`, as OpenAI's and Anthropic's do; Gemini wraps it in an array. */
 function hasError(body: JsonObject | undefined, parsed: unknown): boolean {
   const holder = body ?? objectFrom(itemsOf(parsed)[0])
   const error = holder?.['error']

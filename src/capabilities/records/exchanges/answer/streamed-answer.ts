@@ -20,7 +20,7 @@ import {
 } from './merge-delta.ts'
 import { createSseParser, type SseEvent } from './sse.ts'
 
-/** Reads a whole event stream and puts the answer together, as far as the stream went. */
+/** Reads an event stream and assembles the answer, as far as the stream goes. */
 export function streamedAnswer(body: Uint8Array, endpoint: ExchangeFacts['endpoint']): Answer {
   const reading: Reading = {
     assembly: endpoint === 'completions' ? assembleCompletion() : assembleChat(),
@@ -75,8 +75,9 @@ function readChunk(reading: Reading, chunk: JsonObject): void {
 }
 
 /**
- * Providers send usage in the last chunk, in every chunk (a running total), in a choice, or below
- * `x_groq`; Anthropic's own format spreads it over two events. What came last counts, per field.
+ * Adds the usage of a chunk. Providers send usage in the last chunk, in every chunk (a running
+ * total), in a choice, or below `x_groq`; Anthropic's own format spreads it over two events. The
+ * last value of each field counts.
  */
 function addUsage(reading: Reading, holder: JsonObject): void {
   const usage =
@@ -89,15 +90,15 @@ function addUsage(reading: Reading, holder: JsonObject): void {
   for (const key in usage) setField(reading.usage, key, usage[key])
 }
 
-/** Puts the choices of a stream together, one chunk's choice at a time. */
+/** Assembles the choices of a stream, one chunk's choice at a time. */
 type ChoiceAssembly = {
   add(index: number, choice: JsonObject): void
   choices(): AnswerChoice[]
-  /** Pieces passed over because of a bound. */
+  /** Number of pieces dropped because of a limit. */
   dropped(): number
 }
 
-/** OpenAI's own bound of `n`. */
+/** Most choices, which is OpenAI's own limit of `n`. */
 export const choices_max = 128
 
 type ChatChoice = { message: Growing; toolCalls: ToolCalls; finish_reason: string }

@@ -137,7 +137,7 @@ test('a plain call becomes this row', () => {
 })
 
 describe('task and conversation', () => {
-  test('without X-Task-ID the trace stands for the task', () => {
+  test('without X-Task-ID the trace is the task', () => {
     expect(mapped({ facts: { task_id: '' } })).toMatchObject({
       task_id: trace_id,
       task_implicit: true,
@@ -159,7 +159,7 @@ describe('task and conversation', () => {
 })
 
 describe('streams', () => {
-  test('are put together; the first token is timed', () => {
+  test('are assembled; the first token is timed', () => {
     const response = stream(
       { model: 'gpt-4o-mini-2024-07-18', ...piece('hel') },
       piece('lo', 'stop'),
@@ -201,7 +201,7 @@ describe('streams', () => {
     expect(mapped({ facts: streamFacts, response })).toMatchObject({ outcome, status })
   })
 
-  test('that we cut ourselves, for their length, are complete, and their end is read', () => {
+  test('that we cut for their length are complete, and their end is read', () => {
     const response = `${stream(piece('a'))}data: {"choi…ent":"x"}}]}\n\n${stream({ choices: [], usage }, 'DONE')}`
     expect(
       mapped({ facts: { ...streamFacts, content_state: 'truncated' }, response }),
@@ -212,7 +212,7 @@ describe('streams', () => {
     })
   })
 
-  test('that the client left are cancelled and estimated by what was seen', () => {
+  test('that the client left are cancelled, with usage estimated from the received part', () => {
     const cancelled = { ...streamFacts, outcome: 'client_gone' as const, status_code: 499 }
     expect(mapped({ facts: cancelled, response: stream(piece('1234')) })).toMatchObject({
       status: 'cancelled',
@@ -247,7 +247,7 @@ describe('streams that the client left', () => {
     })
   })
 
-  test('before they took the end that had come are cancelled', () => {
+  test('before reading the end are cancelled', () => {
     expect(mapped({ facts: left, response: whole })).toMatchObject({ status: 'cancelled' })
   })
 })
@@ -299,7 +299,7 @@ describe('errors', () => {
     })
   })
 
-  test('what the proxy says stands where the provider said nothing', () => {
+  test('the proxy’s error is stored when the provider reported none', () => {
     const timeout = {
       outcome: 'timeout' as const,
       error_type: 'provider_timeout',
@@ -423,14 +423,14 @@ describe('what a provider answered', () => {
     })
   })
 
-  test('a bomb is not unpacked, the call is recorded', () => {
+  test('a decompression bomb is not unpacked, and the call is recorded', () => {
     const response = gzipSync(Buffer.alloc(2_000_000))
     const row = mapped({ facts: { response_encoding: 'gzip' }, response })
     expect(row).toMatchObject({ output: '', status: 'ok' })
     expect(row.attributes['mapping.response']).toContain('gzip')
   })
 
-  test('a shape that we do not know is kept as it came', () => {
+  test('an unknown shape is kept unchanged', () => {
     const native = { type: 'message', content: [], usage: { input_tokens: 3, output_tokens: 4 } }
     expect(mapped({ response: native })).toMatchObject({
       output: JSON.stringify(native),
@@ -445,7 +445,7 @@ describe('what a provider answered', () => {
     expect(row).toMatchObject({ usage_source: 'provider', input_uncached_tokens: 1000 })
   })
 
-  test('usage that does not add up is clamped and told', () => {
+  test('inconsistent usage is clamped and reported', () => {
     const odd = { prompt_tokens: 1, prompt_tokens_details: { cached_tokens: 5 } }
     const row = mapped({ response: { ...reply, usage: odd } })
     expect(row).toMatchObject({ cache_read_tokens: 1, input_uncached_tokens: 0 })
@@ -457,7 +457,7 @@ describe('what a provider answered', () => {
   })
 })
 
-test('a clock that was set back makes no negative time', () => {
+test('a clock that was set back causes no negative duration', () => {
   const row = mapped({
     facts: { end_time: '1789999999000000000', first_token_time: '1789999999000000000' },
   })

@@ -16,9 +16,9 @@ import { callEnding } from './call-ending.ts'
 import { addParameters, model_chars_max, type ReadRequest, readRequest } from './read-request.ts'
 
 /**
- * The records of a call: its observation, and correlations for the W3C headers that came with it. A
- * body that makes the mapping fail costs the content, not the record of the call; only the kind of
- * the failure is told, since its message may quote the body.
+ * Maps a call to its records: an observation, and correlations for its W3C headers. When a body
+ * makes the mapping fail, the call is recorded without content; only the name of the error is
+ * stored, because its message may quote the body.
  */
 export function exchangeToRecords(exchange: Exchange, context: MappingContext): IngestRecords {
   const observation = mappedOrBare(exchange, context)
@@ -74,20 +74,20 @@ function correlationsOf(observation: Observation): CorrelationDraft[] {
   return correlations
 }
 
-/** Version of this mapping; it stands in every row that it made. */
+/** Version of this mapping, stored in every row. */
 const proxyContractVersion = 'proxy-v1'
 
-/** What the mapping needs beside the exchange. */
+/** Dependencies of the mapping. */
 export type MappingContext = {
   pricing: Pricing
   countTokens: TokenCounter
-  /** What a compressed answer may grow to. */
+  /** Largest size of a decompressed answer. */
   response_bytes_max: number
 }
 
 /**
- * Turns a call as the proxy recorded it into the row that is stored. The facts must have passed
- * `factsFault`; the bodies may be anything.
+ * Maps a call that the proxy recorded to the stored row. The facts must have passed `factsFault`;
+ * the bodies may be anything.
  */
 export function exchangeToObservation(
   exchange: Exchange,
@@ -137,7 +137,7 @@ export function exchangeToObservation(
   }
 }
 
-/** What only spans and canonical records tell. */
+/** Empty columns that only spans and canonical records have. */
 const noSpan = {
   service_name: '',
   agent_name: '',
@@ -179,14 +179,14 @@ function timesOf(facts: ExchangeFacts) {
   const firstToken = facts.first_token_time === null ? null : BigInt(facts.first_token_time)
   return {
     start_time,
-    // A clock that was set back during the call must not make a negative duration.
+    // A clock that was set back during the call must not cause a negative duration.
     end_time: end < start_time ? start_time : end,
     time_to_first_token_ms:
       firstToken === null ? null : Math.max(0, Number(firstToken - start_time) / 1e6),
   }
 }
 
-/** Named as OpenTelemetry's GenAI conventions name the span of such a call. */
+/** Returns the name that OpenTelemetry's GenAI conventions give the span of such a call. */
 function nameOf(facts: ExchangeFacts, model: string): string {
   const operation = facts.endpoint === 'completions' ? 'text_completion' : 'chat'
   return model === '' ? operation : `${operation} ${model}`
@@ -223,14 +223,14 @@ function attributesOf(
   usage: CallUsage,
 ): Record<string, string> {
   const attributes: Record<string, string> = {}
-  let taken = 0
+  let added = 0
   for (const key in facts.attributes) {
     const value = facts.attributes[key]
-    if (typeof value !== 'string' || isForbiddenKey(key) || taken++ >= factAttributes_max) continue
+    if (typeof value !== 'string' || isForbiddenKey(key) || added++ >= factAttributes_max) continue
     attributes[key] = scrubbed(cutText(value, attribute_chars_max))
   }
   if (request.parsed !== undefined) addParameters(attributes, request.parsed)
-  else if (request.text !== '') attributes['mapping.request'] = 'the request is no JSON object'
+  else if (request.text !== '') attributes['mapping.request'] = 'the request is not a JSON object'
   if (answer.fault !== '') attributes['mapping.response'] = answer.fault
   if (answer.dropped > 0) attributes['mapping.response_dropped'] = String(answer.dropped)
   if (usage.inconsistency !== '') attributes['mapping.usage'] = usage.inconsistency

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { estimatedUsage } from './call-usage.ts'
 import { countTokens } from './token-count.ts'
 
-/** One token a character, so that sums can be told. */
+/** Counts one token per character, so that the expected sums are obvious. */
 const count = (text: string) => text.length
 const estimate = (request: object | undefined, message?: object | string) =>
   estimatedUsage(

@@ -14,19 +14,19 @@ import type { ReadRequest } from '../mapping/read-request.ts'
 import { providerUsage } from './provider-usage.ts'
 import type { TokenCounter } from './token-count.ts'
 
-/** A call's tokens and where they come from. */
+/** A call's tokens and their source. */
 export type CallUsage = {
-  /** Undefined when nothing was used, or nothing can be said. */
+  /** Undefined when nothing was used, or usage is unknown. */
   buckets: TokenBuckets | undefined
   usage_source: Observation['usage_source']
   usage_semantics: Observation['usage_semantics']
-  /** What did not add up in the provider's counts; '' when all did. */
+  /** Inconsistency in the provider's counts; '' for consistent counts. */
   inconsistency: string
 }
 
 /**
- * The provider's counts when they came; else an estimate of what was seen, unless the call never
- * got as far as costing something: refused by us, answered with an error, or never connected.
+ * Returns the provider's counts, or else an estimate from the recorded content. A call that cost
+ * nothing (refused by us, answered with an error, or never connected) has no usage.
  */
 export function callUsage(about: {
   facts: ExchangeFacts
@@ -69,22 +69,22 @@ function costsNothing(about: {
   return outcome === 'provider_error' || outcome === 'upstream_cut' || facts.status_code === 502
 }
 
-/** What OpenAI's cookbook counts for the frame of each message, and for the start of the answer. */
+/** Tokens of the frame of each message and of the start of the answer, by OpenAI's cookbook. */
 const messageFrame_tokens = 3
 
-/** OpenAI's price of an image in low detail; its bytes are no text. */
+/** Tokens of an image in low detail, by OpenAI's pricing. */
 const image_tokens = 85
 
-/** What is known of a call whose provider did not say what it cost. */
+/** Recorded content of a call without reported usage. */
 type SeenContent = {
-  /** The parsed request; undefined when it was no JSON (or cut), then `requestText` counts. */
+  /** Parsed request; undefined when it is cut or not JSON, and `requestText` is counted. */
   request: JsonObject | undefined
   requestText: string
-  /** As far as the answer went. */
+  /** Choices, as far as the answer was received. */
   choices: readonly AnswerChoice[]
 }
 
-/** Counts what was seen. An estimate knows nothing of caches: all input is uncached. */
+/** Estimates usage from recorded content. Caches are unknown, so all input counts as uncached. */
 export function estimatedUsage(seen: SeenContent, count: TokenCounter): TokenBuckets {
   const { request } = seen
   const output = { visible: '', reasoning: '' }
@@ -115,7 +115,7 @@ function inputTokens(request: JsonObject, count: TokenCounter): number {
   return count(counted.text) + counted.extra
 }
 
-/** Content is a text, or an array of texts or of parts (text, images, audio, ...). */
+/** Adds content: a text, or an array of texts or of parts (text, images, audio, ...). */
 function addContent(counted: { text: string; extra: number }, content: unknown): void {
   if (typeof content === 'string') counted.text += content
   for (const item of itemsOf(content)) {

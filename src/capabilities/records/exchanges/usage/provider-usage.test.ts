@@ -58,7 +58,7 @@ describe('each provider’s shape', () => {
       }),
     ],
     [
-      'Gemini by the compatible endpoint: thoughts stand in the total alone',
+      'Gemini by the compatible endpoint: thoughts are only in the total',
       'gemini',
       { prompt_tokens: 29, completion_tokens: 15, total_tokens: 89 },
       buckets({
@@ -179,7 +179,7 @@ describe('each provider’s shape', () => {
   })
 })
 
-describe('counts that can not be', () => {
+describe('invalid counts', () => {
   test.each([
     [
       'more cached than prompted',
@@ -193,7 +193,7 @@ describe('counts that can not be', () => {
     ['fractions', { prompt_tokens: 5.5, completion_tokens: 1 }],
     ['beyond any window', { prompt_tokens: 5e12, completion_tokens: 1 }],
     ['an array', { prompt_tokens: 1, completion_tokens: [[[1]]] }],
-  ])('%s: clamped and told', (_name, usage) => {
+  ])('%s: clamped and reported', (_name, usage) => {
     const read = providerUsage(usage, 'openai')
     expect(read?.inconsistency).not.toBe('')
   })
@@ -230,7 +230,7 @@ const anyUsage = fc.record(
   { requiredKeys: [] },
 )
 
-test('whatever comes, the buckets are whole numbers from 0 up', () => {
+test('for any usage, the buckets are whole numbers ≥ 0', () => {
   fc.assert(
     fc.property(anyUsage, fc.constantFrom('openai', 'gemini', 'anthropic'), (usage, provider) => {
       const read = providerUsage(usage, provider)

@@ -2,15 +2,15 @@ import { type JsonObject, objectFrom } from '../../../../kernel/json-values.ts'
 import type { Observation } from '../../../../model/observation.ts'
 import type { TokenBuckets } from '../../pricing/index.ts'
 
-/** What a provider reported, taken apart. */
+/** A provider's reported usage in disjoint buckets. */
 export type ProviderUsage = TokenBuckets & {
   usage_semantics: Observation['usage_semantics']
-  /** What did not add up and was clamped; '' when all did. */
+  /** Description of inconsistent counts, which were clamped; '' for consistent counts. */
   inconsistency: string
 }
 
 /**
- * Reads a provider's usage object, told apart by its fields. Undefined when it has no counts.
+ * Reads a provider's usage object, whose format follows from its fields. Undefined without counts.
  * - `prompt_tokens` (OpenAI, Gemini's and Anthropic's compatible endpoints, Groq, DeepSeek)
  *   includes cached tokens, `completion_tokens` includes reasoning, unless `total_tokens` says
  *   that the reasoning comes on top (Gemini, xAI).
@@ -29,15 +29,15 @@ export function providerUsage(usage: JsonObject, provider: string): ProviderUsag
   return undefined
 }
 
-/** More tokens than any context window has: what is above is nonsense and is clamped. */
+/** Limit of counts, above any context window; larger values are faulty and clamped. */
 const tokens_max = 1_000_000_000
 
 type Totals = {
-  /** With the cached tokens. */
+  /** Includes the cached tokens. */
   input: number
   cache_read: number
   cache_write: number
-  /** With the reasoning tokens. */
+  /** Includes the reasoning tokens. */
   output: number
   reasoning: number
 }
@@ -81,7 +81,7 @@ function compatibleUsage(usage: JsonObject, provider: string): ProviderUsage {
   )
 }
 
-/** Reasoning that `completion_tokens` lacks; Gemini shows it in the total alone. */
+/** Returns reasoning tokens missing from `completion_tokens`; Gemini has them only in the total. */
 function reasoningOnTop(about: {
   input: number
   visible: number
@@ -175,29 +175,29 @@ function sum(a: unknown, b: unknown): unknown {
   return typeof a === 'number' && typeof b === 'number' ? a + b : undefined
 }
 
-/** Reads counts and remembers which of them could not be true. */
+/** Reads counts and collects those that are invalid. */
 class Faults {
-  readonly #found: string[] = []
+  readonly #faults: string[] = []
 
-  /** A missing count is 0; one that is no whole number from 0 up is brought to one. */
+  /** Reads a count: 0 when missing; values that are not whole numbers ≥ 0 are clamped. */
   count(value: unknown, field: string): number {
     if (value === undefined || value === null) return 0
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) {
       return this.within(value, tokens_max, field)
     }
     const readable = typeof value === 'number' || typeof value === 'string'
-    this.#found.push(`${field} is ${readable ? String(value).slice(0, 40) : 'no number'}`)
+    this.#faults.push(`${field} is ${readable ? String(value).slice(0, 40) : 'not a number'}`)
     const clamped = readable ? Math.trunc(Number(value)) : 0
     return clamped > 0 ? Math.min(clamped, tokens_max) : 0
   }
 
   within(value: number, bound: number, field: string): number {
     if (value <= bound) return value
-    this.#found.push(`${field} is ${value}, expected at most ${bound}`)
+    this.#faults.push(`${field} is ${value}, expected at most ${bound}`)
     return bound
   }
 
   text(): string {
-    return this.#found.join('; ')
+    return this.#faults.join('; ')
   }
 }

@@ -15,10 +15,10 @@ import {
 } from './fields.ts'
 import { observationRecord } from './observation-record.ts'
 
-/** What a client says of a whole trace; its observations inherit who it belongs to. */
+/** A whole trace, as a client reports it; its observations inherit its owner fields. */
 const traceRecord = z.strictObject({
   trace_id: traceId,
-  time: optional(instant).describe('When it began; the time of arrival when left out.'),
+  time: optional(instant).describe('Start of the trace. Default: the time of arrival.'),
   name: optional(shortText(1024)),
   ...ownerFields,
   input: content,
@@ -29,12 +29,14 @@ const traceRecord = z.strictObject({
 
 export type TraceRecord = z.output<typeof traceRecord>
 
-/** Something that happened at one moment of a trace or an observation. */
+/** An event at one moment of a trace or an observation. */
 const eventRecord = z.strictObject({
   trace_id: traceId,
-  observation_id: optional(observationId).describe('Left out, it belongs to the trace alone.'),
+  observation_id: optional(observationId).describe(
+    'Observation of the event; left out for an event of the trace alone.',
+  ),
   event_id: optional(shortText(64)).describe(
-    'Unique within its observation. Left out: its time, and its place among those of that time.',
+    'Id, unique within the observation. Default: its time, and its index among events of that time.',
   ),
   time: instant,
   name: shortText(1024).min(1),
@@ -45,32 +47,36 @@ const eventRecord = z.strictObject({
 
 export type EventRecord = z.output<typeof eventRecord>
 
-/** An observation points at another one, of this trace or another. */
+/** A link from an observation to another one, of the same trace or another. */
 const linkRecord = z.strictObject({
   trace_id: traceId,
   observation_id: observationId,
   link_id: optional(shortText(128)).describe(
-    'Unique within its observation. Left out, it is made of what is linked.',
+    'Id, unique within the observation. Default: derived from the linked ids.',
   ),
   time: optional(instant).describe(
-    'Left out: the start of the observation when the batch has it, else the time of arrival.',
+    'Time of the link. Default: the start of the observation if the batch has it, else the time of arrival.',
   ),
   linked_trace_id: traceId,
-  linked_observation_id: optional(observationId).describe('Left out, the whole trace is meant.'),
+  linked_observation_id: optional(observationId).describe(
+    'Linked observation; left out for a link to the whole trace.',
+  ),
   attributes: optional(labels),
 })
 
 export type LinkRecord = z.output<typeof linkRecord>
 
-/** A name under which others know a trace or an observation. */
+/** An identifier of a trace or an observation in another system. */
 export const correlationRecord = z.strictObject({
   trace_id: traceId,
-  observation_id: optional(observationId).describe('Left out, the whole trace is meant.'),
+  observation_id: optional(observationId).describe(
+    'Observation with this identifier; left out for the whole trace.',
+  ),
   correlation_type: z.string().regex(correlationTypePattern, {
     error: expected('a lower-case name of at most 64 characters'),
   }),
   correlation_value: shortText(2048).min(1),
-  time: optional(instant).describe('The time of arrival when left out.'),
+  time: optional(instant).describe('Time of the correlation. Default: the time of arrival.'),
   metadata: optional(labels),
 })
 
