@@ -89,7 +89,7 @@ async function permitScopes(scope: RouteKeyScope, question: Question): Promise<C
 
 async function permitUserInProject(role: ProjectRole, question: Question): Promise<Caller> {
   const person = personOf(question.identity)
-  const { project_id, seen } = await selectedProject(person.id, question)
+  const { project_id, seen } = await selectProject(person.id, question)
   if (projectRoles.indexOf(seen.role) < projectRoles.indexOf(role)) {
     throw problem('permission_denied', {
       detail: `This requires the project role ${role}, yours is ${seen.role}`,
@@ -103,7 +103,7 @@ async function permitInOrganization(role: OrganizationRole, question: Question):
   const person = personOf(question.identity)
   const { credentials, roles } = question
   const named = credentials.params['organization_id']
-  const selected = named === undefined ? await selectedProject(person.id, question) : undefined
+  const selected = named === undefined ? await selectProject(person.id, question) : undefined
   const organization_id = selected?.seen.organization_id ?? named ?? ''
   const own = isUuid(organization_id)
     ? await roles.organizationRole(person.id, organization_id.toLowerCase())
@@ -122,7 +122,7 @@ async function permitInOrganization(role: OrganizationRole, question: Question):
 }
 
 /** Returns the project of the path, header or query, in this order, or else the user's only one. */
-async function selectedProject(user_id: string, { credentials, roles }: Question) {
+async function selectProject(user_id: string, { credentials, roles }: Question) {
   const named = credentials.params['project_id'] ?? credentials.project
   const project_id = named?.toLowerCase() ?? (await roles.onlyProject(user_id))
   if (project_id === undefined) throw projectRequired()

@@ -21,11 +21,11 @@ export function idAfter(list: string, cursor: string | undefined): string | unde
 
 /** Cuts off the extra row and returns the page with its cursor. */
 export function idPage<R>(
-  found: { rows: readonly R[]; counted: number },
+  result: { rows: readonly R[]; counted: number },
   about: { list: string; limit: number; idOf: (row: R) => string },
 ): { items: R[]; info: PageInfo } {
-  const items = found.rows.slice(0, about.limit)
-  const last = found.rows.length > about.limit ? items.at(-1) : undefined
+  const items = result.rows.slice(0, about.limit)
+  const last = result.rows.length > about.limit ? items.at(-1) : undefined
   const cursor = last === undefined ? null : encodeCursor(about.list, [about.idOf(last)])
-  return { items, info: pageInfo(found.counted, cursor) }
+  return { items, info: pageInfo(result.counted, cursor) }
 }

@@ -69,19 +69,19 @@ const expected: Record<RouteAuth, string> = {
 }
 
 async function byKey(key: string, { keys }: IdentityDeps): Promise<Identity> {
-  const found = await keys.authenticate(key)
-  if (found === undefined) {
+  const owner = await keys.authenticate(key)
+  if (owner === undefined) {
     throw problem('credentials_invalid', { detail: 'X-API-Key is not a valid key' })
   }
-  const { key_id, service_account_id, project_id, scopes } = found
+  const { key_id, service_account_id, project_id, scopes } = owner
   return service_account_id === null
     ? { kind: 'key', id: key_id, project_id, scopes }
     : { kind: 'service_account', id: service_account_id, project_id, scopes }
 }
 
 async function byOperatorKey(key: string, { operators }: IdentityDeps): Promise<Identity> {
-  const found = await operators.authenticate(key)
-  if (found !== undefined) return { kind: 'operator', id: found.key_id }
+  const owner = await operators.authenticate(key)
+  if (owner !== undefined) return { kind: 'operator', id: owner.key_id }
   throw problem('credentials_invalid', { detail: 'X-API-Key is not a valid key of an operator' })
 }
 

@@ -26,7 +26,7 @@ type TreeShape = {
 }
 
 /** Shapes the tasks of a page with their traces and the top of each trace. */
-export function shownTasks(tree: TraceTree, shape: TreeShape): ShownTask[] {
+export function toTasks(tree: TraceTree, shape: TreeShape): ShownTask[] {
   const nodes = Map.groupBy(tree.nodes, ({ trace_id }) => trace_id)
   const records = new Map(shape.tasks.map((task) => [task.task_id, task]))
   const byTask = Map.groupBy(shape.traces, ({ task_id }) => task_id)
@@ -37,7 +37,7 @@ export function shownTasks(tree: TraceTree, shape: TreeShape): ShownTask[] {
       if (ofTrace === undefined) return []
       const rollup = ownRollUp(trace_id, ofTrace)
       addTo(sums, rollup)
-      return [shownTrace(tree, { trace_id, nodes: ofTrace, rollup }, shape)]
+      return [toTrace(tree, { trace_id, nodes: ofTrace, rollup }, shape)]
     })
     return { task_id, task: records.get(task_id) ?? null, rollup: shownRollup(sums), traces: shown }
   })
@@ -57,7 +57,7 @@ function ownRollUp(trace_id: string, nodes: readonly TreeNode[]): RollUp {
 
 type OneTrace = { trace_id: string; nodes: readonly TreeNode[]; rollup: RollUp }
 
-function shownTrace(
+function toTrace(
   { origin_ns }: TraceTree,
   { trace_id, nodes, rollup }: OneTrace,
   { depth, observations_max }: TreeShape,
@@ -75,7 +75,7 @@ function shownTrace(
     duration_ms: msFrom(end - start),
     rollup: shownRollup(rollup),
     observations: topOf(nodes, { depth, observations_max }).map(([node, level]) =>
-      shownObservation(node, level, origin_ns),
+      toObservation(node, level, origin_ns),
     ),
     explorer_url: `${url}/explorer`,
     critical_path_url: `${url}/critical-path`,
@@ -101,7 +101,7 @@ function topOf(
     .sort(([a], [b]) => a.position - b.position)
 }
 
-function shownObservation(node: TreeNode, depth: number, origin_ns: bigint): ShownObservation {
+function toObservation(node: TreeNode, depth: number, origin_ns: bigint): ShownObservation {
   const { row, parent, marks } = node
   const isLinkedAgain = parent !== null && parent.trace_id !== node.trace_id
   return {

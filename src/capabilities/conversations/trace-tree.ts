@@ -11,7 +11,7 @@ import { type TaskDeps, tasksOfConversation } from '../tasks/index.ts'
 import { buildTree, readTraceRows } from '../traces/index.ts'
 import { conversationFrom, conversationNamed, conversationPath } from './conversation-record.ts'
 import { pageOfTraces, windowOf } from './trace-tree-page.ts'
-import { shownTasks, traceTreeSchema } from './trace-tree-shape.ts'
+import { toTasks, traceTreeSchema } from './trace-tree-shape.ts'
 
 /** Most observations of all traces of a page; a page with larger traces has fewer of them. */
 const pageObservations_max = 20_000
@@ -58,7 +58,7 @@ export function getTraceTree(deps: TaskDeps & { queries: RunDeps }): Route {
       const shape = { depth: query.depth, observations_max: query.observations }
       return {
         conversation: conversationFrom(row),
-        tasks: shownTasks(buildTree(read.rows), { ...page, ...shape, tasks }),
+        tasks: toTasks(buildTree(read.rows), { ...page, ...shape, tasks }),
         total: page.total,
         ...(page.is_exact ? {} : { total_is_exact: false as const }),
         truncated: read.more,

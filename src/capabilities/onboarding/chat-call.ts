@@ -48,7 +48,7 @@ export async function chatCall(
     })
     const text = await answer.text()
     if (!answer.ok) throw new ChatCallFailed(`status ${answer.status}: ${text.slice(0, 500)}`)
-    return body.stream ? streamedMessage(text) : JSON.parse(text).choices[0].message
+    return body.stream ? joinStream(text) : JSON.parse(text).choices[0].message
   } catch (cause) {
     if (cause instanceof ChatCallFailed) throw cause
     throw new ChatCallFailed(`POST ${url}/chat/completions: ${cause}`, { cause })
@@ -61,7 +61,7 @@ type Delta = {
 }
 
 /** Joins the deltas of a finished stream, which must end with `[DONE]`. */
-function streamedMessage(text: string): ChatMessage {
+function joinStream(text: string): ChatMessage {
   const data = text
     .split('\n')
     .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []))

@@ -11,12 +11,12 @@ import {
 } from './sample-script.ts'
 import {
   completeTask,
-  judgedTask,
   NotReadable,
   type ShownTask,
   type TasksApi,
-  taskWithCalls,
   type Wait,
+  waitForCalls,
+  waitForVerdict,
 } from './sample-tasks-api.ts'
 
 export type SampleOptions = {
@@ -81,9 +81,9 @@ async function verdictOf(
   task: { task_id: string; calls: number },
   wait: Wait,
 ): Promise<ShownTask | undefined> {
-  await taskWithCalls(api, task, wait)
+  await waitForCalls(api, task, wait)
   await completeTask(api, task.task_id)
-  return judgedTask(api, task.task_id, wait)
+  return waitForVerdict(api, task.task_id, wait)
 }
 
 function unlessLate(error: unknown): undefined {

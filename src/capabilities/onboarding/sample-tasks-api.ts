@@ -58,7 +58,7 @@ async function pollFor<T>(
  * Waits until a task has all of its calls. Throws NotReadable after `wait_ms_max`, SampleFailed for
  * an error answer.
  */
-export async function taskWithCalls(
+export async function waitForCalls(
   api: TasksApi,
   wanted: { task_id: string; calls: number },
   wait: Wait,
@@ -87,7 +87,7 @@ export async function completeTask(api: TasksApi, task_id: string): Promise<void
  * Waits until detection has analysed all calls of a task; undefined after `wait_ms_max`. Throws
  * SampleFailed.
  */
-export function judgedTask(
+export function waitForVerdict(
   api: TasksApi,
   task_id: string,
   wait: Wait,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, sleep, systemClock } from '../../kernel/time.ts'
 import { chatCall } from './chat-call.ts'
-import { type TasksApi, taskWithCalls } from './sample-tasks-api.ts'
+import { type TasksApi, waitForCalls } from './sample-tasks-api.ts'
 import { startScriptedProvider } from './scripted-provider/index.ts'
 
 export type SmokeOptions = {
@@ -52,7 +52,7 @@ export async function smokeTest(options: SmokeOptions): Promise<void> {
     log(`span: accepted by ${options.proxy_url}`)
 
     const api: TasksApi = { url: options.api_url, project_key, fetch }
-    await taskWithCalls(api, { task_id, calls: 1 }, wait)
+    await waitForCalls(api, { task_id, calls: 1 }, wait)
     log(`completion: read back as task ${task_id} from ${options.api_url}`)
     await retryWithin(wait, () => readTrace(api, span))
     log(`span: read back as trace ${span.trace_id} from ${options.api_url}`)

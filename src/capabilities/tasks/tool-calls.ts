@@ -54,7 +54,7 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
       return {
         task_id,
         content: run.content,
-        tool_calls: page.map(({ use }) => shownToolCall(run, use)),
+        tool_calls: page.map(({ use }) => toToolCall(run, use)),
         tools: toolSums(run.tools),
         total: wanted.length,
         left_out: [...run.left_out],
@@ -202,18 +202,18 @@ function sortUses(tools: readonly ToolUse[]): PlacedUse[] {
 
 /** Returns all tool calls of a run as the API shows them, in order. */
 export function toolCallsOf(run: TaskRun): z.input<typeof toolCallSchema>[] {
-  return sortUses(run.tools).map(({ use }) => shownToolCall(run, use))
+  return sortUses(run.tools).map(({ use }) => toToolCall(run, use))
 }
 
 /** Shapes a tool use for a reply. */
-function shownToolCall(run: TaskRun, use: ToolUse): z.input<typeof toolCallSchema> {
+function toToolCall(run: TaskRun, use: ToolUse): z.input<typeof toolCallSchema> {
   return {
     tool_call_id: use.tool_call_id,
     name: use.name,
-    arguments: shownText(use.arguments),
+    arguments: toCutText(use.arguments),
     arguments_valid: !use.arguments_broken,
     answered: use.is_answered,
-    result: shownText(use.result),
+    result: toCutText(use.result),
     error: use.fault,
     latency_ms: use.latency_ms,
     orphan: use.orphan,
@@ -227,7 +227,7 @@ function shownToolCall(run: TaskRun, use: ToolUse): z.input<typeof toolCallSchem
   }
 }
 
-function shownText(text: string | null): z.input<typeof textSchema> {
+function toCutText(text: string | null): z.input<typeof textSchema> {
   if (text === null) return null
   const is_cut = text.length > toolText_chars_max
   return { text: is_cut ? text.slice(0, toolText_chars_max).toWellFormed() : text, is_cut }

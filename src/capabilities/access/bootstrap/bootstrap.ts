@@ -4,7 +4,7 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { newKey, randomBase62 } from '../keys/project-key.ts'
 import { createPasswordHasher, type PasswordHasher } from '../passwords/password-hasher.ts'
-import { checkedSecrets, type GivenSecrets, registerGiven } from './given-secrets.ts'
+import { checkSecrets, type GivenSecrets, registerGiven } from './given-secrets.ts'
 import { insertFirst } from './store.ts'
 
 /**
@@ -47,7 +47,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<BootstrapSec
   const { db, clock, passwords = createPasswordHasher() } = options
   const { admin_email = 'admin@looptrace.local', organization = 'default' } = options
   const { admin_password = randomBase62(24), project = 'default', deliver } = options
-  const given = checkedSecrets(options)
+  const given = checkSecrets(options)
   const now = new Date(clock.now_ms())
   const { key, ...stored } = given.project_key ?? newKey('project')
   const ids = { organization_id: newId(), project_id: given.project_id ?? newId() }

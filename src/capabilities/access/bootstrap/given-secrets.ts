@@ -36,7 +36,7 @@ export function mintGivenSecrets(): Required<{ [K in keyof GivenSecrets]: string
 /**
  * Checks given values and returns what to store. Throws `GivenSecretRefused` for a malformed one.
  */
-export function checkedSecrets(given: GivenSecrets): {
+export function checkSecrets(given: GivenSecrets): {
   project_id: string | undefined
   project_key: NewKey | undefined
   operator_key: NewKey | undefined
@@ -47,8 +47,8 @@ export function checkedSecrets(given: GivenSecrets): {
   }
   return {
     project_id: project_id?.toLowerCase(),
-    project_key: checkedKey('project', project_key),
-    operator_key: checkedKey('operator', operator_key),
+    project_key: checkKey('project', project_key),
+    operator_key: checkKey('operator', operator_key),
   }
 }
 
@@ -57,7 +57,7 @@ const forms = {
   operator: 'the operator key: expected lt_op_, 8 letters or digits, _ and 32 letters or digits',
 }
 
-function checkedKey(kind: keyof typeof forms, key: string | undefined): NewKey | undefined {
+function checkKey(kind: keyof typeof forms, key: string | undefined): NewKey | undefined {
   if (key === undefined) return undefined
   const checked = givenKey(kind, key)
   if (checked === undefined) throw new GivenSecretRefused(forms[kind])

@@ -38,13 +38,13 @@ export type KeyInsert = {
  */
 export async function readKey(db: Db, prefix: string): Promise<StoredKey | undefined> {
   const row = await usableKeys(db).where('api_keys.prefix', '=', prefix).executeTakeFirst()
-  return row && storedKey(row)
+  return row && toStoredKey(row)
 }
 
 /** Reads a service account's key by its id, to check an access token that was issued for it. */
 export async function readKeyById(db: Db, key_id: string): Promise<StoredKey | undefined> {
   const row = await usableKeys(db).where('api_keys.id', '=', key_id).executeTakeFirst()
-  return row && storedKey(row)
+  return row && toStoredKey(row)
 }
 
 /** Stores when keys were last used, in one statement. */
@@ -218,7 +218,7 @@ type UsableKey = {
 }
 
 /** A service account's key has the scopes that both the key and the account have. */
-function storedKey(row: UsableKey): StoredKey {
+function toStoredKey(row: UsableKey): StoredKey {
   const { account_scopes } = row
   const scopes = row.scopes.filter((scope) => account_scopes?.includes(scope) ?? true)
   const owner = {

@@ -36,12 +36,12 @@ export function getOperatorKeys({ db }: Access): Route {
     errors: ['invalid_cursor'],
     handle: async ({ query: { cursor, limit }, caller }) => {
       await assertOwnsFirst(db, caller.id)
-      const found = await listOperatorKeys(db, {
+      const result = await listOperatorKeys(db, {
         after: idAfter(list, cursor),
         limit: limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
       return { operator_keys: items, ...info }
     },
   })

@@ -25,13 +25,13 @@ export function getOrganizations({ db }: Access): Route {
     }),
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
-      const found = await listOrganizations(db, {
+      const result = await listOrganizations(db, {
         user_id: caller.id,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { organizations: items, ...info }
     },
   })

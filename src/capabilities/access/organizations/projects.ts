@@ -26,14 +26,14 @@ export function getOrganizationProjects({ db }: Access): Route {
     reply: projectListSchema,
     errors: ['organization_not_found', 'invalid_cursor'],
     handle: async ({ params, query, caller }) => {
-      const found = await listProjects(db, {
+      const result = await listProjects(db, {
         ...params,
         user_id: caller.id,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { projects: items, ...info }
     },
   })

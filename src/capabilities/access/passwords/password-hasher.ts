@@ -26,15 +26,19 @@ export function createPasswordHasher(options: Partial<HasherOptions> = {}): Pass
     permits_max: parallel_max,
     waiting: { max: waiting_max, refusal: tooManySignIns },
   })
-  const nobody = formatted(parameters, randomBytes(saltLength), randomBytes(hashLength))
+  const nobody = formatHash(parameters, randomBytes(saltLength), randomBytes(hashLength))
   return {
     hash: async (password) => {
       const salt = randomBytes(saltLength)
-      return formatted(parameters, salt, await slots.run(() => derived(password, salt, parameters)))
+      return formatHash(
+        parameters,
+        salt,
+        await slots.run(() => deriveHash(password, salt, parameters)),
+      )
     },
     verify: async (password, hash) => {
-      const known = parsed(hash ?? nobody)
-      const actual = await slots.run(() => derived(password, known.salt, known.parameters))
+      const known = parseHash(hash ?? nobody)
+      const actual = await slots.run(() => deriveHash(password, known.salt, known.parameters))
       return timingSafeEqual(actual, known.hash) && hash !== null
     },
   }
@@ -57,7 +61,7 @@ const saltLength = 16
 const hashLength = 32
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 
-function derived(password: string, salt: Buffer, parameters: Parameters): Promise<Buffer> {
+function deriveHash(password: string, salt: Buffer, parameters: Parameters): Promise<Buffer> {
   const { cost_log2, block_size, parallelization } = parameters
   const N = 2 ** cost_log2
   const maxmem = 256 * N * block_size
@@ -69,20 +73,20 @@ function derived(password: string, salt: Buffer, parameters: Parameters): Promis
   })
 }
 
-function formatted(parameters: Parameters, salt: Buffer, hash: Buffer): string {
+function formatHash(parameters: Parameters, salt: Buffer, hash: Buffer): string {
   const { cost_log2, block_size, parallelization } = parameters
   const about = `ln=${cost_log2},r=${block_size},p=${parallelization}`
-  return `$scrypt$${about}$${unpadded(salt)}$${unpadded(hash)}`
+  return `$scrypt$${about}$${encodeUnpadded(salt)}$${encodeUnpadded(hash)}`
 }
 
-function unpadded(bytes: Buffer): string {
+function encodeUnpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '')
 }
 
 const phcPattern =
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
 
-function parsed(phc: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
+function parseHash(phc: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
   const [, cost, block, parallel, salt = '', hash = ''] = phcPattern.exec(phc) ?? []
   if (cost === undefined) throw new PasswordHashError()
   return {

@@ -56,10 +56,10 @@ export function getProjects({ db }: Access): Route {
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       }
-      const found = await (caller.kind === 'operator'
+      const result = await (caller.kind === 'operator'
         ? listAllProjects(db, page)
         : listProjects(db, { ...page, user_id: caller.id }))
-      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { projects: items, ...info }
     },
   })

@@ -34,9 +34,9 @@ export async function changeAccount(
 ): Promise<ChangedAccount | 'name_taken' | 'declares_another' | undefined> {
   try {
     return await db.transaction().execute(async (trx) => {
-      const found = await lockedAccount(trx, which)
-      if (found === undefined) return undefined
-      if (!change.take_over) refuseUnlessOwner(found.managed_by, change.by)
+      const current = await lockedAccount(trx, which)
+      if (current === undefined) return undefined
+      if (!change.take_over) refuseUnlessOwner(current.managed_by, change.by)
       const account = await writeAccount(trx, which, change)
       return { account, prefixes: await narrowKeys(trx, which, change.scopes) }
     })
@@ -54,10 +54,10 @@ export function setDisabled(
   { disabled, at }: { disabled: boolean; at: Date },
 ): Promise<ChangedAccount | undefined> {
   return db.transaction().execute(async (trx) => {
-    const found = await lockedAccount(trx, which)
-    if (found === undefined) return undefined
-    refuseUnlessOwner(found.managed_by, null)
-    const { name, scopes } = found
+    const current = await lockedAccount(trx, which)
+    if (current === undefined) return undefined
+    refuseUnlessOwner(current.managed_by, null)
+    const { name, scopes } = current
     const by = null
     const account = await writeAccount(trx, which, { name, scopes, disabled, by, at })
     return { account, prefixes: await prefixesOf(trx, which) }

@@ -31,14 +31,14 @@ export function getServiceAccountKeys({ db, clock }: Access): Route {
       const which = { ...params, project_id: caller.project_id }
       const account = await findServiceAccount(db, which)
       if (account === undefined) throw accountNotFound(params.service_account_id)
-      const found = await listKeys(db, {
+      const result = await listKeys(db, {
         ...which,
         live_at: live ? new Date(clock.now_ms()) : undefined,
         after: idAfter(list, cursor),
         limit: limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
       return { api_keys: items, ...info }
     },
   })

@@ -41,14 +41,14 @@ export function getServiceAccounts({ db }: Access): Route {
     }),
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
-      const found = await listServiceAccounts(db, {
+      const result = await listServiceAccounts(db, {
         project_id: caller.project_id,
         managed_by: query.managed_by,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { service_accounts: items, ...info }
     },
   })
@@ -112,9 +112,9 @@ export function getServiceAccount({ db }: Access): Route {
     reply: accountSchema,
     errors: ['service_account_not_found'],
     handle: async ({ params, caller }) => {
-      const found = await findServiceAccount(db, { ...params, project_id: caller.project_id })
-      if (found === undefined) throw accountNotFound(params.service_account_id)
-      return found
+      const account = await findServiceAccount(db, { ...params, project_id: caller.project_id })
+      if (account === undefined) throw accountNotFound(params.service_account_id)
+      return account
     },
   })
 }

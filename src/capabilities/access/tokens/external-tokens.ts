@@ -79,10 +79,10 @@ async function discover(issuer: string, timeout_ms: number): Promise<RemoteJWKSe
   try {
     const reply = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeout_ms) })
     if (!reply.ok) throw new Error(`${url} answered ${reply.status}`)
-    const found = z
+    const document = z
       .object({ issuer: z.literal(issuer), jwks_uri: z.url() })
       .parse(await reply.json())
-    return createRemoteJWKSet(new URL(found.jwks_uri), { timeoutDuration: timeout_ms })
+    return createRemoteJWKSet(new URL(document.jwks_uri), { timeoutDuration: timeout_ms })
   } catch (cause) {
     throw unreachable(cause)
   }

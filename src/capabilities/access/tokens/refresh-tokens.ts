@@ -45,8 +45,8 @@ export function createRefreshTokens(options: {
         token_hash: hashSecret(refresh_token),
         now: new Date(clock.now_ms()),
       }
-      const found = await exchangeRefreshToken(db, hashSecret(token), successor)
-      return found && { user_id: found.user_id, refresh_token }
+      const exchanged = await exchangeRefreshToken(db, hashSecret(token), successor)
+      return exchanged && { user_id: exchanged.user_id, refresh_token }
     },
     revoke: (token) => revokeFamily(db, hashSecret(token), new Date(clock.now_ms())),
   }

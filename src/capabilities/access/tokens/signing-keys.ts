@@ -62,17 +62,17 @@ class StoredSigningKeys implements SigningKeys {
 
   async current(): Promise<{ kid: string; private_key: CryptoKey }> {
     const { clock, rules } = this.#options
-    const found = await this.#signer()
-    if (found !== undefined) {
-      const age_ms = clock.now_ms() - Date.parse(found.row.activates_at)
-      const next = this.#ring?.rows.some((row) => row.activates_at > found.row.activates_at)
+    const signer = await this.#signer()
+    if (signer !== undefined) {
+      const age_ms = clock.now_ms() - Date.parse(signer.row.activates_at)
+      const next = this.#ring?.rows.some((row) => row.activates_at > signer.row.activates_at)
       if (age_ms >= rules.rotate_after_ms && next !== true) await this.#rotate()
-      return { kid: found.row.id, private_key: await imported(found.pkcs8) }
+      return { kid: signer.row.id, private_key: await importPrivate(signer.pkcs8) }
     }
     await this.#rotate()
     const made = await this.#signer()
     if (made === undefined) throw problem('internal_error', { cause: new NoSigningKeyError() })
-    return { kid: made.row.id, private_key: await imported(made.pkcs8) }
+    return { kid: made.row.id, private_key: await importPrivate(made.pkcs8) }
   }
 
   async find(kid: string): Promise<CryptoKey | undefined> {
@@ -119,8 +119,8 @@ class StoredSigningKeys implements SigningKeys {
     const { clock, refresh_ms = 60_000 } = this.#options
     const ring = this.#ring
     if (ring === undefined) return this.#read()
-    if (clock.now_ms() - ring.read_at_ms < refresh_ms) return unretired(ring, clock)
-    return this.#read().catch(() => unretired(ring, clock))
+    if (clock.now_ms() - ring.read_at_ms < refresh_ms) return dropRetired(ring, clock)
+    return this.#read().catch(() => dropRetired(ring, clock))
   }
 
   #read(): Promise<Ring> {
@@ -135,7 +135,7 @@ class StoredSigningKeys implements SigningKeys {
     const read_at_ms = clock.now_ms()
     const rows = await listSigningKeys(db, new Date(read_at_ms))
     const publicKeys = new Map<string, CryptoKey>()
-    for (const row of rows) publicKeys.set(row.id, await importedPublic(row.public_jwk))
+    for (const row of rows) publicKeys.set(row.id, await importPublic(row.public_jwk))
     this.#ring = { rows, publicKeys, read_at_ms }
     return this.#ring
   }
@@ -147,7 +147,7 @@ class NoSigningKeyError extends Error {
   override readonly message = 'no signing key is usable after a rotation'
 }
 
-function unretired(ring: Ring, clock: Clock): Ring {
+function dropRetired(ring: Ring, clock: Clock): Ring {
   const now = new Date(clock.now_ms()).toISOString()
   const rows = ring.rows.filter(({ retires_at }) => retires_at === null || retires_at > now)
   if (rows.length === ring.rows.length) return ring
@@ -155,11 +155,11 @@ function unretired(ring: Ring, clock: Clock): Ring {
   return { ...ring, rows, publicKeys }
 }
 
-function imported(pkcs8: Buffer): Promise<CryptoKey> {
+function importPrivate(pkcs8: Buffer): Promise<CryptoKey> {
   return importPKCS8(pkcs8.toString('utf8'), 'EdDSA')
 }
 
-async function importedPublic(jwk: JWK): Promise<CryptoKey> {
+async function importPublic(jwk: JWK): Promise<CryptoKey> {
   const key = await importJWK(jwk, 'EdDSA')
   if (key instanceof Uint8Array) throw new TypeError('a signing key is symmetric')
   return key

@@ -7,7 +7,7 @@ import type { RecordKind } from '../../storage/index.ts'
 import type { Day, NsWindow } from './days.ts'
 import { asArchiveFailure } from './failures.ts'
 import type { ArchivedKind, PositionColumn } from './kinds.ts'
-import { type ArchivedColumn, quoted, rowHash, rowHashColumn } from './manifest.ts'
+import { type ArchivedColumn, quoteColumn, rowHash, rowHashColumn } from './manifest.ts'
 
 /** Rows of a kind that a run archives, by project, time and time of storage. */
 export type ArchivedRows = {
@@ -120,7 +120,7 @@ function isMemoryLimit(error: unknown): boolean {
 
 function pieceSql(rows: ArchivedRows, after: readonly string[] | undefined): string {
   const { columns } = rows
-  return `SELECT ${columns.map(exported).join(', ')}, ${rowHashColumn}
+  return `SELECT ${columns.map(exportColumn).join(', ')}, ${rowHashColumn}
 FROM (
   SELECT *, ${rowHash(columns)} AS ${rowHashColumn}
   FROM (${recordsSql(rows, after)})
@@ -140,7 +140,7 @@ function recordsSql(rows: ArchivedRows, after: readonly string[] | undefined): s
   ]
   return `
     SELECT * FROM (
-      SELECT ${columns.map(({ name }) => quoted(name)).join(', ')}
+      SELECT ${columns.map(({ name }) => quoteColumn(name)).join(', ')}
       FROM ${kind.kind}
       WHERE ${where.join('\n        AND ')}
       ORDER BY ${order}, ingested_at DESC, message_id DESC
@@ -149,19 +149,19 @@ function recordsSql(rows: ArchivedRows, after: readonly string[] | undefined): s
 }
 
 function daysSql({ kind }: ArchivedRows): string {
-  return `SELECT toInt32(toDate(${quoted(kind.time)})) AS day FROM ${kind.kind}
+  return `SELECT toInt32(toDate(${quoteColumn(kind.time)})) AS day FROM ${kind.kind}
 WHERE ${scope(kind).join(' AND ')} GROUP BY day ORDER BY day LIMIT 100000`
 }
 
 function identityOf(kind: ArchivedKind): string {
-  return kind.position.map(({ column }) => quoted(column)).join(', ')
+  return kind.position.map(({ column }) => quoteColumn(column)).join(', ')
 }
 
 function scope(kind: ArchivedKind): string[] {
   return [
     'project_id = {project:UUID}',
-    `${quoted(kind.time)} >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')`,
-    `${quoted(kind.time)} < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`,
+    `${quoteColumn(kind.time)} >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')`,
+    `${quoteColumn(kind.time)} < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`,
     storedBefore,
   ]
 }
@@ -169,14 +169,16 @@ function scope(kind: ArchivedKind): string[] {
 const storedBefore = 'ingested_at < fromUnixTimestamp64Milli({stored_before:Int64})'
 
 /** Writes UUIDs as text, for other tools; the restore converts them back. */
-function exported({ name, type }: ArchivedColumn): string {
-  return type === 'UUID' ? `toString(${quoted(name)}) AS ${quoted(name)}` : quoted(name)
+function exportColumn({ name, type }: ArchivedColumn): string {
+  return type === 'UUID'
+    ? `toString(${quoteColumn(name)}) AS ${quoteColumn(name)}`
+    : quoteColumn(name)
 }
 
 /** Selects versions with the time of the record's latest version, which may be in any month. */
 function latestTime(kind: ArchivedKind, identity: string): string {
-  return `(${identity}, ${quoted(kind.time)}) GLOBAL IN (
-        SELECT ${identity}, argMax(${quoted(kind.time)}, (ingested_at, message_id))
+  return `(${identity}, ${quoteColumn(kind.time)}) GLOBAL IN (
+        SELECT ${identity}, argMax(${quoteColumn(kind.time)}, (ingested_at, message_id))
         FROM ${kind.kind}
         WHERE project_id = {project:UUID} AND ${storedBefore}
         GROUP BY ${identity}
@@ -187,7 +189,7 @@ function latestTime(kind: ArchivedKind, identity: string): string {
  * Returns conditions for rows after a position; the one on the first column alone uses the index.
  */
 function behind(position: readonly PositionColumn[]): string[] {
-  const columns = position.map(({ column }) => quoted(column))
+  const columns = position.map(({ column }) => quoteColumn(column))
   const values = position.map(placeholder)
   return [`${columns[0]} >= ${values[0]}`, `(${columns.join(', ')}) > (${values.join(', ')})`]
 }

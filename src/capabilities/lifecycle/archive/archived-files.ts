@@ -32,7 +32,7 @@ export class ArchivedFiles {
       if (manifest.project_id === this.#options.project_id) return manifest
       throw new ManifestRefused('the manifest belongs to another project')
     } catch (error) {
-      throw refusedBy(error, name)
+      throw toRefusal(error, name)
     }
   }
 
@@ -45,7 +45,7 @@ export class ArchivedFiles {
       const facts = await readParquet(bytes, kindOf(file.kind))
       if (facts.rows === file.rows && facts.row_checksum === file.row_checksum) return bytes
     } catch (error) {
-      throw refusedBy(error, file.name)
+      throw toRefusal(error, file.name)
     }
     throw new JobRefused(`${file.name}: its rows differ from those of the manifest`)
   }
@@ -71,7 +71,7 @@ export class ArchivedFiles {
   }
 }
 
-function refusedBy(error: unknown, name: string): unknown {
+function toRefusal(error: unknown, name: string): unknown {
   if (error instanceof ManifestRefused || error instanceof ParquetBroken) {
     return new JobRefused(`${name}: ${error.message}`)
   }

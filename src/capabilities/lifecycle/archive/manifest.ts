@@ -115,8 +115,8 @@ export const rowHashColumn = 'row_hash'
 export function rowHash(columns: readonly ArchivedColumn[]): string {
   const parts = columns.map(({ name, type }) =>
     type.startsWith('Nullable(')
-      ? `isNull(${quoted(name)}), ifNull(toString(${quoted(name)}), '')`
-      : quoted(name),
+      ? `isNull(${quoteColumn(name)}), ifNull(toString(${quoteColumn(name)}), '')`
+      : quoteColumn(name),
   )
   return `cityHash64(${parts.join(', ')})`
 }
@@ -124,7 +124,7 @@ export function rowHash(columns: readonly ArchivedColumn[]): string {
 /**
  * Quotes the name of a column for SQL. Throws TypeError for a name that none of our columns has.
  */
-export function quoted(name: string): string {
+export function quoteColumn(name: string): string {
   if (/^[a-z][a-z0-9_]*$/.test(name)) return `\`${name}\``
   throw new TypeError(`got the column ${JSON.stringify(name.slice(0, 80))}, expected a plain name`)
 }

@@ -7,7 +7,7 @@ import { enqueueJob, requesterOf } from '../../jobs/index.ts'
 import { faultsOfRecordFilter, filterSchema } from '../../query/index.ts'
 import { type ArchiveDeps, archiveJob } from './contract.ts'
 import { kindNames } from './kinds.ts'
-import { archiveRunSchema, shownArchiveRun } from './runs.ts'
+import { archiveRunSchema, toArchiveRun } from './runs.ts'
 
 /**
  * POST /api/v2/observability/archive/run: queues a run that writes the rows of a window into files.
@@ -34,7 +34,7 @@ export function runArchive({ db, clock, is_configured }: ArchiveDeps): Route {
         params: { ...window, ...body },
         requested_by: requesterOf(caller),
       })
-      return shownArchiveRun(job)
+      return toArchiveRun(job)
     },
   })
 }

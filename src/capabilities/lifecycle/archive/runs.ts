@@ -49,7 +49,7 @@ export const archiveRunSchema = record('ArchiveRun', {
 })
 
 /** Shapes an archive run for a reply. */
-export function shownArchiveRun(job: Job): z.input<typeof archiveRunSchema> {
+export function toArchiveRun(job: Job): z.input<typeof archiveRunSchema> {
   const { from, to, where, kinds, reason } = readArchiveParams(job.params)
   return {
     ...shownJob(job),
@@ -98,7 +98,7 @@ export function listArchiveRuns({ db }: ArchiveDeps): Route {
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query, caller: { project_id } }) => {
       const { jobs, ...page } = await listJobs(db, { project_id, kind: archiveJob }, query)
-      return { runs: jobs.map(shownArchiveRun), ...page }
+      return { runs: jobs.map(toArchiveRun), ...page }
     },
   })
 }
@@ -116,6 +116,6 @@ export function getArchiveRun({ db }: ArchiveDeps): Route {
     reply: archiveRunSchema,
     errors: ['job_not_found', 'store_unavailable'],
     handle: async ({ params: { job_id: id }, caller: { project_id } }) =>
-      shownArchiveRun(await readJob(db, { project_id, kind: archiveJob, id })),
+      toArchiveRun(await readJob(db, { project_id, kind: archiveJob, id })),
   })
 }

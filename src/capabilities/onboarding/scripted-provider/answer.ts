@@ -32,7 +32,7 @@ export type AnswerUsage = {
 }
 
 /** Builds the answer of a reply; without a reply, an echo of the last message. */
-export function answerTo(
+export function buildAnswer(
   request: CompletionRequest,
   reply: Reply | undefined,
   about: { seed: number; created_s: number },

@@ -1,5 +1,5 @@
 import { sleep } from '../../../kernel/time.ts'
-import { answerTo } from './answer.ts'
+import { buildAnswer } from './answer.ts'
 import type { Dialect } from './dialects/contract.ts'
 import type { CompletionRequest } from './request.ts'
 import type { ErrorReply, Reply, Step, StreamShape } from './script.ts'
@@ -24,7 +24,7 @@ export async function playStep(
   const { reply } = step
   if (reply?.error) return sendError(wire, reply.error, about)
   if (step.garbage === 'body' || reply?.raw) return sendRaw(wire, step, about)
-  const answer = answerTo(request, reply, about)
+  const answer = buildAnswer(request, reply, about)
   if (request.stream) {
     const events = streamEvents(request, answer, { dialect: about.dialect, shape: step.stream })
     return sendStream(wire, events, step, about)
@@ -114,7 +114,7 @@ async function sendStream(
   })
   await sleep(stream.first_delay_ms, wire.signal)
   for (let sent = 0; sent < stream.comments; sent += 1) {
-    if (!(await writer.write(encodedComment('PROCESSING', stream)))) return
+    if (!(await writer.write(encodeComment('PROCESSING', stream)))) return
   }
   if (await playEvents(wire, writer, events, step)) await writer.end()
 }
@@ -130,7 +130,7 @@ async function playEvents(
   for (const event of events) {
     if (await stopsAfter(sent, wire, stream)) return false
     if (sent > 0 && stream.delay_ms > 0) await sleep(stream.delay_ms, wire.signal)
-    if (!(await writer.write(encodedEvent(event, stream)))) return false
+    if (!(await writer.write(encodeEvent(event, stream)))) return false
     sent += 1
   }
   return !(await stopsAfter(sent, wire, stream))
@@ -151,7 +151,7 @@ type Style = Pick<StreamShape, 'crlf' | 'no_space_after_data' | 'multi_line_data
 /**
  * Encodes one server-sent event (https://html.spec.whatwg.org/multipage/server-sent-events.html).
  */
-function encodedEvent({ event, data }: StreamEvent, style: Style): Buffer {
+function encodeEvent({ event, data }: StreamEvent, style: Style): Buffer {
   const newline = style.crlf ? '\r\n' : '\n'
   const space = style.no_space_after_data ? '' : ' '
   const text = typeof data === 'string' ? data : JSON.stringify(data, null, indentOf(style))
@@ -161,7 +161,7 @@ function encodedEvent({ event, data }: StreamEvent, style: Style): Buffer {
 }
 
 /** Encodes a comment, which servers send to keep a connection open. */
-function encodedComment(text: string, style: Style): Buffer {
+function encodeComment(text: string, style: Style): Buffer {
   const newline = style.crlf ? '\r\n' : '\n'
   return Buffer.from(`: ${text}${newline}${newline}`)
 }

@@ -133,12 +133,12 @@ function choiceDeltas(choice: AnswerChoice, how: How): Delta[] {
   }
   if (dialect.separate_ends) {
     return [opening, ...parts, {}].map((delta, index) =>
-      wrapped(delta, dialect, index === parts.length + 1 ? choice.finish_reason : null),
+      wrapDelta(delta, dialect, index === parts.length + 1 ? choice.finish_reason : null),
     )
   }
   const filled = parts.length > 0 ? parts : [{ content: '' }]
   return filled.map((part, index) =>
-    wrapped(
+    wrapDelta(
       { role: 'assistant', ...(index === 0 && choice.extra), ...part },
       dialect,
       index === filled.length - 1 ? choice.finish_reason : null,
@@ -146,7 +146,7 @@ function choiceDeltas(choice: AnswerChoice, how: How): Delta[] {
   )
 }
 
-function wrapped(delta: unknown, dialect: Dialect, finish_reason: string | null): Delta {
+function wrapDelta(delta: unknown, dialect: Dialect, finish_reason: string | null): Delta {
   return { delta, ...dialect.choice, finish_reason }
 }
 

@@ -39,7 +39,7 @@ export function openWire(about: About): Wire {
       if (gone.signal.aborted || bytes.length === 0) return
       request.first_byte_at_ms ??= clock.now_ms()
       request.bytes_written += bytes.length
-      await written(response, bytes, gone.signal)
+      await writeOut(response, bytes, gone.signal)
     },
     end: () => {
       response.end()
@@ -55,7 +55,7 @@ export function openWire(about: About): Wire {
   }
 }
 
-function written(response: ServerResponse, bytes: Buffer, signal: AbortSignal): Promise<void> {
+function writeOut(response: ServerResponse, bytes: Buffer, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       signal.removeEventListener('abort', done)

@@ -36,7 +36,7 @@ export function applyCapture(
   if (policy.content === 'off') {
     return { records: noRecords(), rejected: counted('capture_off', items), masked: 0 }
   }
-  const sampled = sampledOf(policy, records)
+  const sampled = sampleRecords(policy, records)
   const rejected = counted('sampled', items - countOf(sampled, item_kinds))
   const censor = censorOf(policy)
   if (censor === undefined) return { records: sampled, rejected, masked: 0 }
@@ -67,7 +67,7 @@ function countOf(records: IngestRecords, item_kinds: readonly Kind[]): number {
   return item_kinds.reduce((sum, kind) => sum + records[kind].length, 0)
 }
 
-function sampledOf({ sample_rate }: CapturePolicy, records: IngestRecords): IngestRecords {
+function sampleRecords({ sample_rate }: CapturePolicy, records: IngestRecords): IngestRecords {
   if (sample_rate >= 1) return records
   const isKept = ({ trace_id }: { trace_id: string }) => isSampled(trace_id, sample_rate)
   return {

@@ -79,8 +79,8 @@ function observationWithoutContent(observation: ObservationDraft): ObservationDr
     input: '',
     output: '',
     error_message: '',
-    tool_calls: updatedAll(observation.tool_calls, () => ({ arguments: '' })),
-    tool_results: updatedAll(observation.tool_results, () => ({ content: '' })),
+    tool_calls: changeAll(observation.tool_calls, () => ({ arguments: '' })),
+    tool_results: changeAll(observation.tool_results, () => ({ content: '' })),
     attributes: withoutContent(observation.attributes),
   })
   return kept === observation ? kept : { ...kept, content_state: 'dropped' }
@@ -117,8 +117,8 @@ const traceTexts = [
 
 function maskTrace(trace: TraceDraft, masker: Masker): TraceDraft {
   return updated(trace, {
-    ...maskedTexts(trace, traceTexts, masker),
-    metadata: maskedPairs(trace.metadata, masker),
+    ...maskTexts(trace, traceTexts, masker),
+    metadata: maskPairs(trace.metadata, masker),
   })
 }
 
@@ -145,27 +145,27 @@ const observationTexts = [
 
 function maskObservation(observation: ObservationDraft, masker: Masker): ObservationDraft {
   return updated(observation, {
-    ...maskedTexts(observation, observationTexts, masker),
-    tool_calls: updatedAll(observation.tool_calls, (call) =>
-      maskedTexts(call, ['id', 'name', 'arguments'], masker),
+    ...maskTexts(observation, observationTexts, masker),
+    tool_calls: changeAll(observation.tool_calls, (call) =>
+      maskTexts(call, ['id', 'name', 'arguments'], masker),
     ),
-    tool_results: updatedAll(observation.tool_results, (result) =>
-      maskedTexts(result, ['tool_call_id', 'content'], masker),
+    tool_results: changeAll(observation.tool_results, (result) =>
+      maskTexts(result, ['tool_call_id', 'content'], masker),
     ),
-    attributes: maskedPairs(observation.attributes, masker),
-    metadata: maskedPairs(observation.metadata, masker),
+    attributes: maskPairs(observation.attributes, masker),
+    metadata: maskPairs(observation.metadata, masker),
   })
 }
 
 function maskEvent(event: EventDraft, masker: Masker): EventDraft {
   return updated(event, {
-    ...maskedTexts(event, ['name', 'body'], masker),
-    attributes: maskedPairs(event.attributes, masker),
+    ...maskTexts(event, ['name', 'body'], masker),
+    attributes: maskPairs(event.attributes, masker),
   })
 }
 
 function maskLink(link: LinkDraft, masker: Masker): LinkDraft {
-  return updated(link, { attributes: maskedPairs(link.attributes, masker) })
+  return updated(link, { attributes: maskPairs(link.attributes, masker) })
 }
 
 /** Masks a correlation as a key with a value: `keys` of masks match its type. */
@@ -174,11 +174,11 @@ function maskCorrelation(correlation: CorrelationDraft, masker: Masker): Correla
   const value = masker.replacementOf(correlation_type) ?? maskText(correlation_value, masker)
   return updated(correlation, {
     correlation_value: value,
-    metadata: maskedPairs(correlation.metadata, masker),
+    metadata: maskPairs(correlation.metadata, masker),
   })
 }
 
-function maskedTexts<K extends string, T extends { [P in K]: Text }>(
+function maskTexts<K extends string, T extends { [P in K]: Text }>(
   record: T,
   fields: readonly K[],
   masker: Masker,
@@ -186,20 +186,20 @@ function maskedTexts<K extends string, T extends { [P in K]: Text }>(
   const changes: Partial<T> = {}
   for (const field of fields) {
     const text: T[K] = record[field]
-    const masked = maskedText(text, masker)
+    const masked = maskValue(text, masker)
     if (masked !== text) changes[field] = masked as T[K]
   }
   return changes
 }
 
-function maskedPairs(pairs: TextPairs, masker: Masker): TextPairs {
+function maskPairs(pairs: TextPairs, masker: Masker): TextPairs {
   let masked: Text[] | undefined
   for (let at = 0; at + 1 < pairs.length; at += 2) {
     const key = pairs[at] ?? ''
     const value = pairs[at + 1] ?? ''
     const keyText = stringOf(key)
     const keyNow = maskText(keyText, masker)
-    const valueNow = masker.replacementOf(keyText) ?? maskedText(value, masker)
+    const valueNow = masker.replacementOf(keyText) ?? maskValue(value, masker)
     if (keyNow === keyText && valueNow === value) continue
     masked ??= [...pairs]
     masked[at] = keyNow
@@ -209,7 +209,7 @@ function maskedPairs(pairs: TextPairs, masker: Masker): TextPairs {
 }
 
 /** Masks a text; bytes without masked content are returned unchanged. */
-function maskedText(text: Text, masker: Masker): Text {
+function maskValue(text: Text, masker: Masker): Text {
   const string = stringOf(text)
   const masked = maskText(string, masker)
   return masked === string ? text : masked
@@ -233,7 +233,7 @@ function isSame(left: unknown, right: unknown): boolean {
   return left === right || (left === '' && right instanceof Uint8Array && right.length === 0)
 }
 
-function updatedAll<T extends object>(records: T[], change: (record: T) => Partial<T>): T[] {
+function changeAll<T extends object>(records: T[], change: (record: T) => Partial<T>): T[] {
   let changed = false
   const kept = records.map((record) => {
     const now = updated(record, change(record))

@@ -42,7 +42,7 @@ const patternStates_max = 5_000
  * too large, or matches the empty text.
  */
 export function compilePattern(pattern: string): RE2JS {
-  const compiled = compiledOrRefused(pattern)
+  const compiled = compileOrRefuse(pattern)
   if (compiled.programSize() > patternStates_max) {
     throw new InvalidMask(
       `got a pattern of ${compiled.programSize()} states, expected at most ${patternStates_max}: reduce repetitions`,
@@ -56,7 +56,7 @@ export function compilePattern(pattern: string): RE2JS {
   return compiled
 }
 
-function compiledOrRefused(pattern: string): RE2JS {
+function compileOrRefuse(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern)
   } catch (error) {

@@ -32,14 +32,14 @@ export function getMembers({ db }: Access): Route {
     reply: record('MemberList', { members: z.array(memberSchema), ...pageFields }),
     errors: ['organization_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
-      const found = await listMembers(db, {
+      const result = await listMembers(db, {
         ...params,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
       const about = { list, limit: query.limit }
-      const { items, info } = idPage(found, { ...about, idOf: ({ user_id }) => user_id })
+      const { items, info } = idPage(result, { ...about, idOf: ({ user_id }) => user_id })
       return { members: items, ...info }
     },
   })

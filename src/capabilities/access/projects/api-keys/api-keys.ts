@@ -26,14 +26,14 @@ export function getApiKeys({ db }: Access): Route {
     reply: keyListSchema,
     errors: ['project_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
-      const found = await listKeys(db, {
+      const result = await listKeys(db, {
         ...params,
         service_account_id: query.service_account_id,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { api_keys: items, ...info }
     },
   })

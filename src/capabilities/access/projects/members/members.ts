@@ -28,14 +28,14 @@ export function getProjectMembers({ db }: Access): Route {
     reply: record('ProjectMemberList', { members: z.array(projectMemberSchema), ...pageFields }),
     errors: ['project_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
-      const found = await listProjectMembers(db, {
+      const result = await listProjectMembers(db, {
         ...params,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
       const about = { list, limit: query.limit }
-      const { items, info } = idPage(found, { ...about, idOf: ({ user_id }) => user_id })
+      const { items, info } = idPage(result, { ...about, idOf: ({ user_id }) => user_id })
       return { members: items.map(projectMember), ...info }
     },
   })

@@ -13,7 +13,7 @@ import {
 } from '../contract.ts'
 import { kindNames } from '../kinds.ts'
 import { kindsSchema, notConfigured, windowSchema } from '../run.ts'
-import { restoreRunSchema, shownRestoreRun } from './runs.ts'
+import { restoreRunSchema, toRestoreRun } from './runs.ts'
 import { countSlices, insertSlice, type NewSlice, slices_max } from './store.ts'
 
 /**
@@ -46,7 +46,7 @@ export function runRestore(deps: ArchiveDeps): Route {
       const { project_id } = caller
       const id = body.archive_run_id
       const archive = await readJob(db, { project_id, kind: archiveJob, id })
-      const { manifest, manifest_sha256 } = verifiedManifest(archive)
+      const { manifest, manifest_sha256 } = requireManifest(archive)
       assertOverlap(archive, body.window)
       const requested_by = requesterOf(caller)
       const created_at = new Date(clock.now_ms())
@@ -111,11 +111,11 @@ async function insertRestore(db: ArchiveDeps['db'], { request, slice }: NewResto
     })
   }
   const job = await enqueueJob(db, request)
-  if (await insertSlice(db, { ...slice, job_id: job.id })) return shownRestoreRun(job)
+  if (await insertSlice(db, { ...slice, job_id: job.id })) return toRestoreRun(job)
   throw problem('name_taken', { detail: `slice: the project has a slice "${name}" already` })
 }
 
-function verifiedManifest(archive: Job) {
+function requireManifest(archive: Job) {
   const manifest = archive.state === 'succeeded' ? manifestOf(archive.result) : undefined
   if (manifest !== undefined) return manifest
   throw problem('archive_not_verified', {

@@ -13,7 +13,7 @@ import { columnsSql } from '../archive-store.ts'
 import type { NsWindow } from '../days.ts'
 import { asArchiveFailure } from '../failures.ts'
 import { type ArchivedKind, archivedKinds } from '../kinds.ts'
-import { type ArchivedColumn, quoted, rowHash, rowHashColumn } from '../manifest.ts'
+import { type ArchivedColumn, quoteColumn, rowHash, rowHashColumn } from '../manifest.ts'
 
 /** The tables of slices. Rejects with `store_unavailable`. */
 export type RestoredStore = {
@@ -96,8 +96,8 @@ const leftOut_max = 20_000
 /** Runs one statement for each group of left-out hashes, for the rows in the group's hash range. */
 async function insertFile(columnar: Columnar, file: FileToInsert): Promise<void> {
   const { kind, columns, slice_id, project_id, bytes, signal, left_out } = file
-  const names = columns.map(({ name }) => quoted(name))
-  const values = columns.map((column) => insertedValue(column))
+  const names = columns.map(({ name }) => quoteColumn(name))
+  const values = columns.map((column) => insertValueOf(column))
   const structure = [...columns.map(givenColumn), `${rowHashColumn} UInt64`].join(', ')
   const statement = `INSERT INTO ${tableOf(kind)} (\`slice_id\`, ${names.join(', ')})
 SELECT {slice:UUID}, ${values.join(', ')} FROM input('${structure.replaceAll("'", "\\'")}')`
@@ -126,21 +126,21 @@ SELECT {slice:UUID}, ${values.join(', ')} FROM input('${structure.replaceAll("'"
 const settings = { input_format_parquet_allow_missing_columns: 0, max_insert_block_size: 25_000 }
 
 /** Returns the value to insert; the project comes from the slice, not from the file. */
-function insertedValue({ name, type }: ArchivedColumn): string {
+function insertValueOf({ name, type }: ArchivedColumn): string {
   if (name === 'project_id') return '{project:UUID}'
-  return type === 'UUID' ? `toUUID(${quoted(name)})` : quoted(name)
+  return type === 'UUID' ? `toUUID(${quoteColumn(name)})` : quoteColumn(name)
 }
 
 function givenColumn({ name, type }: ArchivedColumn): string {
-  return `${quoted(name)} ${type === 'UUID' ? 'String' : type}`
+  return `${quoteColumn(name)} ${type === 'UUID' ? 'String' : type}`
 }
 
 function sumsSql({ kind, columns, each_once }: Omit<SumsQuery, keyof SliceKey | 'window'>): string {
-  const identity = kind.position.map(({ column }) => quoted(column)).join(', ')
+  const identity = kind.position.map(({ column }) => quoteColumn(column)).join(', ')
   const order = kind.order_before ? `${kind.order_before}, ${identity}` : identity
-  const time = quoted(kind.time)
+  const time = quoteColumn(kind.time)
   return `SELECT count() AS rows, toString(sum(${rowHash(columns)})) AS row_checksum FROM (
-  SELECT ${columns.map(({ name }) => quoted(name)).join(', ')} FROM ${tableOf(kind.kind)}
+  SELECT ${columns.map(({ name }) => quoteColumn(name)).join(', ')} FROM ${tableOf(kind.kind)}
   WHERE slice_id = {slice:UUID} AND project_id = {project:UUID}
     AND ${time} >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
     AND ${time} < fromUnixTimestamp64Nano({to:Int64}, 'UTC')${
@@ -156,14 +156,14 @@ async function dropSlice(
   for (const { kind } of archivedKinds) {
     const statement = `ALTER TABLE {{table:${tableOf(kind)}}} {{on_cluster}} DROP PARTITION `
     await columnar.command(
-      `${rendered(statement, columnar, cluster)}{slice:UUID}`,
+      `${renderTemplate(statement, columnar, cluster)}{slice:UUID}`,
       { slice: slice_id },
       { timeout_ms },
     )
   }
 }
 
-function rendered(template: string, columnar: Columnar, cluster: string | undefined): string {
+function renderTemplate(template: string, columnar: Columnar, cluster: string | undefined): string {
   const { database } = columnar
   return renderStatement(template, { database, ...(cluster !== undefined && { cluster }) })
 }

@@ -38,7 +38,7 @@ export const restoreRunSchema = record('RestoreRun', {
 const progressSchema = z.object({ files: count, files_total: count, rows: count })
 
 /** Shapes a restore run for a reply. */
-export function shownRestoreRun(job: Job): z.input<typeof restoreRunSchema> {
+export function toRestoreRun(job: Job): z.input<typeof restoreRunSchema> {
   const { archive_run_id, slice_id, from, to, kinds } = readRestoreParams(job.params)
   return {
     ...shownJob(job),
@@ -69,7 +69,7 @@ export function listRestoreRuns({ db }: ArchiveDeps): Route {
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query, caller: { project_id } }) => {
       const { jobs, ...page } = await listJobs(db, { project_id, kind: restoreJob }, query)
-      return { runs: jobs.map(shownRestoreRun), ...page }
+      return { runs: jobs.map(toRestoreRun), ...page }
     },
   })
 }
@@ -87,6 +87,6 @@ export function getRestoreRun({ db }: ArchiveDeps): Route {
     reply: restoreRunSchema,
     errors: ['job_not_found', 'store_unavailable'],
     handle: async ({ params: { job_id: id }, caller: { project_id } }) =>
-      shownRestoreRun(await readJob(db, { project_id, kind: restoreJob, id })),
+      toRestoreRun(await readJob(db, { project_id, kind: restoreJob, id })),
   })
 }

@@ -57,7 +57,10 @@ export function listSlices({ db, clock }: ArchiveDeps): Route {
       const last = rows.length > limit ? page.at(-1) : undefined
       const next = last === undefined ? null : encodeCursor(list, [last.id])
       const now_ms = clock.now_ms()
-      return { slices: page.map((slice) => shownSlice(slice, now_ms)), ...pageInfo(total, next) }
+      return {
+        slices: page.map((slice) => toRestoredSlice(slice, now_ms)),
+        ...pageInfo(total, next),
+      }
     },
   })
 }
@@ -102,7 +105,7 @@ function idIn(cursor: string): string {
   })
 }
 
-function shownSlice(slice: Slice, now_ms: number): z.input<typeof sliceSchema> {
+function toRestoredSlice(slice: Slice, now_ms: number): z.input<typeof sliceSchema> {
   const {
     id: slice_id,
     name,

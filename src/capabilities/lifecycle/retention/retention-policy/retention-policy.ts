@@ -17,7 +17,7 @@ import { startDryRun, waitParameter } from '../runs/run.ts'
 import { runSchema } from '../runs/run-schema.ts'
 import { nextSlot } from '../schedule/slots.ts'
 import { type RetentionBody, retentionBody } from './policy-schema.ts'
-import { retentionAnswer, retentionReply, shownPolicy } from './retention-reply.ts'
+import { policyOrDefault, retentionAnswer, retentionReply } from './retention-reply.ts'
 import {
   findRetention,
   resetRetention,
@@ -60,7 +60,7 @@ export function getRetentionPolicy(deps: RetentionDeps): Route {
       const { project_id } = caller
       if (dry_run) return startDryRun(deps, { caller, wait, signal })
       const stored = await findRetention(deps.db, project_id)
-      return retentionAnswer(deps, shownPolicy(project_id, stored))
+      return retentionAnswer(deps, policyOrDefault(project_id, stored))
     },
   })
 }
@@ -195,7 +195,7 @@ export function deleteRetentionPolicy(deps: RetentionDeps): Route {
         ? resetRetention(deps.db, change)
         : withdrawRetention(deps.db, change, { owner: managed_by, retain }))
       if (remaining === 'changed') return throwChanged(deps, project_id, headers)
-      return retentionAnswer(deps, shownPolicy(project_id, remaining))
+      return retentionAnswer(deps, policyOrDefault(project_id, remaining))
     },
   })
 }

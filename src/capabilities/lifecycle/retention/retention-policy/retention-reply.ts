@@ -60,7 +60,10 @@ export type ShownPolicy = RetentionPolicy &
   }
 
 /** Returns a project's policy, or the default when it has set none. */
-export function shownPolicy(project_id: string, stored: StoredRetention | undefined): ShownPolicy {
+export function policyOrDefault(
+  project_id: string,
+  stored: StoredRetention | undefined,
+): ShownPolicy {
   return stored ?? { ...defaultRetention, ...noChange, project_id }
 }
 

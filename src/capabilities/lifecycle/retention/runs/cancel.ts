@@ -1,7 +1,7 @@
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { cancelJob, requesterOf } from '../../../jobs/index.ts'
 import type { RetentionDeps } from '../contract.ts'
-import { runSchema, shownRun } from './run-schema.ts'
+import { runSchema, toRetentionRun } from './run-schema.ts'
 import { findRun, runParams } from './runs.ts'
 
 /**
@@ -22,7 +22,7 @@ export function cancelRetentionRun({ db }: RetentionDeps): Route {
     errors: ['job_not_found', 'store_unavailable'],
     handle: async ({ params: { job_id: id }, caller }) => {
       const job = await findRun(db, { project_id: caller.project_id, id })
-      return shownRun(await cancelJob(db, job, requesterOf(caller)))
+      return toRetentionRun(await cancelJob(db, job, requesterOf(caller)))
     },
   })
 }

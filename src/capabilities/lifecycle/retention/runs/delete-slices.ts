@@ -103,7 +103,7 @@ export function takeOut(
 /**
  * Returns the rows of a bucket that was begun; undefined for kinds that only the first store has.
  */
-export function redoneSlice(
+export function redoSlice(
   bucket: Pick<RunBucket, 'day' | 'kind' | 'environment' | 'action'> & { project_id: string },
   { archives, archive_before_delete }: { archives: Archives; archive_before_delete: boolean },
 ): OpenSlice | undefined {

@@ -14,12 +14,12 @@ import { type RetentionRules, retentionRulesSchema } from '../retention-policy/r
 import { MissingArchives, readArchives } from './archives.ts'
 import { bucketTotals, forgetBuckets, notePlanned, type PlannedBucket } from './bucket-store.ts'
 import {
+  emptyBucket,
   type InspectedBucket,
   type Inspection,
   inspectDays,
   inspectedDays_max,
   outcomeOf,
-  untouched,
   wholeDayReason,
 } from './inspect.ts'
 import { countDueOwners } from './owners.ts'
@@ -103,7 +103,7 @@ class DryRun {
   async #count(about: Inspection, steps: Group): Promise<void> {
     const [{ kind, action }] = steps
     const kept = steps.filter((step) => wholeDayReason(about, step) !== null)
-    await this.#note(kept, (step) => untouched(wholeDayReason(about, step)))
+    await this.#note(kept, (step) => emptyBucket(wholeDayReason(about, step)))
     for (const chunk of chunksOf(steps.filter((step) => wholeDayReason(about, step) === null))) {
       this.#context.signal.throwIfAborted()
       const days = chunk.map(({ day }) => day)

@@ -54,7 +54,7 @@ export function wholeDayReason(
 }
 
 /** A bucket without rows that are deleted, for the reason. */
-export function untouched(reason: KeepReason | null): InspectedBucket {
+export function emptyBucket(reason: KeepReason | null): InspectedBucket {
   return { rows: 0, bytes: 0, held_rows: 0, late_rows: 0, reason }
 }
 
@@ -86,7 +86,7 @@ export async function inspectDays(about: Inspection, asked: InspectedDays): Prom
   }
   return {
     slices,
-    bucketOf: (day, environment) => found.get(keyOf({ day, environment })) ?? untouched(null),
+    bucketOf: (day, environment) => found.get(keyOf({ day, environment })) ?? emptyBucket(null),
   }
 }
 
@@ -129,7 +129,7 @@ function boundsOf({ archives, archive_before_delete }: Inspection, asked: Inspec
 }
 
 function add(found: Map<string, InspectedBucket>, bucket: BucketCount): void {
-  const old = found.get(keyOf(bucket)) ?? untouched(null)
+  const old = found.get(keyOf(bucket)) ?? emptyBucket(null)
   const held_rows = old.held_rows + bucket.held_rows
   const late_rows = old.late_rows + bucket.late_rows
   found.set(keyOf(bucket), {

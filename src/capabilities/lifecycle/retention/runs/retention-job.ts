@@ -16,12 +16,12 @@ import {
   endBucket,
   noteKept,
 } from './bucket-store.ts'
-import { deleteSlices, redoneSlice, takeOut } from './delete-slices.ts'
+import { deleteSlices, redoSlice, takeOut } from './delete-slices.ts'
 import {
+  emptyBucket,
   type InspectedBucket,
   inspectDays,
   outcomeOf,
-  untouched,
   wholeDayReason,
 } from './inspect.ts'
 import { deleteDueOwners } from './owners.ts'
@@ -132,7 +132,7 @@ class RetentionRun {
         readArchives(db, project_id),
       ])
       const bound = { archives, archive_before_delete }
-      const slice = redoneSlice({ project_id, day, kind, environment, action }, bound)
+      const slice = redoSlice({ project_id, day, kind, environment, action }, bound)
       if (slice === undefined) continue
       for (const part of (await withHolds(store, slice, holds)).slices) {
         const { signal } = this.#context
@@ -162,7 +162,7 @@ class RetentionRun {
     const { bucketOf, slices } =
       reason === null
         ? await inspectDays(about, { ...step, days: [step.day] })
-        : { bucketOf: () => untouched(reason), slices: [] }
+        : { bucketOf: () => emptyBucket(reason), slices: [] }
     const going: DueBucket[] = []
     for (const bucket of due) {
       const found = bucketOf(step.day, bucket.environment)

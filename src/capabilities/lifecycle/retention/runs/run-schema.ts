@@ -95,7 +95,7 @@ export const runFields = {
 export const runSchema = record('RetentionRun', runFields)
 
 /** Shapes a run for a reply. */
-export function shownRun(job: Job): z.input<typeof runSchema> {
+export function toRetentionRun(job: Job): z.input<typeof runSchema> {
   const { kind, params, progress, result } = job
   return {
     ...shownJob(job),
@@ -118,7 +118,7 @@ function slotOf({ params, created_at }: Job) {
 }
 
 /** Shapes a bucket for a reply. */
-export function shownBucket(bucket: RunBucket): ShownBucket {
+export function toRetentionBucket(bucket: RunBucket): ShownBucket {
   const { day, environment, action, row_count: rows, bytes, held_rows } = bucket
   const { kind, reason } = bucketSchema
     .pick({ kind: true, reason: true })

@@ -6,7 +6,7 @@ import { enqueueJob, type Job, readJob, requesterOf } from '../../../jobs/index.
 import { dryRunKind, type RetentionDb, type RetentionDeps, retentionKind } from '../contract.ts'
 import { defaultRetention, type RetentionRules } from '../retention-policy/rules.ts'
 import { findRetention } from '../retention-policy/store.ts'
-import { runSchema, shownRun } from './run-schema.ts'
+import { runSchema, toRetentionRun } from './run-schema.ts'
 
 /** Longest wait for the end of a run. */
 const wait_ms_max = 10_000
@@ -88,7 +88,7 @@ async function answerRun(
   const ask = () => readJob(db, job)
   const shown = wait ? await poll(ask, hasEnded, { wait_ms_max, signal }) : job
   const location = `/api/v2/observability/retention/runs/${job.id}`
-  return new Answer(shownRun(shown), { status: 202, headers: { location } })
+  return new Answer(toRetentionRun(shown), { status: 202, headers: { location } })
 }
 
 function hasEnded({ state }: Job): boolean {

@@ -7,7 +7,13 @@ import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { type Job, listJobs, readJob } from '../../../jobs/index.ts'
 import { dryRunKind, type RetentionDb, type RetentionDeps, retentionKind } from '../contract.ts'
 import { type BucketPosition, selectBuckets } from './bucket-store.ts'
-import { bucketSchema, runFields, runSchema, shownBucket, shownRun } from './run-schema.ts'
+import {
+  bucketSchema,
+  runFields,
+  runSchema,
+  toRetentionBucket,
+  toRetentionRun,
+} from './run-schema.ts'
 
 export const runParams = z.strictObject({
   job_id: z.string().describe('The `job_id` of the list.'),
@@ -37,7 +43,7 @@ export function listRetentionRuns({ db }: RetentionDeps): Route {
     handle: async ({ query: { dry_run, ...query }, caller: { project_id } }) => {
       const kind = dry_run ? dryRunKind : retentionKind
       const { jobs, ...page } = await listJobs(db, { project_id, kind }, query)
-      return { runs: jobs.map(shownRun), ...page }
+      return { runs: jobs.map(toRetentionRun), ...page }
     },
   })
 }
@@ -68,7 +74,7 @@ export function getRetentionRun({ db }: RetentionDeps): Route {
       const last = rows.length > limit ? page.at(-1) : undefined
       const position = last && [last.day, last.kind, last.environment, last.action]
       const next_cursor = position === undefined ? null : encodeCursor(list, position)
-      return { ...shownRun(job), buckets: page.map(shownBucket), next_cursor }
+      return { ...toRetentionRun(job), buckets: page.map(toRetentionBucket), next_cursor }
     },
   })
 }

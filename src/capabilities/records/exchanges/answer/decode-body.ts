@@ -17,7 +17,7 @@ const encodings_max = 3
  * Decodes the `content-encoding` of a body, which may be cut short: the part before the cut is
  * decoded. A body that is broken or decodes to more than `bytes_max` gives no bytes and a fault.
  */
-export function decodedBody(body: Uint8Array, encoding: string, bytes_max: number): DecodedBody {
+export function decodeBody(body: Uint8Array, encoding: string, bytes_max: number): DecodedBody {
   if (encoding === '' || body.length === 0) return { bytes: body, fault: '' }
   const names = encoding.toLowerCase().split(',', encodings_max + 1)
   if (names.length > encodings_max) return failed(`content-encoding "${encoding.slice(0, 80)}"`)

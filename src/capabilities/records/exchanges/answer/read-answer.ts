@@ -11,8 +11,8 @@ import type { ToolCall } from '../../../../model/observation.ts'
 import { fallbackText_chars_max } from '../mapping/read-request.ts'
 import type { Answer, AnswerChoice } from './answer.ts'
 import { bodyText, cutText } from './body-text.ts'
-import { decodedBody } from './decode-body.ts'
-import { choices_max, streamedAnswer } from './streamed-answer.ts'
+import { decodeBody } from './decode-body.ts'
+import { choices_max, readStreamedAnswer } from './streamed-answer.ts'
 
 /** An answer read from the wire. */
 export type ReadAnswer = Answer & {
@@ -30,15 +30,15 @@ export function readAnswer(
   facts: ExchangeFacts,
   response_bytes_max: number,
 ): ReadAnswer {
-  const { bytes, fault } = decodedBody(body, facts.response_encoding, response_bytes_max)
+  const { bytes, fault } = decodeBody(body, facts.response_encoding, response_bytes_max)
   if (bytes.length === 0) return { ...noAnswer, fault }
   if (isEventStream(bytes, facts)) {
-    const answer = streamedAnswer(bytes, facts.endpoint)
+    const answer = readStreamedAnswer(bytes, facts.endpoint)
     const known = answer.choices.length > 0 || answer.error !== undefined
     return { ...answer, isStream: true, unknownText: known ? '' : unknownTextOf(bytes), fault }
   }
   const text = bodyText(bytes)
-  const answer = wholeAnswer(text)
+  const answer = readWholeAnswer(text)
   if (answer === undefined) {
     const isCut = facts.content_state === 'truncated'
     const usage = isCut ? usageInCutText(text) : undefined
@@ -124,7 +124,7 @@ function toolCallFrom(call: JsonObject): ToolCall {
 }
 
 /** Reads an unstreamed answer. Undefined when the text is not JSON. */
-function wholeAnswer(text: string): Answer | undefined {
+function readWholeAnswer(text: string): Answer | undefined {
   const parsed = parsedJson(text)
   if (parsed === undefined) return undefined
   const body = objectFrom(parsed)

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { streamedAnswer } from './streamed-answer.ts'
+import { readStreamedAnswer } from './streamed-answer.ts'
 
 const line = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 const done = 'data: [DONE]\n\n'
-const read = (...parts: string[]) => streamedAnswer(Buffer.from(parts.join('')), 'chat.completions')
+const read = (...parts: string[]) =>
+  readStreamedAnswer(Buffer.from(parts.join('')), 'chat.completions')
 const delta = (value: object, more: object = {}) =>
   line({ model: 'm-1', choices: [{ index: 0, delta: value, finish_reason: null, ...more }] })
 const message = (...deltas: object[]) =>
@@ -271,7 +272,7 @@ describe('what goes wrong', () => {
               choices: [{ delta: { tool_calls: [{ id: value, index: value, function: value }] } }],
             },
           ])
-          streamedAnswer(Buffer.from(shapes.map(line).join('')), endpoint)
+          readStreamedAnswer(Buffer.from(shapes.map(line).join('')), endpoint)
         }
       }),
       { numRuns: 300 },
@@ -312,7 +313,7 @@ test('legacy completions: the text of each choice is joined', () => {
     piece(1, 'B', 'length'),
     done,
   ]
-  expect(streamedAnswer(Buffer.from(stream.join('')), 'completions')).toMatchObject({
+  expect(readStreamedAnswer(Buffer.from(stream.join('')), 'completions')).toMatchObject({
     model: 'old',
     done: true,
     choices: [

@@ -21,7 +21,7 @@ import {
 import { createSseParser, type SseEvent } from './sse.ts'
 
 /** Reads an event stream and assembles the answer, as far as the stream goes. */
-export function streamedAnswer(body: Uint8Array, endpoint: ExchangeFacts['endpoint']): Answer {
+export function readStreamedAnswer(body: Uint8Array, endpoint: ExchangeFacts['endpoint']): Answer {
   const reading: Reading = {
     assembly: endpoint === 'completions' ? assembleCompletion() : assembleChat(),
     model: '',

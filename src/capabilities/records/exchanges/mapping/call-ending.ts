@@ -16,13 +16,13 @@ type CallEnding = Pick<
  */
 export function callEnding(facts: ExchangeFacts, answer: ReadAnswer): CallEnding {
   const outcome = outcomeOf(facts, answer)
-  const finish_reason = normalisedFinishReason(
+  const finish_reason = normaliseFinishReason(
     answer.choices.find((choice) => choice.finish_reason !== '')?.finish_reason ?? '',
   )
   if (outcome === 'complete') {
     return { status: 'ok', outcome, error_type: '', error_message: '', finish_reason }
   }
-  const reported = reportedError(answer, outcome)
+  const reported = readReportedError(answer, outcome)
   return {
     status: outcome === 'client_gone' ? 'cancelled' : 'error',
     outcome,
@@ -62,7 +62,7 @@ function isFinished({ choices, unknownText }: ReadAnswer): boolean {
   return choices.length > 0 && choices.every(({ finish_reason }) => finish_reason !== '')
 }
 
-function reportedError(answer: ReadAnswer, outcome: Outcome): ProviderError {
+function readReportedError(answer: ReadAnswer, outcome: Outcome): ProviderError {
   if (answer.error !== undefined) return providerErrorFrom(answer.error)
   if (outcome !== 'provider_error') return { error_type: '', error_message: '' }
   return bodyError(answer.unknownText)
@@ -86,7 +86,7 @@ function typeOf(facts: ExchangeFacts, outcome: Outcome): string {
 const finishReason_chars_max = 64
 
 /** Translates finish reasons of other providers and older versions into those of OpenAI. */
-function normalisedFinishReason(reason: string): string {
+function normaliseFinishReason(reason: string): string {
   const lower = columnText(reason.toLowerCase().replaceAll('-', '_'), finishReason_chars_max)
   return finishReasons.get(lower) ?? lower
 }

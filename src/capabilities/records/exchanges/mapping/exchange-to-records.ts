@@ -21,7 +21,7 @@ import { addParameters, model_chars_max, type ReadRequest, readRequest } from '.
  * stored, because its message may quote the body.
  */
 export function exchangeToRecords(exchange: Exchange, context: MappingContext): IngestRecords {
-  const observation = mappedOrBare(exchange, context)
+  const observation = mapOrBare(exchange, context)
   return {
     traces: [],
     observations: [draftOf(observation)],
@@ -31,7 +31,7 @@ export function exchangeToRecords(exchange: Exchange, context: MappingContext): 
   }
 }
 
-function mappedOrBare(exchange: Exchange, context: MappingContext): Observation {
+function mapOrBare(exchange: Exchange, context: MappingContext): Observation {
   try {
     return exchangeToObservation(exchange, '', context)
   } catch (error) {

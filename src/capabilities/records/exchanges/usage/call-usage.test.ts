@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { estimatedUsage } from './call-usage.ts'
+import { estimateUsage } from './call-usage.ts'
 import { countTokens } from './token-count.ts'
 
 /** Counts one token per character, so that the expected sums are obvious. */
 const count = (text: string) => text.length
 const estimate = (request: object | undefined, message?: object | string) =>
-  estimatedUsage(
+  estimateUsage(
     {
       request: request as never,
       requestText: 'raw text',

@@ -44,7 +44,7 @@ export function callUsage(about: {
   if (costsNothing(about) || facts.content_state === 'dropped') return noUsage
   const seen = { request: request.parsed, requestText: request.text, choices: answer.choices }
   return {
-    buckets: estimatedUsage(seen, about.countTokens),
+    buckets: estimateUsage(seen, about.countTokens),
     usage_source: 'estimated',
     usage_semantics: '',
     inconsistency: '',
@@ -85,7 +85,7 @@ type SeenContent = {
 }
 
 /** Estimates usage from recorded content. Caches are unknown, so all input counts as uncached. */
-export function estimatedUsage(seen: SeenContent, count: TokenCounter): TokenBuckets {
+export function estimateUsage(seen: SeenContent, count: TokenCounter): TokenBuckets {
   const { request } = seen
   const output = { visible: '', reasoning: '' }
   for (const { message } of seen.choices) addOutput(output, message)

@@ -58,7 +58,7 @@ function compatibleUsage(usage: JsonObject, provider: string): ProviderUsage {
   )
   const total = faults.count(usage['total_tokens'], 'total_tokens')
   const onTop = reasoningOnTop({ input, visible, reasoning, total, provider })
-  return disjoint(
+  return toDisjoint(
     {
       input,
       cache_read: faults.count(
@@ -100,7 +100,7 @@ function responsesUsage(usage: JsonObject): ProviderUsage {
   const faults = new Faults()
   const inputDetails = objectFrom(usage['input_tokens_details']) ?? {}
   const outputDetails = objectFrom(usage['output_tokens_details']) ?? {}
-  return disjoint(
+  return toDisjoint(
     {
       input: faults.count(usage['input_tokens'], 'input_tokens'),
       cache_read: faults.count(inputDetails['cached_tokens'], 'cached_tokens'),
@@ -136,7 +136,7 @@ function geminiUsage(usage: JsonObject): ProviderUsage {
   const prompt = faults.count(usage['promptTokenCount'], 'promptTokenCount')
   const toolUse = faults.count(usage['toolUsePromptTokenCount'], 'toolUsePromptTokenCount')
   const thoughts = faults.count(usage['thoughtsTokenCount'], 'thoughtsTokenCount')
-  return disjoint(
+  return toDisjoint(
     {
       input: prompt + toolUse,
       cache_read: faults.count(usage['cachedContentTokenCount'], 'cachedContentTokenCount'),
@@ -148,7 +148,7 @@ function geminiUsage(usage: JsonObject): ProviderUsage {
   )
 }
 
-function disjoint(totals: Totals, faults: Faults): ProviderUsage {
+function toDisjoint(totals: Totals, faults: Faults): ProviderUsage {
   const cacheRead = faults.within(totals.cache_read, totals.input, 'cached_tokens')
   const cacheWrite = faults.within(
     totals.cache_write,
