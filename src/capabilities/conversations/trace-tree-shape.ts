@@ -15,7 +15,9 @@ import {
   takeFrom,
 } from '../traces/index.ts'
 import { conversationSchema } from './conversation-record.ts'
-import type { TraceOfPage } from './trace-tree-page.ts'
+
+/** A trace of a conversation, with its start and its number of observations. */
+export type TraceOfPage = { trace_id: string; task_id: string; start: string; observations: number }
 
 /** The page of a tree to show, and its bounds. */
 type TreeShape = {

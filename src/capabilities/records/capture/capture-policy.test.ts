@@ -14,7 +14,7 @@ test('what is left out is the default', () => {
 test.each([
   [{ name: 'a', pattern: '(' }, '/pattern', /got "\(", expected RE2 syntax: .*missing closing/],
   [{ name: 'a', pattern: '(?=x)' }, '/pattern', /expected RE2 syntax/],
-  [{ name: 'a', pattern: 'a*' }, '/pattern', /expected a pattern that matches no empty text/],
+  [{ name: 'a', pattern: 'a*' }, '/pattern', /expected a pattern that does not match empty text/],
   [
     { name: 'a', pattern: 'x'.repeat(1001) },
     '/pattern',
