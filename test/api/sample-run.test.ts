@@ -179,7 +179,7 @@ test('calls that do not come are waited for a bounded time; the report says how 
   const options = optionsFor({ base_url: provider.url, api_url: api.url })
   const log = (text: string) => told.push(text)
   await runSample({ ...options, log, clock: quickClock(), wait_ms_max: 1_500 })
-  expect(told.join('')).toContain(`${looping}  no verdict yet; ask for it later`)
+  expect(told.join('')).toContain(`${looping}  no verdict yet; read it later`)
   expect(told.join('')).toContain(`tasks/${looping} \\\n`)
   expect(told.join('')).toContain(`${twin}  nothing wrong found`)
   expect(api.asked.filter((line) => line.startsWith(`PUT /api/v1/tasks/${looping}/`))).toEqual([])
@@ -192,8 +192,8 @@ test('verdicts that do not come are waited for a bounded time, and then named', 
   const options = optionsFor({ base_url: provider.url, api_url: api.url })
   const log = (text: string) => told.push(text)
   await runSample({ ...options, log, clock: quickClock(), wait_ms_max: 2_000 })
-  expect(told.join('')).toContain(`${looping}  no verdict yet; ask for it later`)
-  expect(told.join('')).toContain(`${twin}  no verdict yet; ask for it later`)
+  expect(told.join('')).toContain(`${looping}  no verdict yet; read it later`)
+  expect(told.join('')).toContain(`${twin}  no verdict yet; read it later`)
 })
 
 test('a run ends at once when it is told to', async () => {
