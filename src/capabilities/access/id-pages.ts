@@ -22,10 +22,10 @@ export function idAfter(list: string, cursor: string | undefined): string | unde
 /** Cuts off the extra row and returns the page with its cursor. */
 export function idPage<R>(
   result: { rows: readonly R[]; counted: number },
-  about: { list: string; limit: number; idOf: (row: R) => string },
+  page: { list: string; limit: number; idOf: (row: R) => string },
 ): { items: R[]; info: PageInfo } {
-  const items = result.rows.slice(0, about.limit)
-  const last = result.rows.length > about.limit ? items.at(-1) : undefined
-  const cursor = last === undefined ? null : encodeCursor(about.list, [about.idOf(last)])
+  const items = result.rows.slice(0, page.limit)
+  const last = result.rows.length > page.limit ? items.at(-1) : undefined
+  const cursor = last === undefined ? null : encodeCursor(page.list, [page.idOf(last)])
   return { items, info: pageInfo(result.counted, cursor) }
 }

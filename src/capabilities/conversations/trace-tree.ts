@@ -167,11 +167,15 @@ async function pageOfTraces(
 
 async function readTraces(
   queries: RunDeps,
-  asked: { project_id: string; conversation_id: string; window: { from: bigint; to: bigint } } & {
+  {
+    project_id,
+    conversation_id,
+    window,
+    signal,
+  }: { project_id: string; conversation_id: string; window: { from: bigint; to: bigint } } & {
     signal: AbortSignal
   },
 ): Promise<{ traces: TraceOfPage[]; is_exact: boolean } & Served> {
-  const { project_id, conversation_id, window, signal } = asked
   const aggregate = aggregateSchema.parse({
     ...{ entity: 'observations', window: isoWindowOf(window), allow_wide: true },
     where: { field: 'conversation_id', op: 'eq', value: conversation_id },

@@ -73,14 +73,14 @@ export function shownJob(job: Job): z.infer<z.ZodObject<typeof jobFields>> {
 }
 
 /** Names a run; `or_kind` is a second kind that it may have. */
-type JobAsked = Pick<Job, 'project_id' | 'kind' | 'id'> & { or_kind?: string }
+type JobName = Pick<Job, 'project_id' | 'kind' | 'id'> & { or_kind?: string }
 
 /** Returns one run of a project. Throws `job_not_found`, `store_unavailable`. */
-export async function readJob(db: JobDb, about: JobAsked): Promise<Job> {
-  const job = isUuid(about.id) ? await findJob(db, about) : undefined
+export async function readJob(db: JobDb, name: JobName): Promise<Job> {
+  const job = isUuid(name.id) ? await findJob(db, name) : undefined
   if (job !== undefined) return job
   throw problem('job_not_found', {
-    detail: `job_id: got "${about.id.slice(0, 80)}", which is no ${about.kind} run of this project`,
+    detail: `job_id: got "${name.id.slice(0, 80)}", which is no ${name.kind} run of this project`,
   })
 }
 
@@ -88,9 +88,9 @@ export async function readJob(db: JobDb, about: JobAsked): Promise<Job> {
  * Ends a queued or running run as `failed` and returns it; returns a run that has ended unchanged.
  * Throws `job_not_found`, `store_unavailable`.
  */
-export async function cancelJob(db: JobDb, about: JobAsked, by: string): Promise<Job> {
-  const cancelled = await endUnended(db, about, `Cancelled by ${by}.`)
-  return cancelled ?? readJob(db, about)
+export async function cancelJob(db: JobDb, name: JobName, by: string): Promise<Job> {
+  const cancelled = await endUnended(db, name, `Cancelled by ${by}.`)
+  return cancelled ?? readJob(db, name)
 }
 
 /**

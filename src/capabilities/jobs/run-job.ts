@@ -83,7 +83,7 @@ class Attempt {
   async run(stopping: AbortSignal): Promise<Ended> {
     const { logger, settings } = this.#options
     const { id: job_id, kind, project_id, attempt } = this.#job
-    const about = { job_id, kind, project_id, attempt }
+    const logFields = { job_id, kind, project_id, attempt }
     const over = new AbortController()
     const renewing = this.#renewLease(over.signal)
     try {
@@ -92,13 +92,13 @@ class Attempt {
           ? await this.#end({
               error: `The job was started ${attempt - 1} times and never ended.`,
             })
-          : await this.#attempt(stopping, about)
+          : await this.#attempt(stopping, logFields)
       const level = ended === 'succeeded' ? 'debug' : 'info'
-      logger[level]({ ...about, result: ended }, 'an attempt at a job ended')
+      logger[level]({ ...logFields, result: ended }, 'an attempt at a job ended')
       return ended
     } catch (error) {
       // The lease expires, and the worker that takes the job over runs it again.
-      logger.warn({ ...about, err: error }, 'storing the end of a job failed')
+      logger.warn({ ...logFields, err: error }, 'storing the end of a job failed')
       return 'lost'
     } finally {
       over.abort()
@@ -106,19 +106,19 @@ class Attempt {
     }
   }
 
-  async #attempt(stopping: AbortSignal, about: object): Promise<Ended> {
+  async #attempt(stopping: AbortSignal, logFields: object): Promise<Ended> {
     const { handlers, logger } = this.#options
     const signal = AbortSignal.any([stopping, this.#lost.signal])
     const handler = handlers.get(this.#job.kind)
     if (handler === undefined) throw new TypeError(`no handler for jobs of ${this.#job.kind}`)
-    logger.debug(about, 'a job begins')
+    logger.debug(logFields, 'a job begins')
     try {
       const progress = (value: Record<string, unknown>) => this.#progress(value)
       return await this.#end({ result: await handler.run(this.#job, { progress, signal }) })
     } catch (error) {
       if (this.#lost.signal.aborted || error instanceof LeaseLost) return 'lost'
       if (stopping.aborted) return this.#giveBack('given_back', { delay_ms: 0, error: null })
-      logger.warn({ ...about, err: error }, 'an attempt at a job failed')
+      logger.warn({ ...logFields, err: error }, 'an attempt at a job failed')
       return this.#fail(error)
     }
   }

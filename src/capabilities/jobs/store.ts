@@ -190,14 +190,14 @@ export function giveBack(
 /** Deletes runs that ended more than `kept_days` ago, except some kinds; returns their number. */
 export async function deleteEndedJobs(
   db: JobDb,
-  about: { kept_days: number; but_kinds: readonly string[]; limit: number },
+  cleanup: { kept_days: number; but_kinds: readonly string[]; limit: number },
 ): Promise<number> {
   const deleted = await sql`
     delete from job_runs where id in (
       select id from job_runs
-      where ended_at < now() - ${about.kept_days} * interval '1 day'
-        and not (kind = any(${[...about.but_kinds]}))
-      limit ${about.limit})`.execute(db)
+      where ended_at < now() - ${cleanup.kept_days} * interval '1 day'
+        and not (kind = any(${[...cleanup.but_kinds]}))
+      limit ${cleanup.limit})`.execute(db)
   return Number(deleted.numAffectedRows ?? 0)
 }
 

@@ -137,9 +137,9 @@ const kinds: Record<TaskSort, SortKind> = {
 
 function filterFrom(
   query: z.output<typeof querySchema>,
-  about: { project_id: string; now_ms: number; stalled_after_ms: number },
+  scope: { project_id: string; now_ms: number; stalled_after_ms: number },
 ): TaskFilter {
-  const idle_since = new Date(about.now_ms - about.stalled_after_ms).toISOString()
+  const idle_since = new Date(scope.now_ms - scope.stalled_after_ms).toISOString()
   const { conversation_id, stalled, severity_min } = query
   return {
     ...query,
@@ -148,7 +148,7 @@ function filterFrom(
     name_prefix: query.q,
     stalled: stalled === undefined ? undefined : { is: stalled, idle_since },
     conversation_id:
-      conversation_id && conversationIdFrom(about.project_id, conversation_id).conversation_id,
+      conversation_id && conversationIdFrom(scope.project_id, conversation_id).conversation_id,
   }
 }
 

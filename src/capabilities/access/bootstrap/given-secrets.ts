@@ -148,9 +148,13 @@ function prefixTaken(kind: string, { prefix }: NewKey): Error {
 
 async function addProject(
   trx: Db,
-  about: { project_id: string; organization_id: string; project_name: string; now: Date },
+  {
+    project_id: id,
+    organization_id,
+    project_name: name,
+    now: created_at,
+  }: { project_id: string; organization_id: string; project_name: string; now: Date },
 ): Promise<void> {
-  const { project_id: id, organization_id, project_name: name, now: created_at } = about
   const known = await trx
     .selectFrom('projects')
     .select('id')
@@ -170,9 +174,13 @@ async function addProject(
 /** Adds the owner unless the e-mail exists. An existing user may have set a password since. */
 async function addOwner(
   trx: Db,
-  about: { email: string; hash: () => Promise<string>; organization_id: string; now: Date },
+  {
+    email,
+    hash,
+    organization_id,
+    now: created_at,
+  }: { email: string; hash: () => Promise<string>; organization_id: string; now: Date },
 ): Promise<void> {
-  const { email, hash, organization_id, now: created_at } = about
   const known = await trx
     .selectFrom('users')
     .select('id')

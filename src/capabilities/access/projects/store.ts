@@ -13,9 +13,15 @@ type ProjectPage = IdPage & { name?: string | undefined }
 /** Returns projects that a user can see, oldest first, optionally of one organization or name. */
 export async function listProjects(
   db: Db,
-  about: ProjectPage & { user_id: string; organization_id?: string | undefined },
+  {
+    user_id,
+    organization_id,
+    name,
+    after,
+    limit,
+    count_max,
+  }: ProjectPage & { user_id: string; organization_id?: string | undefined },
 ): Promise<{ rows: (ProjectRow & { role: ProjectRole | null })[]; counted: number }> {
-  const { user_id, organization_id, name, after, limit, count_max } = about
   const visible = memberships(db, user_id)
     .where(({ eb, or }) =>
       or([

@@ -20,9 +20,14 @@ export type ServiceAccountRow = Omit<Selectable<AccessTables['service_accounts']
 /** Returns a page of a project's service accounts, oldest first, optionally of one resource. */
 export async function listServiceAccounts(
   db: Db,
-  about: IdPage & { project_id: string; managed_by: ResourceName | undefined },
+  {
+    project_id,
+    managed_by,
+    after,
+    limit,
+    count_max,
+  }: IdPage & { project_id: string; managed_by: ResourceName | undefined },
 ): Promise<{ rows: ServiceAccountRow[]; counted: number }> {
-  const { project_id, managed_by, after, limit, count_max } = about
   const accounts = db
     .selectFrom('service_accounts')
     .where('project_id', '=', project_id)

@@ -199,9 +199,8 @@ const skew_ms = 60_000
  */
 export async function decideRotation(
   rows: readonly SigningKeyRow[],
-  about: { now: Date; secret_key: string; rules: RotationRules },
+  { now, rules, secret_key }: { now: Date; secret_key: string; rules: RotationRules },
 ): Promise<Rotation | undefined> {
-  const { now, rules, secret_key } = about
   const now_ms = now.getTime()
   const ours = rows.filter(
     ({ id: kid, private_key_encrypted }) =>

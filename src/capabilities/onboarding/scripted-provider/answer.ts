@@ -35,11 +35,11 @@ export type AnswerUsage = {
 export function buildAnswer(
   request: CompletionRequest,
   reply: Reply | undefined,
-  about: { seed: number; created_s: number },
+  head: { seed: number; created_s: number },
 ): Answer {
   const choices = choicesOf(request, reply)
   return {
-    ...about,
+    ...head,
     model: reply?.model ?? request.model,
     choices,
     usage: usageOf(request, reply, choices),

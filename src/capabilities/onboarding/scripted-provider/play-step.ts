@@ -7,14 +7,14 @@ import { type StreamEvent, streamEvents } from './stream-events.ts'
 import { wholeAnswer } from './whole-answer.ts'
 import { type BodyWriter, bodyWriter, stall, type Wire } from './wire.ts'
 
-type About = { dialect: Dialect; seed: number; created_s: number }
+type AnswerContext = { dialect: Dialect; seed: number; created_s: number }
 
 /** Answers one request by a step of the script. */
 export async function playStep(
   wire: Wire,
   request: CompletionRequest,
   step: Step,
-  about: About,
+  context: AnswerContext,
 ): Promise<void> {
   await sleep(step.delay_ms, wire.signal)
   if (wire.signal.aborted) return
@@ -22,24 +22,27 @@ export async function playStep(
   if (step.cut_before_headers) return wire.cut()
   if (step.garbage === 'http') return wire.writeNoHttp('\u0000\u0001 this is not HTTP\r\n\r\n')
   const { reply } = step
-  if (reply?.error) return sendError(wire, reply.error, about)
-  if (step.garbage === 'body' || reply?.raw) return sendRaw(wire, step, about)
-  const answer = buildAnswer(request, reply, about)
+  if (reply?.error) return sendError(wire, reply.error, context)
+  if (step.garbage === 'body' || reply?.raw) return sendRaw(wire, step, context)
+  const answer = buildAnswer(request, reply, context)
   if (request.stream) {
-    const events = streamEvents(request, answer, { dialect: about.dialect, shape: step.stream })
-    return sendStream(wire, events, step, about)
+    const events = streamEvents(request, answer, { dialect: context.dialect, shape: step.stream })
+    return sendStream(wire, events, step, context)
   }
-  const body = wholeAnswer(answer, about.dialect, request.endpoint)
+  const body = wholeAnswer(answer, context.dialect, request.endpoint)
   return sendBody(wire, step, {
     status: 200,
-    headers: headersOf(step, about, 'application/json'),
+    headers: headersOf(step, context, 'application/json'),
     body: Buffer.from(JSON.stringify(body)),
   })
 }
 
 /** Answers with an error in the provider's form, or with the script's own body. */
-export async function sendError(wire: Wire, error: ErrorReply, about: About): Promise<void> {
-  const { dialect, seed } = about
+export async function sendError(
+  wire: Wire,
+  error: ErrorReply,
+  { dialect, seed }: AnswerContext,
+): Promise<void> {
   const value = error.body === undefined ? dialect.error(error) : error.body
   const body = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
   wire.head(error.status, {
@@ -61,18 +64,18 @@ const garbageBody: Raw = {
   encoding: 'base64',
 }
 
-function sendRaw(wire: Wire, step: Step, about: About): Promise<void> {
+function sendRaw(wire: Wire, step: Step, context: AnswerContext): Promise<void> {
   const { status, headers, body, encoding } = step.reply?.raw ?? garbageBody
   return sendBody(wire, step, {
     status,
-    headers: { ...about.dialect.headers(about.seed), ...headers },
+    headers: { ...context.dialect.headers(context.seed), ...headers },
     body: Buffer.from(body, encoding),
   })
 }
 
-function headersOf(step: Step, about: About, type: string): Record<string, string> {
+function headersOf(step: Step, context: AnswerContext, type: string): Record<string, string> {
   return {
-    ...about.dialect.headers(about.seed),
+    ...context.dialect.headers(context.seed),
     'content-type': type,
     ...(step.gzip && { 'content-encoding': 'gzip' }),
     ...step.reply?.headers,
@@ -99,12 +102,12 @@ async function sendStream(
   wire: Wire,
   events: Iterable<StreamEvent>,
   step: Step,
-  about: About,
+  context: AnswerContext,
 ): Promise<void> {
   const { stream } = step
   wire.head(200, {
     'cache-control': 'no-cache',
-    ...headersOf(step, about, 'text/event-stream; charset=utf-8'),
+    ...headersOf(step, context, 'text/event-stream; charset=utf-8'),
   })
   const writer = bodyWriter(wire, {
     gzip: step.gzip,

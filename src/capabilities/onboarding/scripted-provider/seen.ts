@@ -51,11 +51,11 @@ export class SeenLog {
   }
 
   /** Records a new request; later facts are set on the returned record. */
-  arrived(about: Pick<SeenRequest, 'method' | 'path' | 'headers' | 'received_at_ms'>): SeenRequest {
+  arrived(facts: Pick<SeenRequest, 'method' | 'path' | 'headers' | 'received_at_ms'>): SeenRequest {
     this.#total += 1
     const request: SeenRequest = {
       number: this.#total,
-      ...about,
+      ...facts,
       provider: null,
       body: Buffer.alloc(0),
       body_bytes: 0,

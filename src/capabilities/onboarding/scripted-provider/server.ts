@@ -110,14 +110,14 @@ async function answer(
   if (whole === undefined) return
   request.body_at_ms = clock.now_ms()
   const { repeatable } = play.script
-  const about = {
+  const context = {
     dialect: dialects[route.provider],
     seed: repeatable ? 1 : request.number,
     created_s: repeatable ? repeatable_created_s : Math.floor(clock.now_ms() / 1000),
   }
   const completion = completionOf(incoming, route, whole, play)
-  if ('status' in completion) return sendError(wire, completion, about)
-  return playStep(wire, completion, play.next(completion), about)
+  if ('status' in completion) return sendError(wire, completion, context)
+  return playStep(wire, completion, play.next(completion), context)
 }
 
 /** 2026-01-01T00:00:00Z */

@@ -17,11 +17,10 @@ export type Wire = {
   writeNoHttp(text: string): void
 }
 
-type About = { response: ServerResponse; request: SeenRequest; log: SeenLog; clock: Clock }
+type WireOptions = { response: ServerResponse; request: SeenRequest; log: SeenLog; clock: Clock }
 
 /** Opens the wire of one request. */
-export function openWire(about: About): Wire {
-  const { response, request, log, clock } = about
+export function openWire({ response, request, log, clock }: WireOptions): Wire {
   const gone = new AbortController()
   response.on('close', () => {
     log.ended(request, response.writableFinished ? 'complete' : 'client_gone', clock.now_ms())

@@ -87,9 +87,9 @@ class JsonMasking {
     return end
   }
 
-  #replace(start: number, end: number, about: { value: string | undefined; masked: string }): void {
-    if (about.value === about.masked) return
-    this.#masked += this.#text.slice(this.#copied, start) + JSON.stringify(about.masked)
+  #replace(start: number, end: number, edit: { value: string | undefined; masked: string }): void {
+    if (edit.value === edit.masked) return
+    this.#masked += this.#text.slice(this.#copied, start) + JSON.stringify(edit.masked)
     this.#copied = end
   }
 }

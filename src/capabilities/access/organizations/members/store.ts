@@ -129,9 +129,12 @@ async function userWithEmail(
 /** Locks the organization, so that its member changes are serialised and an owner remains. */
 async function lockedState(
   trx: Trx,
-  about: { organization_id: string; actor_id: string; user_id: string },
+  {
+    organization_id,
+    actor_id,
+    user_id,
+  }: { organization_id: string; actor_id: string; user_id: string },
 ): Promise<Omit<RoleChange, 'next'>> {
-  const { organization_id, actor_id, user_id } = about
   await trx
     .selectFrom('organizations')
     .select('id')

@@ -215,9 +215,8 @@ class ErasedCounts {
 async function deleteOwnedBy(
   db: RetentionDb,
   store: RetentionStore,
-  about: { project_id: string; user_id: string; holds: readonly HeldBy[] },
+  { project_id, user_id, holds }: { project_id: string; user_id: string; holds: readonly HeldBy[] },
 ): Promise<{ tasks: number; conversations: number }> {
-  const { project_id, user_id, holds } = about
   const named = (kind: HeldBy['kind']) =>
     holds.filter((hold) => hold.kind === kind).map(({ value }) => value)
   const { task_ids, conversation_ids } =

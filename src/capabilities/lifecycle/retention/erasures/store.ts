@@ -70,9 +70,8 @@ export function findOpenErasure(
 /** Returns erasures, newest first. */
 export function selectErasures(
   db: RetentionDb,
-  asked: { project_id: string; before: string | undefined; limit: number },
+  { project_id, before, limit }: { project_id: string; before: string | undefined; limit: number },
 ): Promise<Erasure[]> {
-  const { project_id, before, limit } = asked
   return db
     .selectFrom('erasures')
     .selectAll()

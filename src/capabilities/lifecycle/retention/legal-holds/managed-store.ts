@@ -9,12 +9,12 @@ import { activeHolds_max, countHolds, type LegalHold } from './store.ts'
 export type DeclaredHold = Pick<LegalHold, 'kind' | 'value' | 'reason'> & { name: string }
 
 /** The owner of the holds, and who changes them at which time. */
-export type HoldsOf = { project_id: string; owner: ResourceName; by: string; now: Date }
+export type HoldsChange = { project_id: string; owner: ResourceName; by: string; now: Date }
 
 /** Returns the active holds of a resource, by name. */
 export function managedHolds(
   db: RetentionDb,
-  { project_id, owner }: Pick<HoldsOf, 'project_id' | 'owner'>,
+  { project_id, owner }: Pick<HoldsChange, 'project_id' | 'owner'>,
 ): Promise<LegalHold[]> {
   return db
     .selectFrom('legal_holds')
@@ -33,21 +33,21 @@ export function managedHolds(
  */
 export async function declareHolds(
   db: RetentionDb,
-  about: HoldsOf & { owner: ManagedBy },
+  change: HoldsChange & { owner: ManagedBy },
   declared: readonly DeclaredHold[],
 ): Promise<void> {
-  const { project_id, owner, by, now } = about
-  const active = new Map((await managedHolds(db, about)).map((hold) => [hold.managed_name, hold]))
+  const { project_id, owner, by, now } = change
+  const active = new Map((await managedHolds(db, change)).map((hold) => [hold.managed_name, hold]))
   const kept = declared.filter((hold) => isSameTarget(hold, active.get(hold.name)))
   const placed = declared.filter((hold) => !kept.includes(hold))
   const names = new Set(kept.map(({ name }) => name))
   const removed = [...active.values()].filter(({ managed_name }) => !names.has(managed_name ?? ''))
   await release(
     db,
-    about,
+    change,
     removed.map(({ id }) => id),
   )
-  for (const { name, reason } of kept) await updateReason(db, about, { name, reason })
+  for (const { name, reason } of kept) await updateReason(db, change, { name, reason })
   if (placed.length === 0) return
   const count = await countHolds(db, { project_id, released: false, limit: activeHolds_max })
   if (count + placed.length > activeHolds_max) throw tooManyHolds()
@@ -59,11 +59,11 @@ export async function declareHolds(
 }
 
 /** Releases all holds of a resource. */
-export async function releaseHolds(db: RetentionDb, about: HoldsOf): Promise<void> {
-  const holds = await managedHolds(db, about)
+export async function releaseHolds(db: RetentionDb, change: HoldsChange): Promise<void> {
+  const holds = await managedHolds(db, change)
   await release(
     db,
-    about,
+    change,
     holds.map(({ id }) => id),
   )
 }
@@ -72,8 +72,10 @@ export async function releaseHolds(db: RetentionDb, about: HoldsOf): Promise<voi
  * Detaches the holds of a resource, which then are like holds placed by the API. Duplicates, which
  * the API or another name holds too, are released instead.
  */
-export async function detachHolds(db: RetentionDb, about: HoldsOf): Promise<void> {
-  const { project_id, owner, by, now } = about
+export async function detachHolds(
+  db: RetentionDb,
+  { project_id, owner, by, now }: HoldsChange,
+): Promise<void> {
   await sql`
     update legal_holds as hold set released_at = ${now}, released_by = ${by}
     where project_id = ${project_id} and released_at is null and ${ownedBy(owner)}
@@ -96,7 +98,7 @@ export async function detachHolds(db: RetentionDb, about: HoldsOf): Promise<void
 /** Moves holds with these names to another resource, except names that it has already. */
 export async function inheritHolds(
   db: RetentionDb,
-  { project_id, owner }: Pick<HoldsOf, 'project_id' | 'owner'>,
+  { project_id, owner }: Pick<HoldsChange, 'project_id' | 'owner'>,
   heir: { owner: ManagedBy; names: readonly string[] },
 ): Promise<void> {
   const own = await managedHolds(db, { project_id, owner: heir.owner })
@@ -123,12 +125,16 @@ function isSameTarget(declared: DeclaredHold, hold: LegalHold | undefined): bool
   return hold?.kind === declared.kind && hold.value === declared.value
 }
 
-async function release(db: RetentionDb, about: HoldsOf, ids: readonly string[]): Promise<void> {
+async function release(
+  db: RetentionDb,
+  change: HoldsChange,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0) return
   await db
     .updateTable('legal_holds')
-    .set({ released_at: about.now, released_by: about.by })
-    .where('project_id', '=', about.project_id)
+    .set({ released_at: change.now, released_by: change.by })
+    .where('project_id', '=', change.project_id)
     .where('id', 'in', [...ids])
     .where('released_at', 'is', null)
     .execute()
@@ -137,7 +143,7 @@ async function release(db: RetentionDb, about: HoldsOf, ids: readonly string[]):
 /** Updates the reason of a hold, and its owner, whose uid changes when it is restored. */
 async function updateReason(
   db: RetentionDb,
-  { project_id, owner }: HoldsOf & { owner: ManagedBy },
+  { project_id, owner }: HoldsChange & { owner: ManagedBy },
   { name, reason }: Pick<DeclaredHold, 'name' | 'reason'>,
 ): Promise<void> {
   const managed_by = JSON.stringify(owner)

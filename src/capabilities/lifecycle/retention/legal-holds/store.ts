@@ -70,9 +70,13 @@ export function activeHolds(db: RetentionDb, project_id: string): Promise<LegalH
 /** Returns holds, newest first. */
 export function selectHolds(
   db: RetentionDb,
-  asked: { project_id: string; released: boolean; before: string | undefined; limit: number },
+  {
+    project_id,
+    released,
+    before,
+    limit,
+  }: { project_id: string; released: boolean; before: string | undefined; limit: number },
 ): Promise<LegalHold[]> {
-  const { project_id, released, before, limit } = asked
   return db
     .selectFrom('legal_holds')
     .selectAll()

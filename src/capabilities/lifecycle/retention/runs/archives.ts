@@ -101,9 +101,14 @@ export class MissingArchives {
 /** Requests an archive of a day; idempotent for a run. */
 export async function requestArchive(
   db: RetentionDb,
-  about: { project_id: string; day: number; run_id: string; clock: Clock; reason: string },
+  {
+    project_id,
+    day,
+    run_id,
+    clock,
+    reason,
+  }: { project_id: string; day: number; run_id: string; clock: Clock; reason: string },
 ): Promise<void> {
-  const { project_id, day, run_id, clock, reason } = about
   const from = new Date(day * day_ms).toISOString()
   const to = new Date((day + 1) * day_ms).toISOString()
   await enqueueJob(db, {

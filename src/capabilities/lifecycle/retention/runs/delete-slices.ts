@@ -31,16 +31,16 @@ export type DeletedBuckets = {
  * without an environment are named by their traces.
  */
 export async function* deleteSlices(
-  about: DeletedBuckets,
+  deleted: DeletedBuckets,
   step: Pick<RetentionStep, 'kind' | 'action' | 'day'>,
   slices: readonly RetentionSlice[],
 ): AsyncGenerator<RetentionSlice> {
-  const bound = boundOf(about, step)
+  const bound = boundOf(deleted, step)
   for (const slice of slices) {
     const bounded = { ...slice, ...bound }
-    if (!withoutEnvironment.has(step.kind)) yield* byEnvironment(about, bounded)
-    else if (about.census_environments.length === 0) yield bounded
-    else yield* byTrace(about, bounded)
+    if (!withoutEnvironment.has(step.kind)) yield* byEnvironment(deleted, bounded)
+    else if (deleted.census_environments.length === 0) yield bounded
+    else yield* byTrace(deleted, bounded)
   }
 }
 
@@ -64,12 +64,12 @@ function* byEnvironment(
 
 /** Yields slices by trace. Each statement scans a partition, so environments share statements. */
 async function* byTrace(
-  about: DeletedBuckets,
+  deleted: DeletedBuckets,
   slice: RetentionSlice,
 ): AsyncGenerator<RetentionSlice> {
   let waiting: string[] = []
-  for (const environment of about.environments) {
-    for await (const ids of tracesOf(about, slice, environment)) {
+  for (const environment of deleted.environments) {
+    for await (const ids of tracesOf(deleted, slice, environment)) {
       const trace_ids = [...waiting, ...ids]
       waiting = trace_ids.splice(retentionIds_max)
       if (trace_ids.length === retentionIds_max) yield { ...slice, trace_ids }

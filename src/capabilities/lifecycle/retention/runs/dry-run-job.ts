@@ -78,12 +78,12 @@ class DryRun {
       readArchives(db, project_id),
     ])
     const { archive_before_delete } = this.#rules
-    const about = { store, project_id, holds, archives, archive_before_delete }
-    const { steps, is_partial } = await survey(store, { ...this.#about, pages_max })
+    const inspection = { store, project_id, holds, archives, archive_before_delete }
+    const { steps, is_partial } = await survey(store, { ...this.#scope, pages_max })
     this.#is_partial = is_partial
     for (const group of groupsOf(steps)) {
       const environments = environmentsFor(this.#rules, this.#now_ms, group[0])
-      await this.#count({ ...about, environments }, group)
+      await this.#count({ ...inspection, environments }, group)
     }
     await this.#countFuture()
     await this.#countOwners(holds)
@@ -95,19 +95,21 @@ class DryRun {
     }
   }
 
-  get #about() {
+  get #scope() {
     return { project_id: this.#job.project_id, rules: this.#rules, now_ms: this.#now_ms }
   }
 
   /** Counts the steps of one kind and action. */
-  async #count(about: Inspection, steps: Group): Promise<void> {
+  async #count(inspection: Inspection, steps: Group): Promise<void> {
     const [{ kind, action }] = steps
-    const kept = steps.filter((step) => wholeDayReason(about, step) !== null)
-    await this.#note(kept, (step) => emptyBucket(wholeDayReason(about, step)))
-    for (const chunk of chunksOf(steps.filter((step) => wholeDayReason(about, step) === null))) {
+    const kept = steps.filter((step) => wholeDayReason(inspection, step) !== null)
+    await this.#note(kept, (step) => emptyBucket(wholeDayReason(inspection, step)))
+    for (const chunk of chunksOf(
+      steps.filter((step) => wholeDayReason(inspection, step) === null),
+    )) {
       this.#context.signal.throwIfAborted()
       const days = chunk.map(({ day }) => day)
-      const { bucketOf } = await inspectDays(about, { kind, action, days })
+      const { bucketOf } = await inspectDays(inspection, { kind, action, days })
       await this.#note(chunk, ({ day }, environment) => bucketOf(day, environment))
     }
   }
@@ -133,7 +135,7 @@ class DryRun {
   }
 
   async #countFuture(): Promise<void> {
-    const rows = await countFutureRows(this.#options.store, this.#about)
+    const rows = await countFutureRows(this.#options.store, this.#scope)
     await this.#write(
       rows.map(({ rows: row_count, ...bucket }) => ({
         ...{ ...bucket, row_count, held_rows: 0 },
@@ -144,7 +146,7 @@ class DryRun {
 
   async #countOwners(holds: Awaited<ReturnType<typeof activeHolds>>): Promise<void> {
     const { db, store } = this.#options
-    const buckets = await countDueOwners({ ...this.#about, db, store, holds: async () => holds })
+    const buckets = await countDueOwners({ ...this.#scope, db, store, holds: async () => holds })
     await this.#write(
       buckets.map(({ rows: row_count, ...bucket }) => ({
         ...{ ...bucket, row_count, bytes: 0, held_rows: 0 },

@@ -68,10 +68,13 @@ export type Inspected = {
  * Counts the rows of days that are deleted and that stay. The number of statements depends on the
  * number of held traces, not on days or environments.
  */
-export async function inspectDays(about: Inspection, asked: InspectedDays): Promise<Inspected> {
-  const { store, holds, environments } = about
-  const bounds = boundsOf(about, asked)
-  const { slices, kept } = await withHolds(store, openSlice(about, asked), holds)
+export async function inspectDays(
+  inspection: Inspection,
+  selection: InspectedDays,
+): Promise<Inspected> {
+  const { store, holds, environments } = inspection
+  const bounds = boundsOf(inspection, selection)
+  const { slices, kept } = await withHolds(store, openSlice(inspection, selection), holds)
   const found = new Map<string, InspectedBucket>()
   for (const slice of slices) {
     for (const bucket of await store.countBuckets({ slice, environments, bounds })) {
@@ -120,9 +123,9 @@ function openSlice({ project_id }: Inspection, { kind, action, days }: Inspected
 }
 
 /** Returns the bounds of days that must be archived: only archived rows are deleted. */
-function boundsOf({ archives, archive_before_delete }: Inspection, asked: InspectedDays) {
-  if (asked.action !== 'delete' || !archive_before_delete) return []
-  return asked.days.flatMap((day) => {
+function boundsOf({ archives, archive_before_delete }: Inspection, selection: InspectedDays) {
+  if (selection.action !== 'delete' || !archive_before_delete) return []
+  return selection.days.flatMap((day) => {
     const archive = archiveOf(archives, day)
     return archive.state === 'archived' ? { day, stored_before_ms: archive.stored_before_ms } : []
   })

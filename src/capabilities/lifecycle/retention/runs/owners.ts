@@ -33,11 +33,11 @@ export type OwnersQuery = {
 const owners_max = 5_000
 
 /** Counts the tasks and conversations that a run would delete now. */
-export async function countDueOwners(asked: OwnersQuery): Promise<OwnerBucket[]> {
-  const due = await findDueOwners(asked)
+export async function countDueOwners(query: OwnersQuery): Promise<OwnerBucket[]> {
+  const due = await findDueOwners(query)
   return [
-    ...(await countTasks(asked.db, due)).map((one) => ({ ...one, kind: tasks })),
-    ...(await countConversations(asked.db, due)).map((one) => ({ ...one, kind: talks })),
+    ...(await countTasks(query.db, due)).map((one) => ({ ...one, kind: tasks })),
+    ...(await countConversations(query.db, due)).map((one) => ({ ...one, kind: talks })),
   ]
 }
 
@@ -46,16 +46,16 @@ type Note = (db: RetentionDb, buckets: OwnerBucket[]) => Promise<void>
 
 /** Deletes due tasks, then due conversations, which have to wait for their last task. */
 export async function deleteDueOwners(
-  asked: OwnersQuery,
+  query: OwnersQuery,
   signal: AbortSignal,
   note: Note,
 ): Promise<void> {
-  await untilNone({ asked, signal, note }, async (db) => {
-    const gone = await deleteTasks(db, await findDueOwners(asked), owners_max)
+  await untilNone({ query, signal, note }, async (db) => {
+    const gone = await deleteTasks(db, await findDueOwners(query), owners_max)
     return gone.map((one) => ({ ...one, kind: tasks }))
   })
-  await untilNone({ asked, signal, note }, async (db) => {
-    const gone = await deleteConversations(db, await findDueOwners(asked), owners_max)
+  await untilNone({ query, signal, note }, async (db) => {
+    const gone = await deleteConversations(db, await findDueOwners(query), owners_max)
     return gone.map((one) => ({ ...one, kind: talks }))
   })
 }
@@ -64,12 +64,12 @@ const tasks = 'tasks' as const
 const talks = 'conversations' as const
 
 async function untilNone(
-  { asked, signal, note }: { asked: OwnersQuery; signal: AbortSignal; note: Note },
+  { query, signal, note }: { query: OwnersQuery; signal: AbortSignal; note: Note },
   work: (db: RetentionDb) => Promise<OwnerBucket[]>,
 ): Promise<void> {
   for (let is_done = false; !is_done; ) {
     signal.throwIfAborted()
-    is_done = await asked.db.transaction().execute(async (transaction) => {
+    is_done = await query.db.transaction().execute(async (transaction) => {
       const gone = await work(transaction)
       await note(transaction, gone)
       return gone.length === 0
@@ -81,9 +81,9 @@ async function untilNone(
  * Returns the conditions for due tasks and conversations. Conversations have no environment: the
  * shortest days apply, or the longest for conversations without tasks.
  */
-async function findDueOwners(asked: OwnersQuery): Promise<DueOwners> {
-  const { project_id, rules, now_ms } = asked
-  const held = await heldOwners(asked)
+async function findDueOwners(query: OwnersQuery): Promise<DueOwners> {
+  const { project_id, rules, now_ms } = query
+  const held = await heldOwners(query)
   const all = eachDays(rules, 'traces')
   const finite = all.filter((days) => days !== null)
   const environments = rules.environments.map(({ environment }) => ({

@@ -136,12 +136,12 @@ export function planSteps(
 export function isDue(
   rules: RetentionRules,
   now_ms: number,
-  about: { kind: RecordKind; action: RetentionAction; day: number; environment: string },
+  group: { kind: RecordKind; action: RetentionAction; day: number; environment: string },
 ): boolean {
-  const days = daysIn(rules, about.environment)
-  const isDeleted = about.day < firstKeptDay(now_ms, days[daysOf[about.kind]])
-  if (about.action === 'delete') return isDeleted
-  return !isDeleted && about.day < firstKeptDay(now_ms, days.content)
+  const days = daysIn(rules, group.environment)
+  const isDeleted = group.day < firstKeptDay(now_ms, days[daysOf[group.kind]])
+  if (group.action === 'delete') return isDeleted
+  return !isDeleted && group.day < firstKeptDay(now_ms, days.content)
 }
 
 function rankOf({ action, kind }: RetentionStep): number {

@@ -105,15 +105,15 @@ class RetentionRun {
 
   async #phase(phase: Phase): Promise<void> {
     for (let look = 0; look < surveys_max; look += 1) {
-      const about = { ...this.#about, rules: await this.#rules(), phases: [phase] }
-      const { steps, is_partial } = await survey(this.#options.store, about)
+      const query = { ...this.#scope, rules: await this.#rules(), phases: [phase] }
+      const { steps, is_partial } = await survey(this.#options.store, query)
       let changed = false
       for (const step of steps) changed = (await this.#step(step)) || changed
       if (!is_partial || !changed) return
     }
   }
 
-  get #about() {
+  get #scope() {
     return { project_id: this.#job.project_id, now_ms: this.#now_ms }
   }
 
@@ -147,7 +147,7 @@ class RetentionRun {
    */
   async #step(step: RetentionStep): Promise<boolean> {
     const { db, store } = this.#options
-    const { project_id, now_ms } = this.#about
+    const { project_id, now_ms } = this.#scope
     this.#context.signal.throwIfAborted()
     const [rules, holds, archives] = await Promise.all([
       this.#rules(),
@@ -156,12 +156,12 @@ class RetentionRun {
     ])
     const { archive_before_delete } = rules
     const environments = environmentsFor(rules, now_ms, step)
-    const about = { store, project_id, holds, archives, archive_before_delete, environments }
+    const inspection = { store, project_id, holds, archives, archive_before_delete, environments }
     const due = step.buckets.filter((bucket) => isDue(rules, now_ms, { ...step, ...bucket }))
-    const reason = wholeDayReason(about, step)
+    const reason = wholeDayReason(inspection, step)
     const { bucketOf, slices } =
       reason === null
-        ? await inspectDays(about, { ...step, days: [step.day] })
+        ? await inspectDays(inspection, { ...step, days: [step.day] })
         : { bucketOf: () => emptyBucket(reason), slices: [] }
     const going: DueBucket[] = []
     for (const bucket of due) {
@@ -173,7 +173,7 @@ class RetentionRun {
       environments: going.map((one) => one.environment),
     }
     if (going.length > 0) {
-      await this.#takeOut(step.action, deleteSlices({ ...about, ...named }, step, slices))
+      await this.#takeOut(step.action, deleteSlices({ ...inspection, ...named }, step, slices))
     }
     await this.#end(step, going)
     return going.length > 0
@@ -221,7 +221,7 @@ class RetentionRun {
     const { db, store } = this.#options
     const rules = await this.#rules()
     for (const { day, kind, environment, rows, bytes } of await countFutureRows(store, {
-      ...this.#about,
+      ...this.#scope,
       rules,
     })) {
       const key = { job_id: this.#job.id, day, kind, environment }
@@ -232,13 +232,13 @@ class RetentionRun {
 
   async #deleteOwners(): Promise<void> {
     const { db, store } = this.#options
-    const { project_id } = this.#about
-    const asked = {
+    const { project_id } = this.#scope
+    const query = {
       ...{ db, store, rules: await this.#rules() },
-      ...this.#about,
+      ...this.#scope,
       holds: () => activeHolds(db, project_id),
     }
-    await deleteDueOwners(asked, this.#context.signal, async (transaction, buckets) => {
+    await deleteDueOwners(query, this.#context.signal, async (transaction, buckets) => {
       for (const { day, kind, environment, rows } of buckets) {
         await addDone(transaction, {
           job_id: this.#job.id,

@@ -76,8 +76,8 @@ function enqueue(
   { kind, params }: Pick<Job, 'kind' | 'params'>,
 ): Promise<Job> {
   const { project_id } = caller
-  const asked = { project_id, kind, params, exclusive_key: kind, clock }
-  return enqueueJob(db, { ...asked, requested_by: requesterOf(caller) })
+  const request = { project_id, kind, params, exclusive_key: kind, clock }
+  return enqueueJob(db, { ...request, requested_by: requesterOf(caller) })
 }
 
 async function answerRun(

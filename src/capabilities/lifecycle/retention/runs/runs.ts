@@ -80,8 +80,8 @@ export function getRetentionRun({ db }: RetentionDeps): Route {
 }
 
 /** Returns a run or a dry run of the project. Throws `job_not_found`, `store_unavailable`. */
-export function findRun(db: RetentionDb, about: Pick<Job, 'project_id' | 'id'>): Promise<Job> {
-  return readJob(db, { ...about, kind: retentionKind, or_kind: dryRunKind })
+export function findRun(db: RetentionDb, key: Pick<Job, 'project_id' | 'id'>): Promise<Job> {
+  return readJob(db, { ...key, kind: retentionKind, or_kind: dryRunKind })
 }
 
 function positionIn(list: string, cursor: string): BucketPosition {

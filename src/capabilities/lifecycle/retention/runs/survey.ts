@@ -52,7 +52,7 @@ export async function survey(
 /** Reads the pages of a census; each begins after the last complete day of the page before. */
 async function readPages(
   store: Pick<RetentionStore, 'census'>,
-  asked: CensusQuery,
+  query: CensusQuery,
   pages_max: number,
 ): Promise<{ buckets: CensusBucket[]; is_partial: boolean }> {
   const buckets: CensusBucket[] = []
@@ -60,7 +60,7 @@ async function readPages(
   let is_partial = false
   for (let page = 1; ; page += 1) {
     const from = from_day === undefined ? {} : { from: windowOf(from_day).from }
-    const found = await store.census({ ...asked, ...from })
+    const found = await store.census({ ...query, ...from })
     const last = found.at(-1)
     if (found.length < censusBuckets_max || last === undefined) {
       return { buckets: [...buckets, ...found], is_partial }
@@ -96,8 +96,8 @@ export async function countFutureRows(
   for (const { kind, action } of censusesFor(rules, now_ms)) {
     if (action !== 'delete') continue
     const from = BigInt(now_ms) * 1_000_000n
-    const asked = { project_id, kind, from, before: lastInstant, with_content: false }
-    for (const bucket of await store.census({ ...asked, environments: [] })) {
+    const query = { project_id, kind, from, before: lastInstant, with_content: false }
+    for (const bucket of await store.census({ ...query, environments: [] })) {
       counts.push({ kind, ...bucket })
     }
   }

@@ -83,9 +83,12 @@ async function requestDays(
 /** Returns days with rows of any kind, oldest first, and the `next_day` to search from, if any. */
 async function daysWithRows(
   store: Pick<RetentionStore, 'census'>,
-  asked: { project_id: string; before_day: number; from_day: number | undefined },
+  {
+    project_id,
+    before_day,
+    from_day,
+  }: { project_id: string; before_day: number; from_day: number | undefined },
 ): Promise<{ days: number[]; next_day: number | undefined }> {
-  const { project_id, before_day, from_day } = asked
   const days = new Set<number>()
   let complete_to_day = Number.POSITIVE_INFINITY
   for (const kind of kinds) {

@@ -9,9 +9,8 @@ import type { StoredRetention } from '../retention-policy/store.ts'
  */
 export async function daysToArchive(
   db: RetentionDb,
-  about: { project_id: string; days: readonly number[]; run_id: string },
+  { project_id, days, run_id }: { project_id: string; days: readonly number[]; run_id: string },
 ): Promise<number[]> {
-  const { project_id, days, run_id } = about
   if (days.length === 0) return []
   const { rows } = await sql<{ day: number }>`
     with archives as (

@@ -28,23 +28,23 @@ export type CallUsage = {
  * Returns the provider's counts, or else an estimate from the recorded content. A call that cost
  * nothing (refused by us, answered with an error, or never connected) has no usage.
  */
-export function callUsage(about: {
+export function callUsage(call: {
   facts: ExchangeFacts
   request: ReadRequest
   answer: ReadAnswer
   outcome: Observation['outcome']
   countTokens: TokenCounter
 }): CallUsage {
-  const { facts, request, answer } = about
+  const { facts, request, answer } = call
   const reported = answer.usage && providerUsage(answer.usage, facts.provider)
   if (reported !== undefined) {
     const { usage_semantics, inconsistency, ...buckets } = reported
     return { buckets, usage_source: 'provider', usage_semantics, inconsistency }
   }
-  if (costsNothing(about) || facts.content_state === 'dropped') return noUsage
+  if (costsNothing(call) || facts.content_state === 'dropped') return noUsage
   const seen = { request: request.parsed, requestText: request.text, choices: answer.choices }
   return {
-    buckets: estimateUsage(seen, about.countTokens),
+    buckets: estimateUsage(seen, call.countTokens),
     usage_source: 'estimated',
     usage_semantics: '',
     inconsistency: '',
@@ -58,12 +58,15 @@ const noUsage: CallUsage = {
   inconsistency: '',
 }
 
-function costsNothing(about: {
+function costsNothing({
+  facts,
+  answer,
+  outcome,
+}: {
   facts: ExchangeFacts
   answer: ReadAnswer
   outcome: Observation['outcome']
 }): boolean {
-  const { facts, answer, outcome } = about
   if (outcome === 'refused') return true
   if (answer.choices.length > 0) return false
   return outcome === 'provider_error' || outcome === 'upstream_cut' || facts.status_code === 502
