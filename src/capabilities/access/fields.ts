@@ -31,7 +31,6 @@ export const environmentField = nameField.nullable().optional()
 
 /** Expiry of a key; null or left out: never. */
 export const expiryField = z.iso.datetime({ offset: true }).nullable().optional()
-
 export const projectRoleField = z.enum(projectRoles).meta({ id: 'ProjectRole' })
 export const organizationRoleField = z.enum(organizationRoles).meta({ id: 'OrganizationRole' })
 

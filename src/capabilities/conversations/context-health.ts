@@ -48,7 +48,6 @@ export function getContextHealth(deps: TaskDeps): Route {
 
 /** Most parts in a reply; the score counts all. */
 const parts_max = 1000
-
 const count = z.int().nonnegative()
 const score = z
   .number()

@@ -113,7 +113,6 @@ type PageOfTraces = Served & {
 
 /** Most traces that can be paged through; later ones are left out. A trace counts once per task. */
 const traces_max = 2_000
-
 const day_ns = 86_400_000_000_000n
 
 /** Returns the window in which a conversation's observations may start: its times ± one day. */

@@ -1,4 +1,4 @@
-import type { ScriptInput } from './scripted-provider/index.ts'
+import type { ScriptInput } from './scripted-provider/script.ts'
 
 /** One task of the sample: the user's question, and the answers of the model and tools. */
 export type SampleTask = {
@@ -76,7 +76,6 @@ const searchWithoutResult = (tokens: Call['tokens'], streamed?: true): ToolStep 
   tokens,
   ...(streamed && { streamed }),
 })
-
 /**
  * An agent that repeats the same search five times and gives up, and a healthy one that gets the
  * same empty result and rephrases its search.

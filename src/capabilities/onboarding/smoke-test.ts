@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Clock, sleep, systemClock } from '../../kernel/time.ts'
 import { chatCall } from './chat-call.ts'
 import { type TasksApi, waitForCalls } from './sample-tasks-api.ts'
-import { startScriptedProvider } from './scripted-provider/index.ts'
+import { startScriptedProvider } from './scripted-provider/server.ts'
 
 export type SmokeOptions = {
   /** Origin that receives completions and spans, without a slash at the end. */

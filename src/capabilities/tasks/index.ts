@@ -10,9 +10,7 @@ import { getTaskTimeline } from './timeline.ts'
 import { getTaskToolCalls } from './tool-calls.ts'
 
 export { afterPosition, allOf } from './list-store.ts'
-
 export type { TaskDeps, TaskSettings } from './task.ts'
-
 export {
   instantSchema,
   type Task,
@@ -20,7 +18,6 @@ export {
   taskUrl,
   tokensSchema,
 } from './task-record.ts'
-
 export { tasksOfConversation } from './tasks.ts'
 
 /** The routes under `/api/v1/tasks`. */

@@ -111,7 +111,6 @@ export const taskSchema = z
     url: z.string().describe('The path of this task.'),
   })
   .meta({ id: 'Task' })
-
 export type Task = z.infer<typeof taskSchema>
 
 /** Returns the path of a task, with its id percent-encoded. */

@@ -69,7 +69,6 @@ function listOf(task_id: string): string {
 }
 
 const defaultGap_ms = 5_000
-
 const dayMs = 86_400_000
 
 const querySchema = z.strictObject({
@@ -127,7 +126,6 @@ function isRole(text: string): text is TimelineRole {
 
 /** Events of a task that are read. A task has up to three, plus one for each late call. */
 const events_max = 1000
-
 const textLength_max = 2000
 
 /**
@@ -193,9 +191,7 @@ async function* portionsOf(store: ObservationStore, task: TaskRow): AsyncGenerat
 }
 
 const portionRows_first = 500
-
 const portionRows_max = 5_000
-
 const portionRows_min = 50
 
 /** Approximate characters of text in a portion. */

@@ -165,7 +165,6 @@ const replySchema = record('TaskToolCallList', {
     .describe('Sentences that name the parts of a large task left out by limits.'),
   next_cursor: z.string().nullable().describe('Cursor of the next page; null on the last one.'),
 })
-
 type Query = z.output<typeof querySchema>
 
 function matches(use: ToolUse, { tool, failed, orphan }: Query): boolean {

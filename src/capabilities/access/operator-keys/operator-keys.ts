@@ -18,7 +18,6 @@ const operatorKeySchema = record('OperatorKey', {
     .nullable()
     .describe('Time of the last use, with a delay of up to two minutes.'),
 })
-
 /**
  * GET /api/v2/access/operator-keys: the keys with which cluster operators sign in. Only for owners
  * of the first organization, because operators work in the projects of all organizations.

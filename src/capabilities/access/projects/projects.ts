@@ -30,7 +30,6 @@ export const projectListSchema = record('ProjectList', {
   projects: z.array(seenProjectSchema),
   ...pageFields,
 })
-
 /**
  * GET /api/v2/access/projects: all projects that the caller can see, in all organizations; an
  * operator sees every project.

@@ -49,7 +49,6 @@ export function createAccessTokens(options: {
 
 /** `aud` of our tokens. */
 const tokenAudience = 'looptrace-api'
-
 const tokenType = 'at+jwt'
 
 /** Largest tolerated difference between the clocks of pods. */

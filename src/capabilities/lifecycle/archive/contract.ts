@@ -7,7 +7,6 @@ import type { RestoredStore } from './restore/restored-store.ts'
 
 /** Kinds of jobs, as stored. */
 export const archiveJob = 'archive'
-
 export const restoreJob = 'restore'
 
 const instant = z.iso.datetime({ offset: true })
@@ -20,7 +19,6 @@ const archiveParams = z.object({
   kinds: z.array(z.enum(kindNames)).min(1).optional(),
   reason: z.string().nullish(),
 })
-
 export type ArchiveParams = z.infer<typeof archiveParams>
 
 /** Result of an archive run. Retention may delete rows that a verified archive has. */
@@ -51,7 +49,6 @@ const restoreParams = z.object({
   to: instant.nullish(),
   kinds: z.array(z.enum(kindNames)).min(1).nullish(),
 })
-
 export type RestoreParams = z.infer<typeof restoreParams>
 
 /** Reads the parameters of an archive job. Throws JobRefused. */

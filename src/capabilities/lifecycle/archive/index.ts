@@ -11,13 +11,9 @@ export { type ArchiveStore, openArchiveStore } from './archive-store.ts'
 export { endSlicesChore, tidyArchivesChore } from './chores.ts'
 export type { ArchiveDeps } from './contract.ts'
 export { type ArchiveSettings, defaultArchiveSettings } from './contract.ts'
-
 export { readErasedUsers } from './restore/erased-rows.ts'
-
 export { type RestoreJobDeps, restoreHandler } from './restore/restore-job.ts'
-
 export { openRestoredStore, type RestoredStore } from './restore/restored-store.ts'
-
 export { readySlices } from './restore/store.ts'
 
 /** The routes of archives and restored slices. */

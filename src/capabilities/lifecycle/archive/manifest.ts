@@ -5,12 +5,9 @@ import { kindNames } from './kinds.ts'
 export const manifestVersion = 1
 
 const count = z.int().nonnegative()
-
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
-
 /** A sum of row hashes, modulo 2^64. */
 const checksum = z.string().regex(/^\d{1,20}$/)
-
 const instant = z.string().max(40)
 
 const archivedFile = z.strictObject({
@@ -67,7 +64,6 @@ const manifestSchema = z.strictObject({
   bytes: count,
   files: z.array(archivedFile),
 })
-
 export type Manifest = z.infer<typeof manifestSchema>
 
 /** The manifest can't be read, or is of a version that can't be restored. */

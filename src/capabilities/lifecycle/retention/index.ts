@@ -13,19 +13,14 @@ import { getRetentionRun, listRetentionRuns } from './runs/runs.ts'
 
 export type { RetentionDb, RetentionDeps } from './contract.ts'
 export { type ErasureJobOptions, erasureHandler } from './erasures/erasure-job.ts'
-
 export { userDigest } from './erasures/receipt.ts'
 export { duringRestore } from './erasures/restore-lock.ts'
-
 export { type DryRunJobOptions, dryRunHandler } from './runs/dry-run-job.ts'
-
 export { type RetentionJobOptions, retentionHandler } from './runs/retention-job.ts'
-
 export {
   type ArchiveScheduleOptions,
   archiveScheduleHandler,
 } from './schedule/archive-schedule.ts'
-
 export { type RetentionChoresOptions, retentionChores } from './schedule/chores.ts'
 
 /** The routes of policies, legal holds, runs and erasures. */

@@ -56,7 +56,6 @@ export async function sendError(
 }
 
 type Raw = NonNullable<Reply['raw']>
-
 const garbageBody: Raw = {
   status: 200,
   headers: { 'content-type': 'application/json' },

@@ -12,7 +12,6 @@ export type Captured = {
 }
 
 type Kind = keyof IngestRecords
-
 const kinds = ['traces', 'observations', 'events', 'links', 'correlations'] as const
 
 /**

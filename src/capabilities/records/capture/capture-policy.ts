@@ -96,13 +96,9 @@ function answerOf(policy: ShownPolicy) {
 }
 
 const masks_max = 50
-
 const pattern_chars_max = 1_000
-
 const keys_max = 100
-
 const key_chars_max = 256
-
 const replacement_chars_max = 200
 
 const storable = z.string().refine(isStorable, { error: expected('text without U+0000') })

@@ -2,19 +2,14 @@ import type { Route } from '../../../platform/http/index.ts'
 import { type CaptureDeps, getCapturePolicy, putCapturePolicy } from './capture-policy.ts'
 
 export { applyCapture, type Captured, refusalOf } from './apply-capture.ts'
-
 export {
   type CapturePolicies,
   type CapturePoliciesOptions,
   createCapturePolicies,
 } from './capture-policies.ts'
-
 export type { CaptureDeps } from './capture-policy.ts'
-
 export { compilePolicy, defaultRules } from './compile-policy.ts'
-
 export { contentAttributes } from './content-attributes.ts'
-
 export {
   type CapturePolicy,
   type CaptureRules,
@@ -23,7 +18,6 @@ export {
   type Mask,
   type Masker,
 } from './contract.ts'
-
 export { maskText } from './mask-text.ts'
 
 /** The routes of the capture policy. */

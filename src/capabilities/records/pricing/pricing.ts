@@ -36,7 +36,6 @@ export type Pricing = (call: PricedCall, usage: TokenBuckets) => Price
 
 /** Most look-ups kept in memory; when full, all are dropped. A look-up takes 25 µs. */
 const lookups_max = 2_000
-
 const day_ms = 86_400_000
 
 /** Creates a pricing that caches the prices of each provider, model and day. */
@@ -79,7 +78,6 @@ function withoutPath(model: string): string {
 
 /** Nano-dollars per million tokens; above `start` tokens of input the rate of that step applies. */
 type Rate = { base: bigint; steps: { start: number; rate: bigint }[] }
-
 type Rates = { input: Rate; output: Rate | undefined; cache_read: Rate; cache_write: Rate }
 
 function ratesOf(provider: string, model: string, day_ms: number): Rates | null {

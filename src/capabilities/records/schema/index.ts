@@ -11,7 +11,6 @@ export {
   type LinkRecord,
   type TraceRecord,
 } from './2026-02-23/version.ts'
-
 export {
   type CanonicalRecords,
   namedRecords,

@@ -33,7 +33,6 @@ export type RestoredStore = {
 }
 
 type SliceKey = { slice_id: string; project_id: string }
-
 type FileToInsert = SliceKey & {
   kind: RecordKind
   columns: readonly ArchivedColumn[]

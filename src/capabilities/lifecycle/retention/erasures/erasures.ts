@@ -67,7 +67,6 @@ const erasureBody = record('EraseUserRequest', {
     .default(true)
     .describe('Rewrite the files that contained the rows, so that their bytes are deleted too.'),
 })
-
 /**
  * POST /api/v2/observability/erasures: queues the deletion of a user's data. While an erasure of
  * the user is under way, the answer is that erasure. Refuses users under a legal hold (409).

@@ -28,7 +28,6 @@ import {
 export const kinds = ['trace', 'task', 'conversation', 'user'] as const
 
 const value_chars_max = 256
-
 const reason_chars_max = 1_000
 
 /** Fields of a request for a hold. */
@@ -80,7 +79,6 @@ const holdSchema = record('LegalHold', {
 })
 
 const list = 'legal holds'
-
 const holdBody = record('PlaceLegalHoldRequest', holdFields).transform(withTraceId)
 
 /** GET /api/v2/observability/legal-holds: legal holds, newest first. */

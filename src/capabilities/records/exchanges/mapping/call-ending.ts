@@ -37,7 +37,6 @@ export function callEnding(facts: ExchangeFacts, answer: ReadAnswer): CallEnding
 }
 
 const errorType_chars_max = 128
-
 const errorMessage_chars_max = 2_048
 
 function outcomeOf(facts: ExchangeFacts, answer: ReadAnswer): Outcome {
@@ -113,7 +112,6 @@ const finishReasons = new Map([
 type ProviderError = { error_type: string; error_message: string }
 
 const type_chars_max = 128
-
 const message_chars_max = 2_048
 
 /**

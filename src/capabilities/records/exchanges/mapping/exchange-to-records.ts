@@ -148,7 +148,6 @@ const noSpan = {
 } as const
 
 const nsPerMs = 1_000_000n
-
 const column_chars_max = 256
 
 function identityOf(facts: ExchangeFacts) {
@@ -213,7 +212,6 @@ function costColumns(
 }
 
 const factAttributes_max = 64
-
 const attribute_chars_max = 8_192
 
 function attributesOf(

@@ -26,7 +26,6 @@ const traceRecord = z.strictObject({
   metadata: optional(labels),
   ...w3cFields,
 })
-
 export type TraceRecord = z.output<typeof traceRecord>
 
 /** An event at one moment of a trace or an observation. */
@@ -44,7 +43,6 @@ const eventRecord = z.strictObject({
   body: content,
   attributes: optional(labels),
 })
-
 export type EventRecord = z.output<typeof eventRecord>
 
 /** A link from an observation to another one, of the same trace or another. */
@@ -63,7 +61,6 @@ const linkRecord = z.strictObject({
   ),
   attributes: optional(labels),
 })
-
 export type LinkRecord = z.output<typeof linkRecord>
 
 /** An identifier of a trace or an observation in another system. */
@@ -79,7 +76,6 @@ export const correlationRecord = z.strictObject({
   time: optional(instant).describe('Time of the correlation. Default: the time of arrival.'),
   metadata: optional(labels),
 })
-
 export type CorrelationRecord = z.output<typeof correlationRecord>
 
 /** The first canonical schema. */
