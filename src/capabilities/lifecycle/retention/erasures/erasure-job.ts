@@ -38,7 +38,7 @@ export type ErasureJobOptions = {
 /** A worker writes a batch within this time, unless a store is unavailable. */
 const settle_ms_usual = 5_000
 
-/** Deletes what is known of a user in every store, and writes the receipt. */
+/** Creates the handler that deletes a user's data in every store and writes the receipt. */
 export function erasureHandler(options: ErasureJobOptions): JobHandler {
   return {
     kind: erasureKind,
