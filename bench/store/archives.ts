@@ -8,7 +8,7 @@ import {
   openRestoredStore,
   restoreHandler,
 } from '../../src/capabilities/lifecycle/archive/index.ts'
-import { insertSlice } from '../../src/capabilities/lifecycle/archive/slice-store.ts'
+import { insertSlice } from '../../src/capabilities/lifecycle/archive/restore/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { openBlobs } from '../../src/platform/blobs/index.ts'

@@ -192,7 +192,7 @@ test('a prefix that another key has is refused, and so is a ninth operator key',
     await bootstrap({ ...common, db, operator_key: mintGivenSecrets().operator_key })
   }
   const ninth = bootstrap({ ...common, db, operator_key: mintGivenSecrets().operator_key })
-  await expect(ninth).rejects.toThrow('8 are good already')
+  await expect(ninth).rejects.toThrow('8 are valid already')
   await close()
 })
 

@@ -404,7 +404,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     [
       `cursor=${Buffer.from('["timeline of bad",1,2,3,4,5]').toString('base64url')}`,
       'invalid_cursor',
-      'as it was given',
+      'next_cursor of an earlier page',
     ],
   ])('%s is refused', async (query, code, detail) => {
     await api.seedTask({ task_id: 'bad' }).catch(() => undefined)

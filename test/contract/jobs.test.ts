@@ -203,7 +203,7 @@ test('a job that kills its worker every time is given up', async () => {
     .execute()
   const worker = startWorker(db, [handler])
   expect(await jobIn(db, id, 'failed', 'succeeded')).toMatchObject({
-    ...{ state: 'failed', error: 'It was begun 5 times and never came to an end.' },
+    ...{ state: 'failed', error: 'The job was started 5 times and never ended.' },
   })
   await worker.stop()
 })

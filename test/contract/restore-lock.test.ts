@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   duringRestore,
-  untilRestoresKnow,
+  waitForRestores,
 } from '../../src/capabilities/lifecycle/retention/erasures/restore-lock.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { sleep } from '../../src/kernel/time.ts'
@@ -34,7 +34,7 @@ test('an erasure waits for a restore step that outlasts one wait for the lock', 
   const step = duringRestore(store.db, project, work, signal)
   await begun.promise
   let knows = false
-  const erasing = untilRestoresKnow(store.db, project, signal).then(() => {
+  const erasing = waitForRestores(store.db, project, signal).then(() => {
     knows = true
   })
   await Promise.race([erasing, sleep(longer_ms)]).finally(goOn.resolve)

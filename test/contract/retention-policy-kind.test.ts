@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { retentionBody } from '../../src/capabilities/lifecycle/retention/policy/policy-schema.ts'
+import { retentionBody } from '../../src/capabilities/lifecycle/retention/retention-policy/policy-schema.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { desiredPolicy } from '../../src/operator/kinds/retention-policy/desired-policy.ts'
 import { retentionPolicyKind } from '../../src/operator/kinds/retention-policy/index.ts'

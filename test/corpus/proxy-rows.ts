@@ -1,7 +1,7 @@
 import {
   exchangeToObservation,
   type MappingContext,
-} from '../../src/capabilities/records/exchanges/mapping/exchange-to-observation.ts'
+} from '../../src/capabilities/records/exchanges/mapping/exchange-to-records.ts'
 import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import type { ExchangeFacts } from '../../src/model/exchange.ts'
 import type { Observation } from '../../src/model/observation.ts'

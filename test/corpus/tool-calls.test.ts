@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { reconstruct } from '../../src/capabilities/detection/reconstruction/index.ts'
 import { createTimelineBuilder } from '../../src/capabilities/tasks/build-timeline.ts'
 import type { TimelineEntry } from '../../src/capabilities/tasks/timeline-entry.ts'
-import { toolCallsOf } from '../../src/capabilities/tasks/tool-calls-record.ts'
+import { toolCallsOf } from '../../src/capabilities/tasks/tool-calls.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { corpus } from './corpus.ts'
 

@@ -110,7 +110,7 @@ describe.each(libraries)('$library of $language', (library) => {
       ...noUsage,
       ...library.refused,
       status: 'error',
-      error_message: expect.stringContaining('The scripted provider was told to fail.'),
+      error_message: expect.stringContaining('The script makes the provider fail.'),
       model: '',
       finish_reason: '',
       cost_usd: null,

@@ -1,7 +1,6 @@
 import type { Clock } from '../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../platform/relational/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
-import type { ExternalTokens } from './identify.ts'
 import { createKeyCache, type KeyCache, type KeyCacheLimits } from './keys/key-cache.ts'
 import { createKeyUsage } from './keys/key-usage.ts'
 import { keyPrefix, operatorKeyPrefix } from './keys/project-key.ts'
@@ -10,13 +9,13 @@ import { type OperatorKey, readOperatorKey, writeOperatorKeyUses } from './opera
 import { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
 import { createSignInGuard, type SignInGuard } from './passwords/sign-in-guard.ts'
 import { createRoleReader, type RoleReader } from './roles/role-reader.ts'
-import { createAccessTokens } from './tokens/access-tokens.ts'
+import { type AccessTokens, createAccessTokens } from './tokens/access-tokens.ts'
+import type { ExternalTokens } from './tokens/external-tokens.ts'
 import { createExternalTokens } from './tokens/external-tokens.ts'
 import { createRefreshTokens, type RefreshTokens } from './tokens/refresh-tokens.ts'
 import { createSigningKeys, type SigningKeys } from './tokens/signing-keys.ts'
-import type { AccessTokens } from './tokens/token-subject.ts'
 
-/** Everything that sign-in, authorisation and the routes under `/api/v2/access` work with. */
+/** Dependencies of sign-in, authorisation and the routes under `/api/v2/access`. */
 export type Access = {
   db: Kysely<AccessTables>
   clock: Clock
@@ -30,7 +29,7 @@ export type Access = {
   external: ExternalTokens | undefined
   passwords: PasswordHasher
   guard: SignInGuard
-  /** Writes down which keys were used, for the last time. Call it before the store is closed. */
+  /** Writes the last key uses. Call it before the store is closed. */
   close(): Promise<void>
 }
 
@@ -38,21 +37,23 @@ export type AccessOptions = {
   db: Kysely<AccessTables>
   clock: Clock
   logger: Logger
-  /** Encrypts the private signing keys in the store; at least 32 characters, the same in every pod. */
+  /**
+   * Encrypts the private signing keys in the store; at least 32 characters, the same in every pod.
+   */
   secret_key: string
   /** `iss` of our access tokens. */
   token_issuer: string
-  /** Life of an access token, at most one hour. */
+  /** Lifetime of an access token, at most one hour. */
   token_ttl_ms: number
-  /** URL of an external OpenID Connect issuer whose tokens are taken too. */
+  /** URL of an external OpenID Connect issuer whose tokens are also accepted. */
   oidc_issuer?: string | undefined
-  /** `aud` that its tokens must have; without it no external token is taken. */
+  /** Required `aud` of its tokens; when unset, no external token is accepted. */
   oidc_audience?: string | undefined
   /** Tests use cheaper hashes. */
   passwords?: PasswordHasher
 }
 
-/** Puts the parts of sign-in together. Nothing is read from the store yet. */
+/** Creates the parts of sign-in, without reading from the store. */
 export function openAccess(options: AccessOptions): Access {
   const { db, clock } = options
   const { keys, close } = openKeys({ db, clock })
@@ -89,7 +90,7 @@ export function openAccess(options: AccessOptions): Access {
   }
 }
 
-/** Only the keys, for a process (the proxy) that signs nobody in. */
+/** Creates only the key cache, for a process without sign-in, such as the proxy. */
 export function openKeys(options: {
   db: Kysely<AccessTables>
   clock: Clock
@@ -107,7 +108,7 @@ export function openKeys(options: {
   return { keys, close: usage.close }
 }
 
-/** The operators' keys; while the store is out of reach none of them is good. */
+/** Creates the cache of operator keys, which refuses all keys while the store is unavailable. */
 function openOperatorKeys(options: { db: Kysely<AccessTables>; clock: Clock }) {
   const { db, clock } = options
   const usage = createKeyUsage({ write: (uses) => writeOperatorKeyUses(db, uses), clock })
@@ -122,7 +123,7 @@ function openOperatorKeys(options: { db: Kysely<AccessTables>; clock: Clock }) {
 }
 
 const rotateAfter_ms = 30 * 24 * 60 * 60 * 1000
-/** Twice as long as the key set may be cached (5 minutes). */
+/** Twice the time for which clients may cache the key set (5 minutes). */
 const publishBefore_ms = 10 * 60 * 1000
 
 function externalTokens(options: AccessOptions): ExternalTokens | undefined {

@@ -20,9 +20,9 @@ import type { RoleReader } from './roles/role-reader.ts'
 type AuthorizerDeps = IdentityDeps & { roles: RoleReader }
 
 /**
- * The service's way to tell who calls and whether they may. Order of refusals: 401 for the
- * credentials, 404 for an organization or project the caller can not see, 403 for a role or scope
- * that is too low; 503 when the store that knows is unavailable.
+ * Creates the function that authenticates and authorises each request. Order of refusals: 401 for
+ * the credentials, 404 for an organization or project that the caller can not see, 403 for an
+ * insufficient role or scope; 503 when the store is unavailable.
  */
 export function authorizer(deps: AuthorizerDeps): Authorize {
   return async (route, credentials) => {
@@ -60,7 +60,7 @@ function permitInProject(
   }
 }
 
-/** An operator works in whatever project it names. That it may come in is known: see `identify`. */
+/** An operator may work in any project. `identify` has already checked that the route admits it. */
 async function permitOperator(id: string, { credentials, roles }: Question): Promise<Caller> {
   const named = credentials.params['project_id'] ?? credentials.project
   if (named === undefined) throw projectRequired()
@@ -79,31 +79,31 @@ async function permitScopes(scope: RouteKeyScope, question: Question): Promise<C
   }
   const wanted = keyScopesOf(scope)
   if (wanted.length === 0) {
-    throw problem('permission_denied', { detail: 'This takes a person who is signed in' })
+    throw problem('permission_denied', { detail: 'This requires a signed-in user' })
   }
   if (!wanted.some((name) => identity.scopes.has(name))) {
-    throw problem('permission_denied', { detail: `This takes the scope ${wanted.join(' or ')}` })
+    throw problem('permission_denied', { detail: `This requires the scope ${wanted.join(' or ')}` })
   }
   return { kind: identity.kind, id: identity.id, project_id: identity.project_id }
 }
 
 async function permitUserInProject(role: ProjectRole, question: Question): Promise<Caller> {
   const person = personOf(question.identity)
-  const { project_id, seen } = await selectedProject(person.id, question)
+  const { project_id, seen } = await selectProject(person.id, question)
   if (projectRoles.indexOf(seen.role) < projectRoles.indexOf(role)) {
     throw problem('permission_denied', {
-      detail: `This takes the project role ${role}, yours is ${seen.role}`,
+      detail: `This requires the project role ${role}, yours is ${seen.role}`,
     })
   }
   return { ...person, project_id }
 }
 
-/** The organization of the path, else the one that the selected project belongs to. */
+/** Checks the organization of the path, or else the organization of the selected project. */
 async function permitInOrganization(role: OrganizationRole, question: Question): Promise<Caller> {
   const person = personOf(question.identity)
   const { credentials, roles } = question
   const named = credentials.params['organization_id']
-  const selected = named === undefined ? await selectedProject(person.id, question) : undefined
+  const selected = named === undefined ? await selectProject(person.id, question) : undefined
   const organization_id = selected?.seen.organization_id ?? named ?? ''
   const own = isUuid(organization_id)
     ? await roles.organizationRole(person.id, organization_id.toLowerCase())
@@ -115,14 +115,14 @@ async function permitInOrganization(role: OrganizationRole, question: Question):
   }
   if (organizationRoles.indexOf(own) < organizationRoles.indexOf(role)) {
     throw problem('permission_denied', {
-      detail: `This takes the organization role ${role}, yours is ${own}`,
+      detail: `This requires the organization role ${role}, yours is ${own}`,
     })
   }
   return { ...person, project_id: selected?.project_id ?? '' }
 }
 
-/** Path before header or query; left out, the only project that the user can see. */
-async function selectedProject(user_id: string, { credentials, roles }: Question) {
+/** Returns the project of the path, header or query, in this order, or else the user's only one. */
+async function selectProject(user_id: string, { credentials, roles }: Question) {
   const named = credentials.params['project_id'] ?? credentials.project
   const project_id = named?.toLowerCase() ?? (await roles.onlyProject(user_id))
   if (project_id === undefined) throw projectRequired()
@@ -137,7 +137,7 @@ function personOrOperator(identity: Identity): { kind: 'user' | 'operator'; id: 
 
 function personOf(identity: Identity): { kind: 'user'; id: string } {
   if (identity.kind === 'user') return { kind: 'user', id: identity.id }
-  throw problem('permission_denied', { detail: 'This takes a person who is signed in' })
+  throw problem('permission_denied', { detail: 'This requires a signed-in user' })
 }
 
 function projectRequired(): Error {

@@ -4,41 +4,40 @@ import { type KeyScope, keyScopes, organizationRoles, projectRoles } from '../..
 /** An id in a path. */
 export const idField = z.uuid().toLowerCase()
 
-/** A name that people give; no control characters, as it is shown in terminals too. */
+/** A display name; without control characters, because terminals show it too. */
 export const nameField = z
   .string()
   .trim()
   .min(1)
   .max(100)
   .regex(/^\P{Cc}*$/u, 'expected text without control characters')
-  // The same pattern without a Unicode class, which generators of clients do not know.
+  // The same pattern without a Unicode class, which client generators do not support.
   .meta({ id: 'DisplayName', pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
 
 /** An e-mail address, in lower case as it is stored. */
 export const emailField = z.email().max(320).toLowerCase()
 
-/** A password as it is set; at sign-in any text is compared. */
+/** A new password; sign-in accepts any text. */
 export const newPasswordField = z.string().min(12).max(256)
 
-/** What a key may be allowed to do; none twice. */
+/** The scopes of a key, without duplicates. */
 export const scopesField = z
   .array(z.enum(keyScopes).meta({ id: 'KeyScope' }))
   .max(keyScopes.length)
   .transform((scopes): KeyScope[] => [...new Set(scopes)])
 
-/** The environment that a key stands for: `production`, `staging`. */
+/** The environment of a key, such as `production` or `staging`. */
 export const environmentField = nameField.nullable().optional()
 
-/** When a key ends by itself; null or left out: never. */
+/** Expiry of a key; null or left out: never. */
 export const expiryField = z.iso.datetime({ offset: true }).nullable().optional()
-
 export const projectRoleField = z.enum(projectRoles).meta({ id: 'ProjectRole' })
 export const organizationRoleField = z.enum(organizationRoles).meta({ id: 'OrganizationRole' })
 
 /** An instant in a reply. */
 export const instantField = z.iso.datetime()
 
-/** The fields of a list's reply beside its items. */
+/** Fields of a list's reply, besides its items. */
 export const pageFields = {
   total: z.int(),
   total_is_exact: z.literal(false).optional(),

@@ -3,13 +3,13 @@ import { decodeCursor, encodeCursor, type PageInfo, pageInfo } from '../../kerne
 import { problem } from '../../kernel/problem.ts'
 import { cursorParameter, limitParameter } from '../../model/list-query.ts'
 
-/** What to read for a page of a list sorted by id: one row more than it shows, and a count. */
+/** The rows to read for a page of a list sorted by id: `limit` is one more than the page shows. */
 export type IdPage = { after: string | undefined; limit: number; count_max: number }
 
-/** The query of such a list. Ids sort by the time they were made, so the oldest comes first. */
+/** Query parameters of such a list. Ids sort by creation time, so the oldest comes first. */
 export const idPageQuery = { limit: limitParameter, cursor: cursorParameter }
 
-/** Reads the place a cursor of this list stands for. Throws `invalid_cursor`. */
+/** Returns the id after which a cursor's page begins. Throws `invalid_cursor`. */
 export function idAfter(list: string, cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined
   const [id] = decodeCursor(list, cursor, 1)
@@ -19,13 +19,13 @@ export function idAfter(list: string, cursor: string | undefined): string | unde
   })
 }
 
-/** Cuts the extra row off and says where the next page begins. */
+/** Cuts off the extra row and returns the page with its cursor. */
 export function idPage<R>(
-  found: { rows: readonly R[]; counted: number },
-  about: { list: string; limit: number; idOf: (row: R) => string },
+  result: { rows: readonly R[]; counted: number },
+  page: { list: string; limit: number; idOf: (row: R) => string },
 ): { items: R[]; info: PageInfo } {
-  const items = found.rows.slice(0, about.limit)
-  const last = found.rows.length > about.limit ? items.at(-1) : undefined
-  const cursor = last === undefined ? null : encodeCursor(about.list, [about.idOf(last)])
-  return { items, info: pageInfo(found.counted, cursor) }
+  const items = result.rows.slice(0, page.limit)
+  const last = result.rows.length > page.limit ? items.at(-1) : undefined
+  const cursor = last === undefined ? null : encodeCursor(page.list, [page.idOf(last)])
+  return { items, info: pageInfo(result.counted, cursor) }
 }

@@ -10,11 +10,12 @@ import type { KeyCache } from './keys/key-cache.ts'
 import { operatorKeyPrefix } from './keys/project-key.ts'
 import type { OperatorKey } from './operator-keys/store.ts'
 import type { RoleReader } from './roles/role-reader.ts'
-import type { AccessTokens } from './tokens/token-subject.ts'
+import type { AccessTokens } from './tokens/access-tokens.ts'
+import type { ExternalTokens } from './tokens/external-tokens.ts'
 
 /**
- * Who the credentials belong to. A person has roles; a key or service account has scopes; an operator
- * has the routes that let it in.
+ * The owner of the credentials. A user has roles, a key or service account has scopes, and an
+ * operator has the routes that admit it.
  */
 export type Identity =
   | { kind: 'user'; id: string }
@@ -30,23 +31,15 @@ export type IdentityDeps = {
   keys: KeyCache
   operators: KeyCache<OperatorKey>
   tokens: AccessTokens
-  /** Tokens of an external issuer, where one is set up. */
+  /** Tokens of an external issuer, if one is configured. */
   external: ExternalTokens | undefined
   roles: RoleReader
 }
 
-/** Another issuer's tokens; people are known by their verified e-mail. */
-export type ExternalTokens = {
-  /** Whether the token says that it is this issuer's. Nothing of it is checked yet. */
-  claims(token: string): boolean
-  /** The (lower-case) e-mail that the issuer has verified. */
-  verify(token: string): Promise<{ email: string }>
-}
-
 /**
- * Turns one credential into an identity. A request with both a key and a bearer token is refused.
- * Throws `credentials_missing`, `credentials_invalid`, and `credentials_unsupported` for a key, valid
- * or not, on a route that takes only tokens.
+ * Authenticates a request by its one credential; both a key and a bearer token are refused. Throws
+ * `credentials_missing`, `credentials_invalid`, and `credentials_unsupported` for a key, valid or
+ * not, on a route that accepts only tokens.
  */
 export async function identify(
   { auth, scope }: RouteAccess,
@@ -76,19 +69,19 @@ const expected: Record<RouteAuth, string> = {
 }
 
 async function byKey(key: string, { keys }: IdentityDeps): Promise<Identity> {
-  const found = await keys.authenticate(key)
-  if (found === undefined) {
+  const owner = await keys.authenticate(key)
+  if (owner === undefined) {
     throw problem('credentials_invalid', { detail: 'X-API-Key is not a valid key' })
   }
-  const { key_id, service_account_id, project_id, scopes } = found
+  const { key_id, service_account_id, project_id, scopes } = owner
   return service_account_id === null
     ? { kind: 'key', id: key_id, project_id, scopes }
     : { kind: 'service_account', id: service_account_id, project_id, scopes }
 }
 
 async function byOperatorKey(key: string, { operators }: IdentityDeps): Promise<Identity> {
-  const found = await operators.authenticate(key)
-  if (found !== undefined) return { kind: 'operator', id: found.key_id }
+  const owner = await operators.authenticate(key)
+  if (owner !== undefined) return { kind: 'operator', id: owner.key_id }
   throw problem('credentials_invalid', { detail: 'X-API-Key is not a valid key of an operator' })
 }
 

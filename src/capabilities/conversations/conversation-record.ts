@@ -14,36 +14,36 @@ export const conversationPath = z.strictObject({
     .min(1, { error: expected('1 to 256 characters') })
     .max(256, { error: expected('at most 256 characters') })
     .refine(isStorable, { error: expected('text without U+0000') })
-    .describe("The conversation's UUID, or what the client sent as X-Conversation-ID."),
+    .describe("The conversation's UUID, or the client's X-Conversation-ID."),
 })
 
 const count = z.int().nonnegative()
 
-/** What every reply says of a conversation. */
+/** Fields of a conversation in every reply. */
 export const conversationFields = {
   conversation_id: z.uuid().describe('Its UUID.'),
   external_id: z
     .string()
     .nullable()
-    .describe('What the client sent as X-Conversation-ID, when that was no UUID.'),
+    .describe('X-Conversation-ID as the client sent it; null when it is a UUID.'),
   user_id: z.string().nullable().describe('X-User-ID of its calls.'),
   started_at: instantSchema.describe('Start of the first call.'),
   last_activity_at: instantSchema.describe('End of the last call.'),
   duration_ms: count.describe('From the start of the first call to the end of the last one.'),
-  total_tasks: count.describe('Tasks in it.'),
-  total_traces: count.describe('Traces in it.'),
+  total_tasks: count.describe('Number of tasks.'),
+  total_traces: count.describe('Number of traces.'),
   calls: count.describe('Model calls.'),
   errors: count.describe('Model calls that failed.'),
   total_tokens: count.describe('Tokens of all buckets.'),
   cost_usd: dollarsSchema,
-  models: z.array(z.string()).describe('As the providers answered them, sorted.'),
+  models: z.array(z.string()).describe('Models that answered, sorted.'),
   url: z.string().describe('The path of this conversation.'),
 }
 
 export const conversationSchema = z.strictObject(conversationFields).meta({ id: 'Conversation' })
 export type Conversation = z.infer<typeof conversationSchema>
 
-/** Shapes a stored conversation. */
+/** Shapes a stored conversation for a reply. */
 export function conversationFrom(row: ConversationRow): Conversation {
   const { started_at, last_activity_at } = row
   return {
@@ -65,7 +65,7 @@ export function conversationFrom(row: ConversationRow): Conversation {
 }
 
 /**
- * The project's conversation that a client means by a path, by UUID or by its own id. Throws
+ * Returns the project's conversation by the id in a path: its UUID or the client's own id. Throws
  * `conversation_not_found`, also for a conversation of another project.
  */
 export async function conversationNamed(

@@ -9,7 +9,7 @@ import { afterPosition, allOf } from '../tasks/index.ts'
 
 export type ConversationRow = Selectable<TaskTables['conversations']>
 
-/** What a list of conversations may be narrowed to. Instants are ISO 8601. */
+/** Filters of a list of conversations. Instants are ISO 8601. */
 export type ConversationFilter = {
   user_id?: string | undefined
   model?: string | undefined
@@ -19,7 +19,7 @@ export type ConversationFilter = {
   to?: string | undefined
 }
 
-/** What a list of conversations can be sorted by, with the column that has it. */
+/** Sort fields of a list of conversations, with their columns. */
 export const conversationSorts = {
   last_activity_at: { column: 'last_activity_at', kind: 'instant' },
   started_at: { column: 'started_at', kind: 'instant' },
@@ -31,7 +31,7 @@ export const conversationSorts = {
 } as const
 export type ConversationSort = keyof typeof conversationSorts
 
-/** One page of a project's conversations. Throws `store_unavailable`. */
+/** Returns one page of a project's conversations. Throws `store_unavailable`. */
 export async function findConversations(
   db: Kysely<TaskTables>,
   projectId: string,
@@ -77,7 +77,7 @@ export async function countConversations(
   return counted.conversations
 }
 
-/** One conversation, or undefined. Throws `store_unavailable`. */
+/** Returns one conversation, or undefined. Throws `store_unavailable`. */
 export async function findConversation(
   db: Kysely<TaskTables>,
   projectId: string,

@@ -72,20 +72,20 @@ const traceSchema = z
   .strictObject({
     trace_id: traceIdSchema.describe('The W3C trace id, as a UUID.'),
     name: z.string().describe('The name of its root, else of its first observation.'),
-    status: z.enum(statuses).describe('`error` when anything in it failed.'),
+    status: z.enum(statuses).describe('`error` when any observation failed.'),
     started_at: instantSchema.describe('Start of its first observation.'),
     ended_at: instantSchema.describe('End of its last observation.'),
-    duration_ms: z.number().nonnegative().describe('Between the two, to the microsecond.'),
+    duration_ms: z.number().nonnegative().describe('Time between the two, to the microsecond.'),
     task_id: z.string().describe('The task it is part of.'),
     task_url: z.string().describe('The path of its task.'),
     observations: count.describe('Observations of any type.'),
     calls: count.describe('Model calls.'),
     errors: count.describe('Model calls that failed.'),
-    cancelled: count.describe('Model calls that the client left.'),
+    cancelled: count.describe('Model calls that the client cancelled.'),
     tokens: tokensSchema,
     cost_usd: dollarsSchema,
-    unpriced_calls: count.describe('Calls without a known price; `cost_usd` lacks them.'),
-    models: z.array(z.string()).describe('As the providers answered them, sorted.'),
+    unpriced_calls: count.describe('Calls without a known price; `cost_usd` leaves them out.'),
+    models: z.array(z.string()).describe('Models that answered, sorted.'),
     providers: z.array(z.string()).describe('Providers that were called, sorted.'),
   })
   .meta({ id: 'TraceSummary' })
@@ -96,8 +96,8 @@ const replySchema = record('ConversationTraceList', {
   total_is_exact: z
     .literal(false)
     .optional()
-    .describe('`false`: there are more than `total`. Left out when `total` is exact.'),
-  next_cursor: z.string().nullable().describe('For the next page; null on the last one.'),
+    .describe('`false`: the number is larger than `total`. Left out when `total` is exact.'),
+  next_cursor: z.string().nullable().describe('Cursor of the next page; null on the last one.'),
 })
 
 function traceFrom(trace: TraceSummary): z.infer<typeof traceSchema> {
@@ -138,6 +138,6 @@ function positionFrom(list: string, cursor: string): NonNullable<TracePage['afte
     return { start_time: BigInt(start), trace_id }
   }
   throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor as it was given`,
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected the next_cursor of an earlier page`,
   })
 }

@@ -7,7 +7,15 @@ export {
   type JobRequest,
   type JobValue,
 } from './contract.ts'
-export { enqueueJob, requesterOf } from './enqueue-job.ts'
-export { cancelJob, findJobs, jobFields, listJobs, readJob, shownJob } from './read-jobs.ts'
+export {
+  cancelJob,
+  enqueueJob,
+  findJobs,
+  jobFields,
+  listJobs,
+  readJob,
+  requesterOf,
+  shownJob,
+} from './job-runs.ts'
 export { type Chore, type Jobs, type JobsOptions, startJobs } from './start-jobs.ts'
 export { deleteEarlierJobs, deleteEndedJobs } from './store.ts'

@@ -3,13 +3,18 @@ import { newId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { type Clock, sleep } from '../../kernel/time.ts'
 import { isRelationalUnavailable } from '../../platform/relational/index.ts'
-import type { Logger } from '../../platform/telemetry/index.ts'
-import { type Job, type JobDb, type JobHandler, JobRefused, LeaseLost } from './contract.ts'
-import type { JobMeters } from './job-meters.ts'
-import type { JobSettings } from './settings.ts'
+import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
+import {
+  type Job,
+  type JobDb,
+  type JobHandler,
+  JobRefused,
+  type JobSettings,
+  LeaseLost,
+} from './contract.ts'
 import { claimJob, endJob, extendLease, giveBack, type Lease, noteProgress } from './store.ts'
 
-/** What an attempt at a job needs. */
+/** Dependencies of an attempt at a job. */
 export type JobRunOptions = {
   db: JobDb
   handlers: ReadonlyMap<string, JobHandler>
@@ -20,9 +25,9 @@ export type JobRunOptions = {
 }
 
 /**
- * Claims one job and answers the work on it, which resolves when it ends or the lease is lost;
- * undefined when none is due. `stopping` has it given back. Rejects when the database can't be asked
- * for a job.
+ * Claims one job and returns a function that runs it, until it ends or the lease is lost; undefined
+ * when no job is due. `stopping` gives the job back to the queue. Rejects when the database is
+ * unavailable.
  */
 export async function claimNextJob(
   options: JobRunOptions,
@@ -34,11 +39,11 @@ export async function claimNextJob(
   const kinds = [...handlers.keys()]
   const job = await claimJob(db, { kinds, lease_owner, lease_ms: settings.lease_ms })
   if (job === undefined) return undefined
-  const attempt = new Attempt(options, job, { lease_owner, heard_at_ms: asked_at_ms })
-  return () => metered(options, job, () => attempt.run(stopping))
+  const attempt = new Attempt(options, job, { lease_owner, confirmed_at_ms: asked_at_ms })
+  return () => measure(options, job, () => attempt.run(stopping))
 }
 
-async function metered(
+async function measure(
   { meters, clock }: JobRunOptions,
   { kind }: Job,
   work: () => Promise<Ended>,
@@ -61,59 +66,59 @@ class Attempt {
   readonly #job: Job
   readonly #lease: Lease
   readonly #lost = new AbortController()
-  /** When the database last said, at the earliest, that the job is ours. */
-  #heard_at_ms: number
+  /** Earliest time at which the database may last have confirmed the lease. */
+  #confirmed_at_ms: number
 
   constructor(
     options: JobRunOptions,
     job: Job,
-    held: { lease_owner: string; heard_at_ms: number },
+    held: { lease_owner: string; confirmed_at_ms: number },
   ) {
     this.#options = options
     this.#job = job
     this.#lease = { id: job.id, lease_owner: held.lease_owner }
-    this.#heard_at_ms = held.heard_at_ms
+    this.#confirmed_at_ms = held.confirmed_at_ms
   }
 
   async run(stopping: AbortSignal): Promise<Ended> {
     const { logger, settings } = this.#options
     const { id: job_id, kind, project_id, attempt } = this.#job
-    const about = { job_id, kind, project_id, attempt }
+    const logFields = { job_id, kind, project_id, attempt }
     const over = new AbortController()
-    const beating = this.#beat(over.signal)
+    const renewing = this.#renewLease(over.signal)
     try {
       const ended =
         attempt > settings.attempts_max
           ? await this.#end({
-              error: `It was begun ${attempt - 1} times and never came to an end.`,
+              error: `The job was started ${attempt - 1} times and never ended.`,
             })
-          : await this.#attempt(stopping, about)
+          : await this.#attempt(stopping, logFields)
       const level = ended === 'succeeded' ? 'debug' : 'info'
-      logger[level]({ ...about, result: ended }, 'an attempt at a job ended')
+      logger[level]({ ...logFields, result: ended }, 'an attempt at a job ended')
       return ended
     } catch (error) {
-      // The lease runs out, and whoever takes the job over does it again.
-      logger.warn({ ...about, err: error }, 'the end of a job could not be noted')
+      // The lease expires, and the worker that takes the job over runs it again.
+      logger.warn({ ...logFields, err: error }, 'storing the end of a job failed')
       return 'lost'
     } finally {
       over.abort()
-      await beating
+      await renewing
     }
   }
 
-  async #attempt(stopping: AbortSignal, about: object): Promise<Ended> {
+  async #attempt(stopping: AbortSignal, logFields: object): Promise<Ended> {
     const { handlers, logger } = this.#options
     const signal = AbortSignal.any([stopping, this.#lost.signal])
     const handler = handlers.get(this.#job.kind)
     if (handler === undefined) throw new TypeError(`no handler for jobs of ${this.#job.kind}`)
-    logger.debug(about, 'a job begins')
+    logger.debug(logFields, 'a job begins')
     try {
       const progress = (value: Record<string, unknown>) => this.#progress(value)
       return await this.#end({ result: await handler.run(this.#job, { progress, signal }) })
     } catch (error) {
       if (this.#lost.signal.aborted || error instanceof LeaseLost) return 'lost'
       if (stopping.aborted) return this.#giveBack('given_back', { delay_ms: 0, error: null })
-      logger.warn({ ...about, err: error }, 'an attempt at a job failed')
+      logger.warn({ ...logFields, err: error }, 'an attempt at a job failed')
       return this.#fail(error)
     }
   }
@@ -144,62 +149,61 @@ class Attempt {
   }
 
   async #end(end: Parameters<typeof endJob>[2]): Promise<Ended> {
-    const noted = await this.#insist(() => endJob(this.#options.db, this.#lease, end))
-    if (!noted) return 'lost'
+    const isStored = await this.#persist(() => endJob(this.#options.db, this.#lease, end))
+    if (!isStored) return 'lost'
     return 'result' in end ? 'succeeded' : 'failed'
   }
 
   async #giveBack(
     as: 'retried' | 'given_back',
-    about: { delay_ms: number; error: string | null },
+    retry: { delay_ms: number; error: string | null },
   ): Promise<Ended> {
-    const counted = as === 'retried'
-    const back = { ...about, counted }
-    const noted = await this.#insist(() => giveBack(this.#options.db, this.#lease, back))
-    return noted ? as : 'lost'
+    const change = { ...retry, counted: as === 'retried' }
+    const isStored = await this.#persist(() => giveBack(this.#options.db, this.#lease, change))
+    return isStored ? as : 'lost'
   }
 
-  /** A database that is away for a moment must not cost the work of hours. */
-  async #insist(write: () => Promise<boolean>): Promise<boolean> {
+  /** Retries a write during an outage, so that a short one does not discard hours of work. */
+  async #persist(write: () => Promise<boolean>): Promise<boolean> {
     for (;;) {
       try {
         return await write()
       } catch (error) {
         if (!isRelationalUnavailable(error) || this.#lost.signal.aborted) throw error
-        await sleep(insist_ms, this.#lost.signal)
+        await sleep(persistRetry_ms, this.#lost.signal)
       }
     }
   }
 
-  /** Says again and again that the job is worked on, until it is over or somebody else's. */
-  async #beat(over: AbortSignal): Promise<void> {
+  /** Extends the lease at intervals until the attempt is over or the lease is lost. */
+  async #renewLease(over: AbortSignal): Promise<void> {
     const { clock, settings, logger } = this.#options
     while (!over.aborted && !this.#lost.signal.aborted) {
-      await sleep(settings.lease_ms / beatsOfLease, over)
+      await sleep(settings.lease_ms / renewalsPerLease, over)
       if (over.aborted) return
       const asked_at_ms = clock.now_ms()
       try {
         if (await extendLease(this.#options.db, this.#lease, settings.lease_ms)) {
-          this.#heard_at_ms = asked_at_ms
+          this.#confirmed_at_ms = asked_at_ms
         } else if (!over.aborted) {
           this.#loseLease()
         }
       } catch (error) {
-        logger.warn({ job_id: this.#job.id, err: error }, 'a lease could not be extended')
+        logger.warn({ job_id: this.#job.id, err: error }, 'extending the lease of a job failed')
       }
-      if (clock.now_ms() - this.#heard_at_ms >= settings.lease_ms) this.#loseLease()
+      if (clock.now_ms() - this.#confirmed_at_ms >= settings.lease_ms) this.#loseLease()
     }
   }
 
   #loseLease(): LeaseLost {
-    const lost = new LeaseLost(`job ${this.#job.id}: another worker may have it by now`)
+    const lost = new LeaseLost(`job ${this.#job.id}: another worker may have taken it over`)
     this.#lost.abort(lost)
     return lost
   }
 }
 
-const beatsOfLease = 3
-const insist_ms = 500
+const renewalsPerLease = 3
+const persistRetry_ms = 500
 
 function isFinal(error: unknown): boolean {
   return error instanceof JobRefused || (error instanceof Problem && error.status < 500)
@@ -210,9 +214,36 @@ function isOutage(error: unknown): boolean {
   return isRelationalUnavailable(error)
 }
 
-/** Members of the project read it, so what is not meant for them stays in the log. */
+/**
+ * Returns the error for the job's record. Project members read it, so internals stay in the log.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof Problem || error instanceof JobRefused) return error.message
-  if (isOutage(error)) return 'A store is out of reach.'
-  return 'Something went wrong on our side; the log of the worker has the cause.'
+  if (isOutage(error)) return 'A store is unavailable.'
+  return 'Internal error; the cause is in the log of the worker.'
+}
+
+/** Metrics of job attempts. */
+type JobMeters = ReturnType<typeof jobMeters>
+
+/** Registers the metrics; once per process. */
+export function jobMeters(metrics: Metrics) {
+  return {
+    ended: metrics.counter({
+      name: 'looptrace_job_attempts_total',
+      help: 'Attempts at jobs, by kind and result: succeeded, failed, retried, given_back, lost.',
+      labels: ['kind', 'result'],
+    }),
+    running: metrics.gauge({
+      name: 'looptrace_jobs_running',
+      help: 'Jobs that this process is running, by kind.',
+      labels: ['kind'],
+    }),
+    duration: metrics.histogram({
+      name: 'looptrace_job_attempt_duration_seconds',
+      help: 'Duration of attempts at jobs, by kind.',
+      labels: ['kind'],
+      buckets: [0.1, 1, 5, 30, 60, 300, 1_800, 7_200, 36_000],
+    }),
+  }
 }

@@ -1,14 +1,12 @@
 import { type Clock, sleep } from '../../kernel/time.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
-import type { JobDb, JobHandler } from './contract.ts'
-import { jobMeters } from './job-meters.ts'
-import { claimNextJob, type JobRunOptions } from './run-job.ts'
-import { defaultJobSettings, type JobSettings } from './settings.ts'
+import { defaultJobSettings, type JobDb, type JobHandler, type JobSettings } from './contract.ts'
+import { claimNextJob, type JobRunOptions, jobMeters } from './run-job.ts'
 
 export type JobsOptions = {
   db: JobDb
   handlers: readonly JobHandler[]
-  /** What has to happen every so often, such as enqueueing the jobs of a day; each on its own. */
+  /** Periodic work, such as enqueueing the jobs of a day; each chore runs on its own. */
   chores?: readonly Chore[]
   clock: Clock
   logger: Logger
@@ -16,29 +14,29 @@ export type JobsOptions = {
   settings?: Partial<JobSettings>
 }
 
-/** Small work of every worker, which therefore must do no harm when several do it at once. */
+/** Periodic work of every worker. It must be safe when several workers do it at once. */
 export type Chore = { name: string; every_ms: number; run: (signal: AbortSignal) => Promise<void> }
 
-/** The jobs of a process. */
+/** The running jobs of a process. */
 export type Jobs = {
   /**
-   * Claims no more jobs, aborts those that run and gives them back, so that another worker goes on
-   * at once. Resolves after `stop_ms_max` at the latest.
+   * Stops claiming jobs, aborts those that run and gives them back, so that another worker
+   * continues at once. Resolves after `stop_ms_max` at the latest.
    */
   stop(): Promise<void>
 }
 
-/** Works on jobs, as many at a time as the settings say, until it is stopped. */
+/** Starts claiming and running jobs, within the limits of the settings. */
 export function startJobs(options: JobsOptions): Jobs {
   const { db, clock, logger, metrics, chores = [] } = options
   const settings = { ...defaultJobSettings, ...options.settings }
   const stopping = new AbortController()
   const meters = jobMeters(metrics)
   const working = [
-    ...crews(options.handlers, settings).map(({ handlers, jobs_max }) => {
+    ...poolsOf(options.handlers, settings).map(({ handlers, jobs_max }) => {
       const byKind = new Map(handlers.map((handler) => [handler.kind, handler]))
       const run = { db, handlers: byKind, clock, logger, settings, meters }
-      return workOn(run, jobs_max, stopping.signal)
+      return runJobs(run, jobs_max, stopping.signal)
     }),
     ...chores.map((chore) => repeat(chore, logger, stopping.signal)),
   ]
@@ -52,24 +50,24 @@ export function startJobs(options: JobsOptions): Jobs {
   }
 }
 
-type Crew = { handlers: readonly JobHandler[]; jobs_max: number }
+type Pool = { handlers: readonly JobHandler[]; jobs_max: number }
 
-/** Kinds that say how many of their jobs may run have a crew of their own; the others share one. */
-function crews(handlers: readonly JobHandler[], { concurrency_max }: JobSettings): Crew[] {
-  const [apart, shared] = [true, false].map((is_apart) =>
-    handlers.filter(({ jobs_max }) => (jobs_max !== undefined) === is_apart),
+/** Returns one pool for each kind with a `jobs_max` of its own, and one for all other kinds. */
+function poolsOf(handlers: readonly JobHandler[], { concurrency_max }: JobSettings): Pool[] {
+  const [limited, shared] = [true, false].map((is_limited) =>
+    handlers.filter(({ jobs_max }) => (jobs_max !== undefined) === is_limited),
   )
-  const own = (apart ?? []).map((handler) => ({
+  const own = (limited ?? []).map((handler) => ({
     handlers: [handler],
     jobs_max: handler.jobs_max ?? concurrency_max,
   }))
   return [{ handlers: shared ?? [], jobs_max: concurrency_max }, ...own].filter(
-    (crew) => crew.handlers.length > 0,
+    (pool) => pool.handlers.length > 0,
   )
 }
 
-/** One looks for jobs; each that it finds is worked on beside those that run already. */
-async function workOn(options: JobRunOptions, jobs_max: number, stopping: AbortSignal) {
+/** Polls for jobs and runs up to `jobs_max` of them side by side. */
+async function runJobs(options: JobRunOptions, jobs_max: number, stopping: AbortSignal) {
   const { logger, settings } = options
   const running = new Set<Promise<void>>()
   while (!stopping.aborted) {
@@ -78,7 +76,7 @@ async function workOn(options: JobRunOptions, jobs_max: number, stopping: AbortS
       continue
     }
     const work = await claimNextJob(options, stopping).catch((error: unknown) => {
-      logger.warn({ err: error }, 'jobs could not be looked for')
+      logger.warn({ err: error }, 'polling for jobs failed')
       return undefined
     })
     if (work === undefined) {
@@ -86,10 +84,10 @@ async function workOn(options: JobRunOptions, jobs_max: number, stopping: AbortS
       continue
     }
     const attempt = work().catch((error: unknown) => {
-      logger.warn({ err: error }, 'a job broke off')
+      logger.warn({ err: error }, 'a job ended unexpectedly')
     })
-    const gone: Promise<void> = attempt.finally(() => running.delete(gone))
-    running.add(gone)
+    const ended: Promise<void> = attempt.finally(() => running.delete(ended))
+    running.add(ended)
   }
   await Promise.all(running)
 }

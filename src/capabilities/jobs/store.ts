@@ -1,7 +1,7 @@
 import { type Selectable, sql } from '../../platform/relational/index.ts'
 import type { Job, JobDb, JobRequest, JobValue } from './contract.ts'
 
-/** Writes a job; undefined when one with its key is there already. */
+/** Inserts a job; returns undefined when its key is taken. */
 export function insertJob(
   db: JobDb,
   id: string,
@@ -16,7 +16,9 @@ export function insertJob(
     .executeTakeFirst()
 }
 
-/** The job that an equal key belongs to: that of `once_key` first. */
+/**
+ * Returns the job with the same `once_key`, or else the unended one with the same `exclusive_key`.
+ */
 export function findByKeys(db: JobDb, request: JobRequest): Promise<Job | undefined> {
   const { project_id, once_key = null, exclusive_key = null } = request
   return db
@@ -33,17 +35,17 @@ export function findByKeys(db: JobDb, request: JobRequest): Promise<Job | undefi
     .executeTakeFirst()
 }
 
-/** Which jobs, and how many. */
+/** A filter of jobs, with a limit. */
 export type JobFilter = {
   project_id: string
   kind: string
   states?: readonly Job['state'][]
-  /** Jobs that were made before the one of this id. */
+  /** Only jobs created before the one with this id. */
   before?: string
   limit: number
 }
 
-/** Newest first. */
+/** Returns jobs, newest first. */
 export function selectJobs(db: JobDb, filter: JobFilter): Promise<Job[]> {
   const { project_id, kind, states, before, limit } = filter
   return db
@@ -58,7 +60,7 @@ export function selectJobs(db: JobDb, filter: JobFilter): Promise<Job[]> {
     .execute()
 }
 
-/** Counts up to `limit`; more than that reads as `limit`. */
+/** Counts jobs up to `limit`. */
 export async function countJobs(
   db: JobDb,
   { project_id, kind, limit }: Pick<JobFilter, 'project_id' | 'kind' | 'limit'>,
@@ -85,7 +87,7 @@ export function findJob(
 
 type JobKey = Pick<Job, 'project_id' | 'kind' | 'id'> & { or_kind?: string }
 
-/** Ends a queued or running job, also one that a worker holds; undefined when it has ended before. */
+/** Fails a queued or running job, even one with a lease; undefined when it had ended already. */
 export function endUnended(
   db: JobDb,
   { project_id, kind, id }: Pick<JobKey, 'project_id' | 'kind' | 'id'>,
@@ -102,7 +104,7 @@ export function endUnended(
     .executeTakeFirst()
 }
 
-/** Deletes the records of a project's runs of a kind that have ended, but for the newest ones. */
+/** Deletes the ended runs of a project and kind, except the newest `kept` runs. */
 export async function deleteEarlierJobs(
   db: JobDb,
   { project_id, kind, kept }: Pick<Job, 'project_id' | 'kind'> & { kept: number },
@@ -115,12 +117,12 @@ export async function deleteEarlierJobs(
     and state in ('succeeded', 'failed')`.execute(db)
 }
 
-/** A holding of a job: what is written with it counts only while it is still the holder's. */
+/** A lease on a job. Writes with a lease take effect only while it is held. */
 export type Lease = { id: string; lease_owner: string }
 
 /**
- * Takes the job that has been due longest: one that nobody began, or one whose holder did not say
- * in time that it still works on it. The clock of leases is the database's, one for all workers.
+ * Claims the job that has been due longest: a queued one, or a running one whose lease has expired.
+ * Leases use the clock of the database, which all workers share.
  */
 export async function claimJob(
   db: JobDb,
@@ -142,17 +144,17 @@ export async function claimJob(
   return claimed.rows[0]
 }
 
-/** False when the job is somebody else's by now. */
+/** Extends a lease; false when it is lost. */
 export function extendLease(db: JobDb, lease: Lease, lease_ms: number): Promise<boolean> {
-  return held(db, lease, sql`lease_until = ${later(lease_ms)}`)
+  return updateHeld(db, lease, sql`lease_until = ${later(lease_ms)}`)
 }
 
-/** Notes how far the job is; false when it is somebody else's by now. */
+/** Stores the progress of a job; false when the lease is lost. */
 export function noteProgress(db: JobDb, lease: Lease, progress: JobValue): Promise<boolean> {
-  return held(db, lease, sql`progress = ${jsonOf(progress)}::jsonb`)
+  return updateHeld(db, lease, sql`progress = ${jsonOf(progress)}::jsonb`)
 }
 
-/** Ends the job; false when it is somebody else's by now. */
+/** Ends a job; false when the lease is lost. */
 export function endJob(
   db: JobDb,
   lease: Lease,
@@ -160,22 +162,24 @@ export function endJob(
 ): Promise<boolean> {
   const ended = sql`ended_at = now(), lease_owner = null, lease_until = null`
   return 'result' in end
-    ? held(
+    ? updateHeld(
         db,
         lease,
         sql`state = 'succeeded', result = ${jsonOf(end.result)}::jsonb,
         error = null, ${ended}`,
       )
-    : held(db, lease, sql`state = 'failed', error = ${storable(end.error)}, ${ended}`)
+    : updateHeld(db, lease, sql`state = 'failed', error = ${storable(end.error)}, ${ended}`)
 }
 
-/** Gives the job back, to be begun again after the delay; one that is not counted was no attempt. */
+/**
+ * Queues the job again after a delay; false when the lease is lost. `counted` counts the attempt.
+ */
 export function giveBack(
   db: JobDb,
   lease: Lease,
   { delay_ms, counted, error }: { delay_ms: number; counted: boolean; error: string | null },
 ): Promise<boolean> {
-  return held(
+  return updateHeld(
     db,
     lease,
     sql`state = 'queued', lease_owner = null, lease_until = null, due_at = ${later(delay_ms)},
@@ -183,21 +187,26 @@ export function giveBack(
   )
 }
 
-/** Deletes records of runs that ended so long ago, but those of some kinds; resolves with how many. */
+/** Deletes runs that ended more than `kept_days` ago, except some kinds; returns their number. */
 export async function deleteEndedJobs(
   db: JobDb,
-  about: { kept_days: number; but_kinds: readonly string[]; limit: number },
+  cleanup: { kept_days: number; but_kinds: readonly string[]; limit: number },
 ): Promise<number> {
   const deleted = await sql`
     delete from job_runs where id in (
       select id from job_runs
-      where ended_at < now() - ${about.kept_days} * interval '1 day'
-        and not (kind = any(${[...about.but_kinds]}))
-      limit ${about.limit})`.execute(db)
+      where ended_at < now() - ${cleanup.kept_days} * interval '1 day'
+        and not (kind = any(${[...cleanup.but_kinds]}))
+      limit ${cleanup.limit})`.execute(db)
   return Number(deleted.numAffectedRows ?? 0)
 }
 
-async function held(db: JobDb, lease: Lease, change: ReturnType<typeof sql>): Promise<boolean> {
+/** Updates a job while its lease is held; false when it is lost. */
+async function updateHeld(
+  db: JobDb,
+  lease: Lease,
+  change: ReturnType<typeof sql>,
+): Promise<boolean> {
   const { id, lease_owner } = lease
   const written = await sql`
     update job_runs set ${change}
@@ -209,7 +218,7 @@ function later(ms: number) {
   return sql`now() + ${ms} * interval '1 millisecond'`
 }
 
-/** jsonb and text can't hold U+0000, which a client's id in a detail may have. */
+/** Replaces U+0000, which jsonb and text can't hold and a client's id may contain. */
 function jsonOf(value: JobValue): string {
   return JSON.stringify(value).replaceAll('\\u0000', '\\ufffd')
 }

@@ -1,4 +1,4 @@
-/** A message of the chat format, as the sample agent keeps its history. */
+/** A message of the chat format, as in the history of the sample agent. */
 export type ChatMessage = {
   role: 'system' | 'user' | 'assistant' | 'tool'
   content: string | null
@@ -12,25 +12,25 @@ type ChatToolCall = {
   function: { name: string; arguments: string }
 }
 
-/** Where calls go and what each one carries beside its body. */
+/** Target of calls, with their headers and limits. */
 export type ChatTarget = {
   /** Base URL with `/v1`. */
   url: string
   headers: Record<string, string>
   fetch: typeof globalThis.fetch
-  /** For one call, its stream included. */
+  /** Time-out of one call, its stream included. */
   timeout_ms: number
-  /** Ends a call, which then fails. */
+  /** Aborts a call, which then fails. */
   signal?: AbortSignal
 }
 
-/** A call did not end well; the message has the status and the answer's beginning. */
+/** A call failed; the message has the status and the start of the answer. */
 class ChatCallFailed extends Error {
   override readonly name = 'ChatCallFailed'
 }
 
 /**
- * Sends one chat completion and answers the assistant's message, streamed or not. Throws
+ * Sends one chat completion and returns the assistant's message, streamed or not. Throws
  * ChatCallFailed.
  */
 export async function chatCall(
@@ -48,7 +48,7 @@ export async function chatCall(
     })
     const text = await answer.text()
     if (!answer.ok) throw new ChatCallFailed(`status ${answer.status}: ${text.slice(0, 500)}`)
-    return body.stream ? streamedMessage(text) : JSON.parse(text).choices[0].message
+    return body.stream ? joinStream(text) : JSON.parse(text).choices[0].message
   } catch (cause) {
     if (cause instanceof ChatCallFailed) throw cause
     throw new ChatCallFailed(`POST ${url}/chat/completions: ${cause}`, { cause })
@@ -60,8 +60,8 @@ type Delta = {
   tool_calls?: { index: number; id?: string; function?: { name?: string; arguments?: string } }[]
 }
 
-/** Adds up the deltas of a stream that has ended; it must have ended with `[DONE]`. */
-function streamedMessage(text: string): ChatMessage {
+/** Joins the deltas of a finished stream, which must end with `[DONE]`. */
+function joinStream(text: string): ChatMessage {
   const data = text
     .split('\n')
     .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []))
@@ -70,7 +70,7 @@ function streamedMessage(text: string): ChatMessage {
     .slice(0, -1)
     .flatMap((chunk) => JSON.parse(chunk).choices.map((choice: { delta: Delta }) => choice.delta))
   const content = deltas.map((delta) => delta.content ?? '').join('')
-  const tool_calls = addedUp(deltas)
+  const tool_calls = joinToolCalls(deltas)
   return {
     role: 'assistant',
     content: content === '' ? null : content,
@@ -78,7 +78,7 @@ function streamedMessage(text: string): ChatMessage {
   }
 }
 
-function addedUp(deltas: readonly Delta[]): ChatToolCall[] {
+function joinToolCalls(deltas: readonly Delta[]): ChatToolCall[] {
   const calls: ChatToolCall[] = []
   for (const part of deltas.flatMap((delta) => delta.tool_calls ?? [])) {
     const empty = { id: '', type: 'function' as const, function: { name: '', arguments: '' } }

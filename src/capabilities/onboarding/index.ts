@@ -1,12 +1,10 @@
 export { runSample, type SampleOptions } from './sample-run.ts'
 export { sampleScript } from './sample-script.ts'
+export type { ProviderName, ScriptInput } from './scripted-provider/script.ts'
+export type { Seen, SeenRequest } from './scripted-provider/seen.ts'
 export {
-  type ProviderName,
   type ScriptedProvider,
   type ScriptedProviderOptions,
-  type ScriptInput,
-  type Seen,
-  type SeenRequest,
   startScriptedProvider,
-} from './scripted-provider/index.ts'
+} from './scripted-provider/server.ts'
 export { type SmokeOptions, smokeTest } from './smoke-test.ts'

@@ -22,7 +22,7 @@ const twin: ShownTask = {
     root_cause: null,
   },
 }
-test('the report has both verdicts, the step, and calls that show more', () => {
+test('the report has both verdicts, the step, and commands that show more', () => {
   expect(sampleReport([looping, twin])).toBe(`\
 Two sample agents ran through the proxy, with a scripted provider. The verdicts:
 
@@ -47,14 +47,14 @@ See the loop, and each step of both:
 `)
 })
 
-test('a verdict that did not come in time is named, with the call that asks for it', () => {
+test('a missing verdict is named, with the command that reads it', () => {
   const report = sampleReport([twin])
-  expect(report).toContain('  refund-1042  no verdict yet; ask for it later, as below\n')
+  expect(report).toContain('  refund-1042  no verdict yet; read it later with the command below\n')
   expect(report).toContain('curl $LOOPTRACE_URL/api/v1/tasks/refund-1042 \\\n')
   expect(report).toContain('  refund-1043  nothing wrong found\n')
 })
 
-test('a twin that is not clean is shown as it is', () => {
+test('a finding of the healthy agent is shown', () => {
   const report = sampleReport([looping, { ...looping, task_id: 'refund-1043' }])
   expect(report).toContain('refund-1043  went wrong at step 2 of 7')
 })

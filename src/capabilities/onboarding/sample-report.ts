@@ -3,14 +3,14 @@ import { sampleTasks } from './sample-script.ts'
 import type { ShownTask } from './sample-tasks-api.ts'
 
 /**
- * Renders the verdicts of the sample's tasks, and calls that show more, for a terminal of 80 columns;
- * lines end in LF. `judged` holds the tasks whose verdict came in time.
+ * Renders the verdicts of the sample's tasks, and commands that show more, for a terminal of 80
+ * columns; lines end in LF. `judged` are the tasks with a verdict.
  */
 export function sampleReport(judged: readonly ShownTask[]): string {
   const verdicts = sampleTasks.map(({ task_id }) => {
     const task = judged.find((one) => one.task_id === task_id)
     return task === undefined
-      ? [`  ${task_id}  no verdict yet; ask for it later, as below`]
+      ? [`  ${task_id}  no verdict yet; read it later with the command below`]
       : verdictLines(task)
   })
   const [looping = '', twin = ''] = sampleTasks.map(({ task_id }) => task_id)
@@ -47,14 +47,14 @@ function verdictLines({ task_id, calls, verdict }: ShownTask): string[] {
   const result = root_cause
     ? `went wrong${at}: ${root_cause.type}, ${worst_severity}`
     : 'nothing wrong found'
-  return [`  ${task_id}  ${printable(result)}`, ...wrapped(printable(summary))]
+  return [`  ${task_id}  ${printable(result)}`, ...wrapLines(printable(summary))]
 }
 
 const columns = 80
 const indent = '    '
 
-/** The text in lines of at most 80 columns; a longer word has a line of its own. */
-function wrapped(text: string): string[] {
+/** Wraps a text at 80 columns; a longer word has a line of its own. */
+function wrapLines(text: string): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const line = `${lines.at(-1)} ${word}`

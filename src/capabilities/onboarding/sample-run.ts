@@ -1,15 +1,22 @@
 import { type Clock, systemClock } from '../../kernel/time.ts'
-import { runAgent } from './sample-agent.ts'
+import { type ChatMessage, type ChatTarget, chatCall } from './chat-call.ts'
 import { sampleReport } from './sample-report.ts'
-import { sampleTasks, sampleUser } from './sample-script.ts'
+import {
+  type SampleTask,
+  sampleTasks,
+  sampleToolResults,
+  sampleTools,
+  sampleUser,
+  systemPrompt,
+} from './sample-script.ts'
 import {
   completeTask,
-  judgedTask,
   NotReadable,
   type ShownTask,
   type TasksApi,
-  taskWithCalls,
   type Wait,
+  waitForCalls,
+  waitForVerdict,
 } from './sample-tasks-api.ts'
 
 export type SampleOptions = {
@@ -20,22 +27,22 @@ export type SampleOptions = {
   /** With the scopes proxy:write, tasks:read and tasks:write. */
   project_key: string
   provider_key: string
-  /** Model of every call, passed on to the provider. */
+  /** Model of every call. */
   model: string
-  /** Takes the report, several lines at once, each with its LF. */
+  /** Receives the report, several lines at once, each with its LF. */
   log: (text: string) => void
   fetch?: typeof globalThis.fetch
   clock?: Clock
-  /** How long the calls of a task, and then its verdict, may take to be readable; 30 s by default. */
+  /** Longest wait for the calls of a task, and again for its verdict. Default: 30 s. */
   wait_ms_max?: number
-  /** Ends the run, which then rejects. */
+  /** Aborts the run, which then rejects. */
   signal?: AbortSignal
 }
 
 /**
- * Plays two agents through the proxy, of which one loops; completes their tasks, waits until the API
- * has a verdict of each, and logs a report. Calls and verdicts that are not readable in time are no
- * failure: the report then says how to ask for them.
+ * Plays two agents through the proxy, one of which loops; completes their tasks, waits for the
+ * verdict of each, and logs a report. When calls or verdicts are not readable in time, the report
+ * shows how to read them later.
  *
  * The provider behind the proxy must play `sampleScript`. Throws ChatCallFailed when a call fails,
  * SampleFailed when the API answers with an error.
@@ -74,14 +81,48 @@ async function verdictOf(
   task: { task_id: string; calls: number },
   wait: Wait,
 ): Promise<ShownTask | undefined> {
-  await taskWithCalls(api, task, wait)
+  await waitForCalls(api, task, wait)
   await completeTask(api, task.task_id)
-  return judgedTask(api, task.task_id, wait)
+  return waitForVerdict(api, task.task_id, wait)
 }
 
 function unlessLate(error: unknown): undefined {
   if (!(error instanceof NotReadable)) throw error
 }
 
-/** A call of the sample takes a second; a proxy that is still starting may take longer. */
+/** Time-out of a call, which takes a second; a proxy that is still starting may take longer. */
 const callTimeout_ms = 30_000
+
+/** Most model calls of an agent, more than any sample needs, for a model that never stops. */
+const rounds_max = 12
+
+/**
+ * Plays an agent on one task: it calls the model with the whole history and runs the requested
+ * tools, until the model answers. Returns the number of model calls. Throws ChatCallFailed.
+ */
+async function runAgent(
+  target: ChatTarget,
+  task: SampleTask,
+  { model }: { model: string },
+): Promise<number> {
+  const messages: ChatMessage[] = [
+    { role: 'system', content: systemPrompt },
+    { role: 'user', content: task.user_message },
+  ]
+  for (let calls = 1; calls <= rounds_max; calls += 1) {
+    const { streamed = false } = task.steps[calls - 1] ?? task.answer
+    const message = await chatCall(target, {
+      ...{ model, messages, tools: sampleTools },
+      stream: streamed,
+    })
+    messages.push(message)
+    if (!message.tool_calls?.length) return calls
+    messages.push(...message.tool_calls.map(({ id }) => toolResult(id)))
+  }
+  return rounds_max
+}
+
+function toolResult(tool_call_id: string): ChatMessage {
+  const result = sampleToolResults.get(tool_call_id) ?? { error: 'unknown tool call' }
+  return { role: 'tool', tool_call_id, content: JSON.stringify(result) }
+}

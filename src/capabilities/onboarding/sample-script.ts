@@ -1,6 +1,6 @@
-import type { ScriptInput } from './scripted-provider/index.ts'
+import type { ScriptInput } from './scripted-provider/script.ts'
 
-/** One task of the sample: the user's question, and the answers of the model and the tools. */
+/** One task of the sample: the user's question, and the answers of the model and tools. */
 export type SampleTask = {
   task_id: string
   /** X-Task-Name. */
@@ -11,14 +11,14 @@ export type SampleTask = {
   answer: Answer
 }
 
-/** A model call whose answer asks for a tool, with the tool's result. */
+/** A model call whose answer requests a tool, with the tool's result. */
 type ToolStep = Call & { tool: string; arguments: Record<string, unknown>; result: unknown }
 
 /** The model call that ends the task. */
 type Answer = Call & { text: string }
 
 type Call = {
-  /** Prompt and completion tokens of the call, and how many of the prompt came from the cache. */
+  /** Prompt, completion and cached prompt tokens of the call. */
   tokens: readonly [prompt: number, completion: number, cached: number]
   streamed?: true
 }
@@ -69,17 +69,16 @@ const lookUp = (order_id: string): ToolStep => ({
   tokens: [318, 19, 0],
 })
 
-const searchInVain = (tokens: Call['tokens'], streamed?: true): ToolStep => ({
+const searchWithoutResult = (tokens: Call['tokens'], streamed?: true): ToolStep => ({
   tool: 'search_policy',
   arguments: { query: 'refund for a cracked hopper' },
   result: { documents: [], hint: 'Policies are filed by topic, such as "damaged on arrival".' },
   tokens,
   ...(streamed && { streamed }),
 })
-
 /**
- * An agent that asks the same question five times and gives up, and its healthy twin, which meets
- * the same empty answer and asks in other words.
+ * An agent that repeats the same search five times and gives up, and a healthy one that gets the
+ * same empty result and rephrases its search.
  */
 export const sampleTasks: readonly SampleTask[] = [
   {
@@ -89,11 +88,11 @@ export const sampleTasks: readonly SampleTask[] = [
     user_message: question('1042'),
     steps: [
       lookUp('1042'),
-      searchInVain([421, 21, 0]),
-      searchInVain([487, 21, 384]),
-      searchInVain([553, 21, 448], true),
-      searchInVain([619, 21, 512]),
-      searchInVain([685, 21, 576]),
+      searchWithoutResult([421, 21, 0]),
+      searchWithoutResult([487, 21, 384]),
+      searchWithoutResult([553, 21, 448], true),
+      searchWithoutResult([619, 21, 512]),
+      searchWithoutResult([685, 21, 576]),
     ],
     answer: {
       text: 'I am sorry, I could not find our policy for this. A colleague will write to you.',
@@ -108,7 +107,7 @@ export const sampleTasks: readonly SampleTask[] = [
     user_message: question('1043'),
     steps: [
       lookUp('1043'),
-      searchInVain([421, 21, 0]),
+      searchWithoutResult([421, 21, 0]),
       {
         tool: 'search_policy',
         arguments: { query: 'damaged on arrival' },
@@ -137,10 +136,10 @@ export const sampleTasks: readonly SampleTask[] = [
   },
 ]
 
-/** The id of the tool call that a step asks for; `step` counts from 0. */
+/** Returns the id of the tool call that a step requests; `step` counts from 0. */
 const callId = ({ task_id }: SampleTask, step: number) => `call_${task_id}_${step}`
 
-/** Results of the tools by the id of the call. */
+/** Results of the tools, by the id of the call. */
 export const sampleToolResults: ReadonlyMap<string, unknown> = new Map(
   sampleTasks.flatMap((task) =>
     task.steps.map(({ result }, step) => [callId(task, step), result] as const),
@@ -151,8 +150,8 @@ const pace = { delay_ms: 8, first_delay_ms: 60 }
 const wait_ms = 70
 
 /**
- * The scripted provider's answers to the sample. Each step is found by the last message alone, so that
- * several runs may share one server.
+ * The scripted provider's answers to the sample. The last message alone selects a step, so several
+ * runs can share one server.
  */
 export const sampleScript: ScriptInput = {
   steps: sampleTasks.flatMap((task) => [
@@ -165,7 +164,9 @@ export const sampleScript: ScriptInput = {
   ]),
 }
 
-/** One answer of the provider: to the user's message, or to the result of the step before. */
+/**
+ * Returns an answer of the provider: to the user's message, or to the result of the step before.
+ */
 function scripted(task: SampleTask, index: number, { tokens, streamed, reply }: Call & Replied) {
   const [prompt_tokens, completion_tokens, cached_tokens] = tokens
   return {

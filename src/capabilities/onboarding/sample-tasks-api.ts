@@ -15,10 +15,10 @@ const taskSchema = z.looseObject({
 
 const findingsSchema = z.looseObject({ is_current: z.boolean() })
 
-/** A task, as far as the sample looks at it. */
+/** The fields of a task that the sample reads. */
 export type ShownTask = z.output<typeof taskSchema>
 
-/** Where the product's own API is, and who asks. */
+/** Address of the product's API, and the key of the caller. */
 export type TasksApi = {
   /** Origin, without a slash at the end. */
   url: string
@@ -26,23 +26,23 @@ export type TasksApi = {
   fetch: typeof globalThis.fetch
 }
 
-/** The API answered something else than the sample needs; the message says what. */
+/** The API gave an unexpected answer; the message has it. */
 class SampleFailed extends Error {
   override readonly name = 'SampleFailed'
 }
 
-/** Calls that were sent are not readable yet. */
+/** Sent calls are not readable yet. */
 export class NotReadable extends Error {
   override readonly name = 'NotReadable'
 }
 
-/** How long to ask again; `signal` ends it. */
+/** Bound of polling; `signal` aborts it. */
 export type Wait = { clock: Clock; wait_ms_max: number; signal?: AbortSignal }
 
 const pollInterval_ms = 100
 
-/** Asks until there is an answer; undefined when time is up. */
-async function polled<T>(
+/** Polls until there is an answer; undefined when the time is up. */
+async function pollFor<T>(
   { clock, wait_ms_max, signal }: Wait,
   ask: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
@@ -55,23 +55,23 @@ async function polled<T>(
 }
 
 /**
- * Waits until a task shows all of its calls. Throws NotReadable when it does not within
- * `wait_ms_max`, SampleFailed for an answer that is an error.
+ * Waits until a task has all of its calls. Throws NotReadable after `wait_ms_max`, SampleFailed for
+ * an error answer.
  */
-export async function taskWithCalls(
+export async function waitForCalls(
   api: TasksApi,
   wanted: { task_id: string; calls: number },
   wait: Wait,
 ): Promise<ShownTask> {
   let shown = 0
-  const found = await polled(wait, async () => {
+  const complete = await pollFor(wait, async () => {
     const answer = await ask(api, 'GET', pathOf(wanted.task_id))
     if (answer.status === 404) return undefined
     const task = parsed(taskSchema, answer)
     shown = task.calls
     return shown >= wanted.calls ? task : undefined
   })
-  if (found !== undefined) return found
+  if (complete !== undefined) return complete
   throw new NotReadable(
     `task "${wanted.task_id}" shows ${shown} calls after ${wait.wait_ms_max} ms, ` +
       `expected ${wanted.calls}`,
@@ -84,15 +84,15 @@ export async function completeTask(api: TasksApi, task_id: string): Promise<void
 }
 
 /**
- * Waits until detection has seen everything of a task; undefined when that takes longer than
- * `wait_ms_max`. Throws SampleFailed.
+ * Waits until detection has analysed all calls of a task; undefined after `wait_ms_max`. Throws
+ * SampleFailed.
  */
-export function judgedTask(
+export function waitForVerdict(
   api: TasksApi,
   task_id: string,
   wait: Wait,
 ): Promise<ShownTask | undefined> {
-  return polled(wait, async () => {
+  return pollFor(wait, async () => {
     const findings = await ask(api, 'GET', `${pathOf(task_id)}/findings`)
     if (!parsed(findingsSchema, findings).is_current) return undefined
     const task = parsed(taskSchema, await ask(api, 'GET', pathOf(task_id)))
@@ -104,7 +104,7 @@ const pathOf = (task_id: string) => `/api/v1/tasks/${encodeURIComponent(task_id)
 
 type Answer = { method: string; path: string; status: number; text: string }
 
-/** No answer of the API takes as long, on one machine. */
+/** Time-out of an answer of the API. */
 const answer_ms_max = 10_000
 
 async function ask(api: TasksApi, method: string, path: string): Promise<Answer> {
@@ -120,7 +120,7 @@ async function ask(api: TasksApi, method: string, path: string): Promise<Answer>
   }
 }
 
-/** Throws SampleFailed for an answer that is no success or has another form. */
+/** Parses an answer. Throws SampleFailed for an error or an unexpected form. */
 function parsed<S extends z.ZodType>(schema: S, answer: Answer): z.output<S> {
   const { method, path, status, text } = answer
   if (status !== 200) {

@@ -1,36 +1,36 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, sleep, systemClock } from '../../kernel/time.ts'
 import { chatCall } from './chat-call.ts'
-import { type TasksApi, taskWithCalls } from './sample-tasks-api.ts'
-import { startScriptedProvider } from './scripted-provider/index.ts'
+import { type TasksApi, waitForCalls } from './sample-tasks-api.ts'
+import { startScriptedProvider } from './scripted-provider/server.ts'
 
 export type SmokeOptions = {
-  /** Origin that takes completions and spans, without a slash at the end. */
+  /** Origin that receives completions and spans, without a slash at the end. */
   proxy_url: string
   /** Origin of the product APIs. */
   api_url: string
   /** With the scopes proxy:write, ingest:write, tasks:read and traces:read. */
   project_key: string
-  /** Where the scripted provider listens; the proxy's setting has to name it. */
+  /** Address of the scripted provider; the proxy's settings have to name it. */
   provider: { host: string; port: number }
-  /** How long the service may take to answer, and again each thing that was sent to be readable. */
+  /** Longest wait for the service to answer, and again for each sent item to be readable. */
   wait_ms_max: number
-  /** Takes a line for each step that went well. */
+  /** Receives a line for each successful step. */
   log: (line: string) => void
   fetch?: typeof globalThis.fetch
   clock?: Clock
 }
 
-/** A step of the test did not go well; the message says which, and what came instead. */
+/** A step of the test failed; the message names the step and the answer. */
 class SmokeTestFailed extends Error {
   override readonly name = 'SmokeTestFailed'
 }
 
 /**
- * Tries an installation as its users do: a completion through the proxy, answered by a scripted
- * provider that runs here for as long, and a span by OTLP; then both are read from the API. Leaves a
- * task `smoke-…` of one call and a trace of one span behind. Throws SmokeTestFailed, ChatCallFailed
- * or SampleFailed.
+ * Tests an installation as its users do: sends a completion through the proxy, answered by a
+ * scripted provider that runs here during the test, and a span by OTLP; then reads both from the
+ * API. Leaves a task `smoke-…` with one call and a trace with one span. Throws SmokeTestFailed,
+ * ChatCallFailed or SampleFailed.
  */
 export async function smokeTest(options: SmokeOptions): Promise<void> {
   const { project_key, fetch = globalThis.fetch, clock = systemClock, wait_ms_max, log } = options
@@ -43,25 +43,25 @@ export async function smokeTest(options: SmokeOptions): Promise<void> {
   })
   try {
     const wait: Wait = { clock, wait_ms_max }
-    const said = await within(wait, () => complete(options, { fetch, task_id }))
-    if (said !== answerOf(run_id)) {
-      throw new SmokeTestFailed(`the completion says "${said}", expected "${answerOf(run_id)}"`)
+    const content = await retryWithin(wait, () => complete(options, { fetch, task_id }))
+    if (content !== answerOf(run_id)) {
+      throw new SmokeTestFailed(`the completion is "${content}", expected "${answerOf(run_id)}"`)
     }
     log(`completion: answered through ${options.proxy_url}`)
-    const span = await within(wait, () => sendSpan(options, { fetch, run_id, clock }))
-    log(`span: taken by ${options.proxy_url}`)
+    const span = await retryWithin(wait, () => sendSpan(options, { fetch, run_id, clock }))
+    log(`span: accepted by ${options.proxy_url}`)
 
     const api: TasksApi = { url: options.api_url, project_key, fetch }
-    await taskWithCalls(api, { task_id, calls: 1 }, wait)
+    await waitForCalls(api, { task_id, calls: 1 }, wait)
     log(`completion: read back as task ${task_id} from ${options.api_url}`)
-    await within(wait, () => readTrace(api, span))
+    await retryWithin(wait, () => readTrace(api, span))
     log(`span: read back as trace ${span.trace_id} from ${options.api_url}`)
   } finally {
     await provider.stop()
   }
 }
 
-/** What the provider says in this run, so that no other one's answer is taken for it. */
+/** Returns the provider's answer, which is unique to this run. */
 function answerOf(run_id: string): string {
   return `Looptrace hears you, run ${run_id}.`
 }
@@ -71,8 +71,8 @@ type Wait = { clock: Clock; wait_ms_max: number }
 const retryInterval_ms = 500
 const answer_ms_max = 15_000
 
-/** Tries until it goes well; the last failure goes on when that takes too long. */
-async function within<T>({ clock, wait_ms_max }: Wait, step: () => Promise<T>): Promise<T> {
+/** Retries a step until it succeeds; rethrows the last failure when time is up. */
+async function retryWithin<T>({ clock, wait_ms_max }: Wait, step: () => Promise<T>): Promise<T> {
   for (const until_ms = clock.now_ms() + wait_ms_max; ; ) {
     try {
       return await step()
@@ -102,7 +102,7 @@ async function complete(
 
 type SentSpan = { trace_id: string; name: string }
 
-/** One span of OTLP as JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
+/** Sends one span as OTLP JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
 async function sendSpan(
   { proxy_url, project_key }: SmokeOptions,
   { fetch, run_id, clock }: { fetch: typeof globalThis.fetch; run_id: string; clock: Clock },

@@ -39,7 +39,7 @@ function timeline(rows: readonly Observation[]): TimelineEntry[] {
   return builder.finish(reconstruct(rows), []).map(({ entry }) => entry)
 }
 
-const told = (entries: readonly TimelineEntry[]) =>
+const summary = (entries: readonly TimelineEntry[]) =>
   entries.map((entry) => `${entry.role} ${'observation_id' in entry ? entry.observation_id : ''}`)
 
 const find = { id: 'c1', name: 'find', arguments: '{"q":1}' }
@@ -62,8 +62,8 @@ describe('an agent with generations, tools, a retriever and plain spans', () => 
     }),
   ])
 
-  test('reads with each call, tool and result once, and without plain spans that went well', () => {
-    expect(told(entries)).toEqual([
+  test('shows each call, tool and result once, and no plain span that succeeded', () => {
+    expect(summary(entries)).toEqual([
       'operation agent',
       'model_call g1',
       'tool_call g1',
@@ -104,7 +104,7 @@ describe('an agent with generations, tools, a retriever and plain spans', () => 
     })
   })
 
-  test('operations tell what they are and how they went', () => {
+  test('operations have their type and status', () => {
     expect(entries[0]).toMatchObject({
       type: 'agent',
       name: 'agent agent',
@@ -116,7 +116,7 @@ describe('an agent with generations, tools, a retriever and plain spans', () => 
     expect(entries[7]).toMatchObject({ type: 'span', error: { type: '', message: 'no disk' } })
   })
 
-  test('what encloses others hides no gap; a retriever fills its time', () => {
+  test('enclosing operations do not close gaps; a retriever does', () => {
     expect(entries.map(({ gap_ms }) => gap_ms)).toEqual([
       null,
       1000,
@@ -145,15 +145,15 @@ test('tools without an id are joined by name and order, within their trace', () 
   expect(entries.filter(({ role }) => role === 'tool_call')).toHaveLength(3)
 })
 
-test('a generation that asked without an id is answered by a tool that has one', () => {
+test('a tool call without an id is joined with a tool observation that has one', () => {
   const entries = timeline([
     span(['generation', 'g1'], [0, 1], { tool_calls: [nameless] }),
     tool('t1', [2, 3], { call: find }),
   ])
-  expect(told(entries)).toEqual(['model_call g1', 'tool_call g1', 'tool_result t1'])
+  expect(summary(entries)).toEqual(['model_call g1', 'tool_call g1', 'tool_result t1'])
 })
 
-test('ids that differ are different calls, whatever their names', () => {
+test('calls with different ids are different calls, even with the same name', () => {
   const entries = timeline([
     span(['generation', 'g1'], [0, 1], { tool_calls: [find] }),
     tool('t1', [2, 3], { call: { ...find, id: 'c9' } }),
@@ -164,31 +164,31 @@ test('ids that differ are different calls, whatever their names', () => {
   ])
 })
 
-test('a tool that nobody is known to have asked for stands for its call as well', () => {
+test('a tool observation without a known request also gives its tool call', () => {
   const entries = timeline([
     tool('t1', [2, 3], { call: { id: '', name: '', arguments: '' } }),
     span(['generation', 'g1'], [4, 5]),
   ])
-  expect(told(entries)).toEqual(['tool_call t1', 'tool_result t1', 'model_call g1'])
+  expect(summary(entries)).toEqual(['tool_call t1', 'tool_result t1', 'model_call g1'])
   expect(entries[0]).toMatchObject({ tool_name: 'tool t1', orphan: false, latency_ms: 1000 })
   expect(entries[1]).toMatchObject({ tool_name: 'tool t1', call_observation_id: 't1' })
 })
 
-test('a tool that took no time has its call before its result', () => {
-  expect(told(timeline([tool('t1', [2, 2], { call: find })]))).toEqual([
+test('the call of a tool of zero duration comes before its result', () => {
+  expect(summary(timeline([tool('t1', [2, 2], { call: find })]))).toEqual([
     'tool_call t1',
     'tool_result t1',
   ])
 })
 
-test('two instrumentations of one run tell it once', () => {
+test('two instrumentations of one run give one entry', () => {
   const entries = timeline([
     span(['generation', 'g1'], [0, 1], { tool_calls: [find] }),
     tool('t1', [2, 4], { call: find }),
     tool('mcp', [2.5, 3.5], { call: nameless, parent_observation_id: 't1' }),
     tool('inner', [2.6, 3], { call: count, parent_observation_id: 'mcp' }),
   ])
-  expect(told(entries)).toEqual([
+  expect(summary(entries)).toEqual([
     'model_call g1',
     'tool_call g1',
     'tool_call inner',
@@ -197,7 +197,7 @@ test('two instrumentations of one run tell it once', () => {
   ])
 })
 
-test('a proxied call and the span of the tool it asked for are one story', () => {
+test('a proxied call is joined with the span of the tool that it requested', () => {
   const entries = timeline([
     span(['generation', 'g1'], [0, 1], { tool_calls: [find] }),
     tool('t1', [1.5, 2], { call: find, content: 'x' }),
@@ -205,7 +205,7 @@ test('a proxied call and the span of the tool it asked for are one story', () =>
     span(['generation', 'g3'], [5, 6], {
       tool_results: [
         { tool_call_id: 'c1', content: 'x' },
-        { tool_call_id: 'c7', content: 'nobody asked' },
+        { tool_call_id: 'c7', content: 'unasked' },
       ],
     }),
   ])

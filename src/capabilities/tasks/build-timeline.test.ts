@@ -6,8 +6,7 @@ import type { Observation } from '../../model/observation.ts'
 import { reconstruct } from '../detection/reconstruction/index.ts'
 import { createTimelineBuilder } from './build-timeline.ts'
 import type { TaskEventRow } from './store.ts'
-import type { TimelineEntry } from './timeline-entry.ts'
-import { comparePositions } from './timeline-position.ts'
+import { comparePositions, type TimelineEntry } from './timeline-entry.ts'
 
 const project_id = '0198c0de-0000-7000-8000-00000000000a'
 const origin = 1_790_000_000_000_000_000n
@@ -46,7 +45,7 @@ describe('a task of two calls and a tool', () => {
     [eventAt(0, 'created'), eventAt(20, 'completed')],
   )
 
-  test('reads in the order in which it happened', () => {
+  test('has its entries in order', () => {
     expect(entries.map(({ role }) => role)).toEqual([
       'state_change',
       'model_call',
@@ -76,7 +75,7 @@ describe('a task of two calls and a tool', () => {
     })
   })
 
-  test('tells distances, gaps and sums', () => {
+  test('has distances, gaps and sums', () => {
     expect(entries.map((entry) => entry.since_previous_ms)).toEqual([0, 0, 1000, 2000, 0, 17_000])
     expect(entries.map((entry) => entry.gap_ms)).toEqual([null, null, null, null, null, 16_000])
     expect(entries.at(-1)?.running).toEqual({
@@ -90,7 +89,7 @@ describe('a task of two calls and a tool', () => {
   })
 })
 
-test('time in which a tool or an overlapping call ran is no gap', () => {
+test('a running tool or overlapping call leaves no gap', () => {
   const entries = timeline([
     call('a', 0, 1, { tool_calls: [find] }),
     call('b', 30, 60, { tool_results: [{ tool_call_id: 'c1', content: 'found' }] }),
@@ -111,7 +110,7 @@ test('orphans are marked: a tool call without a result, a result without a tool 
   expect(entries[2]).toMatchObject({ role: 'tool_result', orphan: true, tool_name: null })
 })
 
-test('a failed call says how; nobody counted tokens stay null and cost stays unknown', () => {
+test('a failed call has its error; unknown tokens and cost stay null', () => {
   const none = {
     input_uncached_tokens: null,
     cache_read_tokens: null,
@@ -148,7 +147,7 @@ test('long texts are cut', () => {
   expect(entries[1]).toMatchObject({ arguments: 'x'.repeat(50), is_cut: true })
 })
 
-test('times keep their nanoseconds; a clock that disagrees makes no negative latency', () => {
+test('times keep their nanoseconds; clock differences cause no negative latency', () => {
   const late = origin + 7n
   const entries = timeline([
     call('a', 0, 5, { start_time: late, tool_calls: [find] }),
@@ -214,8 +213,8 @@ const anyEvents = fc
     eventAt(0, 'created'),
   ])
 
-describe('whatever the task', () => {
-  test('entries are in order and no two stand in the same place', () => {
+describe('for any task', () => {
+  test('entries are in order and no two share a position', () => {
     fc.assert(
       fc.property(anyRows, anyEvents, (rows, events) => {
         const builder = createTimelineBuilder({ gap_min_ms: 1, text_length_max: 10 })
@@ -281,7 +280,7 @@ describe('whatever the task', () => {
     )
   })
 
-  test('portions in which the rows come make no difference', () => {
+  test('the result does not depend on the portions of the rows', () => {
     fc.assert(
       fc.property(anyRows, fc.integer({ min: 1, max: 5 }), (rows, portion) => {
         const builder = createTimelineBuilder({ gap_min_ms: 5000, text_length_max: 50 })

@@ -12,8 +12,12 @@ import {
   msBetween,
   operationDraft,
 } from './timeline-drafts.ts'
-import type { RunningTotals, TimelineEntry } from './timeline-entry.ts'
-import { comparePositions, type TimelinePosition } from './timeline-position.ts'
+import {
+  comparePositions,
+  type RunningTotals,
+  type TimelineEntry,
+  type TimelinePosition,
+} from './timeline-entry.ts'
 import { createTimelineTools } from './timeline-tools.ts'
 
 export type PlacedEntry = { position: TimelinePosition; entry: TimelineEntry }
@@ -22,17 +26,18 @@ export type TimelineBuilder = {
   /** Takes the task's observations, ordered by start_time and observation_id, in any portions. */
   add(rows: readonly TimelineRow[]): void
   /**
-   * Returns the whole timeline, in order: with the tool calls and results as the task's run joins
-   * them, and with what happened to the task itself.
+   * Returns the whole timeline in order: model calls and operations, tool calls joined with their
+   * results by the task's run, and the task's own state changes.
    */
   finish(run: Pick<TaskRun, 'tools'>, events: readonly TaskEventRow[]): PlacedEntry[]
 }
 
 /**
- * Builds the timeline of a task; pure. Model calls stand at their start, the tools they ask for at
- * their end, a tool's result at the end of the tool's own observation, else at the start of the
- * first call that brought it. Operations are placed at their start; a plain span is one when it failed.
- * Texts are cut to `text_length_max` characters; `gap_ms` is set from `gap_min_ms` on.
+ * Builds the timeline of a task; pure. Model calls and operations are placed at their start, tool
+ * calls at the end of the model call that asked for them. A tool's result is placed at the end of
+ * the tool's own observation, or else at the start of the first call that brought the result. Plain
+ * spans are shown only when they failed. Texts are cut to `text_length_max` characters; `gap_ms` is
+ * set for gaps of at least `gap_min_ms`.
  */
 export function createTimelineBuilder(options: {
   gap_min_ms: number
@@ -52,7 +57,7 @@ export function createTimelineBuilder(options: {
     add: (rows) => rows.forEach(addRow),
     finish(run, events) {
       const all = [...drafts, ...tools.drafts(run.tools), ...events.map(changeDraft)]
-      return placed(
+      return addTotals(
         all.sort((a, b) => comparePositions(a.position, b.position)),
         options.gap_min_ms,
       )
@@ -60,8 +65,8 @@ export function createTimelineBuilder(options: {
   }
 }
 
-/** Gives each entry, in order, its distance to those before and the sums up to it. */
-function placed(drafts: readonly Draft[], gap_min_ms: number): PlacedEntry[] {
+/** Adds to each entry its distance from the entries before it, and the running totals. */
+function addTotals(drafts: readonly Draft[], gap_min_ms: number): PlacedEntry[] {
   const first = drafts[0]?.position.time ?? 0n
   let previous = first
   let busyUntil = first
@@ -69,17 +74,17 @@ function placed(drafts: readonly Draft[], gap_min_ms: number): PlacedEntry[] {
   return drafts.map((draft) => {
     const { position, body, end } = draft
     const { time } = position
-    sums = summed(sums, draft)
+    sums = addToSums(sums, draft)
     const gap_ms = msBetween(busyUntil, time)
-    const place = {
+    const timing = {
       time: isoFromNs(time),
       since_previous_ms: msBetween(previous, time),
       gap_ms: gap_ms > 0 && gap_ms >= gap_min_ms ? gap_ms : null,
-      running: shown(sums, msBetween(first, time)),
+      running: toRunningTotals(sums, msBetween(first, time)),
     }
     previous = time
     busyUntil = latest(busyUntil, end ?? time)
-    return { position, entry: { ...place, ...body } }
+    return { position, entry: { ...timing, ...body } }
   })
 }
 
@@ -91,7 +96,7 @@ type Sums = {
   nano_dollars: bigint
 }
 
-function summed(sums: Sums, { body, call }: Draft): Sums {
+function addToSums(sums: Sums, { body, call }: Draft): Sums {
   return {
     calls: sums.calls + (call ? 1 : 0),
     errors: sums.errors + (call?.failed ? 1 : 0),
@@ -101,7 +106,7 @@ function summed(sums: Sums, { body, call }: Draft): Sums {
   }
 }
 
-function shown(sums: Sums, elapsed_ms: number): RunningTotals {
+function toRunningTotals(sums: Sums, elapsed_ms: number): RunningTotals {
   return {
     calls: sums.calls,
     errors: sums.errors,

@@ -1,9 +1,15 @@
-import { defineRoute, type Route } from '../../platform/http/index.ts'
-import { endBody, endTaskOnRequest } from './end-task.ts'
-import type { TaskDeps } from './task-deps.ts'
-import { taskPath, taskSchema } from './task-record.ts'
+import { z } from 'zod'
+import { backOff } from '../../kernel/back-off.ts'
+import { newId } from '../../kernel/ids.ts'
+import { problem } from '../../kernel/problem.ts'
+import { sleep } from '../../kernel/time.ts'
+import { expected, isStorable } from '../../model/list-query.ts'
+import { type Caller, defineRoute, type Route } from '../../platform/http/index.ts'
+import { endTask, type TaskRow } from './store.ts'
+import { type TaskDeps, taskIfAny, taskNamed, taskNotFound } from './task.ts'
+import { type Task, taskFrom, taskPath, taskSchema } from './task-record.ts'
 
-/** PUT /api/v1/tasks/{task_id}/complete: a running task is completed; `end-task.ts` has the rules. */
+/** PUT /api/v1/tasks/{task_id}/complete: completes a running task, see `endTaskOnRequest`. */
 export function completeTask(deps: TaskDeps): Route {
   return defineRoute({
     method: 'PUT',
@@ -19,4 +25,89 @@ export function completeTask(deps: TaskDeps): Route {
     handle: ({ params, body, caller, signal }) =>
       endTaskOnRequest(deps, { task_id: params.task_id, state: 'completed', body, caller, signal }),
   })
+}
+
+const noteSchema = z
+  .string()
+  .max(2000, { error: expected('at most 2,000 characters') })
+  .refine(isStorable, { error: expected('text without U+0000') })
+
+/** Body of the complete and fail requests; may be left out. */
+export const endBody = z
+  .strictObject({
+    note: noteSchema
+      .optional()
+      .describe('Reason for the end, for people; at most 2,000 characters.'),
+    reason: noteSchema.optional().describe('Alias of `note`; give only one of the two.'),
+  })
+  .refine((body) => body.note === undefined || body.reason === undefined, {
+    error: 'expected note or reason, got both',
+    path: ['reason'],
+  })
+  .meta({ id: 'EndTaskRequest' })
+  .optional()
+
+type EndRequest = {
+  task_id: string
+  state: 'completed' | 'failed'
+  body: z.output<typeof endBody>
+  caller: Caller
+  signal: AbortSignal
+}
+
+/**
+ * Ends a running task as completed or failed. Repeating the same request changes nothing. Throws
+ * `task_state_conflict` when the task has ended in the other state, or is implicit and not in the
+ * requested state.
+ *
+ * A client completes a task right after its last call, when the worker may not have written any of
+ * the task's calls yet. So this waits up to `arrival_wait_ms` for the task to appear, then throws
+ * `task_not_found`; during an outage of the worker the client has to retry. The request never
+ * creates a task: a mistyped id would stay in the list for ever, and the client would not notice.
+ */
+export async function endTaskOnRequest(deps: TaskDeps, request: EndRequest): Promise<Task> {
+  const { state, body, caller } = request
+  const before = await waitForTask(deps, request)
+  if (before.state === 'running' && !before.implicit) {
+    await endTask(deps.db, caller.project_id, before.task_id, {
+      event_id: newId(),
+      state,
+      at: new Date(deps.clock.now_ms()).toISOString(),
+      actor: { kind: caller.kind, id: caller.id },
+      note: body?.note ?? body?.reason ?? null,
+    })
+  }
+  const row = await taskNamed(deps, caller.project_id, before.task_id)
+  if (row.state !== state) throw conflict(row, state)
+  return taskFrom(row, { now_ms: deps.clock.now_ms(), ...deps.settings })
+}
+
+/** Every call is to be readable within 2 s. */
+const arrivalWait_ms = 2_000
+const lookUpBackOff = { base_ms: 50 }
+
+async function waitForTask(
+  deps: TaskDeps,
+  { task_id, caller, signal }: EndRequest,
+): Promise<TaskRow> {
+  const wait_ms = deps.settings.arrival_wait_ms ?? arrivalWait_ms
+  let waited_ms = 0
+  for (let lookUp = 1; ; lookUp += 1) {
+    const row = await taskIfAny(deps, caller.project_id, task_id)
+    if (row !== undefined) return row
+    if (waited_ms >= wait_ms || signal.aborted) throw taskNotFound(task_id)
+    const pause_ms = backOff(lookUpBackOff, lookUp)
+    await sleep(Math.min(pause_ms, wait_ms - waited_ms), signal)
+    waited_ms += pause_ms
+  }
+}
+
+function conflict(row: TaskRow, state: EndRequest['state']) {
+  const since = row.ended_at === null ? '' : ` since ${row.ended_at}`
+  const current = `task "${row.task_id}" is ${row.state}${since}`
+  const detail = row.implicit
+    ? `${current}: it has no X-Task-ID, so it is one trace and ends with its calls; ` +
+      'send X-Task-ID with the calls of tasks that you end yourself'
+    : `${current} and can not become ${state}; a task ends only once`
+  return problem('task_state_conflict', { detail })
 }

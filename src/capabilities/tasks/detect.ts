@@ -10,20 +10,19 @@ import {
   notCheckedSchema,
   shownFinding,
 } from '../detection/index.ts'
-import type { TaskDeps } from './task-deps.ts'
-import { taskNamed } from './task-lookup.ts'
+import { type TaskDeps, taskNamed } from './task.ts'
 import { instantSchema, taskPath } from './task-record.ts'
 
 /**
- * POST /api/v1/tasks/{task_id}/detect: looks for trouble in a task at once, as the worker does after
- * each call, and answers what that changed.
+ * POST /api/v1/tasks/{task_id}/detect: analyses a task at once, as the worker does after each call,
+ * and answers which findings changed.
  */
 export function postDetect(deps: TaskDeps): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v1/tasks/{task_id}/detect',
     id: 'detectTask',
-    summary: 'Look for loops, failures and lost context in a task now',
+    summary: 'Detect loops, failures and lost context in a task now',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'tasks:write' },
     params: taskPath,
@@ -36,7 +35,7 @@ export function postDetect(deps: TaskDeps): Route {
       if (names !== undefined) checkNames(names)
       const only = names === undefined ? {} : { detectors: names }
       const result = await analyseTask(deps, { project_id, task_id }, { ...only, force, signal })
-      return shownResult(task_id, result)
+      return replyFrom(task_id, result)
     },
   })
 }
@@ -50,8 +49,11 @@ const bodySchema = z
       .min(1)
       .max(names_max)
       .optional()
-      .describe('Only what these find is changed; all detectors when left out.'),
-    force: z.boolean().optional().describe('Look also when nothing has come since the last time.'),
+      .describe('Detectors to run; only their findings change. Default: all detectors.'),
+    force: z
+      .boolean()
+      .optional()
+      .describe('Run even when the task is unchanged since the last detection.'),
   })
   .meta({ id: 'DetectTaskRequest' })
   .optional()
@@ -60,12 +62,14 @@ const replySchema = record('TaskDetection', {
   task_id: z.string(),
   detected: z
     .boolean()
-    .describe('`false`: nothing came since the last look, whose findings these are.'),
+    .describe('`false`: the task is unchanged; the findings are those of the last detection.'),
   detected_at: instantSchema,
-  opened: z.array(findingSchema).describe('Found for the first time.'),
-  updated: z.array(findingSchema).describe('Found before, and something of them changed.'),
-  recovered: z.array(findingSchema).describe('A later call shows that the task got over them.'),
-  withdrawn: z.array(z.uuid()).describe('Ids of those that a late call made untrue.'),
+  opened: z.array(findingSchema).describe('Findings detected for the first time.'),
+  updated: z.array(findingSchema).describe('Earlier findings that have changed.'),
+  recovered: z
+    .array(findingSchema)
+    .describe('Findings that the task has recovered from, as a later call shows.'),
+  withdrawn: z.array(z.uuid()).describe('Ids of findings that a late call disproved.'),
   unchanged: z.array(findingSchema),
   not_checked: notCheckedSchema,
 })
@@ -81,17 +85,17 @@ function checkNames(names: readonly string[]): void {
   })
 }
 
-function shownResult(task_id: string, result: DetectionResult): z.input<typeof replySchema> {
+function replyFrom(task_id: string, result: DetectionResult): z.input<typeof replySchema> {
   const { detected, detected_at, changes, findings, not_checked } = result
-  const shown = (ids: readonly string[]) =>
+  const select = (ids: readonly string[]) =>
     findings.filter(({ finding_id }) => ids.includes(finding_id)).map(shownFinding)
   return {
     ...{ task_id, detected, detected_at },
-    opened: shown(changes.opened),
-    updated: shown(changes.updated),
-    recovered: shown(changes.recovered),
+    opened: select(changes.opened),
+    updated: select(changes.updated),
+    recovered: select(changes.recovered),
     withdrawn: [...changes.withdrawn],
-    unchanged: shown(changes.unchanged),
+    unchanged: select(changes.unchanged),
     not_checked: [...not_checked],
   }
 }

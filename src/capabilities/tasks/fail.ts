@@ -1,9 +1,9 @@
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import { endBody, endTaskOnRequest } from './end-task.ts'
-import type { TaskDeps } from './task-deps.ts'
+import { endBody, endTaskOnRequest } from './complete.ts'
+import type { TaskDeps } from './task.ts'
 import { taskPath, taskSchema } from './task-record.ts'
 
-/** PUT /api/v1/tasks/{task_id}/fail: a running task is failed; `end-task.ts` has the rules. */
+/** PUT /api/v1/tasks/{task_id}/fail: fails a running task, see `endTaskOnRequest`. */
 export function failTask(deps: TaskDeps): Route {
   return defineRoute({
     method: 'PUT',

@@ -1,6 +1,16 @@
-export { tasksOfConversation } from './conversation-tasks.ts'
-export { afterPosition, allOf } from './sorted-page.ts'
-export type { TaskDeps, TaskSettings } from './task-deps.ts'
+import type { Route } from '../../platform/http/index.ts'
+import { completeTask } from './complete.ts'
+import { postDetect } from './detect.ts'
+import { failTask } from './fail.ts'
+import { getTaskFindings } from './findings.ts'
+import { getTaskLoops } from './loops.ts'
+import { getTask, type TaskDeps } from './task.ts'
+import { listTasks } from './tasks.ts'
+import { getTaskTimeline } from './timeline.ts'
+import { getTaskToolCalls } from './tool-calls.ts'
+
+export { afterPosition, allOf } from './list-store.ts'
+export type { TaskDeps, TaskSettings } from './task.ts'
 export {
   instantSchema,
   type Task,
@@ -8,4 +18,19 @@ export {
   taskUrl,
   tokensSchema,
 } from './task-record.ts'
-export { taskRoutes } from './task-routes.ts'
+export { tasksOfConversation } from './tasks.ts'
+
+/** The routes under `/api/v1/tasks`. */
+export function taskRoutes(deps: TaskDeps): Route[] {
+  return [
+    listTasks(deps),
+    getTask(deps),
+    getTaskTimeline(deps),
+    getTaskToolCalls(deps),
+    getTaskFindings(deps),
+    getTaskLoops(deps),
+    postDetect(deps),
+    completeTask(deps),
+    failTask(deps),
+  ]
+}

@@ -1,109 +1,17 @@
-import type { SortPosition } from '../../model/list-query.ts'
-import {
-  type Kysely,
-  type Selectable,
-  sql,
-  type TaskTables,
-} from '../../platform/relational/index.ts'
+import type { Kysely, Selectable, TaskTables } from '../../platform/relational/index.ts'
 import { markDue } from '../detection/index.ts'
-import { afterPosition, allOf, type Fragment } from './sorted-page.ts'
-import type { TaskState } from './task-state.ts'
 
-/** A stored task, with what the client calls its conversation. */
+/** States of a task. */
+export const taskStates = ['running', 'completed', 'failed'] as const
+export type TaskState = (typeof taskStates)[number]
+
+/** A stored task, with the client's own id of its conversation. */
 export type TaskRow = Selectable<TaskTables['tasks']> & {
   conversation_external_id: string | null
 }
 
-/** What a list of tasks may be narrowed to. Instants are ISO 8601. */
-export type TaskFilter = {
-  state?: TaskState | undefined
-  /** `now_ms - stalled_after_ms`, beside whether the task is to be stalled then or not. */
-  stalled?: { is: boolean; idle_since: string } | undefined
-  name?: string | undefined
-  name_prefix?: string | undefined
-  user_id?: string | undefined
-  conversation_id?: string | undefined
-  model?: string | undefined
-  environment?: string | undefined
-  release?: string | undefined
-  implicit?: boolean | undefined
-  has_errors?: boolean | undefined
-  /** Tasks whose worst finding is at least that bad: 1 `info` to 5 `critical`. */
-  worst_severity_min?: number | undefined
-  /** Tasks with a finding, not withdrawn, of this kind, of this type. */
-  finding_kind?: string | undefined
-  finding_type?: string | undefined
-  wasted_tokens_min?: number | undefined
-  /** Decimal USD. */
-  wasted_cost_usd_min?: string | undefined
-  /** Tasks with activity at or after this instant. */
-  from?: string | undefined
-  /** Tasks that started before this instant. */
-  to?: string | undefined
-}
-
-/** Columns that a list of tasks can be sorted by. */
-export const taskSorts = [
-  'last_activity_at',
-  'started_at',
-  'cost_usd',
-  'total_tokens',
-  'calls',
-  'duration_ms',
-  'worst_severity',
-  'wasted_tokens',
-  'wasted_cost_usd',
-] as const
-export type TaskSort = (typeof taskSorts)[number]
-
-export type TaskPageRequest = {
-  sort: TaskSort
-  order: 'asc' | 'desc'
-  after: SortPosition | undefined
-  limit: number
-}
-
-/** One page of a project's tasks. Throws `store_unavailable`. */
-export async function findTasks(
-  db: Kysely<TaskTables>,
-  projectId: string,
-  filter: TaskFilter,
-  page: TaskPageRequest,
-): Promise<TaskRow[]> {
-  const { sort, order, after, limit } = page
-  const column = sql.ref(`tasks.${sort}`)
-  const position = after && afterPosition(column, sql.ref('tasks.task_id'), { order, after })
-  return tasksWithConversations(db)
-    .where(allOf([...conditionsOf(projectId, filter), position]))
-    .orderBy(column, order)
-    .orderBy('tasks.task_id', order)
-    .limit(limit)
-    .execute()
-}
-
-/** Counts tasks up to `limit`. Throws `store_unavailable`. */
-export async function countTasks(
-  db: Kysely<TaskTables>,
-  projectId: string,
-  filter: TaskFilter,
-  limit: number,
-): Promise<number> {
-  const counted = await db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('tasks')
-        .select('task_id')
-        .where(allOf(conditionsOf(projectId, filter)))
-        .limit(limit)
-        .as('found'),
-    )
-    .select((eb) => eb.fn.countAll<number>().as('tasks'))
-    .executeTakeFirstOrThrow()
-  return counted.tasks
-}
-
 /**
- * The task with one of these ids, the first of them that there is; or undefined. Throws
+ * Returns the task with the first of these ids that exists, or undefined. Throws
  * `store_unavailable`.
  */
 export async function findTask(
@@ -120,7 +28,7 @@ export async function findTask(
 
 export type TaskEventRow = Selectable<TaskTables['task_events']>
 
-/** What happened to a task, oldest first; at most `limit`. Throws `store_unavailable`. */
+/** Returns a task's events, oldest first, at most `limit`. Throws `store_unavailable`. */
 export async function findTaskEvents(
   db: Kysely<TaskTables>,
   projectId: string,
@@ -138,7 +46,7 @@ export async function findTaskEvents(
     .execute()
 }
 
-/** An end of a task, as it is written. */
+/** The end of a task, with the event to write for it. */
 export type TaskEnd = {
   event_id: string
   state: Exclude<TaskState, 'running'>
@@ -148,9 +56,9 @@ export type TaskEnd = {
 }
 
 /**
- * Ends a running task and writes the event, in one transaction that holds the task's row: of two
- * contrary moves at once the second sees the first. Answers whether the task was running; one that
- * was not is left as it is. Throws `store_unavailable`.
+ * Ends a running task and writes the event, in one transaction that locks the task's row, so that
+ * of two requests at once the second sees the first one's state. Returns false, and changes
+ * nothing, when the task was not running. Throws `store_unavailable`.
  */
 export async function endTask(
   db: Kysely<TaskTables>,
@@ -183,36 +91,14 @@ export async function endTask(
         note,
       })
       .execute()
-    // An end tells more than a call: a task that failed, or one that was completed too early.
+    // Detection also uses the end: the task failed, or was completed too early.
     await markDue(trx, [{ project_id: projectId, task_id: taskId }])
     return true
   })
 }
 
-/** Tasks by where they stand; `stalled` ones are `running` too. */
-export type TaskStateCounts = Record<TaskState | 'stalled', number>
-
-/** Counts a conversation's tasks by state. Throws `store_unavailable`. */
-export async function countTaskStates(
-  db: Kysely<TaskTables>,
-  projectId: string,
-  conversationId: string,
-  idleSince: string,
-): Promise<TaskStateCounts> {
-  return db
-    .selectFrom('tasks')
-    .select([
-      sql<number>`count(*) filter (where state = 'running')`.as('running'),
-      sql<number>`count(*) filter (where state = 'completed')`.as('completed'),
-      sql<number>`count(*) filter (where state = 'failed')`.as('failed'),
-      sql<number>`count(*) filter (where ${isStalled(idleSince)})`.as('stalled'),
-    ])
-    .where('project_id', '=', projectId)
-    .where('conversation_id', '=', conversationId)
-    .executeTakeFirstOrThrow()
-}
-
-function tasksWithConversations(db: Kysely<TaskTables>) {
+/** Selects tasks with the client's own ids of their conversations. */
+export function tasksWithConversations(db: Kysely<TaskTables>) {
   return db
     .selectFrom('tasks')
     .leftJoin('conversations', (join) =>
@@ -222,58 +108,4 @@ function tasksWithConversations(db: Kysely<TaskTables>) {
     )
     .selectAll('tasks')
     .select('conversations.external_id as conversation_external_id')
-}
-
-function conditionsOf(
-  projectId: string,
-  filter: TaskFilter,
-): readonly (Fragment<boolean> | undefined)[] {
-  const equal = (column: string, value: string | boolean | undefined) =>
-    value === undefined ? undefined : sql<boolean>`${sql.ref(`tasks.${column}`)} = ${value}`
-  const { stalled, model, has_errors, name_prefix, from, to } = filter
-  return [
-    equal('project_id', projectId),
-    equal('state', filter.state),
-    equal('name', filter.name),
-    equal('user_id', filter.user_id),
-    equal('conversation_id', filter.conversation_id),
-    equal('environment', filter.environment),
-    equal('release', filter.release),
-    equal('implicit', filter.implicit),
-    stalled && sql<boolean>`${isStalled(stalled.idle_since)} = ${stalled.is}`,
-    model === undefined ? undefined : sql<boolean>`tasks.models @> array[${model}]::text[]`,
-    has_errors === undefined ? undefined : sql<boolean>`(tasks.errors > 0) = ${has_errors}`,
-    name_prefix === undefined
-      ? undefined
-      : sql<boolean>`starts_with(lower(tasks.name), lower(${name_prefix}))`,
-    ...findingConditions(filter),
-    from === undefined ? undefined : sql<boolean>`tasks.last_activity_at >= ${from}`,
-    to === undefined ? undefined : sql<boolean>`tasks.started_at < ${to}`,
-  ]
-}
-
-function findingConditions(filter: TaskFilter): readonly (Fragment<boolean> | undefined)[] {
-  const { finding_kind, finding_type } = filter
-  const least = (column: string, value: string | number | undefined) =>
-    value === undefined ? undefined : sql<boolean>`${sql.ref(`tasks.${column}`)} >= ${value}`
-  const found =
-    finding_kind === undefined && finding_type === undefined
-      ? undefined
-      : sql<boolean>`tasks.worst_severity > 0 and exists (
-          select from findings where findings.project_id = tasks.project_id
-            and findings.task_id = tasks.task_id and findings.state <> 'withdrawn'
-            and findings.kind = coalesce(${finding_kind ?? null}, findings.kind)
-            and findings.type = coalesce(${finding_type ?? null}, findings.type))`
-  return [
-    least('worst_severity', filter.worst_severity_min),
-    least('wasted_tokens', filter.wasted_tokens_min),
-    least('wasted_cost_usd', filter.wasted_cost_usd_min),
-    found,
-  ]
-}
-
-/** The same rule as `taskFrom` has for one task. */
-function isStalled(idleSince: string) {
-  return sql<boolean>`
-    (tasks.state = 'running' and not tasks.implicit and tasks.last_activity_at < ${idleSince})`
 }

@@ -2,18 +2,18 @@ import { z } from 'zod'
 import { shownDollars } from '../../kernel/dollars.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
 import { dollarsSchema } from '../../model/named-schemas.ts'
+import { severities } from '../detection/index.ts'
 import type { TaskRow } from './store.ts'
-import { taskStates } from './task-state.ts'
-import { verdictOf, verdictSchema } from './task-verdict.ts'
+import { taskStates } from './store.ts'
 
-/** The path of one task; the client's own string, percent-encoded in the URL. */
+/** Path parameter of one task: the client's own id, percent-encoded in the URL. */
 export const taskPath = z.strictObject({
   task_id: z
     .string()
     .min(1, { error: expected('1 to 256 characters') })
     .max(256, { error: expected('at most 256 characters') })
     .refine(isStorable, { error: expected('text without U+0000') })
-    .describe("The client's X-Task-ID, or the trace id of a call that came without one."),
+    .describe("The client's X-Task-ID, or the trace id of a call without X-Task-ID."),
 })
 
 const count = z.int().nonnegative()
@@ -27,18 +27,49 @@ export const tokensSchema = z
     output_visible: count.describe('Output tokens without reasoning.'),
     reasoning: count.describe('Output tokens spent on reasoning.'),
     total: count.describe('Sum of the five buckets.'),
-    estimated_calls: count.describe('Calls whose tokens we counted, as the provider did not say.'),
+    estimated_calls: count.describe(
+      'Calls whose tokens were estimated, because the provider reported none.',
+    ),
   })
   .meta({ id: 'TokenTotals', description: 'Tokens in disjoint buckets.' })
 
-/** An instant as the API shows it. */
+/** An instant in replies. */
 export const instantSchema = z.iso.datetime({ offset: false })
 
-/** What a task looks like in every reply. */
+/** Summary of a task's findings. */
+const verdictSchema = z
+  .strictObject({
+    summary: z.string().describe('One sentence that sums up the findings.'),
+    worst_severity: z
+      .enum(severities)
+      .nullable()
+      .describe('Severity of the worst finding; null without findings.'),
+    findings: z
+      .strictObject({ info: count, low: count, medium: count, high: count, critical: count })
+      .meta({ id: 'SeverityCounts' })
+      .describe('Number of findings by severity, recovered ones included.'),
+    recovered: count.describe('Findings that the task has recovered from.'),
+    root_cause: z
+      .strictObject({
+        finding_id: z.uuid(),
+        type: z.string(),
+        step: z.int().nonnegative().nullable().describe('Number of the step, from 0.'),
+        evidence: z.record(z.string(), z.unknown()),
+      })
+      .meta({ id: 'RootCause' })
+      .nullable()
+      .describe('The earliest finding that the task has not recovered from; null without one.'),
+    wasted_tokens: count.describe('Tokens of the calls that findings count as wasted.'),
+    wasted_cost_usd: dollarsSchema,
+    detected_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Verdict' })
+
+/** A task in replies. */
 export const taskSchema = z
   .strictObject({
     task_id: z.string().describe("The client's X-Task-ID; the trace id when `implicit`."),
-    name: z.string().describe('X-Task-Name of its calls, empty when none came.'),
+    name: z.string().describe('X-Task-Name of its calls; empty without one.'),
     user_id: z.string().nullable().describe('X-User-ID of its calls.'),
     conversation: z
       .strictObject({
@@ -46,46 +77,48 @@ export const taskSchema = z
         external_id: z
           .string()
           .nullable()
-          .describe('What the client sent as X-Conversation-ID, when that was no UUID.'),
+          .describe('X-Conversation-ID as the client sent it; null when it is a UUID.'),
       })
       .meta({ id: 'TaskConversation' })
       .nullable()
-      .describe('null when its calls named none.'),
-    state: z.enum(taskStates).meta({ id: 'TaskState' }).describe('Where the task stands.'),
-    stalled: z.boolean().describe('Running, and without a call for longer than the setting.'),
-    late_activity: z.boolean().describe('A call came in after the task had ended.'),
-    implicit: z.boolean().describe('No X-Task-ID came: the task is one trace.'),
+      .describe('null when its calls name no conversation.'),
+    state: z.enum(taskStates).meta({ id: 'TaskState' }).describe('State of the task.'),
+    stalled: z
+      .boolean()
+      .describe('Whether it is running but has had no call for the configured time.'),
+    late_activity: z.boolean().describe('Whether a call came in after the task had ended.'),
+    implicit: z.boolean().describe('Whether the task is a single trace without an X-Task-ID.'),
     started_at: instantSchema.describe('Start of the first call.'),
-    ended_at: instantSchema.nullable().describe('When it was completed or failed.'),
+    ended_at: instantSchema.nullable().describe('Time when it was completed or failed.'),
     last_activity_at: instantSchema.describe('End of the last call.'),
     duration_ms: count.describe('From the start of the first call to the end of the last one.'),
     calls: count.describe('Model calls.'),
     errors: count.describe('Model calls that failed.'),
-    cancelled: count.describe('Model calls that the client left.'),
+    cancelled: count.describe('Model calls that the client cancelled.'),
     tokens: tokensSchema,
     cost_usd: dollarsSchema,
-    unpriced_calls: count.describe('Calls without a known price; `cost_usd` lacks them.'),
-    models: z.array(z.string()).describe('As the providers answered them, sorted.'),
+    unpriced_calls: count.describe('Calls without a known price; `cost_usd` leaves them out.'),
+    models: z.array(z.string()).describe('Models that answered, sorted.'),
     providers: z.array(z.string()).describe('Providers that were called, sorted.'),
-    environment: z.string().nullable().describe('As its latest call named it.'),
-    release: z.string().nullable().describe('As its latest call named it.'),
+    environment: z.string().nullable().describe('Environment of its latest call.'),
+    release: z.string().nullable().describe('Release of its latest call.'),
     ended_by: z
       .string()
       .nullable()
       .describe('Who ended it: `<kind>:<id>`; `call` when it ended with its calls.'),
-    end_note: z.string().nullable().describe('The note that came with its end.'),
-    verdict: verdictSchema.nullable().describe('null until the task was looked at.'),
+    end_note: z.string().nullable().describe('Note of the request that ended it.'),
+    verdict: verdictSchema.nullable().describe('null until the first detection.'),
     url: z.string().describe('The path of this task.'),
   })
   .meta({ id: 'Task' })
 export type Task = z.infer<typeof taskSchema>
 
-/** The path of a task's own page, whatever characters its id has. */
+/** Returns the path of a task, with its id percent-encoded. */
 export function taskUrl(taskId: string): string {
   return `/api/v1/tasks/${encodeURIComponent(taskId)}`
 }
 
-/** Shapes a stored task as it stands at `now_ms`. */
+/** Shapes a stored task for a reply; `stalled` is computed for `now_ms`. */
 export function taskFrom(
   row: TaskRow,
   { now_ms, stalled_after_ms }: { now_ms: number; stalled_after_ms: number },
@@ -124,7 +157,7 @@ export function taskFrom(
   }
 }
 
-/** The buckets of a stored roll-up. */
+/** Returns the token buckets of a stored roll-up. */
 function tokensOf(row: TaskRow): Task['tokens'] {
   return {
     input_uncached: row.input_uncached_tokens,
@@ -134,5 +167,18 @@ function tokensOf(row: TaskRow): Task['tokens'] {
     reasoning: row.reasoning_tokens,
     total: row.total_tokens,
     estimated_calls: row.estimated_calls,
+  }
+}
+
+/** Shapes the verdict of a stored task. */
+function verdictOf(row: TaskRow): z.input<typeof verdictSchema> | null {
+  const { verdict, worst_severity, wasted_tokens, wasted_cost_usd } = row
+  if (verdict === null) return null
+  const { summary, findings, recovered, root_cause, detected_at } = verdict
+  return {
+    ...{ summary, findings, recovered, detected_at, wasted_tokens },
+    worst_severity: severities[worst_severity - 1] ?? null,
+    root_cause: root_cause && { ...root_cause, evidence: { ...root_cause.evidence } },
+    wasted_cost_usd: shownDollars(wasted_cost_usd),
   }
 }

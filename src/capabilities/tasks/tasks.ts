@@ -18,15 +18,23 @@ import {
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { findingKinds, severities, severityNumber } from '../detection/index.ts'
-import { countTasks, findTasks, type TaskFilter, type TaskSort, taskSorts } from './store.ts'
-import type { TaskDeps } from './task-deps.ts'
-import { taskFrom, taskSchema } from './task-record.ts'
-import { taskStates } from './task-state.ts'
+import {
+  countTaskStates,
+  countTasks,
+  findTasks,
+  type TaskFilter,
+  type TaskSort,
+  type TaskStateCounts,
+  taskSorts,
+} from './list-store.ts'
+import { taskStates } from './store.ts'
+import type { TaskDeps } from './task.ts'
+import { type Task, taskFrom, taskSchema } from './task-record.ts'
 
 /**
  * GET /api/v1/tasks: a project's tasks. A cursor names the last item by (sort value, task id), so
- * tasks that are added meanwhile neither shift nor repeat the ones to come. A task whose sort value
- * changes meanwhile (a call came in) moves in the list, and is seen where it then stands.
+ * tasks added between two pages cause neither gaps nor repeats. A task whose sort value changes
+ * between two pages (a call came in) moves in the list, and may be seen twice or not at all.
  */
 export function listTasks(deps: TaskDeps): Route {
   return defineRoute({
@@ -77,7 +85,7 @@ const querySchema = z.strictObject({
   severity_min: z
     .enum(severities, { error: expected(severities.join(', ')) })
     .optional()
-    .describe('Only tasks with a finding of this severity, or a worse one.'),
+    .describe('Only tasks with a finding of at least this severity.'),
   finding_kind: z
     .enum(findingKinds, { error: expected(findingKinds.join(', ')) })
     .optional()
@@ -88,18 +96,18 @@ const querySchema = z.strictObject({
     .regex(/^\d{1,15}$/, { error: expected('a whole number of tokens') })
     .transform(Number)
     .optional()
-    .describe('Only tasks that wasted so many tokens, or more.'),
+    .describe('Only tasks that wasted at least this number of tokens.'),
   wasted_cost_usd_min: z
     .string()
     .regex(/^\d{1,11}(\.\d{1,9})?$/, { error: expected('US dollars as decimal text') })
     .optional()
-    .describe('Only tasks that wasted so many US dollars, or more.'),
+    .describe('Only tasks that wasted at least this many US dollars, as decimal text.'),
   from: instantParameter('Only tasks whose last activity is at or after this instant.'),
   to: instantParameter('Only tasks that started before this instant.'),
   sort: z
     .enum(taskSorts, { error: expected(`one of ${taskSorts.join(', ')}`) })
     .default('last_activity_at')
-    .describe('What the list is sorted by; then by task_id.'),
+    .describe('Sort field; ties are ordered by task_id.'),
   order: orderParameter,
   limit: limitParameter,
   cursor: cursorParameter,
@@ -107,12 +115,12 @@ const querySchema = z.strictObject({
 
 const replySchema = record('TaskList', {
   tasks: z.array(taskSchema).describe('The page, in order.'),
-  total: z.int().nonnegative().describe('Tasks that the filters let through.'),
+  total: z.int().nonnegative().describe('Tasks that match the filters.'),
   total_is_exact: z
     .literal(false)
     .optional()
-    .describe('`false`: there are more than `total`. Left out when `total` is exact.'),
-  next_cursor: z.string().nullable().describe('For the next page; null on the last one.'),
+    .describe('`false`: the number is larger than `total`. Left out when `total` is exact.'),
+  next_cursor: z.string().nullable().describe('Cursor of the next page; null on the last one.'),
 })
 
 const kinds: Record<TaskSort, SortKind> = {
@@ -129,9 +137,9 @@ const kinds: Record<TaskSort, SortKind> = {
 
 function filterFrom(
   query: z.output<typeof querySchema>,
-  about: { project_id: string; now_ms: number; stalled_after_ms: number },
+  scope: { project_id: string; now_ms: number; stalled_after_ms: number },
 ): TaskFilter {
-  const idle_since = new Date(about.now_ms - about.stalled_after_ms).toISOString()
+  const idle_since = new Date(scope.now_ms - scope.stalled_after_ms).toISOString()
   const { conversation_id, stalled, severity_min } = query
   return {
     ...query,
@@ -140,6 +148,31 @@ function filterFrom(
     name_prefix: query.q,
     stalled: stalled === undefined ? undefined : { is: stalled, idle_since },
     conversation_id:
-      conversation_id && conversationIdFrom(about.project_id, conversation_id).conversation_id,
+      conversation_id && conversationIdFrom(scope.project_id, conversation_id).conversation_id,
   }
+}
+
+/**
+ * Returns the first tasks of a conversation in the order they started, at most `limit`, and the
+ * number of all its tasks by state. Throws `store_unavailable`.
+ */
+export async function tasksOfConversation(
+  { db, clock, settings }: Pick<TaskDeps, 'db' | 'clock' | 'settings'>,
+  projectId: string,
+  conversationId: string,
+  limit: number,
+): Promise<{ tasks: Task[]; states: TaskStateCounts }> {
+  const now_ms = clock.now_ms()
+  const filter = { conversation_id: conversationId }
+  const idle_since = new Date(now_ms - settings.stalled_after_ms).toISOString()
+  const [rows, states] = await Promise.all([
+    findTasks(db, projectId, filter, {
+      sort: 'started_at',
+      order: 'asc',
+      after: undefined,
+      limit,
+    }),
+    countTaskStates(db, projectId, conversationId, idle_since),
+  ])
+  return { tasks: rows.map((row) => taskFrom(row, { now_ms, ...settings })), states }
 }

@@ -2,26 +2,25 @@ import { nanoDollarsFrom, shownDollars } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
 import type { TimelineRow } from '../storage/index.ts'
 import type { TaskEventRow } from './store.ts'
-import type { TimelineEntry } from './timeline-entry.ts'
-import type { TimelinePosition } from './timeline-position.ts'
+import type { TimelineEntry, TimelinePosition } from './timeline-entry.ts'
 
-/** What an entry says of itself, before its place among the others is known. */
-type EntryBody = WithoutPlace<TimelineEntry>
-type WithoutPlace<E> = E extends TimelineEntry
+/** The fields of an entry that do not depend on the other entries. */
+type EntryBody = WithoutTiming<TimelineEntry>
+type WithoutTiming<E> = E extends TimelineEntry
   ? Omit<E, 'time' | 'since_previous_ms' | 'gap_ms' | 'running'>
   : never
 
-/** An entry that waits for its place. It holds nothing of the row but what it shows. */
+/** An entry before its timing and running totals are known. It keeps only the fields it shows. */
 export type Draft = {
   position: TimelinePosition
-  /** When what it stands for was over; left out for a moment. */
+  /** End of the call or operation; left out for a moment in time. */
   end?: bigint
   body: EntryBody
-  /** What it adds to the running totals. */
+  /** Amounts that it adds to the running totals. */
   call?: { failed: boolean; tokens: number; nano_dollars: bigint }
 }
 
-/** The entry of a model call. */
+/** Returns the entry of a model call. */
 export function callDraft(row: ModelCallRow): Draft {
   const { type } = row
   const tokens = tokensOf(row)
@@ -60,7 +59,7 @@ export function isModelCall(row: TimelineRow): row is ModelCallRow {
   return row.type === 'generation' || row.type === 'embedding'
 }
 
-/** The entry of an operation; those that enclose others don't fill the time they take. */
+/** Returns the entry of an operation. Operations that enclose others do not close gaps. */
 export function operationDraft(row: OperationRow): Draft {
   const { type, start_time, end_time } = row
   const encloses = type === 'agent' || type === 'chain' || type === 'span'
@@ -84,13 +83,13 @@ export function operationDraft(row: OperationRow): Draft {
 
 type OperationRow = TypedRow<Extract<TimelineEntry, { role: 'operation' }>['type']>
 
-/** Plain spans are the work of the application around its agents: shown where it failed. */
+/** Plain spans are the application's work around its agents, so they are shown only on failure. */
 export function isShownOperation(row: TimelineRow): row is OperationRow {
   if (isModelCall(row) || row.type === 'tool') return false
   return row.type !== 'span' || row.status === 'error'
 }
 
-/** The entry of something that happened to the task itself. */
+/** Returns the entry of a state change of the task. */
 export function changeDraft(event: TaskEventRow): Draft {
   const time = BigInt(Date.parse(event.at)) * nsPerMs
   return {
@@ -105,10 +104,10 @@ export function changeDraft(event: TaskEventRow): Draft {
   }
 }
 
-/** Shortens a text to what a timeline shows of it. */
+/** Cuts a text to the length that a timeline shows. */
 export type Cut = (text: string) => { text: string; is_cut: boolean }
 
-/** Milliseconds between two instants, to the microsecond; 0 when clocks disagree on the order. */
+/** Returns the milliseconds between two instants, to the microsecond; 0 when `to` is not later. */
 export function msBetween(from: bigint, to: bigint): number {
   return to > from ? Number((to - from) / 1000n) / 1000 : 0
 }
@@ -119,7 +118,7 @@ function positionOf(row: TimelineRow, time: bigint, slot: number): TimelinePosit
   return { time, phase: 1, start: row.start_time, id: row.observation_id, slot }
 }
 
-/** The error of an entry; null when the observation has none. */
+/** Returns the error of an observation, or null. */
 export function errorOf(row: TimelineRow): { type: string; message: string } | null {
   if (row.status !== 'error' && row.error_type === '' && row.error_message === '') return null
   return { type: row.error_type, message: row.error_message }

@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { decodeCursor, encodeCursor } from '../../kernel/pages.ts'
+import { problem } from '../../kernel/problem.ts'
 import { dollarsSchema, record } from '../../model/named-schemas.ts'
 import { outcomes, statuses, traceIdSchema, usageSources } from '../../model/observation.ts'
 import { instantSchema } from './task-record.ts'
 
-/** What part an entry plays in a task. */
+/** Kinds of timeline entries. */
 export const timelineRoles = [
   'model_call',
   'tool_call',
@@ -16,64 +18,68 @@ export type TimelineRole = (typeof timelineRoles)[number]
 const count = z.int().nonnegative()
 const ms = z.number().nonnegative()
 
-/** Sums over the model calls up to and including the entry, whatever the page or filter. */
+/** Sums up to and including an entry, independent of the page and its filters. */
 export const runningTotalsSchema = record('RunningTotals', {
   calls: count.describe('Model calls.'),
   errors: count.describe('Model calls that failed.'),
-  tool_calls: count.describe('Tool calls: asked for by a model, or seen to run.'),
+  tool_calls: count.describe('Tool calls: requested by a model, or observed to run.'),
   total_tokens: count.describe('Tokens of all buckets.'),
   cost_usd: dollarsSchema,
-  elapsed_ms: ms.describe('Since the first entry of the task.'),
+  elapsed_ms: ms.describe('Time since the first entry of the task.'),
 })
 export type RunningTotals = z.infer<typeof runningTotalsSchema>
 
 const anyEntry = {
-  time: instantSchema.describe('When it began; nanoseconds where known.'),
-  since_previous_ms: ms.describe('Since the entry before, whatever its role; 0 on the first.'),
+  time: instantSchema.describe('Start of the entry; with nanoseconds where known.'),
+  since_previous_ms: ms.describe('Time since the previous entry of any role; 0 on the first.'),
   gap_ms: ms
     .nullable()
     .describe(
-      'Time before it in which no model call, no answered tool call and no operation but an ' +
-        'enclosing one was under way; null when that was less than `gap_min_ms`.',
+      'Idle time before the entry: no model call, answered tool call or operation ran, other than ' +
+        'operations that enclose others. null when it was shorter than `gap_min_ms`.',
     ),
   running: runningTotalsSchema.describe('Sums up to and including this entry.'),
 }
 
 const ofObservation = {
-  observation_id: z.string().describe('The observation this was seen in.'),
+  observation_id: z.string().describe('The observation that the entry comes from.'),
   trace_id: traceIdSchema.describe('The trace of that observation.'),
 }
 
-/** Text of a tool call or result, cut to the timeline's length. */
-const cutText = { is_cut: z.boolean().describe('The text is longer; the observation has it all.') }
+const cutText = {
+  is_cut: z.boolean().describe('The text was cut; the observation has the whole text.'),
+}
 
 const errorSchema = z
   .strictObject({
     type: z.string().describe('The kind of error.'),
-    message: z.string().describe('What was said of it.'),
+    message: z.string().describe('The error message.'),
   })
   .meta({ id: 'CallError' })
   .nullable()
 
-const bucket = (what: string) => count.nullable().describe(`${what} null when nobody counted.`)
+const bucket = (tokens: string) => count.nullable().describe(`${tokens} null when unknown.`)
 
 const modelCallSchema = record('ModelCallEntry', {
-  role: z.literal('model_call').describe('A call of a model.'),
+  role: z.literal('model_call').describe('A model call.'),
   ...anyEntry,
   ...ofObservation,
-  end_time: instantSchema.describe('When it was over.'),
-  type: z.enum(['generation', 'embedding']).describe('What was asked of the model.'),
+  end_time: instantSchema.describe('End of the call.'),
+  type: z.enum(['generation', 'embedding']).describe('Kind of model call.'),
   name: z.string().describe('The name of the observation.'),
-  status: z.enum(statuses).describe('How it went.'),
-  outcome: z.enum(outcomes).or(z.literal('')).describe('How a proxied call ended; else empty.'),
-  status_code: count.describe('The HTTP status the client got; 0 when it is not known.'),
-  error: errorSchema.describe('Set when the call failed or was cut.'),
+  status: z.enum(statuses).describe('Status of the call.'),
+  outcome: z
+    .enum(outcomes)
+    .or(z.literal(''))
+    .describe('How a proxied call ended; empty for other calls.'),
+  status_code: count.describe('HTTP status that the client got; 0 when unknown.'),
+  error: errorSchema.describe('Set when the call failed or was cut off.'),
   provider: z.string().describe('The provider that was called.'),
-  model: z.string().describe('As answered, else as requested.'),
-  streamed: z.boolean().describe('The answer came as a stream.'),
-  finish_reason: z.string().describe('Why the model stopped, in its own word.'),
-  latency_ms: ms.describe('From its start to its end.'),
-  time_to_first_token_ms: ms.nullable().describe('null when nothing was streamed.'),
+  model: z.string().describe('The model that answered, else the requested one.'),
+  streamed: z.boolean().describe('Whether the answer was streamed.'),
+  finish_reason: z.string().describe('The finish reason that the provider gave.'),
+  latency_ms: ms.describe('Time from start to end.'),
+  time_to_first_token_ms: ms.nullable().describe('null when the answer was not streamed.'),
   tokens: z
     .strictObject({
       input_uncached: bucket('Input tokens that were not cached.'),
@@ -82,27 +88,31 @@ const modelCallSchema = record('ModelCallEntry', {
       output_visible: bucket('Output tokens without reasoning.'),
       reasoning: bucket('Output tokens spent on reasoning.'),
       total: count.describe('Sum of the buckets.'),
-      source: z.enum(usageSources).describe('Who counted them.'),
+      source: z.enum(usageSources).describe('Where the counts come from.'),
     })
     .meta({ id: 'CallTokens' })
-    .describe('Disjoint buckets; null where nobody counted.'),
+    .describe('Disjoint buckets; null where unknown.'),
   cost_usd: dollarsSchema.nullable().describe('null when the model has no known price.'),
 })
 
 const toolCallEntrySchema = record('ToolCallEntry', {
-  role: z.literal('tool_call').describe('A tool that a model asked for, or that was seen to run.'),
+  role: z.literal('tool_call').describe('A tool call: requested by a model, or observed to run.'),
   ...anyEntry,
   ...ofObservation,
-  tool_call_id: z.string().describe('As the model gave it; may be empty.'),
+  tool_call_id: z.string().describe('The id that the model gave; may be empty.'),
   tool_name: z.string().describe('The tool.'),
-  arguments: z.string().describe('As the model wrote them.'),
+  arguments: z.string().describe('The arguments as the model wrote them.'),
   ...cutText,
-  orphan: z.boolean().describe('No later call brought a result, and nothing shows that it ran.'),
+  orphan: z
+    .boolean()
+    .describe(
+      '`true`: no later call brought a result, and no observation shows that the tool ran.',
+    ),
   latency_ms: ms
     .nullable()
     .describe(
-      'From the end of the asking call to the end of the tool, where its own observation tells ' +
-        'that, else to the start of the call that brought the result.',
+      'Time from the end of the requesting call to the end of the tool: the end of its own ' +
+        'observation, else the start of the call that brought the result.',
     ),
   result_observation_id: z
     .string()
@@ -114,22 +124,20 @@ const toolCallEntrySchema = record('ToolCallEntry', {
 const toolResultEntrySchema = record('ToolResultEntry', {
   role: z
     .literal('tool_result')
-    .describe('What came of a tool: it ended, or a client sent its result.'),
+    .describe('A tool result: the tool ended, or a client sent its result.'),
   ...anyEntry,
   ...ofObservation,
-  tool_call_id: z.string().describe('As the tool or the client told it; may be empty.'),
-  tool_name: z.string().nullable().describe('null when the asking call is not in the task.'),
-  content: z.string().describe('What the tool gave, or the client sent to the model.'),
+  tool_call_id: z.string().describe('The id that the tool or the client gave; may be empty.'),
+  tool_name: z.string().nullable().describe('null when the requesting call is not in the task.'),
+  content: z.string().describe('Output of the tool, as recorded or as sent to the model.'),
   ...cutText,
-  orphan: z.boolean().describe('No earlier call of the task asked for it.'),
-  latency_ms: ms.nullable().describe("The same as its tool call's."),
-  execution_ms: ms
-    .nullable()
-    .describe('How long the tool ran, by its own observation; null when only a message told it.'),
+  orphan: z.boolean().describe('`true`: no earlier call of the task requested it.'),
+  latency_ms: ms.nullable().describe('Latency of its tool call.'),
+  execution_ms: ms.nullable().describe('Duration of the tool’s own observation; null without one.'),
   status: z
     .enum(statuses)
     .nullable()
-    .describe('How the tool ended, by its own observation; null when only a message told it.'),
+    .describe('Status of the tool’s own observation; null without one.'),
   error: errorSchema.describe('Set when the tool failed.'),
   call_observation_id: z.string().nullable().describe('The observation of its tool call.'),
   call_trace_id: traceIdSchema.nullable().describe('The trace of that observation.'),
@@ -138,35 +146,35 @@ const toolResultEntrySchema = record('ToolResultEntry', {
 const operationSchema = record('OperationEntry', {
   role: z
     .literal('operation')
-    .describe('A step that calls no model and no tool; a plain span only when it failed.'),
+    .describe('A step that calls no model and no tool; plain spans only when they failed.'),
   ...anyEntry,
   ...ofObservation,
-  end_time: instantSchema.describe('When it was over.'),
+  end_time: instantSchema.describe('End of the operation.'),
   type: z
     .enum(['agent', 'chain', 'retriever', 'guardrail', 'evaluator', 'span'])
-    .describe('What it is; agents, chains and spans enclose other entries.'),
+    .describe('Kind of operation; agents, chains and spans enclose other entries.'),
   name: z.string().describe('The name of the observation.'),
   agent_name: z.string().describe('The agent it belongs to; may be empty.'),
-  status: z.enum(statuses).describe('How it went.'),
+  status: z.enum(statuses).describe('Status of the operation.'),
   error: errorSchema.describe('Set when it failed.'),
-  latency_ms: ms.describe('From its start to its end.'),
+  latency_ms: ms.describe('Time from start to end.'),
 })
 
 const stateChangeSchema = record('StateChangeEntry', {
-  role: z.literal('state_change').describe('Something that happened to the task itself.'),
+  role: z.literal('state_change').describe('A state change of the task itself.'),
   ...anyEntry,
-  event_id: z.uuid().describe('The event.'),
+  event_id: z.uuid().describe('Id of the event.'),
   change: z
     .enum(['created', 'completed', 'failed', 'late_activity'])
-    .describe('What happened to the task.'),
+    .describe('Kind of state change.'),
   actor: z
     .strictObject({
-      kind: z.string().describe('What kind of caller, or part of the service, did it.'),
-      id: z.string().nullable().describe('Its id, where it has one.'),
+      kind: z.string().describe('Kind of caller, or part of the service.'),
+      id: z.string().nullable().describe('Id of the caller; null for a part of the service.'),
     })
     .meta({ id: 'EntryActor' })
-    .describe('Who did it.'),
-  note: z.string().nullable().describe('What they said of it.'),
+    .describe('Who made the change.'),
+  note: z.string().nullable().describe('Note that came with the change.'),
 })
 
 /** One entry of a timeline. */
@@ -180,3 +188,61 @@ export const timelineEntrySchema = z
   ])
   .meta({ id: 'TimelineEntry' })
 export type TimelineEntry = z.infer<typeof timelineEntrySchema>
+
+/** Position of an entry in the timeline: entries are ordered by these fields, first to last. */
+export type TimelinePosition = {
+  /** Nanoseconds since 1970. */
+  time: bigint
+  /** Order at one instant: 0 the task's creation, 1 its calls, 2 its end. */
+  phase: number
+  /** Start of the entry's observation; 0 for a state change. */
+  start: bigint
+  /** Id of the observation or event. */
+  id: string
+  /**
+   * Order within an observation: results it brought (< 0), the call (0), tools it requested (> 0).
+   */
+  slot: number
+}
+
+/** Compares two positions for sorting: negative when `a` comes first. */
+export function comparePositions(a: TimelinePosition, b: TimelinePosition): number {
+  return (
+    order(a.time, b.time) ||
+    a.phase - b.phase ||
+    order(a.start, b.start) ||
+    order(a.id, b.id) ||
+    a.slot - b.slot
+  )
+}
+
+/** Returns the cursor after an entry of a list, such as `timeline of task-1`. */
+export function cursorAfter(list: string, position: TimelinePosition): string {
+  const { time, phase, start, id, slot } = position
+  return encodeCursor(list, [time.toString(), phase, start.toString(), id, slot])
+}
+
+/** Reads a cursor. Throws `invalid_cursor` for one of another list. */
+export function positionIn(list: string, cursor: string): TimelinePosition {
+  const [time, phase, start, id, slot] = decodeCursor(list, cursor, 5)
+  if (
+    isInstant(time) &&
+    isInstant(start) &&
+    typeof phase === 'number' &&
+    typeof slot === 'number' &&
+    typeof id === 'string'
+  ) {
+    return { time: BigInt(time), phase, start: BigInt(start), id, slot }
+  }
+  throw problem('invalid_cursor', {
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected the next_cursor of an earlier page`,
+  })
+}
+
+function isInstant(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{1,20}$/.test(value)
+}
+
+function order<T extends bigint | string>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -3,13 +3,13 @@ import type { TimelineRow } from '../storage/index.ts'
 import { type Cut, type Draft, errorOf, msBetween } from './timeline-drafts.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
-/** The kept part of an observation that may ask for tools, bring results or run a tool. */
+/** The kept fields of an observation that may request tools, bring results or run a tool. */
 type SeenRow = {
   observation_id: string
   trace_id: string
   start_time: bigint
   end_time: bigint
-  /** How the tool did that ran on this observation; undefined for a model call. */
+  /** Outcome of the tool that this observation ran; undefined for a model call. */
   run: ToolRun | undefined
 }
 
@@ -18,16 +18,16 @@ type CutText = ReturnType<Cut>
 type ResultBody = Extract<TimelineEntry, { role: 'tool_result' }>
 
 export type TimelineTools = {
-  /** Takes a model call or the observation of a tool. */
+  /** Adds a model call or the observation of a tool. */
   add(row: TimelineRow): void
-  /** Returns the entries of tool calls and results, in no order. */
+  /** Returns the entries of tool calls and results, unsorted. */
   drafts(tools: readonly ToolUse[]): Draft[]
 }
 
 /**
- * Makes the entries of tool calls and their results. Which result belongs to which call is what the
- * reconstruction of the task says. A use of a tool whose observation is not in the timeline is left
- * out; so is a result, and then its call reads as one without a result.
+ * Builds the entries of tool calls and their results; the reconstruction of the task pairs calls
+ * with results. Calls and results whose observation is not in the timeline are left out, and a call
+ * without its result is then marked as an orphan.
  */
 export function createTimelineTools(cut: Cut): TimelineTools {
   const seen = new Map<string, SeenRow>()
@@ -38,80 +38,80 @@ export function createTimelineTools(cut: Cut): TimelineTools {
       seen.set(spanKey(row), { observation_id, trace_id, start_time, end_time, run })
     },
     drafts(tools) {
-      const places = newPlaces()
+      const entries = newEntries()
       for (const use of tools) {
         const asker = seen.get(spanKey(use.asked_by))
         const answerer = use.answered_by === null ? undefined : seen.get(spanKey(use.answered_by))
         const isUnasked = use.orphan === 'result' && asker?.run === undefined
-        const shown: Shown = { use, answerer, isUnasked, cut }
-        if (asker !== undefined && !isUnasked) placeCall(places, asker, shown)
-        if (answerer !== undefined) placeResult(places, answerer, shown)
+        const seenUse: SeenUse = { use, answerer, isUnasked, cut }
+        if (asker !== undefined && !isUnasked) placeCall(entries, asker, seenUse)
+        if (answerer !== undefined) placeResult(entries, answerer, seenUse)
       }
-      return draftsOf(places)
+      return draftsOf(entries)
     },
   }
 }
 
-type Shown = { use: ToolUse; answerer: SeenRow | undefined; isUnasked: boolean; cut: Cut }
+type SeenUse = { use: ToolUse; answerer: SeenRow | undefined; isUnasked: boolean; cut: Cut }
 
 type Unplaced = Pick<Draft, 'body' | 'end'> & { row: SeenRow; time: bigint }
 
-/** Entries by where they are in an observation. */
-type Places = {
+/** Entries by their position in an observation. */
+type ToolEntries = {
   drafts: Draft[]
   /** Results that a model call's request brought; they come before its entry, in this order. */
   before: Map<SeenRow, Unplaced[]>
-  /** How many tools a model call's answer asked for: they come after the entry of the call. */
+  /** Number of tools that a model call's answer requested; they come after the call's entry. */
   after: Map<SeenRow, number>
 }
 
-function newPlaces(): Places {
+function newEntries(): ToolEntries {
   return { drafts: [], before: new Map(), after: new Map() }
 }
 
-/** The slots of a tool's own observation; those of an answer's calls count from 1 as well. */
+/** Slots in a tool's own observation. The calls that an answer requests also count from 1. */
 const slots = { call: 1, result: 2 } as const
 
-function placeCall(places: Places, row: SeenRow, shown: Shown): void {
-  const { use } = shown
-  const unplaced = { row, time: use.asked_at, ...callOf(shown) }
-  if (row.run !== undefined) places.drafts.push(placedAt(unplaced, slots.call))
-  else if (use.asked_at < row.end_time || use.step === null) placeBefore(places, unplaced)
+function placeCall(entries: ToolEntries, row: SeenRow, seenUse: SeenUse): void {
+  const { use } = seenUse
+  const unplaced = { row, time: use.asked_at, ...callOf(seenUse) }
+  if (row.run !== undefined) entries.drafts.push(placeAt(unplaced, slots.call))
+  else if (use.asked_at < row.end_time || use.step === null) placeBefore(entries, unplaced)
   else {
-    const slot = (places.after.get(row) ?? 0) + 1
-    places.after.set(row, slot)
-    places.drafts.push(placedAt(unplaced, slot))
+    const slot = (entries.after.get(row) ?? 0) + 1
+    entries.after.set(row, slot)
+    entries.drafts.push(placeAt(unplaced, slot))
   }
 }
 
-function placeResult(places: Places, row: SeenRow, shown: Shown): void {
-  const { use } = shown
-  const unplaced = { row, time: use.answered_at ?? row.start_time, body: resultOf(row, shown) }
-  if (row.run === undefined) placeBefore(places, unplaced)
-  else places.drafts.push(placedAt(unplaced, slots.result))
+function placeResult(entries: ToolEntries, row: SeenRow, seenUse: SeenUse): void {
+  const { use } = seenUse
+  const unplaced = { row, time: use.answered_at ?? row.start_time, body: resultOf(row, seenUse) }
+  if (row.run === undefined) placeBefore(entries, unplaced)
+  else entries.drafts.push(placeAt(unplaced, slots.result))
 }
 
-function placeBefore({ before }: Places, unplaced: Unplaced): void {
+function placeBefore({ before }: ToolEntries, unplaced: Unplaced): void {
   const known = before.get(unplaced.row)
   if (known === undefined) before.set(unplaced.row, [unplaced])
   else known.push(unplaced)
 }
 
-function draftsOf({ drafts, before }: Places): Draft[] {
+function draftsOf({ drafts, before }: ToolEntries): Draft[] {
   for (const brought of before.values()) {
     for (const [index, one] of brought.entries()) {
-      drafts.push(placedAt(one, index - brought.length))
+      drafts.push(placeAt(one, index - brought.length))
     }
   }
   return drafts
 }
 
-function placedAt({ row, time, ...rest }: Unplaced, slot: number): Draft {
+function placeAt({ row, time, ...rest }: Unplaced, slot: number): Draft {
   const { start_time: start, observation_id: id } = row
   return { position: { time, phase: 1, start, id, slot }, ...rest }
 }
 
-function callOf({ use, answerer, cut }: Shown): Pick<Draft, 'body' | 'end'> {
+function callOf({ use, answerer, cut }: SeenUse): Pick<Draft, 'body' | 'end'> {
   const answered_at = answerer === undefined ? null : use.answered_at
   const { text, is_cut } = cut(use.arguments ?? '')
   return {
@@ -131,7 +131,7 @@ function callOf({ use, answerer, cut }: Shown): Pick<Draft, 'body' | 'end'> {
   }
 }
 
-function resultOf(row: SeenRow, { use, isUnasked, cut }: Shown): Draft['body'] {
+function resultOf(row: SeenRow, { use, isUnasked, cut }: SeenUse): Draft['body'] {
   const { text, is_cut } = row.run?.content ?? cut(use.result ?? '')
   const latency_ms = use.answered_at === null ? null : msBetween(use.asked_at, use.answered_at)
   return {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isoFromNs } from '../../kernel/time.ts'
 import {
   cursorParameter,
   expected,
@@ -7,33 +8,30 @@ import {
   textParameter,
 } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
+import { traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { readTaskRun } from '../detection/index.ts'
-import type { ToolUse } from '../detection/reconstruction/index.ts'
-import { runAbout } from './read-timeline.ts'
-import type { TaskDeps } from './task-deps.ts'
-import { taskNamed } from './task-lookup.ts'
-import { taskPath } from './task-record.ts'
-import { comparePositions, cursorAfter, positionIn } from './timeline-position.ts'
+import type { TaskRun, ToolUse } from '../detection/reconstruction/index.ts'
+import { type TaskDeps, taskNamed } from './task.ts'
+import { instantSchema, taskPath } from './task-record.ts'
+import { runKeyOf } from './timeline.ts'
 import {
-  shownToolCall,
-  toolCallSchema,
-  toolSumSchema,
-  toolSums,
-  toolSums_max,
-  usesInOrder,
-} from './tool-calls-record.ts'
+  comparePositions,
+  cursorAfter,
+  positionIn,
+  type TimelinePosition,
+} from './timeline-entry.ts'
 
 /**
- * GET /api/v1/tasks/{task_id}/tool-calls: the tools that a task used, each call joined with its
- * result wherever that was told: in a later request, or by an observation of the tool's own.
+ * GET /api/v1/tasks/{task_id}/tool-calls: a task's tool calls, each joined with its result, which
+ * comes from a later model request or from an observation of the tool itself.
  */
 export function getTaskToolCalls(deps: TaskDeps): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v1/tasks/{task_id}/tool-calls',
     id: 'getTaskToolCalls',
-    summary: 'Tool calls of a task with their results, and how each tool did',
+    summary: 'Tool calls of a task with their results, and statistics by tool',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: taskPath,
@@ -45,8 +43,8 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
       const { task_id } = task
       const after =
         query.cursor === undefined ? undefined : positionIn(listOf(task_id), query.cursor)
-      const run = await readTaskRun(deps.store, runAbout(task), signal)
-      const wanted = usesInOrder(run.tools).filter(({ use }) => isWanted(use, query))
+      const run = await readTaskRun(deps.store, runKeyOf(task), signal)
+      const wanted = sortUses(run.tools).filter(({ use }) => matches(use, query))
       const behind =
         after === undefined
           ? wanted
@@ -56,7 +54,7 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
       return {
         task_id,
         content: run.content,
-        tool_calls: page.map(({ use }) => shownToolCall(run, use)),
+        tool_calls: page.map(({ use }) => toToolCall(run, use)),
         tools: toolSums(run.tools),
         total: wanted.length,
         left_out: [...run.left_out],
@@ -68,7 +66,7 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
 
 const querySchema = z.strictObject({
   tool: textParameter('Only calls of this tool.'),
-  failed: flagParameter('`true`: only those that failed, outages included; `false`: the others.'),
+  failed: flagParameter('`true`: only failed calls, outages included; `false`: only the others.'),
   orphan: z
     .enum(['call', 'result', 'any', 'none'], { error: expected('call, result, any or none') })
     .optional()
@@ -77,23 +75,99 @@ const querySchema = z.strictObject({
   cursor: cursorParameter,
 })
 
+const textSchema = z
+  .strictObject({
+    text: z.string(),
+    is_cut: z.boolean().describe('The text was cut; the observation has the whole text.'),
+  })
+  .meta({ id: 'CutText' })
+  .nullable()
+
+const ms = z.number().nonnegative()
+
+const count = z.int().nonnegative()
+
+const referenceSchema = record('ObservationReference', {
+  trace_id: traceIdSchema,
+  observation_id: z.string(),
+})
+
+/** One tool call, with its result. */
+const toolCallSchema = record('ToolCall', {
+  tool_call_id: z
+    .string()
+    .describe('The id that the model or the client gave; empty when neither did.'),
+  name: z.string().describe('The tool; empty for a result whose call was not recorded.'),
+  arguments: textSchema.describe('The arguments as the model wrote them; null when unknown.'),
+  arguments_valid: z.boolean().describe('`false`: the arguments are not valid JSON.'),
+  answered: z.boolean().describe('Whether a result came, or the tool is known to have run.'),
+  result: textSchema.describe('The result; null when none came or its content is unknown.'),
+  error: z
+    .enum(['error', 'outage'])
+    .nullable()
+    .describe(
+      '`outage`: a dependency of the tool did not answer (429, 5xx, time-outs, connections); ' +
+        '`error`: the tool failed otherwise; null: it succeeded, or its outcome is unknown.',
+    ),
+  latency_ms: ms
+    .nullable()
+    .describe('Time since the end of the requesting call, or the start of the tool’s observation.'),
+  orphan: z
+    .enum(['call', 'result'])
+    .nullable()
+    .describe('`call`: no result came; `result`: no call requested it; null: neither.'),
+  step: count.nullable().describe('Number of the requesting step, from 0; null when not recorded.'),
+  thread: count.describe(
+    'Number of the thread of the history, from 0; branches have further threads.',
+  ),
+  agent_name: z.string().describe('The agent of that thread; empty when it has no name.'),
+  asked_at: instantSchema,
+  answered_at: instantSchema.nullable(),
+  asked_by: referenceSchema.describe('The requesting observation.'),
+  answered_by: referenceSchema
+    .nullable()
+    .describe('The tool’s own observation, else the model call that first brought the result.'),
+})
+
+/** Statistics of one tool in a task. */
+const toolSumSchema = record('ToolUsage', {
+  name: z.string(),
+  calls: count,
+  answered: count,
+  errors: count.describe('Failed calls other than outages.'),
+  outages: count,
+  orphans: count.describe('Calls without a result, and results without a call.'),
+  error_rate: z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .describe('Share of errors and outages among the answered calls; null without answers.'),
+  latency_ms: ms.nullable().describe('Median latency of the calls whose latency is known.'),
+})
+
+const toolSums_max = 200
+
 const replySchema = record('TaskToolCallList', {
   task_id: z.string().describe('The task.'),
   content: z
     .enum(['full', 'partial', 'none'])
-    .describe('How much of what was said is known: without it there are names and times.'),
-  tool_calls: z.array(toolCallSchema).describe('The page, in the order asked.'),
+    .describe('How much of the content was recorded. Names and times are known without it.'),
+  tool_calls: z.array(toolCallSchema).describe('The page, in the order of the requests.'),
   tools: z
     .array(toolSumSchema)
-    .describe(`Each tool of the task, whatever the filters; at most ${toolSums_max}.`),
-  total: z.int().nonnegative().describe('Tool calls that the filters let through.'),
-  left_out: z.array(z.string()).describe('What a bound left out of a large task, in words.'),
-  next_cursor: z.string().nullable().describe('For the next page; null on the last one.'),
+    .describe(
+      `Statistics of each tool, independent of the filters; at most ${toolSums_max} tools.`,
+    ),
+  total: z.int().nonnegative().describe('Tool calls that match the filters.'),
+  left_out: z
+    .array(z.string())
+    .describe('Sentences that name the parts of a large task left out by limits.'),
+  next_cursor: z.string().nullable().describe('Cursor of the next page; null on the last one.'),
 })
-
 type Query = z.output<typeof querySchema>
 
-function isWanted(use: ToolUse, { tool, failed, orphan }: Query): boolean {
+function matches(use: ToolUse, { tool, failed, orphan }: Query): boolean {
   if (tool !== undefined && use.name !== tool) return false
   if (failed !== undefined && failed !== (use.fault !== null)) return false
   if (orphan === undefined) return true
@@ -103,4 +177,86 @@ function isWanted(use: ToolUse, { tool, failed, orphan }: Query): boolean {
 
 function listOf(task_id: string): string {
   return `tool calls of ${task_id}`
+}
+
+/** Characters of arguments and results in an answer. */
+const toolText_chars_max = 4_000
+
+type PlacedUse = { use: ToolUse; position: TimelinePosition }
+
+/**
+ * Sorts tool uses as the timeline does, by the time of the request. Positions do not change when
+ * earlier uses are recorded late.
+ */
+function sortUses(tools: readonly ToolUse[]): PlacedUse[] {
+  const slots = new Map<string, number>()
+  const placed = tools.map((use) => {
+    const { observation_id: id } = use.asked_by
+    const slot = slots.get(id) ?? 0
+    slots.set(id, slot + 1)
+    return { use, position: { time: use.asked_at, phase: 1, start: use.asked_from, id, slot } }
+  })
+  return placed.sort((a, b) => comparePositions(a.position, b.position))
+}
+
+/** Returns all tool calls of a run as the API shows them, in order. */
+export function toolCallsOf(run: TaskRun): z.input<typeof toolCallSchema>[] {
+  return sortUses(run.tools).map(({ use }) => toToolCall(run, use))
+}
+
+/** Shapes a tool use for a reply. */
+function toToolCall(run: TaskRun, use: ToolUse): z.input<typeof toolCallSchema> {
+  return {
+    tool_call_id: use.tool_call_id,
+    name: use.name,
+    arguments: toCutText(use.arguments),
+    arguments_valid: !use.arguments_broken,
+    answered: use.is_answered,
+    result: toCutText(use.result),
+    error: use.fault,
+    latency_ms: use.latency_ms,
+    orphan: use.orphan,
+    step: use.step,
+    thread: use.thread,
+    agent_name: run.threads[use.thread]?.agent_name ?? '',
+    asked_at: isoFromNs(use.asked_at),
+    answered_at: use.answered_at === null ? null : isoFromNs(use.answered_at),
+    asked_by: use.asked_by,
+    answered_by: use.answered_by,
+  }
+}
+
+function toCutText(text: string | null): z.input<typeof textSchema> {
+  if (text === null) return null
+  const is_cut = text.length > toolText_chars_max
+  return { text: is_cut ? text.slice(0, toolText_chars_max).toWellFormed() : text, is_cut }
+}
+
+/** Returns statistics by tool, the most used tools first; at most `toolSums_max`. */
+function toolSums(tools: readonly ToolUse[]): z.input<typeof toolSumSchema>[] {
+  const sums = [...Map.groupBy(tools, ({ name }) => name)].map(([name, uses]) => sumOf(name, uses))
+  const byUse = sums.toSorted((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1))
+  return byUse.slice(0, toolSums_max)
+}
+
+function sumOf(name: string, uses: readonly ToolUse[]): z.input<typeof toolSumSchema> {
+  const times = (is: (use: ToolUse) => boolean) => uses.filter(is).length
+  const answered = times(({ is_answered }) => is_answered)
+  const errors = times(({ fault }) => fault === 'error')
+  const outages = times(({ fault }) => fault === 'outage')
+  return {
+    name,
+    calls: uses.length,
+    answered,
+    errors,
+    outages,
+    orphans: times(({ orphan }) => orphan !== null),
+    error_rate: answered === 0 ? null : (errors + outages) / answered,
+    latency_ms: medianOf(uses.flatMap(({ latency_ms }) => latency_ms ?? [])),
+  }
+}
+
+function medianOf(numbers: readonly number[]): number | null {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
 }

@@ -21,5 +21,7 @@ export function getJwks({ signing_keys }: Access): Route {
   })
 }
 
-/** A new key is published for twice as long before it signs. */
+/**
+ * How long clients may cache the key set. A new key is published for twice as long before it signs.
+ */
 const keySetCached_s = 300

@@ -7,8 +7,8 @@ import { newPasswordField } from '../fields.ts'
 import { findLoginById, replacePassword } from './store.ts'
 
 /**
- * PUT /api/v1/auth/password: replaces the caller's own password. It takes the current one, so that
- * a token that was stolen is not enough, and ends every sign-in by refresh token.
+ * PUT /api/v1/auth/password: replaces the caller's own password. It requires the current password,
+ * so that a stolen token is not enough, and revokes all of the caller's refresh tokens.
  */
 export function setPassword({ db, clock, guard, passwords }: Access): Route {
   return defineRoute({
@@ -45,5 +45,5 @@ export function setPassword({ db, clock, guard, passwords }: Access): Route {
 }
 
 function wrong(): Error {
-  return problem('credentials_invalid', { detail: 'The current password is not right' })
+  return problem('credentials_invalid', { detail: 'The current password is wrong' })
 }

@@ -4,15 +4,15 @@ import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 
 /**
- * POST /api/v1/auth/revoke: signs out. Every refresh token of the sign-in ends; an access token that
- * was got with one lives on until it expires. Answers 204 for unknown tokens too (RFC 7009, 2.2).
+ * POST /api/v1/auth/revoke: signs out. Every refresh token of the sign-in is revoked; access tokens
+ * stay valid until they expire. Answers 204 for unknown tokens too (RFC 7009, 2.2).
  */
 export function revokeToken({ refresh_tokens }: Access): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v1/auth/revoke',
     id: 'revokeToken',
-    summary: 'Sign out: end a refresh token and those that follow from it',
+    summary: 'Sign out: revoke a refresh token and its successors',
     auth: 'public',
     scope: { level: 'public' },
     status: 204,

@@ -2,7 +2,7 @@ import type { AccessTables, Kysely } from '../../../platform/relational/index.ts
 
 type Db = Kysely<AccessTables>
 
-/** What a sign-in with a password is checked against. */
+/** A user's stored credentials and state. */
 export type Login = {
   id: string
   email: string
@@ -10,19 +10,19 @@ export type Login = {
   disabled_at: string | null
 }
 
-/** The user with this (lower-case) e-mail. */
+/** Returns the user with this (lower-case) e-mail. */
 export function findLogin(db: Db, email: string): Promise<Login | undefined> {
   return logins(db).where('email', '=', email).executeTakeFirst()
 }
 
-/** The user with this id. */
+/** Returns the user with this id. */
 export function findLoginById(db: Db, user_id: string): Promise<Login | undefined> {
   return logins(db).where('id', '=', user_id).executeTakeFirst()
 }
 
 /**
- * Puts a new hash in the known one's place and revokes the user's refresh tokens. When the hash is
- * another by now (two changes at once) nothing happens and the answer is false.
+ * Replaces the known password hash and revokes the user's refresh tokens. Returns false and changes
+ * nothing when the stored hash differs (two changes at once).
  */
 export function replacePassword(
   db: Db,

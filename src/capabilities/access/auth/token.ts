@@ -3,12 +3,12 @@ import { problem } from '../../../kernel/problem.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import type { TokenSubject } from '../tokens/token-subject.ts'
+import type { TokenSubject } from '../tokens/access-tokens.ts'
 import { findLogin } from './store.ts'
 
 /**
- * POST /api/v1/auth/token: trades a password, a service account's key or a refresh token for an
- * access token. A refusal does not tell which part was wrong.
+ * POST /api/v1/auth/token: exchanges a password, a service account's key or a refresh token for an
+ * access token. A refusal does not say which part was wrong.
  */
 export function createToken(access: Access): Route {
   return defineRoute({
@@ -24,7 +24,7 @@ export function createToken(access: Access): Route {
     rate_per_minute_max: 60,
     body_bytes_max: 16 * 1024,
     handle: async ({ body }) =>
-      new Answer(await granted(body, access), { headers: { 'cache-control': 'no-store' } }),
+      new Answer(await grant(body, access), { headers: { 'cache-control': 'no-store' } }),
   })
 }
 
@@ -50,14 +50,17 @@ const bodySchema = z
 const replySchema = record('AccessToken', {
   access_token: z.string(),
   token_type: z.literal('Bearer'),
-  expires_in: z.int().describe('Seconds.'),
-  refresh_token: z.string().optional().describe('Good for one use. None for service accounts.'),
+  expires_in: z.int().describe('Lifetime in seconds.'),
+  refresh_token: z
+    .string()
+    .optional()
+    .describe('Valid for one use. Left out for service accounts.'),
 })
 
 type Body = z.output<typeof bodySchema>
 type Reply = z.input<typeof replySchema>
 
-function granted(body: Body, access: Access): Promise<Reply> {
+function grant(body: Body, access: Access): Promise<Reply> {
   switch (body.grant_type) {
     case 'password':
       return byPassword(body, access)
@@ -94,9 +97,9 @@ async function byServiceAccount(
 }
 
 async function byRefreshToken(token: string, access: Access): Promise<Reply> {
-  const found = await access.refresh_tokens.exchange(token)
-  if (found === undefined || !(await access.roles.isActive(found.user_id))) throw refused()
-  const { user_id, refresh_token } = found
+  const exchanged = await access.refresh_tokens.exchange(token)
+  if (exchanged === undefined || !(await access.roles.isActive(exchanged.user_id))) throw refused()
+  const { user_id, refresh_token } = exchanged
   return { ...(await bearer({ kind: 'user', user_id }, access)), refresh_token }
 }
 

@@ -4,11 +4,12 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { newKey, randomBase62 } from '../keys/project-key.ts'
 import { createPasswordHasher, type PasswordHasher } from '../passwords/password-hasher.ts'
-import { checkedSecrets, type GivenSecrets } from './given-secrets.ts'
-import { registerGiven } from './register-given.ts'
+import { checkSecrets, type GivenSecrets, registerGiven } from './given-secrets.ts'
 import { insertFirst } from './store.ts'
 
-/** What the first start made. The password and the key are stored nowhere: show them, once. */
+/**
+ * Results of the first start. The password and key are not stored in plain text: show them once.
+ */
 export type BootstrapSecrets = {
   organization_id: string
   project_id: string
@@ -26,26 +27,27 @@ export type BootstrapOptions = GivenSecrets & {
   organization?: string
   project?: string
   /**
-   * Gets the secrets before they count (a file, a Secret). When it fails nothing is made, so that
-   * a start that dies in between can not lose them.
+   * Saves the secrets (to a file, to a Secret) before they take effect. When it fails nothing is
+   * created, so that a crash in between can not lose them.
    */
   deliver?: (secrets: BootstrapSecrets) => Promise<void>
   passwords?: PasswordHasher
 }
 
 /**
- * Makes the first organization with its owner, project and project key when the store has no user
- * and no organization yet; null when it has. Of several processes that start at once, one does it.
+ * Creates the first organization with its owner, project and project key when the store has no user
+ * and no organization yet; returns null otherwise. Of several processes that start at once, only
+ * one creates them.
  *
- * Whatever secret is given is used, and is made good at every start where it is not known: also when
- * the organization was there before. A given key that was revoked stays revoked, and a person who is
- * there keeps their password. Throws `GivenSecretRefused`.
+ * Given secrets are used instead of new ones. At every start, given secrets that the store does not
+ * know are added, also to an existing organization. A revoked key stays revoked, and an existing
+ * user keeps their password. Throws `GivenSecretRefused`.
  */
 export async function bootstrap(options: BootstrapOptions): Promise<BootstrapSecrets | null> {
   const { db, clock, passwords = createPasswordHasher() } = options
   const { admin_email = 'admin@looptrace.local', organization = 'default' } = options
   const { admin_password = randomBase62(24), project = 'default', deliver } = options
-  const given = checkedSecrets(options)
+  const given = checkSecrets(options)
   const now = new Date(clock.now_ms())
   const { key, ...stored } = given.project_key ?? newKey('project')
   const ids = { organization_id: newId(), project_id: given.project_id ?? newId() }

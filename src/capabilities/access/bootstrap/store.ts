@@ -1,7 +1,7 @@
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { insertKey, type KeyInsert } from '../keys/store.ts'
 
-/** The rows of the first start. */
+/** Rows that the first start creates. */
 export type FirstRows = {
   organization: { id: string; name: string; created_at: Date }
   user: {
@@ -13,11 +13,11 @@ export type FirstRows = {
   }
   project: { id: string; organization_id: string; name: string; created_at: Date }
   key: KeyInsert
-  /** Called before the rows count. */
+  /** Called before the rows are committed. */
   deliver: () => Promise<void>
 }
 
-/** Stores the first rows in an empty store; false when there is a user or an organization. */
+/** Inserts the first rows into an empty store; false when it has a user or an organization. */
 export async function insertFirst(
   db: Kysely<AccessTables>,
   first: () => Promise<FirstRows>,
@@ -46,7 +46,7 @@ export async function insertFirst(
   })
 }
 
-/** Makes what starts do come one after the other; held until the transaction ends. */
+/** Serialises concurrent starts, until the end of the transaction. */
 export async function lockBootstrap(trx: Kysely<AccessTables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('looptrace.bootstrap'))`.execute(trx)
 }

@@ -56,7 +56,7 @@ test('a wrong secret behind a known prefix is refused', async () => {
   expect(world.used).toEqual([])
 })
 
-test('text that is no key does not reach the store', () => {
+test('malformed text does not reach the store', () => {
   const { cache, world } = cacheOn()
   expect(cache.authenticate('lt_nonsense')).toBeUndefined()
   expect(world.loads).toBe(0)
@@ -80,7 +80,7 @@ test('an unknown key is asked for again after 5 s', async () => {
   expect(await cache.authenticate(key)).toMatchObject({ key_id: 'k1' })
 })
 
-test('from half of its life on, a use renews the answer in the background', async () => {
+test('in the second half of its lifetime, a use renews the answer in the background', async () => {
   const { cache, world } = cacheOn()
   await cache.authenticate(key)
   world.now_ms += 15_000
@@ -99,7 +99,7 @@ test('a key revoked elsewhere is refused after 30 s, on its first use too', asyn
   expect(await cache.authenticate(key)).toBeUndefined()
 })
 
-test('the life of an answer counts from before it was read', async () => {
+test('the lifetime of an answer counts from before it was read', async () => {
   const { cache, world } = cacheOn()
   world.answer = async () => {
     world.now_ms += 20_000
@@ -111,7 +111,7 @@ test('the life of an answer counts from before it was read', async () => {
   expect(await cache.authenticate(key)).toBeUndefined()
 })
 
-test('a forgotten key is asked for anew, and an older read of it is not kept', async () => {
+test('a forgotten key is read again, and an older read of it is not kept', async () => {
   const { cache, world } = cacheOn()
   const slow = Promise.withResolvers<StoredKey | undefined>()
   world.answer = () => slow.promise
@@ -132,7 +132,7 @@ test('an expired key is refused though its answer is fresh', async () => {
   expect(cache.authenticate(key)).toBeUndefined()
 })
 
-test('the oldest of too many keys is dropped', async () => {
+test('the oldest key is evicted above the limit', async () => {
   const { cache, world } = cacheOn({ entries_max: 1 })
   const other = newKey('project')
   world.answer = async (asked) =>
@@ -145,7 +145,7 @@ test('the oldest of too many keys is dropped', async () => {
   expect(cache.authenticate(key)).toBeInstanceOf(Promise)
 })
 
-test('a known key outlives an outage by a day, and no longer', async () => {
+test('a known key is accepted for a day of an outage, and no longer', async () => {
   const { cache, world } = cacheOn()
   await cache.authenticate(key)
   world.answer = down
@@ -157,7 +157,7 @@ test('a known key outlives an outage by a day, and no longer', async () => {
   await expect(cache.authenticate(key)).rejects.toMatchObject({ code: 'store_unavailable' })
 })
 
-test('in an outage the store is asked once a second, and answers count again at its end', async () => {
+test('in an outage the store is read once a second, and its answers count again afterwards', async () => {
   const { cache, world } = cacheOn()
   await cache.authenticate(key)
   world.answer = down
@@ -172,7 +172,7 @@ test('in an outage the store is asked once a second, and answers count again at 
   expect(cache.authenticate(key)).toBeUndefined()
 })
 
-test('a key that is not known from before can not be judged in an outage', async () => {
+test('a key that is not cached can not be checked in an outage', async () => {
   const { cache, world } = cacheOn()
   world.answer = down
   const refused = { code: 'store_unavailable', status: 503 }
@@ -181,7 +181,7 @@ test('a key that is not known from before can not be judged in an outage', async
   expect(world.loads).toBe(1)
 })
 
-test('a store that hangs delays a known key by the stated wait only', async () => {
+test('a hanging store delays a known key only by load_wait_ms', async () => {
   const { cache, world } = cacheOn({ load_wait_ms: 5 })
   await cache.authenticate(key)
   world.answer = () => new Promise(() => undefined)
@@ -189,7 +189,7 @@ test('a store that hangs delays a known key by the stated wait only', async () =
   expect(await cache.authenticate(key)).toMatchObject({ key_id: 'k1' })
 })
 
-test('strangers do not take all connections: more loads than the limit are refused', async () => {
+test('more loads of unknown keys than the limit are refused', async () => {
   const { cache, world } = cacheOn({ loads_max: 1 })
   await cache.authenticate(key)
   const slow = Promise.withResolvers<StoredKey | undefined>()

@@ -4,58 +4,62 @@ import { problem } from '../../../kernel/problem.ts'
 import { type Clock, sleep } from '../../../kernel/time.ts'
 import { hashSecret, type ProjectKey } from './project-key.ts'
 
-/** A key as the store has it; one that is revoked or disabled counts as absent. */
+/** A stored key. Revoked and disabled keys count as absent. */
 export type StoredKey<K extends KeyOwner = ProjectKey> = {
-  /** What the key stands for. */
+  /** The project, account or operator that the key belongs to. */
   owner: K
   secret_hash: Buffer
   expires_at_ms: number | null
 }
 
-/** Whatever a key stands for, with the key's own id. */
+/** The owner of a key, with the key's own id. */
 export type KeyOwner = { key_id: string }
 
 export type KeyCacheOptions<K extends KeyOwner = ProjectKey> = {
-  /** Reads a key by its public prefix; rejects when the store can not say. */
+  /** Reads a key by its public prefix; rejects when the store is unavailable. */
   load: (prefix: string) => Promise<StoredKey<K> | undefined>
   /** The public prefix of a well-formed key; undefined for any other text. */
   prefixOf: (key: string) => string | undefined
   clock: Clock
-  /** Hears of every use of a valid key; on the hot path, so it must be quick. */
+  /** Called for every use of a valid key. It is on the hot path, so it must be quick. */
   onUsed?: (key_id: string) => void
 } & Partial<KeyCacheLimits>
 
 export type KeyCacheLimits = {
-  /** How long an answer holds: within it a revoked key stops everywhere. From half of it on, a
-   * use renews the answer in the background. */
+  /**
+   * Lifetime of a cached answer: a revoked key is refused everywhere within this time. In the
+   * second half of its lifetime, a use renews the answer in the background.
+   */
   ttl_ms: number
-  /** How much longer a known key is served while the store is out of reach. */
+  /** Additional time for which a known key is accepted while the store is unavailable. */
   stale_ms: number
-  /** How long "there is no such key" holds. */
+  /** Lifetime of the answer that a key does not exist. */
   negative_ttl_ms: number
-  /** Known keys kept, and as many unknown ones; the longest not renewed goes first. */
+  /** Most known keys kept, and most unknown ones; the least recently renewed is evicted first. */
   entries_max: number
-  /** How long the holder of an outdated answer waits for the store before it is used. */
+  /** How long a request waits for the store before an outdated answer is used. */
   load_wait_ms: number
-  /** After a failed load, how long until the store is asked again. */
+  /** Wait after a failed load before the next one. */
   retry_ms: number
-  /** Loads under way at once; the hot path must not use up the store's connections. */
+  /** Most loads at once, so that the hot path does not use up the store's connections. */
   loads_max: number
 }
 
-/** Tells whose a key is. */
+/** Authenticates keys. */
 export type KeyCache<K extends KeyOwner = ProjectKey> = {
   /**
-   * What the key stands for (its project and scopes), or undefined for a key that is not valid; at once when a fresh
-   * answer is held. Rejects with `store_unavailable` when the store is out of reach and the key
-   * is not known from before.
+   * Returns the owner of the key (its project and scopes), or undefined for an invalid key. Returns
+   * at once when a fresh answer is cached. Rejects with `store_unavailable` when the store is
+   * unavailable and the key is not cached.
    */
   authenticate(key: string): K | undefined | Promise<K | undefined>
-  /** Forgets what is known of a key, so that a change made here counts at once. */
+  /** Forgets a key, so that a change made in this process takes effect at once. */
   forget(prefix: string): void
 }
 
-/** A bounded cache of keys, so that a proxied call waits for no store and outlives its outage. */
+/**
+ * Creates a bounded cache of keys, so that proxied calls neither wait for the store nor need it.
+ */
 export function createKeyCache<K extends KeyOwner = ProjectKey>(
   options: KeyCacheOptions<K>,
 ): KeyCache<K> {
@@ -74,7 +78,7 @@ const limits: KeyCacheLimits = {
 
 type Settings<K extends KeyOwner> = KeyCacheLimits & KeyCacheOptions<K>
 type Entry<K extends KeyOwner> = StoredKey<K> & {
-  /** When its load began, so that the time to live counts from before the read. */
+  /** Time at which its load began: the lifetime counts from before the read. */
   loaded_at_ms: number
 }
 
@@ -83,7 +87,7 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
   readonly #known: BoundedCache<string, Entry<K>>
   readonly #unknownSince_ms: BoundedCache<string, number>
   readonly #loads = new Map<string, Promise<Entry<K> | undefined>>()
-  /** When the last load failed, if none has succeeded since. */
+  /** Time of the last failed load, when no load has succeeded since. */
   #failedAt_ms: number | undefined
 
   constructor(settings: Settings<K>) {
@@ -137,7 +141,7 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
     return entry && this.#compare(entry, key)
   }
 
-  /** The store answers as far as is known: wait for it, but not so long that a call suffers. */
+  /** Waits for the store, which answered last time, but only up to `load_wait_ms`. */
   async #askAgain(prefix: string, key: string): Promise<K | undefined> {
     const waited = new AbortController()
     const answered = this.#mayNotLoad(prefix)
@@ -157,7 +161,7 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
   #renew(prefix: string): void {
     if (this.#mayNotLoad(prefix)) return
     this.#load(prefix).catch(() => {
-      // The failure is noted; what is known goes on being served until it is too old.
+      // The failure is recorded; the cached answer is used until it is too old.
     })
   }
 
@@ -168,7 +172,7 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
     return this.#failedAt_ms !== undefined && clock.now_ms() - this.#failedAt_ms < retry_ms
   }
 
-  /** Callers for one prefix share a load. One that `forget` overtook is not kept. */
+  /** Loads a key; callers for one prefix share a load. A load before a `forget` is not kept. */
   #load(prefix: string): Promise<Entry<K> | undefined> {
     const running = this.#loads.get(prefix)
     if (running !== undefined) return running
@@ -204,7 +208,7 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
 
 function unavailable(cause?: unknown): Error {
   return problem('store_unavailable', {
-    detail: 'The key can not be checked while the relational store is out of reach',
+    detail: 'The key can not be checked while the relational store is unavailable',
     retry_after_s: 1,
     cause,
   })

@@ -2,11 +2,15 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
+import type { ManagedBy } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
 import type { Caller } from '../../../platform/http/index.ts'
+import type { Access } from '../access.ts'
 import { instantField, pageFields } from '../fields.ts'
+import { getDeclarer, refuseChange } from '../service-accounts/declaration.ts'
+import { findServiceAccount } from '../service-accounts/store.ts'
 import { newKey } from './project-key.ts'
-import type { KeyInsert } from './store.ts'
+import { findKey, type KeyInsert, type KeyRow } from './store.ts'
 
 /** A key in a reply, without its secret. */
 export const keySchema = record('ApiKey', {
@@ -14,34 +18,36 @@ export const keySchema = record('ApiKey', {
   project_id: z.uuid(),
   service_account_id: z.uuid().nullable(),
   name: z.string(),
-  prefix: z.string().describe('The public part, by which a key can be told from others.'),
+  prefix: z.string().describe('Public part of the key, which identifies it.'),
   fingerprint: z
     .string()
-    .describe('The first 16 hex digits of its SHA-256: which key a text is that somebody has.'),
+    .describe('First 16 hex digits of the SHA-256 of the key, to compare it with a key you have.'),
   scopes: z.array(z.enum(keyScopes)),
   environment: z
     .string()
     .nullable()
-    .describe('Of what comes in with the key, where nothing else names one.'),
+    .describe('Environment of data sent with the key, unless the data names one.'),
   created_at: instantField,
   created_by: z.uuid().nullable(),
   expires_at: instantField.nullable(),
   revoked_at: instantField.nullable(),
-  last_used_at: instantField.nullable().describe('Up to a minute or two late.'),
+  last_used_at: instantField
+    .nullable()
+    .describe('Time of the last use, with a delay of up to two minutes.'),
 })
 
 /** A page of keys. */
 export const keyListSchema = record('ApiKeyList', { api_keys: z.array(keySchema), ...pageFields })
 
-/** A key that was just made. `key` is shown this once. */
+/** A new key. `key` is shown only once. */
 export const newKeySchema = keySchema
   .extend({
-    key: z.string().nullable().describe('The key. Shown once: null when the call is repeated.'),
+    key: z.string().nullable().describe('The key, shown once; null when the call is repeated.'),
   })
   .meta({ id: 'NewApiKey' })
 
-/** What a new key is to be. */
-export type KeyWish = {
+/** Properties of a new key. */
+type KeySpec = {
   project_id: string
   service_account_id: string | null
   name: string
@@ -51,21 +57,21 @@ export type KeyWish = {
 }
 
 /**
- * Mints a key and the row to store it by. Throws `invalid_request` for an expiry that is not in the
+ * Mints a key and its row for the store. Throws `invalid_request` for an expiry that is not in the
  * future.
  */
 export function mintKey(
-  wish: KeyWish,
+  spec: KeySpec,
   { caller, now }: { caller: Caller; now: Date },
 ): { key: string; row: KeyInsert } {
-  const { expires_at, environment = null, ...about } = wish
+  const { expires_at, environment = null, ...columns } = spec
   const { key, ...stored } = newKey(
-    wish.service_account_id === null ? 'project' : 'service_account',
+    spec.service_account_id === null ? 'project' : 'service_account',
   )
   return {
     key,
     row: {
-      ...about,
+      ...columns,
       ...stored,
       environment,
       id: newId(),
@@ -97,7 +103,29 @@ export function checkWithin(scopes: readonly KeyScope[], account: readonly strin
   })
 }
 
-/** The error for a key that the project does not have. */
+/** Returns the error for a key that the project does not have. */
 export function keyNotFound(api_key_id: string): Error {
   return problem('api_key_not_found', { detail: `There is no key with the id ${api_key_id}` })
+}
+
+/**
+ * Returns a key of the project that the caller may change. Keys of an account that a resource
+ * declares may be changed only for that resource. Throws `api_key_not_found`,
+ * `managed_by_kubernetes`.
+ */
+export async function findChangeableKey(
+  db: Access['db'],
+  which: { project_id: string; api_key_id: string },
+  { caller, managed_by }: { caller: Caller; managed_by?: ManagedBy | undefined },
+): Promise<KeyRow> {
+  const by = getDeclarer(caller, { managed_by })
+  const key = await findKey(db, which)
+  if (key === undefined) throw keyNotFound(which.api_key_id)
+  const { project_id, service_account_id } = key
+  const account =
+    service_account_id === null
+      ? undefined
+      : await findServiceAccount(db, { project_id, service_account_id })
+  refuseChange(caller, account?.managed_by ?? null, by)
+  return key
 }

@@ -30,14 +30,14 @@ test('many uses are one write, with the last time of each key', async () => {
   ])
 })
 
-test('a write that fails is no error', async () => {
+test('a failed write is not an error', async () => {
   const { noted, world } = usage({ fails: true })
   noted.touch('a')
   await noted.close()
   expect(world.writes).toHaveLength(1)
 })
 
-test('no more keys are noted than the limit', async () => {
+test('keys beyond the limit are not recorded', async () => {
   const { noted, world } = usage({ keys_max: 1 })
   noted.touch('a')
   noted.touch('b')

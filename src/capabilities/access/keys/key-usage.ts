@@ -1,21 +1,21 @@
 import type { Clock } from '../../../kernel/time.ts'
 
-/** Remembers when keys were used and writes it down now and then. */
+/** Collects the times at which keys were used, and writes them at intervals. */
 export type KeyUsage = {
-  /** Notes a use; costs one Map write. */
+  /** Records a use; costs one Map write. */
   touch(key_id: string): void
-  /** Writes what is noted. Never rejects: a time of last use that is lost harms nobody. */
+  /** Writes the recorded uses. Never rejects: losing a time of last use does no harm. */
   flush(): Promise<void>
   /** Writes for the last time. */
   close(): Promise<void>
 }
 
-/** `write` is called at most once per `flush_ms`, and only when keys were used. */
+/** Creates a KeyUsage that calls `write` at most once per `flush_ms`, only after uses. */
 export function createKeyUsage(options: {
   write: (uses: readonly KeyUse[]) => Promise<void>
   clock: Clock
   flush_ms?: number
-  /** Keys noted between two writes; the uses of others are not noted. */
+  /** Most keys recorded between two writes; uses of further keys are dropped. */
   keys_max?: number
 }): KeyUsage {
   const { write, clock, flush_ms = 60_000, keys_max = 10_000 } = options

@@ -1,21 +1,21 @@
 import { hash, randomInt } from 'node:crypto'
 import type { KeyScope } from '../../../kernel/scopes.ts'
 
-/** Who a key speaks for, and what it may do. */
+/** The project and permissions of a key. */
 export type ProjectKey = {
   key_id: string
   project_id: string
   scopes: ReadonlySet<KeyScope>
   /** Set when the key is a service account's. */
   service_account_id: string | null
-  /** Of what comes in with the key, where nothing else names one. */
+  /** Environment of data sent with the key, unless the data names one. */
   environment?: string
 }
 
-/** A new key. `key` is shown once; `prefix` and `secret_hash` are what is stored. */
+/** A new key. `key` is shown once; only `prefix` and `secret_hash` are stored. */
 export type NewKey = { key: string; prefix: string; secret_hash: Buffer }
 
-/** Whose key it is: a project's, a service account's, or that of a cluster's operator. */
+/** Kind of owner: a project, a service account, or a cluster's operator. */
 export type KeyKind = keyof typeof kindPrefix
 
 /**
@@ -28,44 +28,44 @@ export function newKey(kind: KeyKind): NewKey {
   return { key, prefix, secret_hash: hashSecret(key) }
 }
 
-/** What is stored of a key that was minted elsewhere; undefined when it is no key of the kind. */
+/** Returns what to store for a key that was minted elsewhere; undefined when it is malformed. */
 export function givenKey(kind: KeyKind, key: string): NewKey | undefined {
   const prefix = prefixOf(kind, key)
   return prefix === undefined ? undefined : { key, prefix, secret_hash: hashSecret(key) }
 }
 
 /**
- * The public part of a project's or service account's well-formed key, which it is looked up by;
- * undefined for anything else.
+ * Returns the public prefix of a project's or service account's well-formed key, by which it is
+ * stored; undefined for any other text.
  */
 export function keyPrefix(key: string): string | undefined {
   return prefixOf('project', key) ?? prefixOf('service_account', key)
 }
 
-/** The public part of an operator's well-formed key; undefined for anything else. */
+/** Returns the public prefix of an operator's well-formed key; undefined for any other text. */
 export function operatorKeyPrefix(key: string): string | undefined {
   return prefixOf('operator', key)
 }
 
-/** Whether a text has the form of an operator's key; whether it is one, nobody has looked at. */
+/** Whether a text has the form of an operator's key. The key itself is not checked. */
 export function isOperatorKey(text: string): boolean {
   return operatorKeyPrefix(text) !== undefined
 }
 
 /**
- * The first 16 hex digits of a key's SHA-256: tells which key a text is to whoever has the text, and
- * helps nobody to find it.
+ * Returns the first 16 hex digits of a key's SHA-256, by which the owner of a key can identify it;
+ * it does not help to guess the key.
  */
 export function fingerprintOf(secret_hash: Buffer): string {
   return secret_hash.toString('hex', 0, 8)
 }
 
-/** SHA-256. Enough for random secrets of over 128 bits, which no dictionary holds. */
+/** Returns the SHA-256: sufficient for random secrets of over 128 bits, which can't be guessed. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }
 
-/** Evenly distributed characters of 0-9, A-Z and a-z, from the system's secure source. */
+/** Returns uniformly random characters of 0-9, A-Z and a-z, from the system's secure source. */
 export function randomBase62(length: number): string {
   return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('')
 }

@@ -10,14 +10,14 @@ import type { KeyUse } from './key-usage.ts'
 
 type Db = Kysely<AccessTables>
 
-/** A key as lists show it: everything but the secret's hash. */
+/** A stored key without the hash of its secret. */
 export type KeyRow = Omit<Selectable<AccessTables['api_keys']>, 'secret_hash' | 'scopes'> & {
   scopes: KeyScope[]
   /** As `fingerprintOf` makes it. */
   fingerprint: string
 }
 
-/** What a key is made of; instants are set by the caller's clock. */
+/** Columns of a new key; instants come from the caller's clock. */
 export type KeyInsert = {
   id: string
   project_id: string
@@ -32,19 +32,22 @@ export type KeyInsert = {
   environment: string | null
 }
 
-/** Reads a key for the cache; undefined when it, its service account or its project is shut. */
+/**
+ * Reads a key for the cache; undefined when the key is revoked, its service account disabled or its
+ * project archived.
+ */
 export async function readKey(db: Db, prefix: string): Promise<StoredKey | undefined> {
   const row = await usableKeys(db).where('api_keys.prefix', '=', prefix).executeTakeFirst()
-  return row && storedKey(row)
+  return row && toStoredKey(row)
 }
 
-/** Reads a service account's key by its id: what an access token made with it may still do. */
+/** Reads a service account's key by its id, to check an access token that was issued for it. */
 export async function readKeyById(db: Db, key_id: string): Promise<StoredKey | undefined> {
   const row = await usableKeys(db).where('api_keys.id', '=', key_id).executeTakeFirst()
-  return row && storedKey(row)
+  return row && toStoredKey(row)
 }
 
-/** Notes when keys were last used, in one statement. */
+/** Stores when keys were last used, in one statement. */
 export async function writeKeyUses(db: Db, uses: readonly KeyUse[]): Promise<void> {
   const ids = uses.map(({ key_id }) => key_id)
   const instants = uses.map(({ used_at }) => used_at.toISOString())
@@ -54,7 +57,7 @@ export async function writeKeyUses(db: Db, uses: readonly KeyUse[]): Promise<voi
     where api_keys.id = used.id`.execute(db)
 }
 
-/** Adds a key and answers it as stored. */
+/** Inserts a key and returns the stored row. */
 export async function insertKey(db: Db, key: KeyInsert): Promise<KeyRow> {
   const row = await db
     .insertInto('api_keys')
@@ -64,7 +67,7 @@ export async function insertKey(db: Db, key: KeyInsert): Promise<KeyRow> {
   return keyRow(row)
 }
 
-/** One key of a project. */
+/** Returns one key of a project. */
 export async function findKey(
   db: Db,
   { project_id, api_key_id }: { project_id: string; api_key_id: string },
@@ -78,13 +81,13 @@ export async function findKey(
   return row && keyRow(row)
 }
 
-/** A page of a project's keys, oldest first, and how many there are (up to `count_max`). */
+/** Returns a page of a project's keys, oldest first, and their number up to `count_max`. */
 export async function listKeys(
   db: Db,
   page: {
     project_id: string
     service_account_id: string | undefined
-    /** Only keys that are good then, as far as they themselves say. */
+    /** Only keys that are neither revoked nor expired at this time. */
     live_at?: Date | undefined
     after: string | undefined
     limit: number
@@ -113,8 +116,8 @@ export async function listKeys(
 }
 
 /**
- * Changes a key that is not revoked; undefined when it is, or is not there. `ends_at` ends it then,
- * unless it ends sooner.
+ * Changes a key; undefined when it is revoked or does not exist. `ends_at` brings its expiry
+ * forward, but never puts it off.
  */
 export async function updateKey(
   db: Db,
@@ -134,8 +137,8 @@ export async function updateKey(
 }
 
 /**
- * Puts a new key in an old one's place, both or neither. The old one is revoked, or expires at
- * the given time when that is sooner than its own; undefined when it was revoked meanwhile.
+ * Replaces a key by a new one in one transaction. The old key is revoked, or expires at `ends_at`
+ * when that is before its own expiry. Undefined when it was revoked meanwhile.
  */
 export function replaceKey(
   db: Db,
@@ -173,7 +176,7 @@ const keyColumns = [
   sql<string>`encode(substring(secret_hash from 1 for 8), 'hex')`.as('fingerprint'),
 ] as const
 
-/** `least` leaves nulls out. */
+/** Returns the earlier of the expiry and an instant; `least` ignores nulls. */
 function atLatest(instant: Date) {
   return sql<string>`least(expires_at, ${instant.toISOString()}::timestamptz)`
 }
@@ -214,8 +217,8 @@ type UsableKey = {
   account_scopes: string[] | null
 }
 
-/** A service account's key may do what both the key and the account may. */
-function storedKey(row: UsableKey): StoredKey {
+/** A service account's key has the scopes that both the key and the account have. */
+function toStoredKey(row: UsableKey): StoredKey {
   const { account_scopes } = row
   const scopes = row.scopes.filter((scope) => account_scopes?.includes(scope) ?? true)
   const owner = {

@@ -11,15 +11,16 @@ import { listOperatorKeys, revokeOperatorKey } from './store.ts'
 
 const operatorKeySchema = record('OperatorKey', {
   id: z.uuid(),
-  prefix: z.string().describe('The public part, by which a key can be told from others.'),
+  prefix: z.string().describe('Public part of the key, which identifies it.'),
   created_at: instantField,
   revoked_at: instantField.nullable(),
-  last_used_at: instantField.nullable().describe('Up to a minute or two late.'),
+  last_used_at: instantField
+    .nullable()
+    .describe('Time of the last use, with a delay of up to two minutes.'),
 })
-
 /**
- * GET /api/v2/access/operator-keys: with which operators of clusters sign in. For owners of the first
- * organization, as an operator works in the projects of all.
+ * GET /api/v2/access/operator-keys: the keys with which cluster operators sign in. Only for owners
+ * of the first organization, because operators work in the projects of all organizations.
  */
 export function getOperatorKeys({ db }: Access): Route {
   return defineRoute({
@@ -33,21 +34,21 @@ export function getOperatorKeys({ db }: Access): Route {
     reply: record('OperatorKeyList', { operator_keys: z.array(operatorKeySchema), ...pageFields }),
     errors: ['invalid_cursor'],
     handle: async ({ query: { cursor, limit }, caller }) => {
-      await assertRunsAll(db, caller.id)
-      const found = await listOperatorKeys(db, {
+      await assertOwnsFirst(db, caller.id)
+      const result = await listOperatorKeys(db, {
         after: idAfter(list, cursor),
         limit: limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
       return { operator_keys: items, ...info }
     },
   })
 }
 
 /**
- * DELETE /api/v2/access/operator-keys/{operator_key_id}: the operator is no longer let in; at once in
- * this process, within 30 s in others. The record stays, so that the key can not come back.
+ * DELETE /api/v2/access/operator-keys/{operator_key_id}: revokes the key, at once in this process
+ * and within 30 s in others. The record is kept, so that the key can not be registered again.
  */
 export function removeOperatorKey({ db, clock, operators }: Access): Route {
   return defineRoute({
@@ -61,7 +62,7 @@ export function removeOperatorKey({ db, clock, operators }: Access): Route {
     reply: operatorKeySchema,
     errors: ['api_key_not_found'],
     handle: async ({ params: { operator_key_id }, caller }) => {
-      await assertRunsAll(db, caller.id)
+      await assertOwnsFirst(db, caller.id)
       const at = new Date(clock.now_ms())
       const revoked = await revokeOperatorKey(db, { operator_key_id, at })
       if (revoked === undefined) {
@@ -77,9 +78,9 @@ export function removeOperatorKey({ db, clock, operators }: Access): Route {
 
 const list = 'operator keys'
 
-async function assertRunsAll(db: Access['db'], user_id: string): Promise<void> {
+async function assertOwnsFirst(db: Access['db'], user_id: string): Promise<void> {
   if (await isOwnerOfFirst(db, user_id)) return
   throw problem('permission_denied', {
-    detail: 'This takes the role owner in the first organization of the installation',
+    detail: 'This requires the role owner in the first organization of the installation',
   })
 }

@@ -6,7 +6,7 @@ import type { NewKey } from '../keys/project-key.ts'
 
 type Db = Kysely<AccessTables>
 
-/** An operator's key as lists show it. */
+/** A stored operator key without the hash of its secret. */
 export type OperatorKeyRow = {
   id: string
   prefix: string
@@ -15,10 +15,10 @@ export type OperatorKeyRow = {
   last_used_at: string | null
 }
 
-/** What an operator's key stands for: itself alone. */
+/** The owner of an operator's key: the key itself. */
 export type OperatorKey = { key_id: string }
 
-/** Reads a key for the cache; undefined when there is none that is good. */
+/** Reads a key for the cache; undefined when it is unknown or revoked. */
 export async function readOperatorKey(
   db: Db,
   prefix: string,
@@ -32,7 +32,7 @@ export async function readOperatorKey(
   return row && { owner: { key_id: row.id }, secret_hash: row.secret_hash, expires_at_ms: null }
 }
 
-/** Notes when keys were last used, in one statement. */
+/** Stores when keys were last used, in one statement. */
 export async function writeOperatorKeyUses(db: Db, uses: readonly KeyUse[]): Promise<void> {
   const ids = uses.map(({ key_id }) => key_id)
   const instants = uses.map(({ used_at }) => used_at.toISOString())
@@ -42,7 +42,7 @@ export async function writeOperatorKeyUses(db: Db, uses: readonly KeyUse[]): Pro
     where operator_keys.id = used.id`.execute(db)
 }
 
-/** A page of the keys, oldest first, revoked ones too. */
+/** Returns a page of the keys, oldest first, revoked ones included. */
 export async function listOperatorKeys(
   db: Db,
   { after, limit, count_max }: IdPage,
@@ -61,7 +61,7 @@ export async function listOperatorKeys(
   return { rows, counted: n }
 }
 
-/** Ends a key, or leaves it ended; undefined when there is none of that id. */
+/** Revokes a key, if it is not revoked yet; undefined for an unknown id. */
 export function revokeOperatorKey(
   db: Db,
   { operator_key_id, at }: { operator_key_id: string; at: Date },
@@ -74,12 +74,12 @@ export function revokeOperatorKey(
     .executeTakeFirst()
 }
 
-/** What became of a key that was to be let in. */
+/** Result of registering a key. */
 export type Registered = 'added' | 'known' | 'revoked' | 'another' | 'too_many'
 
 /**
- * Adds a key whose prefix is not known yet, unless there are `active_max` good ones already. Must run
- * under the lock of `bootstrap`, so that of several processes one counts after the other.
+ * Adds a key whose prefix is new, unless `active_max` keys are valid already. Must run under the
+ * lock of `bootstrap`, so that concurrent processes count one after the other.
  */
 export async function registerOperatorKey(
   db: Db,

@@ -9,7 +9,7 @@ import { instantField, nameField, organizationRoleField, pageFields } from '../f
 import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
 import { insertOrganization, isAdminSomewhere, listOrganizations } from './store.ts'
 
-/** GET /api/v2/access/organizations: those the caller belongs to. */
+/** GET /api/v2/access/organizations: the caller's organizations. */
 export function getOrganizations({ db }: Access): Route {
   return defineRoute({
     method: 'GET',
@@ -25,19 +25,22 @@ export function getOrganizations({ db }: Access): Route {
     }),
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
-      const found = await listOrganizations(db, {
+      const result = await listOrganizations(db, {
         user_id: caller.id,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { organizations: items, ...info }
     },
   })
 }
 
-/** POST /api/v2/access/organizations, for people who run one; the maker becomes its owner. */
+/**
+ * POST /api/v2/access/organizations: creates an organization, of which the caller becomes the
+ * owner. Only for owners and admins of some organization.
+ */
 export function createOrganization({ db, clock, roles }: Access): Route {
   return defineRoute({
     method: 'POST',
@@ -54,7 +57,7 @@ export function createOrganization({ db, clock, roles }: Access): Route {
     handle: async ({ body, caller }) => {
       if (!(await isAdminSomewhere(db, caller.id))) {
         throw problem('permission_denied', {
-          detail: 'This takes the role admin or owner in some organization',
+          detail: 'This requires the role admin or owner in some organization',
         })
       }
       const made = await insertOrganization(db, {
@@ -64,7 +67,7 @@ export function createOrganization({ db, clock, roles }: Access): Route {
         owner_id: caller.id,
       })
       if (made === undefined) {
-        throw problem('name_taken', { detail: `There is an organization "${body.name}" already` })
+        throw problem('name_taken', { detail: `An organization "${body.name}" exists already` })
       }
       roles.forget()
       return made
@@ -78,5 +81,5 @@ const organizationSchema = record('Organization', {
   id: z.uuid(),
   name: z.string(),
   created_at: instantField,
-  role: organizationRoleField.describe('What you are in it.'),
+  role: organizationRoleField.describe('Your role in it.'),
 })

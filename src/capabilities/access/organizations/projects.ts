@@ -7,10 +7,12 @@ import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { idField, nameField } from '../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
-import { projectListSchema, seenProjectSchema } from '../projects/project-schema.ts'
+import { projectListSchema, seenProjectSchema } from '../projects/projects.ts'
 import { insertProject, listProjects } from '../projects/store.ts'
 
-/** GET /api/v2/access/organizations/{organization_id}/projects: those the caller can see. */
+/**
+ * GET /api/v2/access/organizations/{organization_id}/projects: its projects that the caller sees.
+ */
 export function getOrganizationProjects({ db }: Access): Route {
   return defineRoute({
     method: 'GET',
@@ -24,14 +26,14 @@ export function getOrganizationProjects({ db }: Access): Route {
     reply: projectListSchema,
     errors: ['organization_not_found', 'invalid_cursor'],
     handle: async ({ params, query, caller }) => {
-      const found = await listProjects(db, {
+      const result = await listProjects(db, {
         ...params,
         user_id: caller.id,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { projects: items, ...info }
     },
   })

@@ -1,7 +1,7 @@
 import { problem } from '../../../kernel/problem.ts'
 import type { OrganizationRole } from '../../../kernel/scopes.ts'
 
-/** A change of what somebody is in an organization; undefined: not (or no longer) a member. */
+/** A change of a person's role in an organization; undefined: not (or no longer) a member. */
 export type RoleChange = {
   actor: OrganizationRole | undefined
   current: OrganizationRole | undefined
@@ -11,18 +11,18 @@ export type RoleChange = {
 }
 
 /**
- * Throws unless the actor may make the change: nobody grants or takes more than they have (only
- * owners touch owners), and an organization keeps an owner (`last_owner`).
+ * Throws unless the actor may make the change: only owners add, change or remove owners, and an
+ * organization keeps at least one owner (`last_owner`).
  */
 export function checkRoleChange({ actor, current, next, owners }: RoleChange): void {
   if (actor !== 'owner' && actor !== 'admin') {
-    throw problem('permission_denied', { detail: 'This takes the organization role admin' })
+    throw problem('permission_denied', { detail: 'This requires the organization role admin' })
   }
   const touchesOwner = current === 'owner' || next === 'owner'
   if (touchesOwner && actor !== 'owner') {
-    throw problem('permission_denied', { detail: 'Only an owner makes or changes owners' })
+    throw problem('permission_denied', { detail: 'Only an owner can add or change owners' })
   }
   if (current === 'owner' && next !== 'owner' && owners <= 1) {
-    throw problem('last_owner', { detail: 'Make somebody else an owner first' })
+    throw problem('last_owner', { detail: 'Make another member an owner first' })
   }
 }

@@ -4,7 +4,7 @@ import type { IdPage } from '../id-pages.ts'
 
 type Db = Kysely<AccessTables>
 
-/** An organization, with what the user who asks is in it. */
+/** An organization, with the user's role in it. */
 export type OrganizationRow = {
   id: string
   name: string
@@ -12,7 +12,7 @@ export type OrganizationRow = {
   role: OrganizationRole
 }
 
-/** The organizations of a user. */
+/** Returns a page of a user's organizations. */
 export async function listOrganizations(
   db: Db,
   { user_id, after, limit, count_max }: IdPage & { user_id: string },
@@ -35,7 +35,7 @@ export async function listOrganizations(
   return { rows, counted: n }
 }
 
-/** Whether the user runs some organization already. */
+/** Whether the user is owner or admin of some organization. */
 export async function isAdminSomewhere(db: Db, user_id: string): Promise<boolean> {
   const row = await db
     .selectFrom('organization_members')
@@ -47,7 +47,7 @@ export async function isAdminSomewhere(db: Db, user_id: string): Promise<boolean
   return row !== undefined
 }
 
-/** Whether the user owns the organization that the first start made: the oldest one. */
+/** Whether the user is an owner of the oldest organization, which the first start created. */
 export async function isOwnerOfFirst(db: Db, user_id: string): Promise<boolean> {
   const first = await db
     .selectFrom('organizations')
@@ -67,7 +67,7 @@ export async function isOwnerOfFirst(db: Db, user_id: string): Promise<boolean> 
   return row !== undefined
 }
 
-/** Makes an organization with its first owner; undefined when the name is taken. */
+/** Creates an organization with its first owner; undefined when the name is taken. */
 export function insertOrganization(
   db: Db,
   organization: { id: string; name: string; created_at: Date; owner_id: string },

@@ -12,19 +12,19 @@ test('a hash names its parameters, differs each time and fits only its password'
   expect(await hasher.verify('', one)).toBe(false)
 })
 
-test('the parameters of the hash count, not those of today', async () => {
+test('a hash is verified with its own parameters, not the current ones', async () => {
   const older = await createPasswordHasher({ cost_log2: 6 }).hash('open sesame')
   expect(await hasher.verify('open sesame', older)).toBe(true)
 })
 
-test('the default is what OWASP asks for, and it works', async () => {
+test('the default parameters are those of OWASP, and work', async () => {
   const safe = createPasswordHasher()
   const hash = await safe.hash('open sesame')
   expect(hash).toContain('$ln=15,r=8,p=3$')
   expect(await safe.verify('open sesame', hash)).toBe(true)
 })
 
-test('nobody can sign in without a hash', async () => {
+test('an account without a hash can not sign in', async () => {
   expect(await hasher.verify('', null)).toBe(false)
 })
 
@@ -39,7 +39,7 @@ test('a hash of another kind is refused without being quoted', async () => {
   await expect(verify).rejects.not.toThrow('abcdefgh')
 })
 
-test('work beyond the waiting room is refused, and what waits is done', async () => {
+test('hashes beyond the limit are refused, and waiting ones are computed', async () => {
   const narrow = createPasswordHasher({ cost_log2: 8, parallel_max: 1, waiting_max: 1 })
   const settled = await Promise.allSettled([1, 2, 3].map(() => narrow.hash('open sesame')))
   expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])

@@ -5,19 +5,19 @@ import { Semaphore } from '../../../kernel/semaphore.ts'
 
 /** Hashes passwords and checks them. */
 export type PasswordHasher = {
-  /** A string of the PHC form, `$scrypt$ln=…,r=…,p=…$salt$hash`. */
+  /** Returns a hash in PHC format, `$scrypt$ln=…,r=…,p=…$salt$hash`. */
   hash(password: string): Promise<string>
   /**
-   * Whether the password is the hash's. Without a hash (nobody has that name) it takes as long and
-   * is false, so that the time tells nobody who has an account.
+   * Whether the password matches the hash. Without a hash (unknown account) it returns false after
+   * the same time, so that the time does not reveal which accounts exist.
    */
   verify(password: string, hash: string | null): Promise<boolean>
 }
 
 /**
  * scrypt with parameters of OWASP's password storage cheat sheet (N = 2^15, r = 8, p = 3: 32 MiB).
- * Work above `waiting_max` is refused with `rate_limited`: sign-ins must not take the memory and
- * the threads that everything else needs.
+ * Hashes beyond `waiting_max` are refused with `rate_limited`, so that sign-ins do not use up
+ * memory and threads.
  */
 export function createPasswordHasher(options: Partial<HasherOptions> = {}): PasswordHasher {
   const { cost_log2, parallel_max, waiting_max } = { ...defaults, ...options }
@@ -26,15 +26,19 @@ export function createPasswordHasher(options: Partial<HasherOptions> = {}): Pass
     permits_max: parallel_max,
     waiting: { max: waiting_max, refusal: tooManySignIns },
   })
-  const nobody = formatted(parameters, randomBytes(saltLength), randomBytes(hashLength))
+  const nobody = formatHash(parameters, randomBytes(saltLength), randomBytes(hashLength))
   return {
     hash: async (password) => {
       const salt = randomBytes(saltLength)
-      return formatted(parameters, salt, await slots.run(() => derived(password, salt, parameters)))
+      return formatHash(
+        parameters,
+        salt,
+        await slots.run(() => deriveHash(password, salt, parameters)),
+      )
     },
     verify: async (password, hash) => {
-      const known = parsed(hash ?? nobody)
-      const actual = await slots.run(() => derived(password, known.salt, known.parameters))
+      const known = parseHash(hash ?? nobody)
+      const actual = await slots.run(() => deriveHash(password, known.salt, known.parameters))
       return timingSafeEqual(actual, known.hash) && hash !== null
     },
   }
@@ -43,9 +47,9 @@ export function createPasswordHasher(options: Partial<HasherOptions> = {}): Pass
 type HasherOptions = {
   /** Base-2 logarithm of scrypt's N. Memory is 2^N KiB, since r is 8. */
   cost_log2: number
-  /** Hashes worked on at once; each takes a thread of libuv's four. */
+  /** Hashes computed at once; each takes one of libuv's four threads. */
   parallel_max: number
-  /** Hashes that wait their turn. */
+  /** Most hashes that wait. */
   waiting_max: number
 }
 
@@ -57,7 +61,7 @@ const saltLength = 16
 const hashLength = 32
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 
-function derived(password: string, salt: Buffer, parameters: Parameters): Promise<Buffer> {
+function deriveHash(password: string, salt: Buffer, parameters: Parameters): Promise<Buffer> {
   const { cost_log2, block_size, parallelization } = parameters
   const N = 2 ** cost_log2
   const maxmem = 256 * N * block_size
@@ -69,20 +73,20 @@ function derived(password: string, salt: Buffer, parameters: Parameters): Promis
   })
 }
 
-function formatted(parameters: Parameters, salt: Buffer, hash: Buffer): string {
+function formatHash(parameters: Parameters, salt: Buffer, hash: Buffer): string {
   const { cost_log2, block_size, parallelization } = parameters
   const about = `ln=${cost_log2},r=${block_size},p=${parallelization}`
-  return `$scrypt$${about}$${unpadded(salt)}$${unpadded(hash)}`
+  return `$scrypt$${about}$${encodeUnpadded(salt)}$${encodeUnpadded(hash)}`
 }
 
-function unpadded(bytes: Buffer): string {
+function encodeUnpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '')
 }
 
 const phcPattern =
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
 
-function parsed(phc: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
+function parseHash(phc: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
   const [, cost, block, parallel, salt = '', hash = ''] = phcPattern.exec(phc) ?? []
   if (cost === undefined) throw new PasswordHashError()
   return {
@@ -96,7 +100,7 @@ function parsed(phc: string): { parameters: Parameters; salt: Buffer; hash: Buff
   }
 }
 
-/** A stored hash that we did not write. Its text is in no message, as it is half a secret. */
+/** A stored hash is malformed. The message leaves it out, because hashes are sensitive. */
 class PasswordHashError extends Error {
   override readonly name = 'PasswordHashError'
   override readonly message =

@@ -19,7 +19,7 @@ function waitOf(attempt: () => void): number {
   }
 }
 
-test('guesses wait longer and longer, up to the limit', () => {
+test('each further attempt doubles the wait, up to the limit', () => {
   const { guard, world } = guardOf()
   const attempt = () => guard.attempt('a@b.c')
   expect([1, 2, 3].map(() => waitOf(attempt))).toEqual([0, 0, 0])
@@ -30,7 +30,7 @@ test('guesses wait longer and longer, up to the limit', () => {
   }
 })
 
-test('other accounts go on, and a success clears the account', () => {
+test('other accounts are not affected, and a success clears the account', () => {
   const { guard } = guardOf()
   for (const _ of [1, 2, 3]) guard.attempt('a@b.c')
   expect(waitOf(() => guard.attempt('d@e.f'))).toBe(0)
@@ -38,7 +38,7 @@ test('other accounts go on, and a success clears the account', () => {
   expect(waitOf(() => guard.attempt('a@b.c'))).toBe(0)
 })
 
-test('the account whose last attempt is the oldest is forgotten', () => {
+test('the account with the oldest last attempt is evicted', () => {
   const { guard } = guardOf({ accounts_max: 1 })
   for (const _ of [1, 2, 3]) guard.attempt('a@b.c')
   guard.attempt('d@e.f')

@@ -6,8 +6,8 @@ import type { Clock } from '../../../kernel/time.ts'
 /** Slows down guessing at one account. */
 export type SignInGuard = {
   /**
-   * Counts an attempt, before its password is checked (else many at once would all pass). Throws
-   * `rate_limited` while the account has to wait.
+   * Counts an attempt. Call it before the password is checked, or else concurrent attempts all
+   * pass. Throws `rate_limited` while the account has to wait.
    */
   attempt(account: string): void
   /** Forgets the attempts on an account. */
@@ -15,16 +15,16 @@ export type SignInGuard = {
 }
 
 /**
- * After `attempts_free` attempts without a success each further one doubles the wait, up to
- * `wait_ms_max`: an owner who is being attacked is shut out for no longer than that. It counts in
- * this process, for any name, whether or not there is such an account.
+ * After `attempts_free` failed attempts each further one doubles the wait, up to `wait_ms_max`,
+ * which bounds how long an attack can lock out the account's owner. Attempts are counted per
+ * process and for any name, whether or not the account exists.
  */
 export function createSignInGuard(options: {
   clock: Clock
   attempts_free?: number
   wait_ms?: number
   wait_ms_max?: number
-  /** Accounts remembered; the one whose last attempt is the oldest is forgotten first. */
+  /** Most accounts remembered; the one with the oldest last attempt is evicted first. */
   accounts_max?: number
 }): SignInGuard {
   const { clock, attempts_free = 10, wait_ms = 1_000 } = options

@@ -1,15 +1,38 @@
 import { z } from 'zod'
 import { totalExactMax } from '../../../kernel/pages.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { nameField } from '../fields.ts'
+import { idField, instantField, nameField, pageFields, projectRoleField } from '../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
-import { projectListSchema } from './project-schema.ts'
-import { listAllProjects, listProjects } from './store.ts'
+import { findProject, listAllProjects, listProjects } from './store.ts'
 
+/** A project in a reply. */
+const projectSchema = z.strictObject({
+  id: z.uuid(),
+  organization_id: z.uuid(),
+  name: z.string(),
+  created_at: instantField,
+})
+
+/** A project, with the caller's role in it. */
+export const seenProjectSchema = projectSchema
+  .extend({
+    role: projectRoleField
+      .nullable()
+      .describe('Your role in it; null for service accounts and operators.'),
+  })
+  .meta({ id: 'Project' })
+
+/** A page of projects. */
+export const projectListSchema = record('ProjectList', {
+  projects: z.array(seenProjectSchema),
+  ...pageFields,
+})
 /**
- * GET /api/v2/access/projects: all that the caller can see, in whatever organization; an operator sees
- * every one.
+ * GET /api/v2/access/projects: all projects that the caller can see, in all organizations; an
+ * operator sees every project.
  */
 export function getProjects({ db }: Access): Route {
   return defineRoute({
@@ -20,7 +43,7 @@ export function getProjects({ db }: Access): Route {
     auth: 'jwt',
     scope: { level: 'user', operator: true },
     query: z.strictObject({
-      name: nameField.optional().describe('Only projects of just this name.'),
+      name: nameField.optional().describe('Only projects with exactly this name.'),
       ...idPageQuery,
     }),
     reply: projectListSchema,
@@ -32,13 +55,35 @@ export function getProjects({ db }: Access): Route {
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       }
-      const found = await (caller.kind === 'operator'
+      const result = await (caller.kind === 'operator'
         ? listAllProjects(db, page)
         : listProjects(db, { ...page, user_id: caller.id }))
-      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { projects: items, ...info }
     },
   })
 }
 
 const list = 'projects'
+
+/** GET /api/v2/access/projects/{project_id}: one project. */
+export function getProject({ db, roles }: Access): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/access/projects/{project_id}',
+    id: 'getProject',
+    summary: 'One project',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'viewer', key: 'access:read', operator: true },
+    params: z.strictObject({ project_id: idField }),
+    reply: seenProjectSchema,
+    errors: ['project_not_found'],
+    handle: async ({ params, caller }) => {
+      const project = await findProject(db, params.project_id)
+      if (project === undefined) throw problem('project_not_found')
+      const seen =
+        caller.kind === 'user' ? await roles.projectRole(caller.id, project.id) : undefined
+      return { ...project, role: seen?.role ?? null }
+    },
+  })
+}

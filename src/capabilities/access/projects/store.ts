@@ -10,12 +10,18 @@ export type ProjectRow = { id: string; organization_id: string; name: string; cr
 
 type ProjectPage = IdPage & { name?: string | undefined }
 
-/** The projects that a user can see, oldest first: all, or those of an organization or a name. */
+/** Returns projects that a user can see, oldest first, optionally of one organization or name. */
 export async function listProjects(
   db: Db,
-  about: ProjectPage & { user_id: string; organization_id?: string | undefined },
+  {
+    user_id,
+    organization_id,
+    name,
+    after,
+    limit,
+    count_max,
+  }: ProjectPage & { user_id: string; organization_id?: string | undefined },
 ): Promise<{ rows: (ProjectRow & { role: ProjectRole | null })[]; counted: number }> {
-  const { user_id, organization_id, name, after, limit, count_max } = about
   const visible = memberships(db, user_id)
     .where(({ eb, or }) =>
       or([
@@ -46,7 +52,7 @@ export async function listProjects(
   return { rows: shaped, counted: n }
 }
 
-/** Every project, oldest first, or those of a name: what an operator sees, who has no role. */
+/** Returns projects as an operator sees them, oldest first: all, or those with a name. */
 export async function listAllProjects(
   db: Db,
   { name, after, limit, count_max }: ProjectPage,
@@ -68,7 +74,7 @@ export async function listAllProjects(
   return { rows: rows.map((row) => ({ ...row, role: null })), counted: n }
 }
 
-/** One project that is not archived. */
+/** Returns a project that is not archived. */
 export function findProject(db: Db, project_id: string): Promise<ProjectRow | undefined> {
   return db
     .selectFrom('projects')
@@ -78,7 +84,7 @@ export function findProject(db: Db, project_id: string): Promise<ProjectRow | un
     .executeTakeFirst()
 }
 
-/** Makes a project; undefined when its organization has one of that name. */
+/** Creates a project; undefined when the name is taken in its organization. */
 export function insertProject(
   db: Db,
   project: { id: string; organization_id: string; name: string; created_at: Date },

@@ -1,8 +1,8 @@
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { KeyScope, OrganizationRole } from '../../../kernel/scopes.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { readKeyById } from '../keys/store.ts'
-import { createReadCache } from './read-cache.ts'
 import {
   readOrganizationRole,
   readProjectExists,
@@ -13,32 +13,36 @@ import {
   type SeenProject,
 } from './store.ts'
 
-/** What callers may do, as Postgres says; answers are at most `ttl_ms` old. */
+/** Reads the roles and states of callers; answers are at most `ttl_ms` old. */
 export type RoleReader = {
-  /** False for a user who is disabled or gone. */
+  /** False for a disabled or unknown user. */
   isActive(user_id: string): Promise<boolean>
-  /** The user with this (lower-case) e-mail, for tokens of an external issuer. */
+  /** Returns the id of the user with this (lower-case) e-mail, for tokens of an external issuer. */
   userByEmail(email: string): Promise<string | undefined>
   organizationRole(user_id: string, organization_id: string): Promise<OrganizationRole | undefined>
-  /** Whether there is such a project that is not archived; a no is never out of date. */
+  /** Whether the project exists and is not archived. Only a positive answer is cached. */
   isProject(project_id: string): Promise<boolean>
-  /** Undefined when the user can not see the project. */
+  /** Returns the user's role; undefined when the user can not see the project. */
   projectRole(user_id: string, project_id: string): Promise<SeenProject | undefined>
-  /** The only project the user can see; undefined when there are none or more. */
+  /**
+   * Returns the user's only visible project; undefined when the user sees no or several projects.
+   */
   onlyProject(user_id: string): Promise<string | undefined>
-  /** What a service account may do with the key that it got its token with. */
+  /** Returns a service account and its scopes by the key for which its token was issued. */
   serviceAccount(key_id: string): Promise<SeenServiceAccount | undefined>
-  /** Called after a change, so that it counts at once in this process. */
+  /**
+   * Forgets all answers. Call it after a change, so that it takes effect at once in this process.
+   */
   forget(): void
 }
 
-export type SeenServiceAccount = {
+type SeenServiceAccount = {
   service_account_id: string
   project_id: string
   scopes: ReadonlySet<KeyScope>
 }
 
-/** Reads roles through a bounded cache; in other processes a change counts within `ttl_ms`. */
+/** Creates a reader with a bounded cache; other processes see a change within `ttl_ms`. */
 export function createRoleReader(options: {
   db: Kysely<AccessTables>
   clock: Clock
@@ -88,7 +92,7 @@ export function createRoleReader(options: {
   }
 }
 
-/** Keeps a no out of the cache, which holds no failures. */
+/** Keeps a negative answer out of the cache, which does not keep failures. */
 class NoSuchProject extends Error {
   override readonly name = 'NoSuchProject'
 }
@@ -103,4 +107,36 @@ async function serviceAccountOf(
   if (key.expires_at_ms !== null && key.expires_at_ms <= clock.now_ms()) return undefined
   const { service_account_id, project_id, scopes } = key.owner
   return { service_account_id, project_id, scopes }
+}
+
+/** Caches reads for some time. Concurrent readers of one key share a read. */
+type ReadCache<T> = {
+  get(key: string, read: () => Promise<T>): Promise<T>
+  /** Clears the cache; the result of a read under way is returned but not kept. */
+  clear(): void
+}
+
+/** Creates a cache with a lifetime and a number of entries. Failures are not kept. */
+export function createReadCache<T>(options: {
+  ttl_ms: number
+  entries_max: number
+  clock: Clock
+}): ReadCache<T> {
+  const { ttl_ms, entries_max, clock } = options
+  const entries = new BoundedCache<string, { value: Promise<T>; read_at_ms: number }>(entries_max)
+  return {
+    get: (key, read) => {
+      const now_ms = clock.now_ms()
+      const held = entries.get(key)
+      if (held !== undefined && now_ms - held.read_at_ms < ttl_ms) return held.value
+      const value = read()
+      const entry = { value, read_at_ms: now_ms }
+      entries.set(key, entry)
+      value.catch(() => {
+        if (entries.get(key) === entry) entries.delete(key)
+      })
+      return value
+    },
+    clear: () => entries.clear(),
+  }
 }

@@ -3,10 +3,10 @@ import type { AccessTables, Kysely } from '../../../platform/relational/index.ts
 
 type Db = Kysely<AccessTables>
 
-/** A project that a user can see, and what the user is in it. */
+/** A project that a user can see, with the user's role. */
 export type SeenProject = { organization_id: string; role: ProjectRole }
 
-/** False for a user who is disabled or gone. */
+/** Whether a user exists and is not disabled. */
 export async function readUserIsActive(db: Db, user_id: string): Promise<boolean> {
   const row = await db
     .selectFrom('users')
@@ -39,7 +39,7 @@ export async function readOrganizationRole(
   return row?.role
 }
 
-/** Whether a project is there and not archived. */
+/** Whether a project exists and is not archived. */
 export async function readProjectExists(db: Db, project_id: string): Promise<boolean> {
   const row = await db
     .selectFrom('projects')
@@ -50,7 +50,7 @@ export async function readProjectExists(db: Db, project_id: string): Promise<boo
   return row !== undefined
 }
 
-/** The user's role in a project that is not archived; undefined when there is none. */
+/** Returns the user's role in a project; undefined without a role or for an archived project. */
 export async function readProjectRole(
   db: Db,
   { user_id, project_id }: { user_id: string; project_id: string },
@@ -65,7 +65,7 @@ export async function readProjectRole(
   return role && { organization_id: row.organization_id, role }
 }
 
-/** Ids of projects the user can see, oldest first. */
+/** Returns the ids of the projects that the user can see, oldest first. */
 export async function readVisibleProjects(
   db: Db,
   { user_id, limit }: { user_id: string; limit: number },
@@ -84,7 +84,9 @@ export async function readVisibleProjects(
   return rows.map(({ id }) => id)
 }
 
-/** An organization's owner and admin are admin in its projects. */
+/**
+ * Returns the role in a project: owners and admins of the organization are admin in its projects.
+ */
 export function effectiveRole(row: {
   organization_role: OrganizationRole
   project_role: ProjectRole | null
@@ -92,7 +94,9 @@ export function effectiveRole(row: {
   return row.organization_role === 'member' ? (row.project_role ?? undefined) : 'admin'
 }
 
-/** The projects that are not archived, each with what the user is in it and its organization. */
+/**
+ * Selects projects that are not archived, with the user's roles in them and their organizations.
+ */
 export function memberships(db: Db, user_id: string) {
   return db
     .selectFrom('projects')

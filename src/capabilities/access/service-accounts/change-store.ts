@@ -5,24 +5,27 @@ import { accountRow, type ServiceAccountRow, type WhichAccount } from './store.t
 
 type Db = Kysely<AccessTables>
 
-/** What an account is to be. */
+/** New values of an account. */
 export type AccountChange = {
   name: string
   scopes: KeyScope[]
   disabled: boolean
-  /** The resource that declares it from then on; null for a person, who declares nothing. */
+  /** Resource that declares the account from now on; null for a change by a user. */
   by: ManagedBy | null
-  /** Also when another resource declares it. */
+  /** Whether to replace another resource that declares it. */
   take_over: boolean
   at: Date
 }
 
-/** An account after a change, and the prefixes of its keys, of which caches may hold old answers. */
+/**
+ * An account after a change, and the prefixes of its keys, whose cached answers may be outdated.
+ */
 export type ChangedAccount = { account: ServiceAccountRow; prefixes: string[] }
 
 /**
- * Replaces what an account is and narrows its keys to its scopes, both or neither; undefined when it
- * is not there. Throws `managed_by_kubernetes` when another resource declares it.
+ * Changes an account and removes scopes that it no longer has from its keys, in one transaction.
+ * Undefined for an unknown account. Throws `managed_by_kubernetes` when another resource declares
+ * it.
  */
 export async function changeAccount(
   db: Db,
@@ -31,9 +34,9 @@ export async function changeAccount(
 ): Promise<ChangedAccount | 'name_taken' | 'declares_another' | undefined> {
   try {
     return await db.transaction().execute(async (trx) => {
-      const found = await lockedAccount(trx, which)
-      if (found === undefined) return undefined
-      if (!change.take_over) refuseUnlessOwner(found.managed_by, change.by)
+      const current = await lockedAccount(trx, which)
+      if (current === undefined) return undefined
+      if (!change.take_over) refuseUnlessOwner(current.managed_by, change.by)
       const account = await writeAccount(trx, which, change)
       return { account, prefixes: await narrowKeys(trx, which, change.scopes) }
     })
@@ -44,24 +47,24 @@ export async function changeAccount(
   }
 }
 
-/** Lets keys of an account work or not; undefined when it is not there. */
+/** Disables or enables an account; undefined for an unknown one. */
 export function setDisabled(
   db: Db,
   which: WhichAccount,
   { disabled, at }: { disabled: boolean; at: Date },
 ): Promise<ChangedAccount | undefined> {
   return db.transaction().execute(async (trx) => {
-    const found = await lockedAccount(trx, which)
-    if (found === undefined) return undefined
-    refuseUnlessOwner(found.managed_by, null)
-    const { name, scopes } = found
+    const current = await lockedAccount(trx, which)
+    if (current === undefined) return undefined
+    refuseUnlessOwner(current.managed_by, null)
+    const { name, scopes } = current
     const by = null
     const account = await writeAccount(trx, which, { name, scopes, disabled, by, at })
     return { account, prefixes: await prefixesOf(trx, which) }
   })
 }
 
-/** Takes the declaration off an account, if that resource still declares it. */
+/** Removes the declaration from an account, if that resource still declares it. */
 export async function releaseAccount(
   db: Db,
   { project_id, service_account_id }: WhichAccount,
@@ -76,7 +79,7 @@ export async function releaseAccount(
     .execute()
 }
 
-/** Deletes an account with its keys, if they are there; answers the keys' prefixes. */
+/** Deletes an account and its keys; returns the prefixes of the keys. */
 export function deleteAccount(
   db: Db,
   { project_id, service_account_id }: WhichAccount,
@@ -131,7 +134,7 @@ async function writeAccount(
   return accountRow(row)
 }
 
-/** Takes from an account's keys what it no longer has. */
+/** Removes scopes that an account does not have from its keys. */
 async function narrowKeys(
   trx: Db,
   which: WhichAccount,
@@ -151,7 +154,7 @@ async function narrowKeys(
   return prefixesOf(trx, which)
 }
 
-/** Of the keys that are not revoked. */
+/** Returns the prefixes of the account's keys that are not revoked. */
 async function prefixesOf(
   trx: Db,
   { project_id, service_account_id }: WhichAccount,

@@ -9,43 +9,50 @@ import {
 } from '../../../model/managed-by.ts'
 import type { Caller } from '../../../platform/http/index.ts'
 
-/** In the body of a write that an operator may make. */
+/** Body field of a write that an operator may make. */
 export const declaredBy = managedByField
   .optional()
-  .describe('The resource that declares it. Only the operator of a cluster may say it, and must.')
+  .describe(
+    'Resource that declares it. Required for the operator of a cluster, refused for others.',
+  )
 
-/** The same in the query of a deletion. */
+/** The same field as a query parameter of a deletion. */
 export const declaredByParameter = managedByParameter
   .optional()
   .describe(
-    'The resource that declares it, as `Kind/namespace/name`. Only the operator of a cluster may say it, and must.',
+    'Resource that declares it, as `Kind/namespace/name`. Required for the operator of a cluster, ' +
+      'refused for others.',
   )
 
-/** Beside `declaredBy`, where the resource may come into another one's place. */
+/**
+ * Body field beside `declaredBy`, with which a resource replaces the one that declares an account.
+ */
 export const takeOver = z
   .boolean()
   .default(false)
-  .describe('Also when another resource declares it, which is no more. With managed_by.')
+  .describe('Replace another resource that declares it and no longer exists. Requires managed_by.')
 
 /**
- * The resource that a call speaks for; null for a call of a person. Throws `invalid_request` when an
- * operator names none, or anybody else names one.
+ * Returns the resource for which an operator calls; null for other callers. Throws
+ * `invalid_request` when an operator names no resource, or another caller names one.
  */
-export function spokenFor<R extends ResourceName>(
+export function getDeclarer<R extends ResourceName>(
   caller: Caller,
   { managed_by, take_over = false }: { managed_by?: R | undefined; take_over?: boolean },
 ): R | null {
   if (caller.kind === 'operator') {
     if (managed_by !== undefined) return managed_by
-    refuse('expected the resource that the operator speaks for')
+    refuse('expected the resource for which the operator calls')
   }
-  if (managed_by !== undefined || take_over) refuse('only the operator of a cluster may say it')
+  if (managed_by !== undefined || take_over)
+    refuse('only the operator of a cluster may name a resource')
   return null
 }
 
 /**
- * Refuses the change of an account, or of a key of it, by anybody but the resource that declares it.
- * An operator changes nothing that no resource declares. Throws `managed_by_kubernetes`.
+ * Refuses changes of a declared account or its keys that are not made for the resource that
+ * declares it, and an operator's changes of an account that no resource declares. Throws
+ * `managed_by_kubernetes`, `permission_denied`.
  */
 export function refuseChange(
   caller: Caller,
@@ -55,7 +62,7 @@ export function refuseChange(
   refuseUnlessOwner(owner, by)
   if (caller.kind !== 'operator' || owner !== null) return
   throw problem('permission_denied', {
-    detail: 'No resource declares this, so it is not the operator that changes it',
+    detail: 'No resource declares this account, so an operator can not change it',
   })
 }
 

@@ -1,33 +1,22 @@
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { accountNotFound, accountParams, accountSchema } from './account-schema.ts'
 import { setDisabled } from './change-store.ts'
+import { accountNotFound, accountParams, accountSchema } from './service-accounts.ts'
 
-/** POST /api/v2/access/service-accounts/{service_account_id}/disable: its keys are refused. */
+/** POST /api/v2/access/service-accounts/{service_account_id}/disable: refuses its keys. */
 export function disableServiceAccount(access: Access): Route {
   return defineRoute({
-    ...about,
+    ...switchRoute,
     url: '/api/v2/access/service-accounts/{service_account_id}/disable',
     id: 'disableServiceAccount',
     summary: 'Refuse the keys of a service account',
     handle: ({ params, caller }) =>
-      change(access, { ...params, project_id: caller.project_id }, true),
+      switchAccount(access, { ...params, project_id: caller.project_id }, true),
   })
 }
 
-/** POST /api/v2/access/service-accounts/{service_account_id}/enable: its keys are good again. */
-export function enableServiceAccount(access: Access): Route {
-  return defineRoute({
-    ...about,
-    url: '/api/v2/access/service-accounts/{service_account_id}/enable',
-    id: 'enableServiceAccount',
-    summary: 'Take the keys of a disabled service account again',
-    handle: ({ params, caller }) =>
-      change(access, { ...params, project_id: caller.project_id }, false),
-  })
-}
-
-const about = {
+/** The common parts of the routes that disable and enable an account. */
+export const switchRoute = {
   method: 'POST',
   auth: 'jwt',
   scope: { level: 'project', role: 'admin', key: null },
@@ -36,7 +25,8 @@ const about = {
   errors: ['service_account_not_found', 'managed_by_kubernetes'],
 } as const
 
-async function change(
+/** Disables or enables an account. Throws `service_account_not_found`, `managed_by_kubernetes`. */
+export async function switchAccount(
   { db, clock, keys, roles }: Access,
   which: { project_id: string; service_account_id: string },
   disabled: boolean,

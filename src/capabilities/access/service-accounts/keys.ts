@@ -7,11 +7,11 @@ import { environmentField, expiryField, nameField, scopesField } from '../fields
 import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
 import { checkWithin, keyListSchema, mintKey, newKeySchema } from '../keys/key-record.ts'
 import { insertKey, listKeys } from '../keys/store.ts'
-import { accountNotFound, accountParams } from './account-schema.ts'
-import { declaredBy, refuseChange, spokenFor } from './declaration.ts'
+import { declaredBy, getDeclarer, refuseChange } from './declaration.ts'
+import { accountNotFound, accountParams } from './service-accounts.ts'
 import { findServiceAccount } from './store.ts'
 
-/** GET /api/v2/access/service-accounts/{service_account_id}/keys, oldest first. */
+/** GET /api/v2/access/service-accounts/{service_account_id}/keys: its keys, oldest first. */
 export function getServiceAccountKeys({ db, clock }: Access): Route {
   return defineRoute({
     method: 'GET',
@@ -22,7 +22,7 @@ export function getServiceAccountKeys({ db, clock }: Access): Route {
     scope: { level: 'project', role: 'admin', key: 'access:read', operator: true },
     params: accountParams,
     query: z.strictObject({
-      live: flagParameter('`true`: only keys that are neither revoked nor past their end.'),
+      live: flagParameter('`true`: only keys that are neither revoked nor expired.'),
       ...idPageQuery,
     }),
     reply: keyListSchema,
@@ -31,22 +31,23 @@ export function getServiceAccountKeys({ db, clock }: Access): Route {
       const which = { ...params, project_id: caller.project_id }
       const account = await findServiceAccount(db, which)
       if (account === undefined) throw accountNotFound(params.service_account_id)
-      const found = await listKeys(db, {
+      const result = await listKeys(db, {
         ...which,
         live_at: live ? new Date(clock.now_ms()) : undefined,
         after: idAfter(list, cursor),
         limit: limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
       return { api_keys: items, ...info }
     },
   })
 }
 
 /**
- * POST /api/v2/access/service-accounts/{service_account_id}/keys: a key that is good as X-API-Key
- * and as `client_secret` for an access token. Left out, its scopes are all of the account's.
+ * POST /api/v2/access/service-accounts/{service_account_id}/keys: makes a key that works as
+ * X-API-Key and as `client_secret` for an access token. By default it has all scopes of the
+ * account.
  */
 export function createServiceAccountKey({ db, clock, keys }: Access): Route {
   return defineRoute({
@@ -62,7 +63,7 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
     params: accountParams,
     body: z
       .strictObject({
-        name: nameField.optional().describe("Left out, the account's name."),
+        name: nameField.optional().describe("Default: the account's name."),
         scopes: scopesField.optional(),
         environment: environmentField,
         expires_at: expiryField,
@@ -73,7 +74,7 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
     reply: newKeySchema,
     errors: ['service_account_not_found', 'managed_by_kubernetes'],
     handle: async ({ params, body, caller }) => {
-      const by = spokenFor(caller, body)
+      const by = getDeclarer(caller, body)
       const { project_id } = caller
       const { service_account_id } = params
       const account = await findServiceAccount(db, { project_id, service_account_id })
@@ -81,8 +82,8 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
       refuseChange(caller, account.managed_by, by)
       const { name = account.name, scopes = account.scopes, environment, expires_at } = body
       checkWithin(scopes, account.scopes)
-      const wish = { project_id, service_account_id, name, scopes, environment, expires_at }
-      const { key, row } = mintKey(wish, { caller, now: new Date(clock.now_ms()) })
+      const spec = { project_id, service_account_id, name, scopes, environment, expires_at }
+      const { key, row } = mintKey(spec, { caller, now: new Date(clock.now_ms()) })
       const made = await insertKey(db, row)
       keys.forget(row.prefix)
       return { ...made, key }

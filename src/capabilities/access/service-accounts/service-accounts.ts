@@ -1,17 +1,26 @@
 import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { totalExactMax } from '../../../kernel/pages.ts'
-import { managedByParameter } from '../../../model/managed-by.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { keyScopes } from '../../../kernel/scopes.ts'
+import { flagParameter } from '../../../model/list-query.ts'
+import { managedByField, managedByParameter } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { nameField, pageFields, scopesField } from '../fields.ts'
+import { idField, instantField, nameField, pageFields, scopesField } from '../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
-import { accountSchema, nameTaken } from './account-schema.ts'
-import { declaredBy, spokenFor } from './declaration.ts'
-import { insertServiceAccount, listServiceAccounts } from './store.ts'
+import { changeAccount, deleteAccount, releaseAccount } from './change-store.ts'
+import {
+  declaredBy,
+  declaredByParameter,
+  getDeclarer,
+  refuseChange,
+  takeOver,
+} from './declaration.ts'
+import { findServiceAccount, insertServiceAccount, listServiceAccounts } from './store.ts'
 
-/** GET /api/v2/access/service-accounts of the selected project. */
+/** GET /api/v2/access/service-accounts: the service accounts of the selected project. */
 export function getServiceAccounts({ db }: Access): Route {
   return defineRoute({
     method: 'GET',
@@ -23,7 +32,7 @@ export function getServiceAccounts({ db }: Access): Route {
     query: z.strictObject({
       managed_by: managedByParameter
         .optional()
-        .describe('Only the one that this resource declares: `Kind/namespace/name`.'),
+        .describe('Only the account that this resource declares: `Kind/namespace/name`.'),
       ...idPageQuery,
     }),
     reply: record('ServiceAccountList', {
@@ -32,22 +41,23 @@ export function getServiceAccounts({ db }: Access): Route {
     }),
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
-      const found = await listServiceAccounts(db, {
+      const result = await listServiceAccounts(db, {
         project_id: caller.project_id,
         managed_by: query.managed_by,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { service_accounts: items, ...info }
     },
   })
 }
 
 /**
- * POST /api/v2/access/service-accounts in the selected project. A resource that declares one already
- * is answered that one, with 200 and as it stands: whoever died after the first call asks again.
+ * POST /api/v2/access/service-accounts: creates a service account in the selected project. When the
+ * resource declares an account already, the answer is that account with 200, so that an operator
+ * that crashed after the first call can repeat it.
  */
 export function createServiceAccount({ db, clock }: Access): Route {
   return defineRoute({
@@ -75,7 +85,7 @@ export function createServiceAccount({ db, clock }: Access): Route {
       const { name, scopes } = body
       const made = await insertServiceAccount(db, {
         ...{ name, scopes },
-        managed_by: spokenFor(caller, body),
+        managed_by: getDeclarer(caller, body),
         id: newId(),
         project_id: caller.project_id,
         created_at: new Date(clock.now_ms()),
@@ -88,3 +98,141 @@ export function createServiceAccount({ db, clock }: Access): Route {
 }
 
 const list = 'service accounts'
+
+/** GET /api/v2/access/service-accounts/{service_account_id}: one service account. */
+export function getServiceAccount({ db }: Access): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/access/service-accounts/{service_account_id}',
+    id: 'getServiceAccount',
+    summary: 'One service account',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: 'access:read', operator: true },
+    params: accountParams,
+    reply: accountSchema,
+    errors: ['service_account_not_found'],
+    handle: async ({ params, caller }) => {
+      const account = await findServiceAccount(db, { ...params, project_id: caller.project_id })
+      if (account === undefined) throw accountNotFound(params.service_account_id)
+      return account
+    },
+  })
+}
+
+/**
+ * PUT /api/v2/access/service-accounts/{service_account_id}: replaces a service account. Its keys
+ * lose the scopes that it loses; scopes that it gains are not added to its keys. A call by an
+ * operator makes its resource the owner of an account that has no owner.
+ */
+export function putServiceAccount({ db, clock, keys, roles }: Access): Route {
+  return defineRoute({
+    method: 'PUT',
+    url: '/api/v2/access/service-accounts/{service_account_id}',
+    id: 'putServiceAccount',
+    summary: 'Change a service account',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null, operator: true },
+    params: accountParams,
+    body: record('PutServiceAccountRequest', {
+      name: nameField,
+      scopes: scopesField,
+      disabled: z.boolean().default(false).describe('Whether its keys are refused.'),
+      managed_by: declaredBy,
+      take_over: takeOver,
+    }),
+    reply: accountSchema,
+    errors: ['service_account_not_found', 'name_taken', 'managed_by_kubernetes'],
+    handle: async ({ params, body, caller }) => {
+      const which = { ...params, project_id: caller.project_id }
+      const { name, scopes, disabled, take_over } = body
+      const changed = await changeAccount(db, which, {
+        ...{ name, scopes, disabled, take_over },
+        by: getDeclarer(caller, body),
+        at: new Date(clock.now_ms()),
+      })
+      if (changed === undefined) throw accountNotFound(params.service_account_id)
+      if (changed === 'name_taken') throw nameTaken(name)
+      if (changed === 'declares_another') {
+        throw problem('name_taken', {
+          detail: 'The resource declares another service account of the project already',
+        })
+      }
+      for (const prefix of changed.prefixes) keys.forget(prefix)
+      roles.forget()
+      return changed.account
+    },
+  })
+}
+
+/**
+ * DELETE /api/v2/access/service-accounts/{service_account_id}: deletes an account with all its
+ * keys; tokens that were issued for them stop working within 30 s. With `retain` the account is
+ * kept and only the declaration by its resource is removed.
+ */
+export function removeServiceAccount({ db, keys, roles }: Access): Route {
+  return defineRoute({
+    method: 'DELETE',
+    url: '/api/v2/access/service-accounts/{service_account_id}',
+    id: 'deleteServiceAccount',
+    summary: 'Delete a service account and its keys',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null, operator: true },
+    status: 204,
+    params: accountParams,
+    query: z.strictObject({
+      managed_by: declaredByParameter,
+      retain: flagParameter(
+        '`true`: keep the account and remove only its declaration. Requires `managed_by`.',
+      ),
+    }),
+    reply: z.undefined(),
+    errors: ['service_account_not_found', 'managed_by_kubernetes'],
+    handle: async ({ params, query: { managed_by, retain = false }, caller }) => {
+      const by = getDeclarer(caller, { managed_by, take_over: retain })
+      const which = { ...params, project_id: caller.project_id }
+      const account = await findServiceAccount(db, which)
+      if (account === undefined) throw accountNotFound(params.service_account_id)
+      refuseChange(caller, account.managed_by, by)
+      if (retain && account.managed_by !== null) {
+        await releaseAccount(db, which, account.managed_by)
+        return undefined
+      }
+      for (const prefix of await deleteAccount(db, which)) keys.forget(prefix)
+      roles.forget()
+      return undefined
+    },
+  })
+}
+
+/** A service account in a reply. */
+export const accountSchema = record('ServiceAccount', {
+  id: z.uuid(),
+  project_id: z.uuid(),
+  name: z.string(),
+  scopes: z.array(z.enum(keyScopes)).describe('Scopes that its keys may have.'),
+  disabled_at: instantField
+    .nullable()
+    .describe('Time since which its keys are refused; null when enabled.'),
+  created_at: instantField,
+  created_by: z.uuid().nullable(),
+  managed_by: managedByField
+    .nullable()
+    .describe('Kubernetes resource that declares the account; only that resource may change it.'),
+})
+
+/** Path parameters of one account. */
+export const accountParams = z.strictObject({ service_account_id: idField })
+
+/** Returns the error for an account that the project does not have. */
+export function accountNotFound(service_account_id: string): Error {
+  return problem('service_account_not_found', {
+    detail: `The project has no service account with the id ${service_account_id}`,
+  })
+}
+
+/** Returns the error for a name that another account of the project has. */
+function nameTaken(name: string): Error {
+  return problem('name_taken', {
+    detail: `The project has a service account "${name}" already`,
+  })
+}

@@ -9,7 +9,7 @@ import {
 import type { IdPage } from '../id-pages.ts'
 
 type Db = Kysely<AccessTables>
-/** Names an account; one of another project is none. */
+/** Names an account of a project. */
 export type WhichAccount = { project_id: string; service_account_id: string }
 
 /** A service account. */
@@ -17,12 +17,17 @@ export type ServiceAccountRow = Omit<Selectable<AccessTables['service_accounts']
   scopes: KeyScope[]
 }
 
-/** A page of a project's service accounts, oldest first: all, or what a resource declares. */
+/** Returns a page of a project's service accounts, oldest first, optionally of one resource. */
 export async function listServiceAccounts(
   db: Db,
-  about: IdPage & { project_id: string; managed_by: ResourceName | undefined },
+  {
+    project_id,
+    managed_by,
+    after,
+    limit,
+    count_max,
+  }: IdPage & { project_id: string; managed_by: ResourceName | undefined },
 ): Promise<{ rows: ServiceAccountRow[]; counted: number }> {
-  const { project_id, managed_by, after, limit, count_max } = about
   const accounts = db
     .selectFrom('service_accounts')
     .where('project_id', '=', project_id)
@@ -40,7 +45,7 @@ export async function listServiceAccounts(
   return { rows: rows.map(accountRow), counted: n }
 }
 
-/** One service account of a project. */
+/** Returns one service account of a project. */
 export async function findServiceAccount(
   db: Db,
   { project_id, service_account_id }: WhichAccount,
@@ -55,8 +60,8 @@ export async function findServiceAccount(
 }
 
 /**
- * Makes a service account, or answers the one that the same resource declares already; undefined
- * when another one of the project has the name.
+ * Creates a service account, or returns the one that the same resource declares already. Undefined
+ * when another account of the project has the name.
  */
 export async function insertServiceAccount(
   db: Db,
@@ -88,12 +93,12 @@ export async function insertServiceAccount(
   return declared && { account: accountRow(declared), is_new: false }
 }
 
-/** A row with the scopes that this code knows, in their order. */
+/** Keeps only the scopes that this version knows, in their order. */
 export function accountRow(row: Selectable<AccessTables['service_accounts']>): ServiceAccountRow {
   return { ...row, scopes: keyScopes.filter((scope) => row.scopes.includes(scope)) }
 }
 
-/** As the index `service_accounts_by_owner` has it. */
+/** Matches the index `service_accounts_by_owner`. */
 function isDeclaredBy({ kind = '', namespace = '', name = '' }: Partial<ResourceName> = {}) {
   return sql<boolean>`(managed_by is not null and managed_by->>'kind' = ${kind}
     and managed_by->>'namespace' = ${namespace} and managed_by->>'name' = ${name})`

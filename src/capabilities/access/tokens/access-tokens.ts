@@ -3,15 +3,14 @@ import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { SigningKeys } from './signing-keys.ts'
-import type { AccessTokens, TokenSubject } from './token-subject.ts'
 
-/** The service's own issuer. Tokens are RFC 9068 access tokens, signed with EdDSA and nothing else. */
+/** Creates the service's own issuer of RFC 9068 access tokens, which are signed only with EdDSA. */
 export function createAccessTokens(options: {
   signing_keys: SigningKeys
   clock: Clock
   /** `iss` of our tokens. */
   issuer: string
-  /** Life of a token; at most one hour. */
+  /** Lifetime of a token; at most one hour. */
   ttl_ms: number
 }): AccessTokens {
   const { signing_keys, clock, issuer, ttl_ms } = options
@@ -49,9 +48,10 @@ export function createAccessTokens(options: {
 }
 
 /** `aud` of our tokens. */
-export const tokenAudience = 'looptrace-api'
+const tokenAudience = 'looptrace-api'
 const tokenType = 'at+jwt'
-/** Clocks of pods may differ by so much. */
+
+/** Largest tolerated difference between the clocks of pods. */
 const clockTolerance_s = 5
 
 function keyOf(signing_keys: SigningKeys) {
@@ -77,11 +77,25 @@ function subjectOf(payload: Readonly<Record<string, unknown>>): TokenSubject {
   throw refusal(undefined)
 }
 
-/** What is wrong with a token is said only so far as its owner can act on it. */
+/** Returns the error for a refused token; it reveals only whether the token has expired. */
 function refusal(error: unknown): unknown {
   if (error !== undefined && !(error instanceof errors.JOSEError)) return error
   const expired = error instanceof errors.JWTExpired
   return problem('credentials_invalid', {
     detail: expired ? 'The access token has expired' : 'The access token is not valid',
   })
+}
+
+/** The subject of an access token. Its permissions are read from the store, not from the token. */
+export type TokenSubject =
+  | { kind: 'user'; user_id: string }
+  /** `key_id` is the key for which the token was issued: revoking the key ends the token too. */
+  | { kind: 'service_account'; service_account_id: string; key_id: string }
+
+/** Issues and verifies access tokens. */
+export type AccessTokens = {
+  /** Returns a signed JWT; `expires_in` is in seconds. */
+  issue(subject: TokenSubject): Promise<{ access_token: string; expires_in: number }>
+  /** Rejects with `credentials_invalid` for anything that is not a valid token of ours. */
+  verify(token: string): Promise<TokenSubject>
 }

@@ -2,15 +2,22 @@ import { createRemoteJWKSet, decodeJwt, errors, jwtVerify, type RemoteJWKSet } f
 import { z } from 'zod'
 import { Problem, problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
-import type { ExternalTokens } from '../identify.ts'
+
+/** Tokens of an external issuer. Users are identified by their verified e-mail. */
+export type ExternalTokens = {
+  /** Whether the token names this issuer. The token is not verified yet. */
+  claims(token: string): boolean
+  /** Verifies the token and returns the (lower-case) e-mail that the issuer has verified. */
+  verify(token: string): Promise<{ email: string }>
+}
 
 /**
- * Takes tokens of an external OpenID Connect issuer: signed by a key of its published set, for our
- * audience, with an e-mail that the issuer says it has verified. Rejects with `credentials_invalid`,
- * or `issuer_unreachable` when the issuer's keys can not be had.
+ * Accepts tokens of an external OpenID Connect issuer that are signed by a key of its published
+ * set, for our audience, with a verified e-mail. Rejects with `credentials_invalid`, or with
+ * `issuer_unreachable` when the issuer's keys can not be fetched.
  */
 export function createExternalTokens(options: {
-  /** The issuer's URL, exactly as its tokens have it in `iss`. */
+  /** URL of the issuer, exactly as in the `iss` of its tokens. */
   issuer: string
   audience: string
   clock: Clock
@@ -45,7 +52,7 @@ export function createExternalTokens(options: {
   }
 }
 
-/** Never an HMAC: its key would be the public one. */
+/** Excludes HMAC, for which the public key would be the secret. */
 const asymmetricAlgorithms = [
   'RS256',
   'RS384',
@@ -66,16 +73,16 @@ function issuerOf(token: string): string | undefined {
   }
 }
 
-/** OpenID Connect Discovery 1.0, section 4: the document must name the issuer it was asked of. */
+/** OpenID Connect Discovery 1.0, section 4: the document must name the requested issuer. */
 async function discover(issuer: string, timeout_ms: number): Promise<RemoteJWKSet> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   try {
     const reply = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeout_ms) })
     if (!reply.ok) throw new Error(`${url} answered ${reply.status}`)
-    const found = z
+    const document = z
       .object({ issuer: z.literal(issuer), jwks_uri: z.url() })
       .parse(await reply.json())
-    return createRemoteJWKSet(new URL(found.jwks_uri), { timeoutDuration: timeout_ms })
+    return createRemoteJWKSet(new URL(document.jwks_uri), { timeoutDuration: timeout_ms })
   } catch (cause) {
     throw unreachable(cause)
   }
@@ -87,7 +94,7 @@ function refusal(error: unknown): unknown {
   return problem('credentials_invalid', { detail: 'The token of the external issuer is not valid' })
 }
 
-/** jose throws its bare base class, and fetch its own errors, for a key set it can not get. */
+/** For a key set that can not be fetched, jose throws its base class and fetch its own errors. */
 function isAboutToken(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false
   return ![errors.JOSEError.code, errors.JWKSTimeout.code, errors.JWKSInvalid.code].includes(

@@ -4,21 +4,23 @@ import type { AccessTables, Kysely } from '../../../platform/relational/index.ts
 import { hashSecret, randomBase62 } from '../keys/project-key.ts'
 import { exchangeRefreshToken, insertRefreshToken, revokeFamily } from './store.ts'
 
-/** Opaque tokens that are good for one new access token each. */
+/** Opaque tokens, each valid for one new access token. */
 export type RefreshTokens = {
-  /** The first token of a sign-in. */
+  /** Issues the first token of a sign-in. */
   issue(user_id: string): Promise<string>
-  /** Trades a token for its successor; undefined for one that is not valid (any more). */
+  /** Exchanges a token for its successor; undefined for an invalid token. */
   exchange(token: string): Promise<{ user_id: string; refresh_token: string } | undefined>
-  /** Ends the sign-in that a token is of; nothing happens for an unknown one. */
+  /** Ends the sign-in of a token; ignores an unknown token. */
   revoke(token: string): Promise<void>
 }
 
-/** `ltr_` + 43 base62 characters (256 bits), of which only the SHA-256 is stored. */
+/**
+ * Issues tokens of `ltr_` + 43 base62 characters (256 bits), of which only the SHA-256 is stored.
+ */
 export function createRefreshTokens(options: {
   db: Kysely<AccessTables>
   clock: Clock
-  /** How long a sign-in lasts, whatever number of tokens it went through. */
+  /** Lifetime of each token, and of a sign-in: successors keep the expiry of the first token. */
   ttl_ms?: number
 }): RefreshTokens {
   const { db, clock, ttl_ms = 30 * 24 * 60 * 60 * 1000 } = options
@@ -43,8 +45,8 @@ export function createRefreshTokens(options: {
         token_hash: hashSecret(refresh_token),
         now: new Date(clock.now_ms()),
       }
-      const found = await exchangeRefreshToken(db, hashSecret(token), successor)
-      return found && { user_id: found.user_id, refresh_token }
+      const exchanged = await exchangeRefreshToken(db, hashSecret(token), successor)
+      return exchanged && { user_id: exchanged.user_id, refresh_token }
     },
     revoke: (token) => revokeFamily(db, hashSecret(token), new Date(clock.now_ms())),
   }

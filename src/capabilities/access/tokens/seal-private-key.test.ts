@@ -5,7 +5,7 @@ const about = { secret_key: 's'.repeat(32), kid: 'key-1' }
 const plain = Buffer.from('a private key')
 const sealed = sealPrivateKey(plain, about)
 
-test('what is sealed opens with the same secret, and shows nothing of itself', () => {
+test('a sealed key opens with the same secret, and does not contain the plain text', () => {
   expect(openPrivateKey(sealed, about)).toEqual(plain)
   expect(sealed.includes(plain)).toBe(false)
 })

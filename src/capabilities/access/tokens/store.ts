@@ -10,7 +10,7 @@ type Db = Kysely<AccessTables>
 export type SigningKeyRow = Selectable<AccessTables['signing_keys']>
 export type RefreshTokenRow = Selectable<AccessTables['refresh_tokens']>
 
-/** What a rotation does to the stored keys. */
+/** Changes of the stored keys by a rotation. */
 export type Rotation = {
   add: {
     id: string
@@ -23,7 +23,7 @@ export type Rotation = {
   retire: { ids: string[]; at: Date }
 }
 
-/** Keys that are not retired at the given time, the one that activates last first. */
+/** Returns keys that are not retired at the given time, the last to activate first. */
 export function listSigningKeys(db: Db, now: Date): Promise<SigningKeyRow[]> {
   return db
     .selectFrom('signing_keys')
@@ -37,10 +37,10 @@ export function listSigningKeys(db: Db, now: Date): Promise<SigningKeyRow[]> {
     .execute()
 }
 
-/** Rotation makes a key a month; more than this is a fault somewhere, and readers stay bounded. */
+/** Bound on the keys read. Rotation makes one key a month, so more than this indicates a fault. */
 const signingKeysMax = 100
 
-/** Lets one process at a time decide on a rotation; undefined means that none is due (any more). */
+/** Lets one process at a time decide on a rotation; undefined means that no rotation is due. */
 export function rotateSigningKeys(
   db: Db,
   now: Date,
@@ -65,7 +65,7 @@ export function rotateSigningKeys(
   })
 }
 
-/** Adds a refresh token, and clears a few that expired, so that the table does not grow for ever. */
+/** Inserts a refresh token and deletes a few expired ones, so that the table does not grow. */
 export async function insertRefreshToken(
   db: Db,
   token: Pick<RefreshTokenRow, 'id' | 'family_id' | 'user_id' | 'token_hash'> & {
@@ -86,9 +86,9 @@ export async function insertRefreshToken(
 const expiredDroppedMax = 20
 
 /**
- * Marks a token used and puts its successor in place, which lives as long as the first would have.
- * Undefined when the token is unknown, expired, revoked or was used before; then every token of its
- * family is revoked, since whoever uses one twice may have stolen it (RFC 9700, 4.14.2).
+ * Marks a token as used and inserts its successor, with the expiry of the first token. Undefined
+ * when the token is unknown, expired, revoked or already used; then every token of its family is
+ * revoked, because a second use may be by a thief (RFC 9700, 4.14.2).
  */
 export function exchangeRefreshToken(
   db: Db,
@@ -123,7 +123,7 @@ export function exchangeRefreshToken(
   })
 }
 
-/** Revokes a token and all others of its sign-in. */
+/** Revokes all tokens of a token's sign-in. */
 export async function revokeFamily(db: Db, token_hash: Buffer, now: Date): Promise<void> {
   const family = db
     .selectFrom('refresh_tokens')

@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { Blobs } from '../../../platform/blobs/index.ts'
 import type { ArchivedRows, ArchiveStore } from './archive-store.ts'
+import type { ArchiveSettings } from './contract.ts'
 import { type Day, dayText } from './days.ts'
-import { asArchiveFailure } from './failures.ts'
+import { asArchiveFailure, settleBoth } from './failures.ts'
 import { type ParquetFacts, readParquet } from './parquet-file.ts'
-import type { ArchiveSettings } from './settings.ts'
-import { settleBoth } from './settle-both.ts'
-import { type ArchiveDb, filesTotal, forgetFiles, lastFile, noteFile, rowsFrom } from './store.ts'
+import {
+  type ArchiveDb,
+  countFileRows,
+  filesTotal,
+  forgetFiles,
+  lastFile,
+  recordFile,
+} from './store.ts'
 
-/** One day of one kind, on its way into files. */
+/** One day of one kind to be written into files. */
 export type DayToArchive = {
   db: ArchiveDb
   store: ArchiveStore
@@ -19,20 +25,20 @@ export type DayToArchive = {
   prefix: string
   day: Day
   rows: ArchivedRows
-  /** Told after each file, of all files so far. */
-  noted: (total: { files: number; rows: number; bytes: number }) => Promise<void>
+  /** Called after each file, with the totals of all files so far. */
+  onFile: (total: { files: number; rows: number; bytes: number }) => Promise<void>
 }
 
 type Piece = { bytes: Buffer; facts: ParquetFacts }
 type Next = { ordinal: number; part: number }
 
 /**
- * Writes the rows of the day into files, behind the file of the day that was noted last. While a
- * file is stored and read back, the next one is read. Rejects when the store has more rows of the
- * day than the files in the end: then the day is forgotten, to be written anew.
+ * Writes the rows of the day into files, after the last recorded file of the day. While a file is
+ * stored and read back, the next one is read. Rejects when the store has more rows of the day than
+ * the files have; then the day's files are forgotten, and the next attempt writes them again.
  */
-export async function archiveDay(about: DayToArchive): Promise<void> {
-  const { db, job_id, rows, day } = about
+export async function archiveDay(target: DayToArchive): Promise<void> {
+  const { db, job_id, rows, day } = target
   const last = await lastFile(db, job_id)
   const isOurs = last?.kind === rows.kind.kind && last.day === day
   const next: Next = {
@@ -40,23 +46,23 @@ export async function archiveDay(about: DayToArchive): Promise<void> {
     part: isOurs ? last.part + 1 : 1,
   }
   const first_ordinal = next.ordinal - (isOurs ? last.part : 0)
-  let piece = await readPiece(about, isOurs ? last.position : undefined)
+  let piece = await readPiece(target, isOurs ? last.position : undefined)
   while (piece.facts.rows > 0) {
     const [following] = await settleBoth(
-      readPiece(about, piece.facts.last),
-      keep(about, piece, next),
+      readPiece(target, piece.facts.last),
+      storeFile(target, piece, next),
     )
     const total = await filesTotal(db, job_id)
-    await about.noted(total)
+    await target.onFile(total)
     piece = following
     next.ordinal += 1
     next.part += 1
   }
-  await assertComplete(about, first_ordinal)
+  await assertComplete(target, first_ordinal)
 }
 
-async function readPiece(about: DayToArchive, after: Piece['facts']['last']): Promise<Piece> {
-  const { store, rows, settings, signal } = about
+async function readPiece(target: DayToArchive, after: Piece['facts']['last']): Promise<Piece> {
+  const { store, rows, settings, signal } = target
   const bytes = await store.readPiece(rows, {
     after,
     rows_max: settings.file_rows_max,
@@ -66,14 +72,14 @@ async function readPiece(about: DayToArchive, after: Piece['facts']['last']): Pr
   return { bytes, facts: await readParquet(bytes, rows.kind) }
 }
 
-/** Stores a file, reads it back, and notes it: from then on it counts. */
-async function keep(about: DayToArchive, { bytes, facts }: Piece, next: Next): Promise<void> {
-  const { db, blobs, job_id, prefix, day, rows, signal } = about
+/** Stores a file, reads it back and records it. Only recorded files belong to the archive. */
+async function storeFile(target: DayToArchive, { bytes, facts }: Piece, next: Next): Promise<void> {
+  const { db, blobs, job_id, prefix, day, rows, signal } = target
   const { kind } = rows.kind
   const name = `${prefix}${kind}/${dayText(day)}-${String(next.part).padStart(4, '0')}.parquet`
   const { sha256 } = await asArchiveFailure(blobs.put(name, [bytes], { signal }))
   await asArchiveFailure(assertSame(blobs, { name, sha256, bytes: bytes.length }, signal))
-  await noteFile(db, {
+  await recordFile(db, {
     ...{ job_id, name, kind, day, sha256, ...next },
     row_count: facts.rows,
     bytes: bytes.length,
@@ -84,12 +90,12 @@ async function keep(about: DayToArchive, { bytes, facts }: Piece, next: Next): P
   })
 }
 
-/** What was written is not what is there: the store of archives can't be trusted. */
+/** A blob reads back differently from what was written, so the blob store can't be trusted. */
 export class ReadBackDiffers extends Error {
   override readonly name = 'ReadBackDiffers'
 }
 
-/** Reads a blob and rejects with ReadBackDiffers when it is not what was written. */
+/** Reads a blob back. Rejects with ReadBackDiffers when it differs from what was written. */
 export async function assertSame(
   blobs: Blobs,
   { name, sha256, bytes }: { name: string; sha256: string; bytes: number },
@@ -105,18 +111,18 @@ export async function assertSame(
   throw new ReadBackDiffers(`${name} reads back as ${length} bytes other than the ${bytes} written`)
 }
 
-/** The store has rows that no file has: the day is written anew with the next attempt. */
+/** The store has rows that no file has. The next attempt writes the day again. */
 export class DayIncomplete extends Error {
   override readonly name = 'DayIncomplete'
 }
 
-async function assertComplete(about: DayToArchive, first_ordinal: number): Promise<void> {
-  const { db, store, job_id, rows, day, signal } = about
-  const kept = await rowsFrom(db, { job_id, ordinal: first_ordinal })
-  const there = await store.countRows(rows, signal)
-  if (there <= kept) return
+async function assertComplete(target: DayToArchive, first_ordinal: number): Promise<void> {
+  const { db, store, job_id, rows, day, signal } = target
+  const archived = await countFileRows(db, { job_id, ordinal: first_ordinal })
+  const stored = await store.countRows(rows, signal)
+  if (stored <= archived) return
   await forgetFiles(db, { job_id, ordinal: first_ordinal })
   throw new DayIncomplete(
-    `${rows.kind.kind} of ${dayText(day)}: the store has ${there} rows, the files ${kept}`,
+    `${rows.kind.kind} of ${dayText(day)}: the store has ${stored} rows, the files ${archived}`,
   )
 }

@@ -9,6 +9,7 @@ import type { ArchiveStore } from './archive-store.ts'
 import {
   type ArchiveParams,
   type ArchiveResult,
+  type ArchiveSettings,
   archiveJob,
   readArchiveParams,
 } from './contract.ts'
@@ -23,23 +24,22 @@ import {
   manifestVersion,
   sumOfChecksums,
 } from './manifest.ts'
-import type { ArchiveSettings } from './settings.ts'
-import { type ArchiveDb, lastFile, type NotedFile, notedFiles } from './store.ts'
+import { type ArchiveDb, findFiles, lastFile, type RecordedFile } from './store.ts'
 
-/** What an archive run works with. */
+/** Dependencies of archive runs. */
 export type ArchiveJobDeps = {
   db: ArchiveDb
   store: ArchiveStore
-  /** Undefined when no place for archives is set: then runs are refused. */
+  /** Undefined when no blob store is configured; runs are then refused. */
   blobs: Blobs | undefined
   clock: Clock
   settings: ArchiveSettings
 }
 
 /**
- * Does archive runs: each kind's rows, day by day, into files that are read back before they count,
- * then the manifest, and with it the archive is whole. A run that is taken over goes on behind the
- * last file that was noted.
+ * Creates the handler of archive runs. A run writes the rows of each kind, day by day, into files
+ * that are read back before they are recorded, and the manifest last: an archive with a manifest is
+ * complete. A run that another worker takes over continues after the last recorded file.
  */
 export function archiveHandler(deps: ArchiveJobDeps): JobHandler {
   return {
@@ -47,14 +47,14 @@ export function archiveHandler(deps: ArchiveJobDeps): JobHandler {
     run: async (job, context) => {
       const { blobs } = deps
       if (blobs === undefined) {
-        throw new JobRefused('no place for archives is set: LOOPTRACE_BLOBS_URL')
+        throw new JobRefused('no blob store is configured: set LOOPTRACE_BLOBS_URL')
       }
       return new ArchiveRun({ ...deps, blobs }, job, context).run()
     },
   }
 }
 
-/** What a run decides first and keeps when it is taken over. */
+/** Decisions at the start of a run, which it keeps when another worker takes it over. */
 type Plan = {
   stored_before_ms: number
   columns: Partial<Record<RecordKind, ArchivedColumn[]>>
@@ -86,7 +86,9 @@ class ArchiveRun {
     return this.#finish(plan)
   }
 
-  /** Rows that are on their way into the store when the run begins are given time to arrive. */
+  /**
+   * Makes the plan, and waits so that rows on their way into the store arrive before it is used.
+   */
   async #plan(): Promise<Plan> {
     const { store, settings } = this.#deps
     const { signal, progress } = this.#context
@@ -133,17 +135,17 @@ class ArchiveRun {
           job_id: this.#job.id,
           prefix: this.#prefix,
           rows: { ...rows, window: windowIn(day, this.#window) },
-          noted: (total) => progress({ plan, kind: name, day: dayText(day), ...total }),
+          onFile: (total) => progress({ plan, kind: name, day: dayText(day), ...total }),
         })
       }
     }
   }
 
-  /** Files that nobody noted go; then the manifest is written and read back. */
+  /** Deletes files that were not recorded, then writes the manifest and reads it back. */
   async #finish(plan: Plan): Promise<ArchiveResult> {
     const { db, blobs } = this.#deps
     const { signal } = this.#context
-    const files = await notedFiles(db, this.#job.id)
+    const files = await findFiles(db, this.#job.id)
     const name = `${this.#prefix}manifest.json`
     const known = new Set([name, ...files.map((file) => file.name)])
     const manifest = this.#manifest(plan, files)
@@ -170,9 +172,9 @@ class ArchiveRun {
     }
   }
 
-  #manifest(plan: Plan, noted: readonly NotedFile[]): Manifest {
+  #manifest(plan: Plan, recorded: readonly RecordedFile[]): Manifest {
     const { from, to, where, reason } = this.#params
-    const files = noted.map(archivedFile)
+    const files = recorded.map(toArchivedFile)
     return {
       format: 'looptrace-archive',
       version: manifestVersion,
@@ -203,10 +205,10 @@ class ArchiveRun {
 function windowOf({ from, to }: ArchiveParams): NsWindow {
   const [begin, end] = [nsFromIso(from), nsFromIso(to)]
   if (begin !== undefined && end !== undefined && begin < end) return { from: begin, to: end }
-  throw new JobRefused(`the window: got ${from} to ${to}, expected instants from 1970 on, in order`)
+  throw new JobRefused(`window: got ${from} to ${to}, expected instants since 1970, in order`)
 }
 
-function archivedFile({ day, row_count: rows, min_time_ns, max_time_ns, ...file }: NotedFile) {
+function toArchivedFile({ day, row_count: rows, min_time_ns, max_time_ns, ...file }: RecordedFile) {
   const { name, kind, part, bytes, sha256, row_checksum } = file
   return {
     ...{ name, kind: kind as ArchivedFile['kind'], day: dayText(day), part, rows, bytes },
@@ -214,6 +216,6 @@ function archivedFile({ day, row_count: rows, min_time_ns, max_time_ns, ...file 
   }
 }
 
-function sumOf(files: readonly ArchivedFile[], what: 'rows' | 'bytes'): number {
-  return files.reduce((sum, file) => sum + file[what], 0)
+function sumOf(files: readonly ArchivedFile[], field: 'rows' | 'bytes'): number {
+  return files.reduce((sum, file) => sum + file[field], 0)
 }

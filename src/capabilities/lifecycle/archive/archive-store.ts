@@ -7,30 +7,29 @@ import type { RecordKind } from '../../storage/index.ts'
 import type { Day, NsWindow } from './days.ts'
 import { asArchiveFailure } from './failures.ts'
 import type { ArchivedKind, PositionColumn } from './kinds.ts'
-import type { ArchivedColumn } from './manifest.ts'
-import { quoted, rowHash, rowHashColumn } from './row-hash.ts'
+import { type ArchivedColumn, quoteColumn, rowHash, rowHashColumn } from './manifest.ts'
 
-/** The rows of a kind that a run takes, by project, time and when they were stored. */
+/** Rows of a kind that a run archives, by project, time and time of storage. */
 export type ArchivedRows = {
   kind: ArchivedKind
   columns: readonly ArchivedColumn[]
   project_id: string
   /** Within one UTC day. */
   window: NsWindow
-  /** Only what was stored before this, in milliseconds since 1970. */
+  /** Only rows stored before this, in milliseconds since 1970. */
   stored_before_ms: number
-  /** Only records for which this is true: SQL over the kind's columns, and its parameters. */
+  /** Only records that match this condition over the kind's columns. */
   filter?: RowFilter | undefined
 }
 
 /** A condition and the values of its placeholders. */
 export type RowFilter = { sql: string; params: QueryParams }
 
-/** One file's worth of rows: those behind a position, as many as the bounds let. */
+/** The rows of one file: those after a position, within the limits. */
 export type Piece = {
   after: readonly string[] | undefined
   rows_max: number
-  /** What the rows may take in the engine's memory, about: the last block goes over it. */
+  /** Approximate memory of the rows in the engine; the last block may exceed it. */
   bytes_max: number
   signal: AbortSignal
 }
@@ -40,17 +39,18 @@ export type ArchiveStore = {
   now_ms(): Promise<number>
   columnsOf(kind: RecordKind): Promise<ArchivedColumn[]>
   /**
-   * Rows in the order of the kind's position, each record once in its latest version, with each
-   * row's hash. Fewer than `rows_max` do not mean that there are no more: none at all does.
+   * Reads rows in the order of the kind's position, each record once in its latest version, with
+   * its hash. Only a piece without rows is the end; a piece may have fewer than `rows_max` rows
+   * before.
    */
   readPiece(rows: ArchivedRows, piece: Piece): Promise<Buffer>
-  /** The days of a window in which there are rows, filter or not; in order. */
+  /** Returns the days of a window with rows, in order; ignores the filter. */
   daysWithRows(rows: ArchivedRows, signal: AbortSignal): Promise<Day[]>
-  /** How many records `readPiece` reads, all pieces together. */
+  /** Counts the records that all pieces of `readPiece` have together. */
   countRows(rows: ArchivedRows, signal: AbortSignal): Promise<number>
 }
 
-/** Opens the reading side of archives. */
+/** Opens the columnar store for reading archives. */
 export function openArchiveStore({ columnar }: { columnar: Columnar }): ArchiveStore {
   return {
     now_ms: async () => {
@@ -75,27 +75,27 @@ export function openArchiveStore({ columnar }: { columnar: Columnar }): ArchiveS
   }
 }
 
-/** The columns of a table that are stored, in their order. */
+/** Selects the stored columns of a table, in order. */
 export const columnsSql = `SELECT name, type FROM system.columns
 WHERE database = currentDatabase() AND table = {table:String}
   AND default_kind NOT IN ('ALIAS', 'MATERIALIZED', 'EPHEMERAL')
 ORDER BY position`
 
-/** A piece takes seconds; this is for a machine that is much too busy. */
+/** A piece takes seconds; this time-out is for an overloaded machine. */
 const piece_ms_max = 600_000
 
 const pieceSettings = {
   result_overflow_mode: 'break',
-  // The unit of what `max_result_bytes` lets through.
+  // The unit in which `max_result_bytes` is applied.
   max_block_size: 4_096,
   output_format_parquet_compression_method: 'zstd',
   output_format_compression_level: 1,
-  // Groups are what the engine holds while it writes, and what a reader holds while it reads.
+  // The engine and readers hold one row group in memory at a time.
   output_format_parquet_row_group_size: 25_000,
   optimize_read_in_order: 1,
 }
 
-/** A piece whose rows are huge does not fit in the engine's memory; a smaller one may. */
+/** Divisor of the rows of a piece that did not fit in the engine's memory. */
 const shrink = 8
 
 async function readPiece(columnar: Columnar, rows: ArchivedRows, piece: Piece): Promise<Buffer> {
@@ -120,7 +120,7 @@ function isMemoryLimit(error: unknown): boolean {
 
 function pieceSql(rows: ArchivedRows, after: readonly string[] | undefined): string {
   const { columns } = rows
-  return `SELECT ${columns.map(exported).join(', ')}, ${rowHashColumn}
+  return `SELECT ${columns.map(exportColumn).join(', ')}, ${rowHashColumn}
 FROM (
   SELECT *, ${rowHash(columns)} AS ${rowHashColumn}
   FROM (${recordsSql(rows, after)})
@@ -128,7 +128,7 @@ FROM (
 )`
 }
 
-/** Each record once, in its latest version, in the order of positions. */
+/** Selects each record once, in its latest version, in the order of positions. */
 function recordsSql(rows: ArchivedRows, after: readonly string[] | undefined): string {
   const { kind, columns, filter } = rows
   const identity = identityOf(kind)
@@ -140,7 +140,7 @@ function recordsSql(rows: ArchivedRows, after: readonly string[] | undefined): s
   ]
   return `
     SELECT * FROM (
-      SELECT ${columns.map(({ name }) => quoted(name)).join(', ')}
+      SELECT ${columns.map(({ name }) => quoteColumn(name)).join(', ')}
       FROM ${kind.kind}
       WHERE ${where.join('\n        AND ')}
       ORDER BY ${order}, ingested_at DESC, message_id DESC
@@ -149,43 +149,47 @@ function recordsSql(rows: ArchivedRows, after: readonly string[] | undefined): s
 }
 
 function daysSql({ kind }: ArchivedRows): string {
-  return `SELECT toInt32(toDate(${quoted(kind.time)})) AS day FROM ${kind.kind}
+  return `SELECT toInt32(toDate(${quoteColumn(kind.time)})) AS day FROM ${kind.kind}
 WHERE ${scope(kind).join(' AND ')} GROUP BY day ORDER BY day LIMIT 100000`
 }
 
 function identityOf(kind: ArchivedKind): string {
-  return kind.position.map(({ column }) => quoted(column)).join(', ')
+  return kind.position.map(({ column }) => quoteColumn(column)).join(', ')
 }
 
 function scope(kind: ArchivedKind): string[] {
   return [
     'project_id = {project:UUID}',
-    `${quoted(kind.time)} >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')`,
-    `${quoted(kind.time)} < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`,
+    `${quoteColumn(kind.time)} >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')`,
+    `${quoteColumn(kind.time)} < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`,
     storedBefore,
   ]
 }
 
 const storedBefore = 'ingested_at < fromUnixTimestamp64Milli({stored_before:Int64})'
 
-/** Other tools read ids as text; the store makes ids of text again. */
-function exported({ name, type }: ArchivedColumn): string {
-  return type === 'UUID' ? `toString(${quoted(name)}) AS ${quoted(name)}` : quoted(name)
+/** Writes UUIDs as text, for other tools; the restore converts them back. */
+function exportColumn({ name, type }: ArchivedColumn): string {
+  return type === 'UUID'
+    ? `toString(${quoteColumn(name)}) AS ${quoteColumn(name)}`
+    : quoteColumn(name)
 }
 
-/** True for versions with the time of the record's latest version, which may lie in any month. */
+/** Selects versions with the time of the record's latest version, which may be in any month. */
 function latestTime(kind: ArchivedKind, identity: string): string {
-  return `(${identity}, ${quoted(kind.time)}) GLOBAL IN (
-        SELECT ${identity}, argMax(${quoted(kind.time)}, (ingested_at, message_id))
+  return `(${identity}, ${quoteColumn(kind.time)}) GLOBAL IN (
+        SELECT ${identity}, argMax(${quoteColumn(kind.time)}, (ingested_at, message_id))
         FROM ${kind.kind}
         WHERE project_id = {project:UUID} AND ${storedBefore}
         GROUP BY ${identity}
       )`
 }
 
-/** The first column alone, too: an index finds its place by that. */
+/**
+ * Returns conditions for rows after a position; the one on the first column alone uses the index.
+ */
 function behind(position: readonly PositionColumn[]): string[] {
-  const columns = position.map(({ column }) => quoted(column))
+  const columns = position.map(({ column }) => quoteColumn(column))
   const values = position.map(placeholder)
   return [`${columns[0]} >= ${values[0]}`, `(${columns.join(', ')}) > (${values.join(', ')})`]
 }

@@ -11,12 +11,12 @@ import { ParquetBroken, readParquet } from './parquet-file.ts'
 export type ArchivedFilesOptions = {
   blobs: Blobs
   project_id: string
-  /** A file above this is refused: it is read whole. */
+  /** Largest file that is read, because files are read into memory as a whole. */
   file_bytes_max: number
   signal: AbortSignal
 }
 
-/** Reads an archive; what is not what was archived is refused with its name. */
+/** Reads an archive, and refuses files that differ from what was archived. */
 export class ArchivedFiles {
   readonly #options: ArchivedFilesOptions
 
@@ -24,28 +24,30 @@ export class ArchivedFiles {
     this.#options = options
   }
 
-  /** The manifest with this hash. Rejects with JobRefused. */
+  /** Reads the manifest with this hash. Rejects with JobRefused. */
   async manifest({ name, sha256 }: { name: string; sha256: string }): Promise<Manifest> {
     const bytes = await this.#read({ name, sha256, bytes: undefined })
     try {
       const manifest = readManifest(bytes)
       if (manifest.project_id === this.#options.project_id) return manifest
-      throw new ManifestRefused('the manifest is of another project')
+      throw new ManifestRefused('the manifest belongs to another project')
     } catch (error) {
-      throw refusedBy(error, name)
+      throw toRefusal(error, name)
     }
   }
 
-  /** The bytes of a file that is what was archived. Rejects with JobRefused when it is not. */
-  async checked(file: ArchivedFile): Promise<Buffer> {
+  /**
+   * Reads a file and verifies it. Rejects with JobRefused when it differs from the archived one.
+   */
+  async readVerified(file: ArchivedFile): Promise<Buffer> {
     const bytes = await this.#read(file)
     try {
       const facts = await readParquet(bytes, kindOf(file.kind))
       if (facts.rows === file.rows && facts.row_checksum === file.row_checksum) return bytes
     } catch (error) {
-      throw refusedBy(error, file.name)
+      throw toRefusal(error, file.name)
     }
-    throw new JobRefused(`${file.name}: its rows are not those of the manifest`)
+    throw new JobRefused(`${file.name}: its rows differ from those of the manifest`)
   }
 
   async #read(about: { name: string; sha256: string; bytes: number | undefined }): Promise<Buffer> {
@@ -57,7 +59,7 @@ export class ArchivedFiles {
     const content = await asArchiveFailure(blobs.get(name, { signal }).then(buffer)).catch(
       (error) => {
         throw error instanceof BlobMissing
-          ? new JobRefused(`${name}: it is not there any more`)
+          ? new JobRefused(`${name}: the file no longer exists`)
           : error
       },
     )
@@ -65,11 +67,11 @@ export class ArchivedFiles {
       throw new JobRefused(`${name}: has ${content.length} bytes, expected ${bytes}`)
     }
     if (createHash('sha256').update(content).digest('hex') === sha256) return content
-    throw new JobRefused(`${name}: its SHA-256 is not that of what was archived`)
+    throw new JobRefused(`${name}: its SHA-256 differs from that of the archived file`)
   }
 }
 
-function refusedBy(error: unknown, name: string): unknown {
+function toRefusal(error: unknown, name: string): unknown {
   if (error instanceof ManifestRefused || error instanceof ParquetBroken) {
     return new JobRefused(`${name}: ${error.message}`)
   }

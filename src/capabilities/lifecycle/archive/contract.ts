@@ -1,14 +1,17 @@
 import { z } from 'zod'
+import type { Clock } from '../../../kernel/time.ts'
+import type { ArchiveTables, JobTables, Kysely } from '../../../platform/relational/index.ts'
 import { JobRefused, type JobValue } from '../../jobs/index.ts'
 import { kindNames } from './kinds.ts'
+import type { RestoredStore } from './restore/restored-store.ts'
 
-/** Kinds of jobs, as they are noted. */
+/** Kinds of jobs, as stored. */
 export const archiveJob = 'archive'
 export const restoreJob = 'restore'
 
 const instant = z.iso.datetime({ offset: true })
 
-/** What an archive run is to do; retention asks for one as well. */
+/** Parameters of an archive run, which retention requests too. */
 const archiveParams = z.object({
   from: instant,
   to: instant,
@@ -18,7 +21,7 @@ const archiveParams = z.object({
 })
 export type ArchiveParams = z.infer<typeof archiveParams>
 
-/** What an archive run came to. Retention may delete what a verified one covers. */
+/** Result of an archive run. Retention may delete rows that a verified archive has. */
 export type ArchiveResult = {
   verified: true
   manifest: string
@@ -26,7 +29,7 @@ export type ArchiveResult = {
   files: number
   rows: number
   bytes: number
-  /** Rows that were stored before this are in it; later ones are not. */
+  /** The archive has the rows that were stored before this instant. */
   stored_before: string
 }
 
@@ -36,7 +39,7 @@ const archiveResult = z.object({
   manifest_sha256: z.string(),
 })
 
-/** What a restore run is to do. */
+/** Parameters of a restore run. */
 const restoreParams = z.object({
   archive_run_id: z.uuid(),
   slice_id: z.uuid(),
@@ -48,17 +51,17 @@ const restoreParams = z.object({
 })
 export type RestoreParams = z.infer<typeof restoreParams>
 
-/** The parameters of an archive job. Throws JobRefused. */
+/** Reads the parameters of an archive job. Throws JobRefused. */
 export function readArchiveParams(params: JobValue): ArchiveParams {
   return read(archiveParams, params)
 }
 
-/** The parameters of a restore job. Throws JobRefused. */
+/** Reads the parameters of a restore job. Throws JobRefused. */
 export function readRestoreParams(params: JobValue): RestoreParams {
   return read(restoreParams, params)
 }
 
-/** The manifest of a run that succeeded; undefined when it has none. */
+/** Returns the manifest of a successful run; undefined for other results. */
 export function manifestOf(result: JobValue | null) {
   return archiveResult.safeParse(result).data
 }
@@ -68,4 +71,35 @@ function read<T>(schema: z.ZodType<T>, params: JobValue): T {
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw new JobRefused(`the job's ${issue?.path.join('.')}: ${issue?.message}`)
+}
+
+/** Dependencies of the routes of archives and slices. */
+export type ArchiveDeps = {
+  db: Kysely<ArchiveTables & JobTables>
+  clock: Clock
+  /** Drops deleted slices. */
+  restored: Pick<RestoredStore, 'dropSlice'>
+  /** Whether a blob store is configured. Workers need the same configuration. */
+  is_configured: boolean
+}
+
+/** Limits of archive runs. */
+export type ArchiveSettings = {
+  /**
+   * Wait for rows that were on their way when a run began. It skips rows stored after its start.
+   */
+  settle_ms: number
+  /** Most rows of one file. */
+  file_rows_max: number
+  /** Approximate memory that the rows of one file may take in the engine. The file is smaller. */
+  file_bytes_max: number
+  /** Largest file that is restored, because files are read into memory as a whole. */
+  restored_file_bytes_max: number
+}
+
+export const defaultArchiveSettings: ArchiveSettings = {
+  settle_ms: 30_000,
+  file_rows_max: 100_000,
+  file_bytes_max: 128 * 1024 * 1024,
+  restored_file_bytes_max: 256 * 1024 * 1024,
 }

@@ -2,18 +2,27 @@ import { problem } from '../../../kernel/problem.ts'
 import { BlobsUnavailable } from '../../../platform/blobs/index.ts'
 import { ColumnarUnavailable } from '../../../platform/columnar/index.ts'
 
-/** Says in the words of the API which store is away; other errors go on as they are. */
+/** Turns an outage of a store into `store_unavailable`; other errors are rethrown unchanged. */
 export async function asArchiveFailure<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
-    if (cause instanceof ColumnarUnavailable) throw away('The columnar store', cause)
-    if (cause instanceof BlobsUnavailable) throw away('The store of archives (blobs)', cause)
+    if (cause instanceof ColumnarUnavailable) throw unavailable('The columnar store', cause)
+    if (cause instanceof BlobsUnavailable) throw unavailable('The blob store of archives', cause)
     throw cause
   }
 }
 
-function away(store: string, cause: Error) {
-  const detail = `${store} is out of reach; try again shortly.`
+function unavailable(store: string, cause: Error) {
+  const detail = `${store} is unavailable; try again shortly.`
   return problem('store_unavailable', { detail, retry_after_s: 1, cause })
+}
+
+/**
+ * Waits until both promises have settled, then rejects if one of them did: after a failure, the
+ * other one must not still be running.
+ */
+export async function settleBoth<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second])
+  return Promise.all([first, second])
 }

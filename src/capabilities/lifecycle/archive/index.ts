@@ -1,11 +1,31 @@
-export type { ArchiveDeps } from './archive-deps.ts'
+import type { Route } from '../../../platform/http/index.ts'
+import type { ArchiveDeps } from './contract.ts'
+import { runRestore } from './restore/restore.ts'
+import { getRestoreRun, listRestoreRuns } from './restore/runs.ts'
+import { deleteSlice, listSlices } from './restore/slices.ts'
+import { runArchive } from './run.ts'
+import { getArchiveRun, listArchiveRuns } from './runs.ts'
+
 export { type ArchiveJobDeps, archiveHandler } from './archive-job.ts'
-export { archiveRoutes } from './archive-routes.ts'
 export { type ArchiveStore, openArchiveStore } from './archive-store.ts'
-export { endSlicesChore } from './end-slices.ts'
-export { readErasedUsers } from './erased-users.ts'
-export { type RestoreJobDeps, restoreHandler } from './restore-job.ts'
-export { openRestoredStore, type RestoredStore } from './restored-store.ts'
-export { type ArchiveSettings, defaultArchiveSettings } from './settings.ts'
-export { readySlices } from './slice-store.ts'
-export { tidyArchivesChore } from './tidy-archives.ts'
+export { endSlicesChore, tidyArchivesChore } from './chores.ts'
+export type { ArchiveDeps } from './contract.ts'
+export { type ArchiveSettings, defaultArchiveSettings } from './contract.ts'
+export { readErasedUsers } from './restore/erased-rows.ts'
+export { type RestoreJobDeps, restoreHandler } from './restore/restore-job.ts'
+export { openRestoredStore, type RestoredStore } from './restore/restored-store.ts'
+export { readySlices } from './restore/store.ts'
+
+/** The routes of archives and restored slices. */
+export function archiveRoutes(deps: ArchiveDeps): Route[] {
+  return [
+    runArchive(deps),
+    listArchiveRuns(deps),
+    getArchiveRun(deps),
+    runRestore(deps),
+    listRestoreRuns(deps),
+    getRestoreRun(deps),
+    listSlices(deps),
+    deleteSlice(deps),
+  ]
+}

@@ -1,15 +1,15 @@
 import type { RecordKind } from '../../storage/index.ts'
 
-/** How rows of a kind lie in their table, for reading them in order and a piece at a time. */
+/** The order of a kind's rows in their table, for reading them in pieces. */
 export type ArchivedKind = {
   kind: RecordKind
   /** The column whose UTC day a row belongs to. */
   time: string
-  /** Tells the records of a project apart; in this order pieces follow each other. */
+  /** Columns that identify a record of a project; pieces are read in their order. */
   position: readonly PositionColumn[]
-  /** What the table is ordered by before the position, where that differs. */
+  /** Expression that the table is ordered by before the position, if any. */
   order_before?: string
-  /** A record that was sent again may have another time: only its latest version counts. */
+  /** A record that is sent again may have another time; only its latest version counts. */
   time_moves?: true
 }
 
@@ -19,7 +19,7 @@ const text = (column: string): PositionColumn => ({ column, type: 'text' })
 const time = (column: string): PositionColumn => ({ column, type: 'time' })
 const trace: PositionColumn = { column: 'trace_id', type: 'uuid' }
 
-/** The kinds of rows that are archived, in the order in which a run takes them. */
+/** The kinds of rows that are archived, in the order of a run. */
 export const archivedKinds: readonly ArchivedKind[] = [
   {
     kind: 'observations',
@@ -51,13 +51,12 @@ export const archivedKinds: readonly ArchivedKind[] = [
   },
 ]
 
-/** Names of the kinds, as requests have them. */
+/** Names of the kinds in requests. */
 export const kindNames = ['observations', 'traces', 'events', 'links', 'correlations'] as const
 
-/** A kind by its name. */
+/** Returns a kind by its name. */
 export function kindOf(name: RecordKind): ArchivedKind {
-  const found = archivedKinds.find(({ kind }) => kind === name)
-  if (found === undefined)
-    throw new RangeError(`got the kind ${name}, expected one that is archived`)
-  return found
+  const match = archivedKinds.find(({ kind }) => kind === name)
+  if (match === undefined) throw new RangeError(`got the kind ${name}, expected an archived kind`)
+  return match
 }

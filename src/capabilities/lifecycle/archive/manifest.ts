@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { kindNames } from './kinds.ts'
 
-/** The version of the manifest's own shape; a reader refuses later ones. */
+/** Version of the manifest's format; readers refuse later ones. */
 export const manifestVersion = 1
 
 const count = z.int().nonnegative()
@@ -11,7 +11,7 @@ const checksum = z.string().regex(/^\d{1,20}$/)
 const instant = z.string().max(40)
 
 const archivedFile = z.strictObject({
-  /** The blob, whole name. */
+  /** Full name of the blob. */
   name: z.string().max(700),
   kind: z.enum(kindNames),
   /** The UTC day of its rows. */
@@ -38,8 +38,8 @@ const archivedColumn = z.strictObject({
 /** A column of the rows of an archive. */
 export type ArchivedColumn = z.infer<typeof archivedColumn>
 
-/** What an archive holds; written last, so that an archive with a manifest is whole. */
-export const manifestSchema = z.strictObject({
+/** Contents of an archive; written last, so that an archive with a manifest is complete. */
+const manifestSchema = z.strictObject({
   format: z.literal('looptrace-archive'),
   version: z.int().positive(),
   project_id: z.uuid(),
@@ -47,10 +47,10 @@ export const manifestSchema = z.strictObject({
   window: z.strictObject({ from: instant, to: instant }),
   where: z.unknown().optional(),
   reason: z.string().nullable(),
-  /** Rows that were stored before this are in it, others are not. */
+  /** The archive has the rows that were stored before this instant, and no others. */
   stored_before: instant,
   created_at: instant,
-  /** How a row's hash is made of its columns, in their order. */
+  /** Hash function of the row hashes, over all columns in order. */
   row_hash: z.literal('cityHash64'),
   kinds: z.array(
     z.strictObject({
@@ -66,7 +66,7 @@ export const manifestSchema = z.strictObject({
 })
 export type Manifest = z.infer<typeof manifestSchema>
 
-/** The manifest can't be read, or says what this version can't restore. */
+/** The manifest can't be read, or is of a version that can't be restored. */
 export class ManifestRefused extends Error {
   override readonly name = 'ManifestRefused'
 }
@@ -77,7 +77,7 @@ export function readManifest(bytes: Buffer): Manifest {
   if (parsed.success && parsed.data.version <= manifestVersion) return parsed.data
   if (parsed.success) {
     const { version } = parsed.data
-    throw new ManifestRefused(`the manifest is of version ${version}, expected ${manifestVersion}`)
+    throw new ManifestRefused(`the manifest has version ${version}, expected ${manifestVersion}`)
   }
   const [issue] = parsed.error.issues
   throw new ManifestRefused(`the manifest: ${issue?.path.join('.')}: ${issue?.message}`)
@@ -87,16 +87,40 @@ function jsonOf(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch (cause) {
-    throw new ManifestRefused('the manifest is no JSON', { cause })
+    throw new ManifestRefused('the manifest is not valid JSON', { cause })
   }
 }
 
-/** The sum of checksums, as checksums are summed. */
+/** Sums up checksums, modulo 2^64. */
 export function sumOfChecksums(checksums: readonly string[]): string {
   return String(checksums.reduce((sum, each) => BigInt.asUintN(64, sum + BigInt(each)), 0n))
 }
 
-/** Where a run keeps what it archives. */
+/** Returns the prefix of the names of a run's files. */
 export function archivePrefix(project_id: string, run_id: string): string {
   return `archives/${project_id}/${run_id}/`
+}
+
+/** Name of the column with the row's hash in an archive's files. */
+export const rowHashColumn = 'row_hash'
+
+/**
+ * Returns SQL for the hash of a row over these columns. A null would make the whole hash null, so
+ * nullable columns are hashed as a null flag and a value.
+ */
+export function rowHash(columns: readonly ArchivedColumn[]): string {
+  const parts = columns.map(({ name, type }) =>
+    type.startsWith('Nullable(')
+      ? `isNull(${quoteColumn(name)}), ifNull(toString(${quoteColumn(name)}), '')`
+      : quoteColumn(name),
+  )
+  return `cityHash64(${parts.join(', ')})`
+}
+
+/**
+ * Quotes the name of a column for SQL. Throws TypeError for a name that none of our columns has.
+ */
+export function quoteColumn(name: string): string {
+  if (/^[a-z][a-z0-9_]*$/.test(name)) return `\`${name}\``
+  throw new TypeError(`got the column ${JSON.stringify(name.slice(0, 80))}, expected a plain name`)
 }

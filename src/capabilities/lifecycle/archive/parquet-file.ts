@@ -1,9 +1,9 @@
 import { zstdDecompressSync } from 'node:zlib'
 import { type FileMetaData, parquetMetadata, parquetRead, parquetSchema } from 'hyparquet'
 import type { ArchivedKind } from './kinds.ts'
-import { rowHashColumn } from './row-hash.ts'
+import { rowHashColumn } from './manifest.ts'
 
-/** What a file of an archive says of itself. */
+/** Facts about a file of an archive, read from its contents. */
 export type ParquetFacts = {
   rows: number
   columns: readonly string[]
@@ -12,16 +12,16 @@ export type ParquetFacts = {
   /** Nanoseconds since 1970; 0 without rows. */
   min_time: bigint
   max_time: bigint
-  /** The position of the last row: times in nanoseconds, as text like the others. */
+  /** Position of the last row; all values as text, times in nanoseconds. */
   last: readonly string[] | undefined
 }
 
-/** The bytes are no whole Parquet file with the columns of an archive. */
+/** The bytes are not a complete Parquet file with the columns of an archive. */
 export class ParquetBroken extends Error {
   override readonly name = 'ParquetBroken'
 }
 
-/** Reads the footer, the hashes, the times and the last position. Rejects with ParquetBroken. */
+/** Reads the footer, hashes, times and last position of a file. Rejects with ParquetBroken. */
 export async function readParquet(bytes: Buffer, kind: ArchivedKind): Promise<ParquetFacts> {
   const metadata = footerOf(bytes)
   const columns = (parquetSchema(metadata).children ?? []).map(({ element }) => element.name)
@@ -47,7 +47,7 @@ export async function readParquet(bytes: Buffer, kind: ArchivedKind): Promise<Pa
   }
 }
 
-/** The rows of a file, with their traces and users. */
+/** The traces and users of a file's rows. */
 export type ParquetOwners = {
   /** The hash of the row. */
   hash: bigint
@@ -56,7 +56,7 @@ export type ParquetOwners = {
   user_id: string
 }[]
 
-/** Reads traces and users of a file's rows. Rejects with ParquetBroken. */
+/** Reads the traces and users of a file's rows. Rejects with ParquetBroken. */
 export async function readOwners(bytes: Buffer): Promise<ParquetOwners> {
   const metadata = footerOf(bytes)
   const columns = (parquetSchema(metadata).children ?? []).map(({ element }) => element.name)

@@ -6,17 +6,17 @@ import {
   sql,
 } from '../../../platform/relational/index.ts'
 
-/** Where archives and slices are noted. */
+/** The database of archives and slices. */
 export type ArchiveDb = Kysely<ArchiveTables>
-/** Where restores read what was erased, too. */
+/** The database of restores, which also read the erasures. */
 export type RestoreDb = Kysely<ArchiveTables & RetentionTables>
-/** A file as it is noted. */
-export type NotedFile = Selectable<ArchiveTables['archive_files']>
-/** A slice as it is noted. */
+/** The record of a file. */
+export type RecordedFile = Selectable<ArchiveTables['archive_files']>
+/** The record of a slice. */
 export type Slice = Selectable<ArchiveTables['restored_slices']>
 
-/** Notes a file that is written and read back; again is fine. */
-export async function noteFile(db: ArchiveDb, file: NotedFile): Promise<void> {
+/** Records a file that was written and read back; idempotent. */
+export async function recordFile(db: ArchiveDb, file: RecordedFile): Promise<void> {
   await db
     .insertInto('archive_files')
     .values({ ...file, position: JSON.stringify(file.position) })
@@ -24,8 +24,8 @@ export async function noteFile(db: ArchiveDb, file: NotedFile): Promise<void> {
     .execute()
 }
 
-/** The files of a run, in their order. */
-export function notedFiles(db: ArchiveDb, job_id: string): Promise<NotedFile[]> {
+/** Returns the recorded files of a run, in order. */
+export function findFiles(db: ArchiveDb, job_id: string): Promise<RecordedFile[]> {
   return db
     .selectFrom('archive_files')
     .selectAll()
@@ -34,8 +34,8 @@ export function notedFiles(db: ArchiveDb, job_id: string): Promise<NotedFile[]> 
     .execute()
 }
 
-/** The file that a run noted last. */
-export function lastFile(db: ArchiveDb, job_id: string): Promise<NotedFile | undefined> {
+/** Returns the file that a run recorded last. */
+export function lastFile(db: ArchiveDb, job_id: string): Promise<RecordedFile | undefined> {
   return db
     .selectFrom('archive_files')
     .selectAll()
@@ -45,7 +45,7 @@ export function lastFile(db: ArchiveDb, job_id: string): Promise<NotedFile | und
     .executeTakeFirst()
 }
 
-/** What the files of a run hold, all together. */
+/** Returns the totals of a run's files. */
 export async function filesTotal(db: ArchiveDb, job_id: string) {
   const total = await db
     .selectFrom('archive_files')
@@ -59,10 +59,10 @@ export async function filesTotal(db: ArchiveDb, job_id: string) {
   return { files: Number(total.files), rows: Number(total.rows), bytes: Number(total.bytes) }
 }
 
-/** Forgets the files of a run from one on: they are written again. */
+/** Deletes the records of a run's files, from an ordinal on. */
 export async function forgetFiles(
   db: ArchiveDb,
-  { job_id, ordinal }: Pick<NotedFile, 'job_id' | 'ordinal'>,
+  { job_id, ordinal }: Pick<RecordedFile, 'job_id' | 'ordinal'>,
 ): Promise<void> {
   await db
     .deleteFrom('archive_files')
@@ -71,10 +71,10 @@ export async function forgetFiles(
     .execute()
 }
 
-/** Rows of the files of a run from one on. */
-export async function rowsFrom(
+/** Counts the rows of a run's files, from an ordinal on. */
+export async function countFileRows(
   db: ArchiveDb,
-  { job_id, ordinal }: Pick<NotedFile, 'job_id' | 'ordinal'>,
+  { job_id, ordinal }: Pick<RecordedFile, 'job_id' | 'ordinal'>,
 ): Promise<number> {
   const { rows } = await db
     .selectFrom('archive_files')

@@ -1,12 +1,43 @@
+import type { Route } from '../../../platform/http/index.ts'
+import type { RetentionDeps } from './contract.ts'
+import { getErasure, listErasures, postErasure } from './erasures/erasures.ts'
+import { deleteLegalHold, listLegalHolds, postLegalHold } from './legal-holds/legal-holds.ts'
+import {
+  deleteRetentionPolicy,
+  getRetentionPolicy,
+  putRetentionPolicy,
+} from './retention-policy/retention-policy.ts'
+import { cancelRetentionRun } from './runs/cancel.ts'
+import { runRetention } from './runs/run.ts'
+import { getRetentionRun, listRetentionRuns } from './runs/runs.ts'
+
+export type { RetentionDb, RetentionDeps } from './contract.ts'
 export { type ErasureJobOptions, erasureHandler } from './erasures/erasure-job.ts'
+export { userDigest } from './erasures/receipt.ts'
 export { duringRestore } from './erasures/restore-lock.ts'
-export { userDigest } from './erasures/user-digest.ts'
-export type { RetentionDb, RetentionDeps } from './retention-deps.ts'
-export { retentionRoutes } from './retention-routes.ts'
 export { type DryRunJobOptions, dryRunHandler } from './runs/dry-run-job.ts'
 export { type RetentionJobOptions, retentionHandler } from './runs/retention-job.ts'
 export {
   type ArchiveScheduleOptions,
   archiveScheduleHandler,
-} from './schedule/archive-schedule-job.ts'
+} from './schedule/archive-schedule.ts'
 export { type RetentionChoresOptions, retentionChores } from './schedule/chores.ts'
+
+/** The routes of policies, legal holds, runs and erasures. */
+export function retentionRoutes(deps: RetentionDeps): Route[] {
+  return [
+    getRetentionPolicy(deps),
+    putRetentionPolicy(deps),
+    deleteRetentionPolicy(deps),
+    runRetention(deps),
+    listRetentionRuns(deps),
+    getRetentionRun(deps),
+    cancelRetentionRun(deps),
+    listLegalHolds(deps),
+    postLegalHold(deps),
+    deleteLegalHold(deps),
+    postErasure(deps),
+    listErasures(deps),
+    getErasure(deps),
+  ]
+}

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { CompletionRequest } from './request.ts'
 import type { ChoiceReply, Reply } from './script.ts'
 
-/** A whole answer before it takes a provider's form. */
+/** A complete answer, before it is written in a provider's form. */
 export type Answer = {
-  /** Ids are made of it; the request's number, so that a run is the same each time. */
+  /** Seed of ids: the request's number, so that runs are repeatable. */
   seed: number
   /** Seconds since 1970. */
   created_s: number
@@ -31,22 +31,22 @@ export type AnswerUsage = {
   reasoning_tokens: number
 }
 
-/** Makes the answer that a reply stands for; without one, an echo of the last message. */
-export function answerTo(
+/** Builds the answer of a reply; without a reply, an echo of the last message. */
+export function buildAnswer(
   request: CompletionRequest,
   reply: Reply | undefined,
-  about: { seed: number; created_s: number },
+  head: { seed: number; created_s: number },
 ): Answer {
   const choices = choicesOf(request, reply)
   return {
-    ...about,
+    ...head,
     model: reply?.model ?? request.model,
     choices,
     usage: usageOf(request, reply, choices),
   }
 }
 
-/** Characters of `alphabet`, the same for the same seed: ids that look real and repeat. */
+/** Returns characters of `alphabet` that depend on the seed alone, for repeatable ids. */
 export function opaqueId(kind: string, seed: number, length: number): string {
   const digest = createHash('sha512').update(`${kind} ${seed}`).digest()
   return Array.from(digest.subarray(0, length), (byte) => alphabet[byte % alphabet.length]).join('')
@@ -61,11 +61,13 @@ function choicesOf(request: CompletionRequest, reply: Reply | undefined): Answer
   return Array.from({ length }, (_, index) => choiceOf(given[index % given.length] ?? reply))
 }
 
-/** A reply that only sets headers, usage or model leaves the text to the echo. */
+/**
+ * Whether a reply has no text of its own, only headers, usage or model, so that the echo is used.
+ */
 function isEmpty(reply: Reply): boolean {
   const { content, tool_calls, choices, refusal, reasoning_content, extra } = reply
-  const said = [content, choices, refusal, reasoning_content].some((part) => part !== undefined)
-  return !said && tool_calls.length === 0 && Object.keys(extra).length === 0
+  const hasText = [content, choices, refusal, reasoning_content].some((part) => part !== undefined)
+  return !hasText && tool_calls.length === 0 && Object.keys(extra).length === 0
 }
 
 function choiceOf(reply: ChoiceReply): AnswerChoice {
@@ -92,8 +94,8 @@ function echoChoices(request: CompletionRequest): AnswerChoice[] {
     const choice = { content: null, tool_calls: [call], finish_reason: 'tool_calls' }
     return Array.from({ length: request.n }, () => ({ ...choice, ...nothingElse }))
   }
-  const heard = request.endpoint === 'completions' ? request.messages : request.messages.slice(-1)
-  return heard.flatMap(({ role, text }) =>
+  const echoed = request.endpoint === 'completions' ? request.messages : request.messages.slice(-1)
+  return echoed.flatMap(({ role, text }) =>
     Array.from({ length: request.n }, (_, index) => ({
       content: echoOf(role, text) + (index === 0 ? '' : ` (${index + 1})`),
       tool_calls: [],
@@ -117,17 +119,17 @@ function usageOf(
   const given = reply?.usage ?? {}
   const reasoning = choices.map((choice) => choice.reasoning_content ?? '').join('')
   const reasoning_tokens = given.reasoning_tokens ?? tokensIn(reasoning)
-  const said = choices.map(visibleText).join('')
+  const visible = choices.map(visibleText).join('')
   return {
     prompt_tokens: given.prompt_tokens ?? promptTokens(request),
-    completion_tokens: given.completion_tokens ?? tokensIn(said) + reasoning_tokens,
+    completion_tokens: given.completion_tokens ?? tokensIn(visible) + reasoning_tokens,
     cached_tokens: given.cached_tokens ?? 0,
     reasoning_tokens,
   }
 }
 
 const charactersPerToken = 4
-/** What the chat format itself costs a message, about. */
+/** Approximate tokens of the chat format per message. */
 const tokensPerMessage = 4
 
 function tokensIn(text: string): number {

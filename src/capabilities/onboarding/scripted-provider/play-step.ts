@@ -1,22 +1,20 @@
 import { sleep } from '../../../kernel/time.ts'
-import { answerTo } from './answer.ts'
-import { type BodyWriter, bodyWriter, stall } from './body-writer.ts'
+import { buildAnswer } from './answer.ts'
 import type { Dialect } from './dialects/contract.ts'
 import type { CompletionRequest } from './request.ts'
-import type { ErrorReply, Reply, Step } from './script.ts'
-import { encodedComment, encodedEvent } from './sse-encoding.ts'
+import type { ErrorReply, Reply, Step, StreamShape } from './script.ts'
 import { type StreamEvent, streamEvents } from './stream-events.ts'
 import { wholeAnswer } from './whole-answer.ts'
-import type { Wire } from './wire.ts'
+import { type BodyWriter, bodyWriter, stall, type Wire } from './wire.ts'
 
-type About = { dialect: Dialect; seed: number; created_s: number }
+type AnswerContext = { dialect: Dialect; seed: number; created_s: number }
 
-/** Answers one request as a step says. */
+/** Answers one request by a step of the script. */
 export async function playStep(
   wire: Wire,
   request: CompletionRequest,
   step: Step,
-  about: About,
+  context: AnswerContext,
 ): Promise<void> {
   await sleep(step.delay_ms, wire.signal)
   if (wire.signal.aborted) return
@@ -24,24 +22,27 @@ export async function playStep(
   if (step.cut_before_headers) return wire.cut()
   if (step.garbage === 'http') return wire.writeNoHttp('\u0000\u0001 this is not HTTP\r\n\r\n')
   const { reply } = step
-  if (reply?.error) return sendError(wire, reply.error, about)
-  if (step.garbage === 'body' || reply?.raw) return sendRaw(wire, step, about)
-  const answer = answerTo(request, reply, about)
+  if (reply?.error) return sendError(wire, reply.error, context)
+  if (step.garbage === 'body' || reply?.raw) return sendRaw(wire, step, context)
+  const answer = buildAnswer(request, reply, context)
   if (request.stream) {
-    const events = streamEvents(request, answer, { dialect: about.dialect, shape: step.stream })
-    return sendStream(wire, events, step, about)
+    const events = streamEvents(request, answer, { dialect: context.dialect, shape: step.stream })
+    return sendStream(wire, events, step, context)
   }
-  const body = wholeAnswer(answer, about.dialect, request.endpoint)
+  const body = wholeAnswer(answer, context.dialect, request.endpoint)
   return sendBody(wire, step, {
     status: 200,
-    headers: headersOf(step, about, 'application/json'),
+    headers: headersOf(step, context, 'application/json'),
     body: Buffer.from(JSON.stringify(body)),
   })
 }
 
-/** Answers with an error in the provider's form, or with the body that the script gives. */
-export async function sendError(wire: Wire, error: ErrorReply, about: About): Promise<void> {
-  const { dialect, seed } = about
+/** Answers with an error in the provider's form, or with the script's own body. */
+export async function sendError(
+  wire: Wire,
+  error: ErrorReply,
+  { dialect, seed }: AnswerContext,
+): Promise<void> {
   const value = error.body === undefined ? dialect.error(error) : error.body
   const body = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
   wire.head(error.status, {
@@ -62,18 +63,18 @@ const garbageBody: Raw = {
   encoding: 'base64',
 }
 
-function sendRaw(wire: Wire, step: Step, about: About): Promise<void> {
+function sendRaw(wire: Wire, step: Step, context: AnswerContext): Promise<void> {
   const { status, headers, body, encoding } = step.reply?.raw ?? garbageBody
   return sendBody(wire, step, {
     status,
-    headers: { ...about.dialect.headers(about.seed), ...headers },
+    headers: { ...context.dialect.headers(context.seed), ...headers },
     body: Buffer.from(body, encoding),
   })
 }
 
-function headersOf(step: Step, about: About, type: string): Record<string, string> {
+function headersOf(step: Step, context: AnswerContext, type: string): Record<string, string> {
   return {
-    ...about.dialect.headers(about.seed),
+    ...context.dialect.headers(context.seed),
     'content-type': type,
     ...(step.gzip && { 'content-encoding': 'gzip' }),
     ...step.reply?.headers,
@@ -100,12 +101,12 @@ async function sendStream(
   wire: Wire,
   events: Iterable<StreamEvent>,
   step: Step,
-  about: About,
+  context: AnswerContext,
 ): Promise<void> {
   const { stream } = step
   wire.head(200, {
     'cache-control': 'no-cache',
-    ...headersOf(step, about, 'text/event-stream; charset=utf-8'),
+    ...headersOf(step, context, 'text/event-stream; charset=utf-8'),
   })
   const writer = bodyWriter(wire, {
     gzip: step.gzip,
@@ -115,12 +116,12 @@ async function sendStream(
   })
   await sleep(stream.first_delay_ms, wire.signal)
   for (let sent = 0; sent < stream.comments; sent += 1) {
-    if (!(await writer.write(encodedComment('PROCESSING', stream)))) return
+    if (!(await writer.write(encodeComment('PROCESSING', stream)))) return
   }
   if (await playEvents(wire, writer, events, step)) await writer.end()
 }
 
-/** Writes the events in their pace; false when the answer ended before they did. */
+/** Writes the events with their delays; false when the answer ended before the last one. */
 async function playEvents(
   wire: Wire,
   writer: BodyWriter,
@@ -131,7 +132,7 @@ async function playEvents(
   for (const event of events) {
     if (await stopsAfter(sent, wire, stream)) return false
     if (sent > 0 && stream.delay_ms > 0) await sleep(stream.delay_ms, wire.signal)
-    if (!(await writer.write(encodedEvent(event, stream)))) return false
+    if (!(await writer.write(encodeEvent(event, stream)))) return false
     sent += 1
   }
   return !(await stopsAfter(sent, wire, stream))
@@ -145,4 +146,28 @@ async function stopsAfter(sent: number, wire: Wire, stream: Step['stream']): Pro
   if (sent !== stream.stall_after_chunks) return false
   await stall(wire)
   return true
+}
+
+type Style = Pick<StreamShape, 'crlf' | 'no_space_after_data' | 'multi_line_data'>
+
+/**
+ * Encodes one server-sent event (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+ */
+function encodeEvent({ event, data }: StreamEvent, style: Style): Buffer {
+  const newline = style.crlf ? '\r\n' : '\n'
+  const space = style.no_space_after_data ? '' : ' '
+  const text = typeof data === 'string' ? data : JSON.stringify(data, null, indentOf(style))
+  const lines = text.split('\n').map((line) => `data:${space}${line}`)
+  const named = event === undefined ? lines : [`event:${space}${event}`, ...lines]
+  return Buffer.from(named.join(newline) + newline + newline)
+}
+
+/** Encodes a comment, which servers send to keep a connection open. */
+function encodeComment(text: string, style: Style): Buffer {
+  const newline = style.crlf ? '\r\n' : '\n'
+  return Buffer.from(`: ${text}${newline}${newline}`)
+}
+
+function indentOf(style: Style): number {
+  return style.multi_line_data ? 1 : 0
 }

@@ -20,7 +20,7 @@ const bodySchema = z.looseObject({
   tool_choice: z.unknown().optional(),
 })
 
-/** A chat or legacy completion as the server understood it. */
+/** A parsed chat or legacy completion. */
 export type CompletionRequest = {
   provider: ProviderName
   endpoint: Endpoint
@@ -31,16 +31,16 @@ export type CompletionRequest = {
   stream_options_given: boolean
   usage_asked: boolean
   n: number
-  /** The name of the function that the client insists on, else null. */
+  /** Name of the function that `tool_choice` requires, else null. */
   tool_demanded: string | null
 }
 
 type Message = { role: string; text: string; tool_call_id: string | null }
 
-/** What is wrong with a request: the field and why, for the provider's error form. */
+/** Fault of a request, for the provider's error form. */
 export type RequestFault = { param: string | null; message: string }
 
-/** Reads a body; answers the fault instead when it is no request of this endpoint. */
+/** Parses a body; returns the fault when it is not a valid request of the endpoint. */
 export function completionRequestFrom(
   to: { provider: ProviderName; endpoint: Endpoint },
   body: Buffer,
@@ -88,7 +88,7 @@ function messagesOf(body: z.output<typeof bodySchema>): Message[] {
   return prompts.map((text) => ({ role: 'prompt', text, tool_call_id: null }))
 }
 
-/** Message content is a text, or a list of parts of which some have one. */
+/** Returns the text of a message's content: a text, or a list of parts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

@@ -5,40 +5,40 @@ import { problem } from '../../../kernel/problem.ts'
 export const providerNames = ['openai', 'anthropic', 'gemini'] as const
 export type ProviderName = (typeof providerNames)[number]
 
-/** A script asks for no wait longer than this: ten minutes. */
+/** Longest wait in a script: ten minutes. */
 const delay_ms_max = 600_000
 const milliseconds = z.int().min(0).max(delay_ms_max)
 const count = z.int().min(0)
-/** Names in lower case, so that one given replaces one of ours. */
+/** Headers with names in lower case, so that they replace our own. */
 const headers = z.record(z.string().toLowerCase(), z.string())
 
 const toolCallSchema = z.strictObject({
-  /** Left out, an id in the provider's form is made up. */
+  /** Id of the call. Default: generated in the provider's form. */
   id: z.string().optional(),
   name: z.string().min(1),
-  /** The arguments' text, or a value to write as JSON. */
+  /** Arguments as text, or as a value to write as JSON. */
   arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).default('{}'),
 })
 
 const choiceSchema = z.strictObject({
   content: z.string().nullable().optional(),
   tool_calls: z.array(toolCallSchema).max(128).default([]),
-  /** Left out: `tool_calls` when there are some, else `stop`. */
+  /** Finish reason. Default: `tool_calls` with tool calls, else `stop`. */
   finish_reason: z.string().optional(),
   reasoning_content: z.string().optional(),
   refusal: z.string().optional(),
-  /** Further fields of the message; in a stream they stand in the choice's first delta. */
+  /** Further fields of the message; in a stream, fields of the choice's first delta. */
   extra: z.record(z.string(), z.unknown()).default({}),
 })
 
 const errorSchema = z.strictObject({
   status: z.int().min(200).max(599),
-  message: z.string().default('The scripted provider was told to fail.'),
+  message: z.string().default('The script makes the provider fail.'),
   type: z.string().optional(),
   code: z.string().nullable().optional(),
   param: z.string().nullable().default(null),
   headers: headers.default({}),
-  /** Instead of the provider's error form: a text as it stands, or a value to write as JSON. */
+  /** Body instead of the provider's error form: a text, or a value to write as JSON. */
   body: z.unknown().optional(),
 })
 
@@ -58,16 +58,16 @@ const usageSchema = z.strictObject({
   reasoning_tokens: count.optional(),
 })
 
-/** What to answer. One of `error`, `raw`, `choices`, or the fields of a single choice. */
+/** An answer: one of `error`, `raw`, `choices`, or the fields of a single choice. */
 const replySchema = z.strictObject({
   ...choiceSchema.shape,
-  /** For `n` > 1; when there are fewer than `n`, they repeat in turn. */
+  /** Choices for `n` > 1; fewer than `n` are repeated in turn. */
   choices: z.array(choiceSchema).min(1).max(128).optional(),
   error: errorSchema.optional(),
   raw: rawSchema.optional(),
-  /** What is left out is counted from the texts, four characters a token; null: no usage at all. */
+  /** Usage; missing counts are estimated at four characters per token; null: no usage. */
   usage: usageSchema.nullable().optional(),
-  /** The model named in the answer; left out: the one asked for. */
+  /** Model in the answer. Default: the requested model. */
   model: z.string().optional(),
   headers: headers.default({}),
 })
@@ -82,89 +82,89 @@ const streamErrorSchema = z.strictObject({
   message: z.string().default('The scripted provider failed in mid-stream.'),
 })
 
-/** How a streamed answer goes over the wire. Chunks are SSE events. */
+/** How an answer is streamed. Chunks are SSE events. */
 const streamSchema = z.strictObject({
-  /** Characters of text a chunk. */
+  /** Characters of text per chunk. */
   chunk_characters: z.int().min(1).default(16),
-  /** Instead: in how many chunks a choice's text comes (fewer when it has fewer characters). */
+  /** Alternative: number of chunks of a choice's text (at most one per character). */
   chunks: z.int().min(1).optional(),
-  /** Between headers and the first chunk. */
+  /** Delay between headers and the first chunk. */
   first_delay_ms: milliseconds.default(0),
-  /** Between two chunks. */
+  /** Delay between two chunks. */
   delay_ms: milliseconds.default(0),
-  /** After so many chunks nothing more comes, and the connection stays open. */
+  /** Number of chunks after which nothing more is sent on the open connection. */
   stall_after_chunks: count.optional(),
-  /** After so many chunks, or bytes of body, the connection is closed without an end. */
+  /** Number of chunks, or bytes of body, after which the connection is closed without an end. */
   cut_after_chunks: count.optional(),
   cut_after_bytes: count.optional(),
   error_mid_stream: streamErrorSchema.optional(),
-  /** `every_chunk` puts the usage so far in each one; the last one has the whole. */
+  /** `every_chunk` adds the usage so far to each chunk; the last one has the total. */
   usage: z.enum(['as_asked', 'always', 'never', 'every_chunk']).default('as_asked'),
-  /** How tool calls come; left out, as the provider does it. */
+  /** How tool calls are streamed. Default: as the provider does. */
   tool_calls: z.enum(['pieces', 'whole', 'id_every_time']).optional(),
-  /** Whether choices come mixed, as they do, or one after the other. */
+  /** Whether choices are interleaved, as by providers, or sent one after the other. */
   interleave: z.boolean().default(true),
-  /** `false`: the stream ends in good order, but without `[DONE]`. */
+  /** `false`: the stream ends normally, but without `[DONE]`. */
   done: z.boolean().default(true),
   crlf: z.boolean().default(false),
   no_space_after_data: z.boolean().default(false),
-  /** Each JSON text in several `data` lines. */
+  /** Whether each JSON text is split into several `data` lines. */
   multi_line_data: z.boolean().default(false),
-  /** So many comment lines before the first chunk. */
+  /** Number of comment lines before the first chunk. */
   comments: count.max(1000).default(0),
-  /** Each byte is written by itself. */
+  /** Whether each byte is written separately. */
   split_at_every_byte: z.boolean().default(false),
 })
 
-/** Which requests a step answers: all that is named must hold. */
+/** Conditions for the requests that a step answers; all of them must match. */
 const matchSchema = z.strictObject({
   provider: z.enum(providerNames).optional(),
   endpoint: z.enum(['chat.completions', 'completions']).optional(),
   model: z.string().optional(),
   stream: z.boolean().optional(),
-  /** A part of the last message's text (the prompt, for legacy completions). */
+  /** Part of the last message's text (the prompt, for legacy completions). */
   last_text_contains: z.string().optional(),
   last_role: z.string().optional(),
-  /** The tool call that the last message brings the result of. */
+  /** Tool call whose result is the last message. */
   last_tool_call_id: z.string().optional(),
-  /** A part of any message's text. */
+  /** Part of any message's text. */
   any_text_contains: z.string().optional(),
 })
 
 const stepSchema = z.strictObject({
   match: matchSchema.default({}),
-  /** How often the step may answer; left out: always. */
+  /** Most uses of the step. Default: unlimited. */
   times: z.int().min(1).optional(),
-  /** Left out: an echo of the last message. */
+  /** Answer of the step. Default: an echo of the last message. */
   reply: replySchema.optional(),
   stream: streamSchema.prefault({}),
-  /** Before the headers. */
+  /** Delay before the headers. */
   delay_ms: milliseconds.default(0),
-  /** Nothing is answered, and the connection stays open. */
+  /** Whether nothing is answered on the open connection. */
   stall_before_headers: z.boolean().default(false),
-  /** The connection is closed instead of an answer. */
+  /** Whether the connection is closed instead of an answer. */
   cut_before_headers: z.boolean().default(false),
-  /** For an answer in one piece: closed, or left open, after so many bytes of its body. */
+  /** For an unstreamed answer: bytes of its body after which the connection is closed or stalls. */
   cut_after_bytes: count.optional(),
   stall_after_bytes: count.optional(),
-  /** `body`: bytes that are no JSON in a 200; `http`: bytes that are no HTTP. */
+  /** `body`: a 200 whose body is not JSON; `http`: bytes that are not HTTP. */
   garbage: z.enum(['body', 'http']).optional(),
-  /** The body is compressed, whatever the client accepts. */
+  /** Whether the body is compressed, even if the client does not accept it. */
   gzip: z.boolean().default(false),
 })
 
-/** What the server answers: the first step that matches and has uses left; none: an echo. */
+/** The server answers with the first matching step that has uses left, else with an echo. */
 const scriptSchema = z.strictObject({
   steps: z.array(stepSchema).max(10_000).default([]),
-  /** `false`: a request with `stream_options` gets a 400 that names it. */
+  /** `false`: requests with `stream_options` get a 400 that names the field. */
   knows_stream_options: z.boolean().default(true),
-  /** The provider key that requests must bring; null takes any, and none. */
+  /** Required provider key; null accepts any key, or no key. */
   required_key: z.string().nullable().default(null),
-  /** Ids and times are the same in each answer, so that two of them can be compared. */
+  /** Whether ids and times are the same in each answer, so that answers can be compared. */
   repeatable: z.boolean().default(false),
 })
 
-/** A script as one writes it. */
+/** A script, with optional fields. */
 export type ScriptInput = z.input<typeof scriptSchema>
 export type Script = z.output<typeof scriptSchema>
 export type Step = z.output<typeof stepSchema>
@@ -174,7 +174,7 @@ export type ChoiceReply = z.output<typeof choiceSchema>
 export type ErrorReply = z.output<typeof errorSchema>
 export type StreamShape = z.output<typeof streamSchema>
 
-/** Checks a script and fills in what it leaves out. Throws `invalid_request` with each fault. */
+/** Validates a script and fills in the defaults. Throws `invalid_request` with each fault. */
 export function scriptFrom(input: unknown): Script {
   const parsed = scriptSchema.safeParse(input)
   if (parsed.success) return parsed.data
@@ -190,7 +190,7 @@ export function scriptFrom(input: unknown): Script {
   })
 }
 
-/** The step of a script that leaves all to the defaults. */
+/** Returns a step with all defaults. */
 export function plainStep(): Step {
   return stepSchema.parse({})
 }

@@ -1,32 +1,34 @@
 import type { ProviderName } from './script.ts'
 
-/** How a request ended: `stalled` ones are `open` until the client leaves or the server stops. */
+/** Outcome of a request: a stalled one is `open` until the client leaves or the server stops. */
 type SeenOutcome = 'open' | 'complete' | 'client_gone' | 'cut'
 
-/** Where a client was when it left. */
+/** Phase in which a client left. */
 type SeenPhase = 'request_body' | 'before_headers' | 'before_first_byte' | 'body'
 
-/** One request as the server saw it. Times are milliseconds since 1970, null when not reached. */
+/**
+ * One request that the server received. Times are milliseconds since 1970, null when not reached.
+ */
 export type SeenRequest = {
-  /** From 1 on, in order of arrival. */
+  /** Number of the request, from 1, in order of arrival. */
   number: number
   method: string
   path: string
   provider: ProviderName | null
-  /** Names and values as they came, in order, duplicates kept. */
+  /** Received names and values, in order, with duplicates. */
   headers: readonly (readonly [name: string, value: string])[]
-  /** The body, up to the kept size; `body_bytes` counts all of it. */
+  /** The body, cut to the kept size; `body_bytes` is its full size. */
   body: Buffer
   body_bytes: number
   /** Status of the answer; null before its headers. */
   status: number | null
   outcome: SeenOutcome
-  /** Set when the client went away before the answer's end. */
+  /** Phase in which the client left before the end of the answer; null otherwise. */
   aborted: SeenPhase | null
-  /** Bytes of the answer's body handed to the socket. */
+  /** Bytes of the answer's body written to the socket. */
   bytes_written: number
   received_at_ms: number
-  /** When the whole body had come. */
+  /** Time when the whole body had been received. */
   body_at_ms: number | null
   headers_at_ms: number | null
   first_byte_at_ms: number | null
@@ -48,12 +50,12 @@ export class SeenLog {
     this.#requests_max = options.requests_max
   }
 
-  /** Notes a request that just arrived; what is learned later is set on the answer. */
-  arrived(about: Pick<SeenRequest, 'method' | 'path' | 'headers' | 'received_at_ms'>): SeenRequest {
+  /** Records a new request; later facts are set on the returned record. */
+  arrived(facts: Pick<SeenRequest, 'method' | 'path' | 'headers' | 'received_at_ms'>): SeenRequest {
     this.#total += 1
     const request: SeenRequest = {
       number: this.#total,
-      ...about,
+      ...facts,
       provider: null,
       body: Buffer.alloc(0),
       body_bytes: 0,
@@ -71,7 +73,7 @@ export class SeenLog {
     return request
   }
 
-  /** Notes the end of a request; the first end counts. */
+  /** Records the end of a request; only the first end counts. */
   ended(request: SeenRequest, outcome: Exclude<SeenOutcome, 'open'>, at_ms: number): void {
     if (request.outcome !== 'open') return
     request.outcome = outcome
@@ -82,12 +84,12 @@ export class SeenLog {
     request.aborted = phaseOf(request)
   }
 
-  /** Notes that the server closed what was still open. */
+  /** Records that the server closed the open requests. */
   stopped(at_ms: number): void {
     for (const request of this.#requests) this.ended(request, 'cut', at_ms)
   }
 
-  /** A copy that later requests don't change. */
+  /** Returns a copy that later requests don't change. */
   seen(): Seen {
     const requests = this.#requests.map((request) => ({ ...request }))
     return { total: this.#total, aborted: this.#aborted, cut: this.#cut, requests }

@@ -1,26 +1,25 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Problem } from '../../../kernel/problem.ts'
 import { type Clock, systemClock } from '../../../kernel/time.ts'
-import { isControlPath, playControl } from './control.ts'
 import { dialects } from './dialects/registry.ts'
 import { playStep, sendError } from './play-step.ts'
 import { type ProviderName, type ScriptInput, scriptFrom } from './script.ts'
-import { ScriptPlay } from './script-play.ts'
 import { type Seen, SeenLog } from './seen.ts'
-import { bodyOf, completionOf, headerPairs, routeOf } from './take-request.ts'
+import { bodyOf, completionOf, headerPairs, routeOf, ScriptPlay } from './take-request.ts'
 import { openWire } from './wire.ts'
 
 export type ScriptedProviderOptions = {
-  /** Loopback when left out. */
+  /** Address to listen on. Default: loopback. */
   host?: string
-  /** 0 takes a free one. */
+  /** Port to listen on; 0 picks a free one. */
   port?: number
   script?: ScriptInput
-  /** Opens `GET /_seen` and `POST /_script`, for a server in another process. */
+  /** Serves `GET /_seen` and `POST /_script`, for a server in another process. */
   control?: boolean
-  /** Requests that `seen()` still knows; older ones are only counted. */
+  /** Most requests that `seen()` returns; older ones are only counted. */
   seen_requests_max?: number
-  /** Of each request's body so much is kept; the rest is only counted. */
+  /** Most bytes kept of a request's body; further ones are only counted. */
   body_kept_bytes_max?: number
   clock?: Clock
 }
@@ -28,19 +27,19 @@ export type ScriptedProviderOptions = {
 export type ScriptedProvider = {
   /** The origin, without a slash at the end. */
   url: string
-  /** What an `openai` client, or the proxy, takes as base URL. */
+  /** Base URLs for an `openai` client or the proxy. */
   base_urls: Record<ProviderName, string>
   seen(): Seen
-  /** Plays another script from the next request on. Throws `invalid_request`. */
+  /** Switches to another script from the next request on. Throws `invalid_request`. */
   script(next: ScriptInput): void
-  /** Closes all connections, open answers too. */
+  /** Closes all connections, including those of open answers. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a provider on loopback that answers chat completions by a script, in the forms of OpenAI
- * and of the OpenAI-compatible endpoints of Anthropic and Gemini. Throws `invalid_request` for a
- * wrong script.
+ * Starts a provider that answers chat completions by a script, in the forms of OpenAI and of the
+ * OpenAI-compatible endpoints of Anthropic and Gemini. Throws `invalid_request` for an invalid
+ * script.
  */
 export async function startScriptedProvider(
   options: ScriptedProviderOptions = {},
@@ -111,15 +110,66 @@ async function answer(
   if (whole === undefined) return
   request.body_at_ms = clock.now_ms()
   const { repeatable } = play.script
-  const about = {
+  const context = {
     dialect: dialects[route.provider],
     seed: repeatable ? 1 : request.number,
     created_s: repeatable ? repeatable_created_s : Math.floor(clock.now_ms() / 1000),
   }
-  const understood = completionOf(incoming, route, whole, play)
-  if ('status' in understood) return sendError(wire, understood, about)
-  return playStep(wire, understood, play.next(understood), about)
+  const completion = completionOf(incoming, route, whole, play)
+  if ('status' in completion) return sendError(wire, completion, context)
+  return playStep(wire, completion, play.next(completion), context)
 }
 
 /** 2026-01-01T00:00:00Z */
 const repeatable_created_s = 1_767_225_600
+
+/** Whether a path belongs to the server's own control routes. */
+function isControlPath(path: string | undefined): boolean {
+  return path === '/_seen' || path === '/_script'
+}
+
+type Controlled = { seen(): Seen; script(next: unknown): void }
+
+/**
+ * Serves the control routes: `GET /_seen` answers the result of `seen()` with bodies in base64;
+ * `POST /_script` takes a script and answers 204, or 400 with its fault.
+ */
+async function playControl(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  controlled: Controlled,
+): Promise<void> {
+  if (incoming.url === '/_seen') {
+    const seen = controlled.seen()
+    const requests = seen.requests.map(({ body, ...request }) => ({
+      ...request,
+      body_base64: body.toString('base64'),
+    }))
+    return answerJson(response, 200, { ...seen, requests })
+  }
+  try {
+    controlled.script(JSON.parse(await textOf(incoming)))
+    response.writeHead(204).end()
+  } catch (cause) {
+    if (cause instanceof SyntaxError) answerJson(response, 400, { detail: cause.message })
+    else if (cause instanceof Problem) answerJson(response, cause.status, { detail: cause.message })
+    else response.destroy()
+  }
+}
+
+const script_bytes_max = 16_777_216
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of incoming) {
+    bytes += part.length
+    if (bytes > script_bytes_max) throw new SyntaxError(`script: over ${script_bytes_max} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function answerJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { answerTo } from './answer.ts'
+import { buildAnswer } from './answer.ts'
 import { dialects } from './dialects/registry.ts'
 import type { CompletionRequest } from './request.ts'
 import { providerNames, type ScriptInput, scriptFrom } from './script.ts'
@@ -30,7 +30,7 @@ function chunksOf(
     n: about.n,
     tool_demanded: null,
   }
-  const answer = answerTo(request, played.reply, { seed: 1, created_s: 0 })
+  const answer = buildAnswer(request, played.reply, { seed: 1, created_s: 0 })
   const how = { dialect: dialects[about.provider], shape: played.stream }
   const data = Array.from(streamEvents(request, answer, how), (event) => event.data)
   expect(data.pop()).toBe('[DONE]')

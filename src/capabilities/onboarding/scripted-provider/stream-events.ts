@@ -1,14 +1,13 @@
-import type { Answer } from './answer.ts'
-import { choiceDeltas, type Delta } from './choice-deltas.ts'
+import type { Answer, AnswerChoice, AnswerToolCall } from './answer.ts'
 import type { Dialect } from './dialects/contract.ts'
-import type { CompletionRequest } from './request.ts'
+import type { CompletionRequest, Endpoint } from './request.ts'
 import type { StreamShape } from './script.ts'
 import { envelopeOf } from './whole-answer.ts'
 
 /** One server-sent event; `data` is a JSON value, or the text `[DONE]`. */
 export type StreamEvent = { event?: string; data: unknown }
 
-/** The events of a streamed answer, in order, up to `[DONE]` or the scripted error. */
+/** Yields the events of a streamed answer, in order, up to `[DONE]` or the scripted error. */
 export function* streamEvents(
   request: Pick<CompletionRequest, 'endpoint' | 'usage_asked'>,
   answer: Answer,
@@ -83,7 +82,9 @@ function usageSoFar<U extends { completion_tokens: number; reasoning_tokens: num
   }
 }
 
-/** The choices' deltas: in turn, as providers mix them, or one choice after the other. */
+/**
+ * Orders the choices' deltas: interleaved, as providers send them, or one choice after the other.
+ */
 function deltasInOrder(
   request: Pick<CompletionRequest, 'endpoint'>,
   answer: Answer,
@@ -112,4 +113,98 @@ function errorEvent(
   }
   const error = { message, type: 'server_error', param: null, code: 'scripted_failure' }
   return form === 'event' ? { event: 'error', data: { error } } : { data: { error } }
+}
+
+/** One chunk's fields of one choice, without its index. */
+type Delta = Record<string, unknown> & { finish_reason: string | null }
+
+type How = { dialect: Dialect; shape: StreamShape; endpoint: Endpoint; seed: number }
+
+/** Splits a choice into the deltas of a stream; the last one has the finish reason. */
+function choiceDeltas(choice: AnswerChoice, how: How): Delta[] {
+  if (how.endpoint === 'completions') return textDeltas(choice, how)
+  const { dialect } = how
+  const parts = contentDeltas(choice, how)
+  const opening = {
+    role: 'assistant',
+    ...(dialect.separate_ends && { content: choice.content === null ? null : '' }),
+    ...dialect.message,
+    ...choice.extra,
+  }
+  if (dialect.separate_ends) {
+    return [opening, ...parts, {}].map((delta, index) =>
+      wrapDelta(delta, dialect, index === parts.length + 1 ? choice.finish_reason : null),
+    )
+  }
+  const filled = parts.length > 0 ? parts : [{ content: '' }]
+  return filled.map((part, index) =>
+    wrapDelta(
+      { role: 'assistant', ...(index === 0 && choice.extra), ...part },
+      dialect,
+      index === filled.length - 1 ? choice.finish_reason : null,
+    ),
+  )
+}
+
+function wrapDelta(delta: unknown, dialect: Dialect, finish_reason: string | null): Delta {
+  return { delta, ...dialect.choice, finish_reason }
+}
+
+/** Splits a legacy completion into deltas of `text`; the last one has the finish reason. */
+function textDeltas(choice: AnswerChoice, how: How): Delta[] {
+  const parts = pieces(choice.content ?? '', how.shape)
+  const texts = parts.length > 0 ? parts : ['']
+  return texts.map((text, index) => ({
+    text,
+    ...how.dialect.choice,
+    finish_reason: index === texts.length - 1 ? choice.finish_reason : null,
+  }))
+}
+
+function contentDeltas(choice: AnswerChoice, how: How): Record<string, unknown>[] {
+  return [
+    ...pieces(choice.reasoning_content ?? '', how.shape).map((text) => ({
+      reasoning_content: text,
+    })),
+    ...pieces(choice.content ?? '', how.shape).map((text) => ({ content: text })),
+    ...pieces(choice.refusal ?? '', how.shape).map((text) => ({ refusal: text })),
+    ...choice.tool_calls.flatMap((call, index) => toolCallDeltas(call, index, how)),
+  ]
+}
+
+function toolCallDeltas(call: AnswerToolCall, index: number, how: How): Record<string, unknown>[] {
+  const { dialect, seed } = how
+  const style = how.shape.tool_calls ?? dialect.stream_tool_calls
+  const place = dialect.indexes_tool_calls ? { index } : {}
+  const named = { id: call.id ?? dialect.toolCallId(seed, index), type: 'function' }
+  const whole = (text: string) => ({
+    ...place,
+    ...named,
+    function: { name: call.name, arguments: text },
+    ...dialect.toolCall(seed),
+  })
+  const deltas = {
+    whole: () => [whole(call.arguments)],
+    id_every_time: () => pieces(call.arguments, how.shape).map(whole),
+    pieces: () => [
+      whole(''),
+      ...pieces(call.arguments, how.shape).map((text) => ({
+        ...place,
+        function: { arguments: text },
+      })),
+    ],
+  }[style]()
+  return deltas.map((delta) => ({ tool_calls: [delta] }))
+}
+
+/** Splits a text into pieces of similar length, never inside a character. */
+function pieces(text: string, shape: StreamShape): string[] {
+  const characters = Array.from(text)
+  const all = characters.length
+  const count = Math.min(shape.chunks ?? Math.ceil(all / shape.chunk_characters), all)
+  return Array.from({ length: count }, (_, index) =>
+    characters
+      .slice(Math.floor((index * all) / count), Math.floor(((index + 1) * all) / count))
+      .join(''),
+  )
 }

@@ -1,25 +1,31 @@
 import type { IncomingMessage } from 'node:http'
 import { dialects } from './dialects/registry.ts'
 import { type CompletionRequest, completionRequestFrom, type Endpoint } from './request.ts'
-import type { ErrorReply, ProviderName } from './script.ts'
-import type { ScriptPlay } from './script-play.ts'
+import {
+  type ErrorReply,
+  type Match,
+  type ProviderName,
+  plainStep,
+  type Script,
+  type Step,
+} from './script.ts'
 import type { SeenRequest } from './seen.ts'
 
-/** Whom a path is meant for; `endpoint` is null when nothing is there. */
-export type Route = { provider: ProviderName; endpoint: Endpoint | null }
+/** Provider and endpoint of a path; `endpoint` is null for an unknown path. */
+type Route = { provider: ProviderName; endpoint: Endpoint | null }
 
-/** Finds the provider and endpoint of a path; unknown paths are refused in OpenAI's form. */
+/** Returns the provider and endpoint of a path; unknown paths belong to OpenAI. */
 export function routeOf(path: string): Route {
-  const found = Object.values(dialects).find(({ base_path }) => path.startsWith(`${base_path}/`))
-  if (!found) return { provider: 'openai', endpoint: null }
-  const rest = path.slice(found.base_path.length)
-  if (rest === '/chat/completions')
-    return { provider: found.provider, endpoint: 'chat.completions' }
-  const legacy = rest === '/completions' && found.legacy_completions
-  return { provider: found.provider, endpoint: legacy ? 'completions' : null }
+  const dialect = Object.values(dialects).find(({ base_path }) => path.startsWith(`${base_path}/`))
+  if (!dialect) return { provider: 'openai', endpoint: null }
+  const { provider } = dialect
+  const rest = path.slice(dialect.base_path.length)
+  if (rest === '/chat/completions') return { provider, endpoint: 'chat.completions' }
+  const isLegacy = rest === '/completions' && dialect.legacy_completions
+  return { provider, endpoint: isLegacy ? 'completions' : null }
 }
 
-/** Node's flat list of raw headers as names and values. */
+/** Converts Node's flat list of raw headers to pairs of names and values. */
 export function headerPairs(raw: readonly string[]): [string, string][] {
   return Array.from({ length: raw.length / 2 }, (_, index) => [
     raw[index * 2] ?? '',
@@ -27,10 +33,10 @@ export function headerPairs(raw: readonly string[]): [string, string][] {
   ])
 }
 
-/** A body is read up to this, and its connection closed beyond. */
+/** Largest body that is read; the connection of a larger one is closed. */
 const body_bytes_max = 67_108_864
 
-/** Reads the whole body; undefined when the client left, or it is too large. */
+/** Reads the whole body; undefined when the client left or the body is too large. */
 export async function bodyOf(
   incoming: IncomingMessage,
   request: SeenRequest,
@@ -51,7 +57,7 @@ export async function bodyOf(
   return whole
 }
 
-/** The request, or the error that it gets before any step is looked at. */
+/** Returns the parsed request, or the error that refuses it before any step is matched. */
 export function completionOf(
   incoming: IncomingMessage,
   { provider, endpoint }: Route,
@@ -79,4 +85,43 @@ export function completionOf(
 
 function refusal(status: number, message: string, param: string | null = null): ErrorReply {
   return { status, message, param, headers: {} }
+}
+
+/** A running script, with the remaining uses of its steps. */
+export class ScriptPlay {
+  readonly script: Script
+  readonly #left: Map<Step, number>
+
+  constructor(script: Script) {
+    this.script = script
+    this.#left = new Map(script.steps.map((step) => [step, step.times ?? Infinity]))
+  }
+
+  /** Uses the first step that matches the request, or the plain echo. */
+  next(request: CompletionRequest): Step {
+    const step = this.script.steps.find(
+      (candidate) => (this.#left.get(candidate) ?? 0) > 0 && matches(candidate.match, request),
+    )
+    if (!step) return plainStep()
+    this.#left.set(step, (this.#left.get(step) ?? 0) - 1)
+    return step
+  }
+}
+
+function matches(match: Match, request: CompletionRequest): boolean {
+  const last = request.messages.at(-1)
+  const equal: readonly (readonly [wanted: unknown, got: unknown])[] = [
+    [match.provider, request.provider],
+    [match.endpoint, request.endpoint],
+    [match.model, request.model],
+    [match.stream, request.stream],
+    [match.last_role, last?.role],
+    [match.last_tool_call_id, last?.tool_call_id],
+  ]
+  const { last_text_contains = '', any_text_contains = '' } = match
+  return (
+    equal.every(([wanted, got]) => wanted === undefined || wanted === got) &&
+    (last?.text ?? '').includes(last_text_contains) &&
+    request.messages.some(({ text }) => text.includes(any_text_contains))
+  )
 }

@@ -2,7 +2,7 @@ import type { Answer, AnswerChoice } from './answer.ts'
 import type { Dialect } from './dialects/contract.ts'
 import type { Endpoint } from './request.ts'
 
-/** The JSON body of an answer that is not streamed. */
+/** Returns the JSON body of an unstreamed answer. */
 export function wholeAnswer(answer: Answer, dialect: Dialect, endpoint: Endpoint): unknown {
   const legacy = endpoint === 'completions'
   return {
@@ -19,7 +19,7 @@ export function wholeAnswer(answer: Answer, dialect: Dialect, endpoint: Endpoint
   }
 }
 
-/** What stands in every answer and chunk beside choices and usage. */
+/** Returns the fields of every answer and chunk besides choices and usage. */
 export function envelopeOf(
   answer: Answer,
   dialect: Dialect,

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { IngestRecords, ObservationDraft, Text } from '../../../model/ingest-records.ts'
-import { applyCapture } from './apply-capture.ts'
+import { applyCapture, refusalOf } from './apply-capture.ts'
 import { compilePolicy } from './compile-policy.ts'
 import type { CaptureRules, Mask } from './contract.ts'
-import { refusalOf } from './refusal.ts'
 
 const project_id = '01900000-0000-7000-8000-000000000001'
 const trace_id = '01900000-0000-7000-8000-00000000000a'
@@ -161,7 +160,7 @@ function flat(records: unknown): string {
   })
 }
 
-test('with the default policy the records pass as they are', () => {
+test('the default policy keeps the records unchanged', () => {
   const records = recordsWith('x')
   expect(applyCapture(policyOf({}), records)).toEqual({ records, rejected: {}, masked: 0 })
   expect(applyCapture(policyOf({}), records).records).toBe(records)
@@ -177,7 +176,7 @@ describe('masks', () => {
     (secret) => utf8(JSON.stringify([secret]).replaceAll('@', '\\u0040')),
   ]
 
-  test('a secret survives in no field, whatever it stands in', () => {
+  test('a secret survives in no field of any record', () => {
     const name = fc.stringMatching(/^[a-z]{1,12}$/)
     fc.assert(
       fc.property(name, name, fc.constantFrom(...shapes), (user, host, shape) => {
@@ -195,7 +194,7 @@ describe('masks', () => {
     )
   })
 
-  test('records without anything to mask stay the same objects, bytes included', () => {
+  test('records without masked content stay the same objects, bytes included', () => {
     const records = recordsWith(utf8('nothing here'))
     const captured = applyCapture(emails, records)
     expect(captured.masked).toBe(0)
@@ -203,7 +202,7 @@ describe('masks', () => {
     expect(captured.records.traces[0]).toBe(records.traces[0])
   })
 
-  test('keys take out attributes, metadata, JSON members and correlations', () => {
+  test('keys mask attributes, metadata, JSON members and correlations', () => {
     const policy = policyOf({ masks: [mask({ keys: ['Token', 'order'] })] })
     const before = recordsWith(JSON.stringify({ token: 'SECRET', other: 1 }))
     const [observation] = before.observations
@@ -215,7 +214,7 @@ describe('masks', () => {
     expect(records.observations[0]?.input).toBe('{"token":"[masked:m]","other":1}')
   })
 
-  test('an item counts once, also when only something of it did change', () => {
+  test('an item counts once, also when only a dependent record changed', () => {
     const before = recordsWith('plain')
     const [event] = before.events
     if (event) event.body = 'a@b.example'
@@ -229,7 +228,7 @@ describe('masks', () => {
 describe('metadata_only', () => {
   const policy = policyOf({ content: 'metadata_only' })
 
-  test('leaves out what was said and keeps what was measured', () => {
+  test('leaves out content and keeps measurements', () => {
     const before = recordsWith('SAID')
     const [observation] = before.observations
     if (observation) {
@@ -261,7 +260,7 @@ describe('metadata_only', () => {
   const places = ['exception.message', 'exception.stacktrace', 'error.message', 'w3c.baggage']
   const contentKeys = ['gen_ai.input.messages', 'request.tools', 'llm.prompts.0.content', ...places]
 
-  test('no text of the content survives, wherever it is said or quoted', () => {
+  test('no text of the content survives, not even quoted', () => {
     const quotes = [
       (said: string) => said,
       (said: string) => utf8(said),
@@ -285,7 +284,7 @@ describe('metadata_only', () => {
     )
   })
 
-  test('baggage that was an item of its own is accounted for', () => {
+  test('baggage that is an item of its own is counted as rejected', () => {
     const items = ['observations', 'correlations'] as const
     const { rejected } = applyCapture(policy, quoting('said', 'body'), items)
     expect(rejected).toEqual({ content_not_kept: 1 })
@@ -293,7 +292,7 @@ describe('metadata_only', () => {
     expect(records.correlations).toHaveLength(1)
   })
 
-  test('does not claim to have left out what was not there', () => {
+  test('does not mark records without content as dropped', () => {
     const before = recordsWith('')
     const [observation] = before.observations
     if (observation) observation.attributes = ['http.method', 'POST']
@@ -302,7 +301,7 @@ describe('metadata_only', () => {
   })
 })
 
-test('off keeps nothing and says how many items that were', () => {
+test('off keeps nothing and counts the items', () => {
   const { records, rejected, masked } = applyCapture(policyOf({ content: 'off' }), recordsWith('x'))
   expect(Object.values(records).flat()).toEqual([])
   expect([rejected, masked]).toEqual([{ capture_off: 1 }, 0])
@@ -331,7 +330,7 @@ describe('sampling', () => {
     expect(few.filter((id) => refusalOf(policyOf({ sample_rate: 0.6 }), id))).toEqual([])
   })
 
-  test('takes or leaves a trace whole, and accounts for each item', () => {
+  test('keeps or drops whole traces, and counts each item', () => {
     const policy = policyOf({ sample_rate: 0.5 })
     const all = ids.slice(0, 100).map((id) => recordsWith('x', { trace_id: id }))
     const together: IngestRecords = {

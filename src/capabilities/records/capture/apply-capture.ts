@@ -1,14 +1,13 @@
 import type { IngestRecords } from '../../../model/ingest-records.ts'
 import { type Censored, censorOf } from './censor-records.ts'
 import type { CapturePolicy } from './contract.ts'
-import { isSampled } from './sampling.ts'
 
-/** What is left of the records of a request. */
+/** The records of a request that a policy keeps. */
 export type Captured = {
   records: IngestRecords
-  /** Items that are not kept, by reason: `capture_off`, `sampled`, `content_not_kept`. */
+  /** Number of items that are not kept, by reason: `capture_off`, `sampled`, `content_not_kept`. */
   rejected: Record<string, number>
-  /** Items that are kept and had something masked or left out. */
+  /** Number of kept items of which something was masked or left out. */
   masked: number
 }
 
@@ -16,16 +15,15 @@ type Kind = keyof IngestRecords
 const kinds = ['traces', 'observations', 'events', 'links', 'correlations'] as const
 
 /**
- * Applies a project's policy to the records of a request of that project; nothing that it is given
- * is changed. `item_kinds` says which records are the items that the client sent (all others ride
- * along and are not counted): observations for proxied calls and OTLP traces, `events` for OTLP
- * logs, every kind for a canonical batch. With the default policy the records pass as they are.
- * What `metadata_only` leaves out is told at `censorOf`; a record that is nothing but content is left
- * out whole.
+ * Applies a project's policy to the records of a request, without changing its arguments.
+ * `item_kinds` are the kinds of records that count as items sent by the client: observations for
+ * proxied calls and OTLP traces, `events` for OTLP logs, every kind for a canonical batch. Records
+ * of other kinds are not counted. With the default policy the records are returned unchanged. See
+ * `censorOf` for what `metadata_only` leaves out; a record that has only content is dropped.
  *
- * Ids that make the identity of records (`trace_id`, `observation_id`, `event_id`, `link_id`) are
- * never masked; what a client names itself (tasks, users, conversations) is, and is then no longer
- * told apart by what was masked.
+ * Ids that identify records (`trace_id`, `observation_id`, `event_id`, `link_id`) are never masked.
+ * Ids that clients choose (of tasks, users and conversations) are masked, and ids that differ only
+ * in the masked part are then the same.
  */
 export function applyCapture(
   policy: CapturePolicy,
@@ -37,7 +35,7 @@ export function applyCapture(
   if (policy.content === 'off') {
     return { records: noRecords(), rejected: counted('capture_off', items), masked: 0 }
   }
-  const sampled = sampledOf(policy, records)
+  const sampled = sampleRecords(policy, records)
   const rejected = counted('sampled', items - countOf(sampled, item_kinds))
   const censor = censorOf(policy)
   if (censor === undefined) return { records: sampled, rejected, masked: 0 }
@@ -52,7 +50,7 @@ export function applyCapture(
   return {
     records: recordsOf(censored),
     rejected: { ...rejected, ...counted('content_not_kept', left_out) },
-    masked: maskedItems(censored, item_kinds),
+    masked: countMasked(censored, item_kinds),
   }
 }
 
@@ -68,7 +66,7 @@ function countOf(records: IngestRecords, item_kinds: readonly Kind[]): number {
   return item_kinds.reduce((sum, kind) => sum + records[kind].length, 0)
 }
 
-function sampledOf({ sample_rate }: CapturePolicy, records: IngestRecords): IngestRecords {
+function sampleRecords({ sample_rate }: CapturePolicy, records: IngestRecords): IngestRecords {
   if (sample_rate >= 1) return records
   const isKept = ({ trace_id }: { trace_id: string }) => isSampled(trace_id, sample_rate)
   return {
@@ -92,25 +90,54 @@ function recordsOf(censored: CensoredRecords): IngestRecords {
   }
 }
 
-type Place = { trace_id: string; observation_id?: string }
+type ObservationKey = { trace_id: string; observation_id?: string }
 
-/** Items that changed, and observations of which an event or link that rides along did. */
-function maskedItems(censored: CensoredRecords, item_kinds: readonly Kind[]): number {
-  const riders = new Set<string>()
+/** Counts the changed items, and observations of which an uncounted event or link changed. */
+function countMasked(censored: CensoredRecords, item_kinds: readonly Kind[]): number {
+  const changedKeys = new Set<string>()
   let masked = 0
   for (const kind of kinds) {
     const { records, changed } = censored[kind]
     if (item_kinds.includes(kind)) masked += changed.size
-    else for (const at of changed) riders.add(placeOf(records[at]))
+    else for (const at of changed) changedKeys.add(keyOf(records[at]))
   }
-  if (riders.size === 0 || !item_kinds.includes('observations')) return masked
+  if (changedKeys.size === 0 || !item_kinds.includes('observations')) return masked
   const { records, changed } = censored.observations
   records.forEach((record, at) => {
-    if (!changed.has(at) && riders.has(placeOf(record))) masked += 1
+    if (!changed.has(at) && changedKeys.has(keyOf(record))) masked += 1
   })
   return masked
 }
 
-function placeOf(record: Place | undefined): string {
+function keyOf(record: ObservationKey | undefined): string {
   return `${record?.trace_id} ${record?.observation_id ?? ''}`
+}
+
+/**
+ * Maps a trace id to a point in [0, 1). It depends on the id alone, so every edge and request makes
+ * the same decision, and a trace is kept as a whole or not at all. FNV-1a with the finalizer of
+ * MurmurHash3, to spread ids that differ in only a few digits.
+ */
+function samplePoint(trace_id: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < trace_id.length; at += 1) {
+    hash = Math.imul(hash ^ trace_id.charCodeAt(at), 0x01000193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 0x1_0000_0000
+}
+
+/** Whether a trace is kept. Traces with errors are sampled like the others. */
+function isSampled(trace_id: string, sample_rate: number): boolean {
+  return sample_rate >= 1 || samplePoint(trace_id) < sample_rate
+}
+
+/** Returns why a trace is not kept; undefined when it is. Cheaper than mapping the trace first. */
+export function refusalOf(
+  { content, sample_rate }: CapturePolicy,
+  trace_id: string,
+): 'capture_off' | 'sampled' | undefined {
+  if (content === 'off') return 'capture_off'
+  return isSampled(trace_id, sample_rate) ? undefined : 'sampled'
 }

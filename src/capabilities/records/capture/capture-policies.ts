@@ -10,29 +10,29 @@ export type CapturePoliciesOptions = {
   db: Kysely<CaptureTables>
   clock: Clock
   metrics: Metrics
-  /** After so long a policy is read again, while the old one goes on being used. */
+  /** Age from which a policy is read again; the old one is used until then. */
   ttl_ms?: number
-  /** How long a first reading is waited for. */
+  /** Longest wait for the first read of a project's policy. */
   load_wait_ms?: number
-  /** How long after a failed reading the next one is tried, for any project. */
+  /** Wait after a failed read before the next one, for any project. */
   retry_ms?: number
-  /** Projects kept; those read first go first. */
+  /** Most projects kept; the oldest reads are evicted first. */
   projects_max?: number
 }
 
-/** The policies as the edges of this process know them. */
+/** The cached policies of the edges of this process. */
 export type CapturePolicies = {
   /**
-   * A project's policy. What is known comes at once, old as it may be; a promise only when this
-   * project was never read. It never rejects: while the store is away a project that is not known
-   * is answered with `metadata_only`, and counted.
+   * Returns a project's policy: a cached one at once, even if it is old; a promise for a project
+   * that was never read. It never rejects: for an unknown project during an outage of the store, it
+   * returns a `metadata_only` policy and counts this.
    */
   policyOf(project_id: string): CapturePolicy | Promise<CapturePolicy>
-  /** Has the project read again at its next use: its rules were changed here. */
+  /** Forgets a project, so that its changed rules are read at the next use. */
   forget(project_id: string): void
 }
 
-/** Makes the reader of policies of a process. */
+/** Creates the cache of policies of a process. */
 export function createCapturePolicies(options: CapturePoliciesOptions): CapturePolicies {
   return new PolicyCache(options)
 }
@@ -53,7 +53,7 @@ class PolicyCache implements CapturePolicies {
     this.#known = new BoundedCache(this.#options.projects_max)
     this.#unknown = options.metrics.counter({
       name: 'looptrace_capture_policy_unknown_total',
-      help: 'Times that content was left out because the policy of a project could not be read.',
+      help: 'Policies that could not be read, so that content was left out.',
     })
   }
 
@@ -61,7 +61,8 @@ class PolicyCache implements CapturePolicies {
     const known = this.#known.get(project_id)
     if (known === undefined) return this.#readFirst(project_id)
     const { clock, ttl_ms } = this.#options
-    if (clock.now_ms() - known.read_at_ms >= ttl_ms && !this.#isAway()) void this.#read(project_id)
+    if (clock.now_ms() - known.read_at_ms >= ttl_ms && !this.#isUnavailable())
+      void this.#read(project_id)
     return known.policy
   }
 
@@ -71,30 +72,32 @@ class PolicyCache implements CapturePolicies {
   }
 
   #readFirst(project_id: string): CapturePolicy | Promise<CapturePolicy> {
-    return this.#isAway() ? this.#notKnown() : this.#waitFor(this.#read(project_id))
+    return this.#isUnavailable() ? this.#useUnknown() : this.#waitFor(this.#read(project_id))
   }
 
-  /** A store that is slow must not make what waits here grow. */
+  /**
+   * Waits for a read, but not longer than `load_wait_ms`, so that a slow store delays no request.
+   */
   async #waitFor(read: Promise<CapturePolicy>): Promise<CapturePolicy> {
     const waited = new AbortController()
     const late = sleep(this.#options.load_wait_ms, waited.signal).then(() => this.#lateAnswer)
     const policy = await Promise.race([read, late])
     waited.abort()
-    return policy === this.#lateAnswer || policy === unknownPolicy ? this.#notKnown() : policy
+    return policy === this.#lateAnswer || policy === unknownPolicy ? this.#useUnknown() : policy
   }
 
   readonly #lateAnswer: CapturePolicy = { ...unknownPolicy }
 
-  #notKnown(): CapturePolicy {
+  #useUnknown(): CapturePolicy {
     this.#unknown.inc()
     return unknownPolicy
   }
 
-  #isAway(): boolean {
+  #isUnavailable(): boolean {
     return this.#options.clock.now_ms() - this.#failed_at_ms < this.#options.retry_ms
   }
 
-  /** Those who ask for one project at one time share a reading. One that `forget` overtook is not kept. */
+  /** Reads a policy; concurrent callers share a read. A read from before a `forget` is not kept. */
   #read(project_id: string): Promise<CapturePolicy> {
     const running = this.#reads.get(project_id)
     if (running !== undefined) return running

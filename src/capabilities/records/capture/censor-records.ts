@@ -11,10 +11,10 @@ import { isContentAttribute } from './content-attributes.ts'
 import type { CapturePolicy, Masker } from './contract.ts'
 import { maskText } from './mask-text.ts'
 
-/** Records, the places of those that are not as they came, and how many are left out whole. */
+/** Censored records, the indices of changed ones, and the number of dropped ones. */
 export type Censored<T> = { records: T[]; changed: Set<number>; left_out: number }
 
-/** Takes out of the records of each kind what a policy does not keep. */
+/** Removes content that a policy does not keep, by kind of record. */
 export type Censor = {
   traces(records: TraceDraft[]): Censored<TraceDraft>
   observations(records: ObservationDraft[]): Censored<ObservationDraft>
@@ -24,12 +24,12 @@ export type Censor = {
 }
 
 /**
- * The censor of a policy; undefined when all that it samples is kept as it is.
+ * Returns the censor of a policy; undefined when it keeps sampled records unchanged.
  *
- * `metadata_only` keeps what was measured and who was called, and no text that was said or may quote
- * it: inputs and outputs, arguments and results of tools, bodies of events, attributes that hold
- * content (`isContentAttribute`), messages and stack traces of errors, and baggage. Kinds of errors
- * stay, as do names, ids and the metadata that clients label their records with.
+ * `metadata_only` keeps measurements, names, ids, types of errors and the metadata that clients
+ * add. It leaves out content and texts that may quote it: inputs and outputs, arguments and results
+ * of tools, bodies of events, attributes with content (`isContentAttribute`), messages and stack
+ * traces of errors, and baggage.
  */
 export function censorOf({ content, masker }: CapturePolicy): Censor | undefined {
   const drops = content === 'metadata_only'
@@ -79,8 +79,8 @@ function observationWithoutContent(observation: ObservationDraft): ObservationDr
     input: '',
     output: '',
     error_message: '',
-    tool_calls: updatedAll(observation.tool_calls, () => ({ arguments: '' })),
-    tool_results: updatedAll(observation.tool_results, () => ({ content: '' })),
+    tool_calls: changeAll(observation.tool_calls, () => ({ arguments: '' })),
+    tool_results: changeAll(observation.tool_results, () => ({ content: '' })),
     attributes: withoutContent(observation.attributes),
   })
   return kept === observation ? kept : { ...kept, content_state: 'dropped' }
@@ -117,8 +117,8 @@ const traceTexts = [
 
 function maskTrace(trace: TraceDraft, masker: Masker): TraceDraft {
   return updated(trace, {
-    ...maskedTexts(trace, traceTexts, masker),
-    metadata: maskedPairs(trace.metadata, masker),
+    ...maskTexts(trace, traceTexts, masker),
+    metadata: maskPairs(trace.metadata, masker),
   })
 }
 
@@ -145,40 +145,40 @@ const observationTexts = [
 
 function maskObservation(observation: ObservationDraft, masker: Masker): ObservationDraft {
   return updated(observation, {
-    ...maskedTexts(observation, observationTexts, masker),
-    tool_calls: updatedAll(observation.tool_calls, (call) =>
-      maskedTexts(call, ['id', 'name', 'arguments'], masker),
+    ...maskTexts(observation, observationTexts, masker),
+    tool_calls: changeAll(observation.tool_calls, (call) =>
+      maskTexts(call, ['id', 'name', 'arguments'], masker),
     ),
-    tool_results: updatedAll(observation.tool_results, (result) =>
-      maskedTexts(result, ['tool_call_id', 'content'], masker),
+    tool_results: changeAll(observation.tool_results, (result) =>
+      maskTexts(result, ['tool_call_id', 'content'], masker),
     ),
-    attributes: maskedPairs(observation.attributes, masker),
-    metadata: maskedPairs(observation.metadata, masker),
+    attributes: maskPairs(observation.attributes, masker),
+    metadata: maskPairs(observation.metadata, masker),
   })
 }
 
 function maskEvent(event: EventDraft, masker: Masker): EventDraft {
   return updated(event, {
-    ...maskedTexts(event, ['name', 'body'], masker),
-    attributes: maskedPairs(event.attributes, masker),
+    ...maskTexts(event, ['name', 'body'], masker),
+    attributes: maskPairs(event.attributes, masker),
   })
 }
 
 function maskLink(link: LinkDraft, masker: Masker): LinkDraft {
-  return updated(link, { attributes: maskedPairs(link.attributes, masker) })
+  return updated(link, { attributes: maskPairs(link.attributes, masker) })
 }
 
-/** A correlation is a key with a value: `keys` of masks name its type. */
+/** Masks a correlation as a key with a value: `keys` of masks match its type. */
 function maskCorrelation(correlation: CorrelationDraft, masker: Masker): CorrelationDraft {
   const { correlation_type, correlation_value } = correlation
   const value = masker.replacementOf(correlation_type) ?? maskText(correlation_value, masker)
   return updated(correlation, {
     correlation_value: value,
-    metadata: maskedPairs(correlation.metadata, masker),
+    metadata: maskPairs(correlation.metadata, masker),
   })
 }
 
-function maskedTexts<K extends string, T extends { [P in K]: Text }>(
+function maskTexts<K extends string, T extends { [P in K]: Text }>(
   record: T,
   fields: readonly K[],
   masker: Masker,
@@ -186,20 +186,20 @@ function maskedTexts<K extends string, T extends { [P in K]: Text }>(
   const changes: Partial<T> = {}
   for (const field of fields) {
     const text: T[K] = record[field]
-    const masked = maskedText(text, masker)
+    const masked = maskValue(text, masker)
     if (masked !== text) changes[field] = masked as T[K]
   }
   return changes
 }
 
-function maskedPairs(pairs: TextPairs, masker: Masker): TextPairs {
+function maskPairs(pairs: TextPairs, masker: Masker): TextPairs {
   let masked: Text[] | undefined
   for (let at = 0; at + 1 < pairs.length; at += 2) {
     const key = pairs[at] ?? ''
     const value = pairs[at + 1] ?? ''
     const keyText = stringOf(key)
     const keyNow = maskText(keyText, masker)
-    const valueNow = masker.replacementOf(keyText) ?? maskedText(value, masker)
+    const valueNow = masker.replacementOf(keyText) ?? maskValue(value, masker)
     if (keyNow === keyText && valueNow === value) continue
     masked ??= [...pairs]
     masked[at] = keyNow
@@ -208,8 +208,8 @@ function maskedPairs(pairs: TextPairs, masker: Masker): TextPairs {
   return masked ?? pairs
 }
 
-/** UTF-8 that nothing is masked in stays the bytes that it is. */
-function maskedText(text: Text, masker: Masker): Text {
+/** Masks a text; bytes without masked content are returned unchanged. */
+function maskValue(text: Text, masker: Masker): Text {
   const string = stringOf(text)
   const masked = maskText(string, masker)
   return masked === string ? text : masked
@@ -220,7 +220,7 @@ function stringOf(text: Text): string {
   return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8')
 }
 
-/** The record itself when the changes change nothing, else a copy with them. */
+/** Returns a copy with the changes, or the record itself when they change nothing. */
 function updated<T extends object>(record: T, changes: Partial<T>): T {
   for (const field in changes) {
     if (!isSame(changes[field], record[field])) return { ...record, ...changes }
@@ -228,12 +228,12 @@ function updated<T extends object>(record: T, changes: Partial<T>): T {
   return record
 }
 
-/** Empty bytes are empty text. */
+/** Whether two values are equal; empty bytes equal empty text. */
 function isSame(left: unknown, right: unknown): boolean {
   return left === right || (left === '' && right instanceof Uint8Array && right.length === 0)
 }
 
-function updatedAll<T extends object>(records: T[], change: (record: T) => Partial<T>): T[] {
+function changeAll<T extends object>(records: T[], change: (record: T) => Partial<T>): T[] {
   let changed = false
   const kept = records.map((record) => {
     const now = updated(record, change(record))

@@ -1,17 +1,17 @@
 import { RE2JS, RE2JSException } from 're2js'
 import type { CapturePolicy, CaptureRules, Mask, Masker } from './contract.ts'
 
-/** A mask that can not run; the message says why. */
+/** A mask can't be compiled; the message says why. */
 export class InvalidMask extends Error {
   override readonly name = 'InvalidMask'
 }
 
-/** The rules of a project that has set none: everything is kept as it comes. */
+/** The default rules, which keep everything unchanged. */
 export const defaultRules: CaptureRules = { content: 'full', sample_rate: 1, masks: [] }
 
 /**
- * What holds while a project's own rules can not be known: no content, for what may not be kept
- * must not be kept by accident.
+ * The policy of a project whose rules can't be read: it keeps no content, so that nothing is kept
+ * by accident.
  */
 export const unknownPolicy: CapturePolicy = {
   content: 'metadata_only',
@@ -20,7 +20,7 @@ export const unknownPolicy: CapturePolicy = {
   keeps_all: false,
 }
 
-/** Makes rules ready to run. Throws InvalidMask. */
+/** Compiles rules. Throws InvalidMask. */
 export function compilePolicy({ content, sample_rate, masks }: CaptureRules): CapturePolicy {
   return {
     content,
@@ -31,30 +31,32 @@ export function compilePolicy({ content, sample_rate, masks }: CaptureRules): Ca
 }
 
 /**
- * States of a compiled pattern at most. Time is linear in the text, and in these: `\w{1000}` alone
- * has 1,001 of them.
+ * Most states of a compiled pattern. Run time is linear in the text and in the states; `\w{1000}`
+ * alone has 1,001 states.
  */
 const patternStates_max = 5_000
 
 /**
- * Compiles a pattern of RE2's syntax, which runs in linear time whatever the text
- * (https://github.com/google/re2/wiki/Syntax). Throws InvalidMask for one that is not valid, is too
- * large, or matches the empty text.
+ * Compiles a pattern in RE2 syntax, which runs in linear time for any text
+ * (https://github.com/google/re2/wiki/Syntax). Throws InvalidMask for a pattern that is invalid,
+ * too large, or matches the empty text.
  */
 export function compilePattern(pattern: string): RE2JS {
-  const compiled = compiledOrRefused(pattern)
+  const compiled = compileOrRefuse(pattern)
   if (compiled.programSize() > patternStates_max) {
     throw new InvalidMask(
-      `got a pattern of ${compiled.programSize()} states, expected at most ${patternStates_max}: repeat less`,
+      `got a pattern of ${compiled.programSize()} states, expected at most ${patternStates_max}: reduce repetitions`,
     )
   }
   if (compiled.test('')) {
-    throw new InvalidMask(`got ${quoted(pattern)}, expected a pattern that matches no empty text`)
+    throw new InvalidMask(
+      `got ${quoted(pattern)}, expected a pattern that does not match empty text`,
+    )
   }
   return compiled
 }
 
-function compiledOrRefused(pattern: string): RE2JS {
+function compileOrRefuse(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern)
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * Whether an attribute holds content: what was asked, answered, or handed to and from tools, what may
- * quote it (messages and stack traces of errors), and baggage, which is what applications like to
- * say. By the names of OpenTelemetry's GenAI conventions (old and new), OpenInference, OpenLLMetry,
+ * Whether an attribute holds content: prompts, answers, inputs and results of tools, texts that may
+ * quote them (messages and stack traces of errors), or baggage, which applications fill freely. It
+ * knows the names of OpenTelemetry's GenAI conventions (old and new), OpenInference, OpenLLMetry,
  * the AI SDK, the other sources of the OTLP mapping, and our own proxy.
  * https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/
  */
@@ -11,8 +11,9 @@ export function isContentAttribute(key: string): boolean {
 }
 
 /**
- * The same for a store, whose own regular expressions decide: `keys` (RE2 and PostgreSQL take it),
- * but of keys that begin with `request.` all whose rest is not among `request_parameters`.
+ * Returns the same rule for the regular expressions of a store: keys that match `keys` (valid in
+ * RE2 and PostgreSQL) hold content. Keys that begin with `request.` hold content unless their rest
+ * is one of `request_parameters`.
  */
 export function contentAttributes(): { keys: string; request_parameters: string[] } {
   return { keys: contentKeys.source, request_parameters: [...requestParameters] }
@@ -44,7 +45,7 @@ const contentKeys = new RegExp(
   ].join('|')})`,
 )
 
-/** Fields of a request that say how to answer and not what; all others may hold content. */
+/** Parameters of a request without content; all other fields may hold content. */
 const requestParameters = new Set([
   'temperature',
   'top_p',

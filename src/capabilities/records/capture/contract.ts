@@ -1,14 +1,14 @@
-/** How much of what clients send is kept. */
+/** How much of the clients' data is kept. */
 export const contentCaptures = ['full', 'metadata_only', 'off'] as const
 export type ContentCapture = (typeof contentCaptures)[number]
 
-/** The reasons under which the ledger counts items that a policy keeps out. */
+/** Reasons of the ledger for items that a policy does not keep. */
 export const captureReasons = ['capture_off', 'sampled', 'content_not_kept'] as const
 
 /**
- * Something that is never kept. With `pattern` (RE2 syntax), what it matches in any text; with
- * `keys`, the values of such keys (in JSON at any depth, of attributes and of metadata; upper and
- * lower case are the same). Exactly one of the two is set. `replacement` stands in its place.
+ * Content that is never kept: the matches of `pattern` (RE2 syntax) in any text, or the values of
+ * `keys` (in JSON at any depth, in attributes and in metadata; case-insensitive). Exactly one of
+ * the two is set. `replacement` is stored instead.
  */
 export type Mask = {
   name: string
@@ -17,28 +17,28 @@ export type Mask = {
   replacement: string
 }
 
-/** A project's rules as they are stored. */
+/** A project's stored rules. */
 export type CaptureRules = {
   content: ContentCapture
-  /** The share of traces that is kept, 0 to 1. */
+  /** Share of traces that is kept, 0 to 1. */
   sample_rate: number
   masks: readonly Mask[]
 }
 
-/** Masks, ready to run. */
+/** Compiled masks. */
 export type Masker = {
-  /** What stands for the value of this key; undefined when the key is not masked. */
+  /** Returns the replacement for the value of this key; undefined when the key is not masked. */
   replacementOf(key: string): string | undefined
-  /** The text without what the patterns match. */
+  /** Replaces the matches of all patterns in a text. */
   withoutMatches(text: string): string
 }
 
-/** A project's rules, ready to run. */
+/** A project's compiled rules. */
 export type CapturePolicy = {
   readonly content: ContentCapture
   readonly sample_rate: number
   /** Undefined when there are no masks. */
   readonly masker: Masker | undefined
-  /** True when nothing is to be done: records pass as they are. */
+  /** True when records are kept unchanged. */
   readonly keeps_all: boolean
 }

@@ -1,11 +1,13 @@
-export { applyCapture, type Captured } from './apply-capture.ts'
+import type { Route } from '../../../platform/http/index.ts'
+import { type CaptureDeps, getCapturePolicy, putCapturePolicy } from './capture-policy.ts'
+
+export { applyCapture, type Captured, refusalOf } from './apply-capture.ts'
 export {
   type CapturePolicies,
   type CapturePoliciesOptions,
   createCapturePolicies,
 } from './capture-policies.ts'
 export type { CaptureDeps } from './capture-policy.ts'
-export { captureRoutes } from './capture-routes.ts'
 export { compilePolicy, defaultRules } from './compile-policy.ts'
 export { contentAttributes } from './content-attributes.ts'
 export {
@@ -17,4 +19,8 @@ export {
   type Masker,
 } from './contract.ts'
 export { maskText } from './mask-text.ts'
-export { refusalOf } from './refusal.ts'
+
+/** The routes of the capture policy. */
+export function captureRoutes(deps: CaptureDeps): Route[] {
+  return [getCapturePolicy(deps), putCapturePolicy(deps)]
+}

@@ -1,12 +1,12 @@
 import type { Masker } from './contract.ts'
 
 /**
- * The text without what is masked. Text that is JSON (an object, an array or a string) stays JSON
- * and is otherwise left byte for byte: patterns see its strings (unescaped), keys and numbers, each
- * by itself and not its punctuation; a masked key's value is replaced whole. A string that holds
- * JSON, as the arguments of a tool call do, is gone through as JSON too; each level of it doubles
- * the backslashes, so that there are few. JSON that was cut off is gone through the same way and
- * then masked once more as plain text.
+ * Masks a text. JSON (an object, an array or a string) stays JSON, and its other bytes are
+ * unchanged: patterns are applied to each string (unescaped), key and number, but not to
+ * punctuation; the value of a masked key is replaced as a whole. Strings that hold JSON, such as
+ * the arguments of tool calls, are masked as JSON too; nesting is shallow, because each level
+ * doubles the backslashes. JSON that was cut off is masked the same way, and then once more as
+ * plain text.
  */
 export function maskText(text: string, masker: Masker): string {
   if (text === '') return text
@@ -32,12 +32,12 @@ const minus = 0x2d
 const digit0 = 0x30
 const digit9 = 0x39
 
-/** One pass over a JSON text, that copies all but what it replaces. */
+/** One pass over a JSON text, which copies it with replacements. */
 class JsonMasking {
   readonly #text: string
   readonly #masker: Masker
   #masked = ''
-  /** What stands before this is copied or replaced. */
+  /** End of the text that is already copied or replaced. */
   #copied = 0
 
   constructor(text: string, masker: Masker) {
@@ -87,9 +87,9 @@ class JsonMasking {
     return end
   }
 
-  #replace(start: number, end: number, about: { value: string | undefined; masked: string }): void {
-    if (about.value === about.masked) return
-    this.#masked += this.#text.slice(this.#copied, start) + JSON.stringify(about.masked)
+  #replace(start: number, end: number, edit: { value: string | undefined; masked: string }): void {
+    if (edit.value === edit.masked) return
+    this.#masked += this.#text.slice(this.#copied, start) + JSON.stringify(edit.masked)
     this.#copied = end
   }
 }
@@ -97,7 +97,9 @@ class JsonMasking {
 const nestedBegins = /^\s*[{[]/
 const numberEnds = /-?[\d.eE+-]*/y
 
-/** Where a string that begins here ends, its quote included; the end of the text when it is cut. */
+/**
+ * Returns the end of the string that begins here, quote included; the end of a text that is cut.
+ */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0
@@ -109,7 +111,7 @@ function endOfString(text: string, start: number): number {
 
 const backslash = 0x5c
 
-/** The value of a string with its quotes; what is no valid escape stands for itself. */
+/** Returns the value of a quoted string; invalid escapes are kept literally. */
 function decoded(string: string): string {
   if (!string.includes('\\')) return string.slice(1, isClosed(string) ? -1 : undefined)
   try {
@@ -125,7 +127,7 @@ function decoded(string: string): string {
 const escapes = /\\(?:u([0-9a-fA-F]{4})|(.))/gs
 const escaped: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** A string of two characters or more that is not cut; an escaped quote at its end does no harm. */
+/** Whether a string has its closing quote; an escaped quote at the end of a cut one is harmless. */
 function isClosed(string: string): boolean {
   return string.length > 1 && string.endsWith('"')
 }
@@ -138,7 +140,7 @@ function skipSpace(text: string, start: number): number {
 
 const space = 0x20
 
-/** Where the value that begins here ends: text without an end of its own is masked to its end. */
+/** Returns the end of the value that begins here; the end of the text for a value that is cut. */
 function endOfValue(text: string, start: number): number {
   const first = text[start]
   if (first === '"') return endOfString(text, start)

@@ -6,12 +6,12 @@ import {
 } from '../../../platform/relational/index.ts'
 import type { CaptureRules } from './contract.ts'
 
-/** A project's rules as they stand in the store. */
+/** A project's stored rules. */
 export type StoredPolicy = Selectable<CaptureTables['capture_policies']>
 
 type Db = Kysely<CaptureTables>
 
-/** The rules of a project; undefined when it has set none. */
+/** Returns the rules of a project; undefined when it has set none. */
 export function findPolicy(db: Db, project_id: string): Promise<StoredPolicy | undefined> {
   return db
     .selectFrom('capture_policies')
@@ -20,14 +20,14 @@ export function findPolicy(db: Db, project_id: string): Promise<StoredPolicy | u
     .executeTakeFirst()
 }
 
-/** What is written, by whom and when. */
+/** New rules, with the time and the user of the change. */
 export type PolicyChange = CaptureRules & {
   project_id: string
   updated_at: Date
   updated_by: string
 }
 
-/** Writes the rules whatever stood there before. */
+/** Writes the rules over any version. */
 export function putPolicy(db: Db, change: PolicyChange): Promise<StoredPolicy> {
   const row = rowOf(change)
   return db
@@ -42,7 +42,7 @@ export function putPolicy(db: Db, change: PolicyChange): Promise<StoredPolicy> {
     .executeTakeFirstOrThrow()
 }
 
-/** Writes the rules if those of this version (0: none) still stand there; else undefined. */
+/** Writes the rules if the current version is `version` (0: no rules); else returns undefined. */
 export function replacePolicy(
   db: Db,
   change: PolicyChange,

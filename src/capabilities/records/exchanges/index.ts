@@ -1,5 +1,4 @@
-export type { MappingContext } from './mapping/exchange-to-observation.ts'
-export { exchangeToRecords } from './mapping/exchange-to-records.ts'
+export { scrubbed } from './answer/body-text.ts'
+export { exchangeToRecords, type MappingContext } from './mapping/exchange-to-records.ts'
 export { factsFault } from './mapping/facts-fault.ts'
-export { scrubbed } from './mapping/scrub.ts'
 export { countTokens } from './usage/token-count.ts'

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sellerOf } from './closed-models.ts'
-import { createPricing, priceVersion, type TokenBuckets } from './pricing.ts'
+import { createPricing, priceVersion, sellerOf, type TokenBuckets } from './pricing.ts'
 
 const at_ms = Date.parse('2026-03-01T12:00:00Z')
 const used = (values: Partial<TokenBuckets>): TokenBuckets => ({

@@ -1,9 +1,16 @@
-export { type CorrelationRecord, correlationRecord } from './2026-02-23/correlation-record.ts'
-export type { EventRecord } from './2026-02-23/event-record.ts'
+import type { Route } from '../../../platform/http/index.ts'
+import { getSchema } from './schema.ts'
+import { listSchemaVersions } from './versions.ts'
+
 export { traceparent as traceparentField } from './2026-02-23/fields.ts'
-export type { LinkRecord } from './2026-02-23/link-record.ts'
 export type { ObservationRecord } from './2026-02-23/observation-record.ts'
-export type { TraceRecord } from './2026-02-23/trace-record.ts'
+export {
+  type CorrelationRecord,
+  correlationRecord,
+  type EventRecord,
+  type LinkRecord,
+  type TraceRecord,
+} from './2026-02-23/version.ts'
 export {
   type CanonicalRecords,
   namedRecords,
@@ -13,4 +20,8 @@ export {
   schemaVersionNamed,
   schemaVersions,
 } from './schema-registry.ts'
-export { schemaRoutes } from './schema-routes.ts'
+
+/** The routes under `/api/v2/observability/schema`. */
+export function schemaRoutes(): Route[] {
+  return [getSchema(), listSchemaVersions()]
+}

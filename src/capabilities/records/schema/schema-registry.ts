@@ -1,16 +1,18 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import type { RecordCounts } from '../../../model/ingest-records.ts'
-import type { CorrelationRecord } from './2026-02-23/correlation-record.ts'
-import type { EventRecord } from './2026-02-23/event-record.ts'
-import type { LinkRecord } from './2026-02-23/link-record.ts'
 import type { ObservationRecord } from './2026-02-23/observation-record.ts'
-import type { TraceRecord } from './2026-02-23/trace-record.ts'
-import { version20260223 } from './2026-02-23/version.ts'
+import {
+  type CorrelationRecord,
+  type EventRecord,
+  type LinkRecord,
+  type TraceRecord,
+  version20260223,
+} from './2026-02-23/version.ts'
 
 export const schemaStatuses = ['active', 'deprecated', 'retired'] as const
 
-/** The kinds of records of a batch, in the order in which they are read. */
+/** Kinds of records of a batch, in the order in which they are read. */
 export const recordKinds = [
   'traces',
   'observations',
@@ -20,7 +22,7 @@ export const recordKinds = [
 ] as const satisfies readonly (keyof RecordCounts)[]
 export type RecordKind = (typeof recordKinds)[number]
 
-/** A record of each kind, read and valid. Whatever a later version takes, it reads as these. */
+/** A valid record of each kind. Records of later versions are converted to these types. */
 export type CanonicalRecords = {
   traces: TraceRecord
   observations: ObservationRecord
@@ -30,13 +32,13 @@ export type CanonicalRecords = {
 }
 
 /**
- * One version of the canonical schema. A version that is out may take more values, never fewer or
- * with another meaning: that is a new version.
+ * One version of the canonical schema. A released version may be extended to accept more values;
+ * fewer values or another meaning need a new version.
  */
 export type SchemaVersion = {
-  /** In the form of a date. */
+  /** A date. */
   version: string
-  /** A `deprecated` version is taken, a `retired` one is not. */
+  /** A `deprecated` version is accepted, a `retired` one is refused. */
   status: (typeof schemaStatuses)[number]
   /** ISO 8601. */
   released_at: string
@@ -44,26 +46,26 @@ export type SchemaVersion = {
   records: { [Kind in RecordKind]: z.ZodType<CanonicalRecords[Kind]> }
 }
 
-/** Every version there was, newest first. */
+/** All versions, newest first. */
 export const schemaVersions: readonly SchemaVersion[] = [version20260223].toSorted((a, b) =>
   a.version < b.version ? 1 : -1,
 )
 
 /**
- * The version of that name among `known` ones; without a name, the newest active one. Throws
- * `unknown_schema_version` for a version that nobody knows or that is retired.
+ * Returns the version with this name, or the newest active one without a name. Throws
+ * `unknown_schema_version` for an unknown or retired version.
  */
 export function schemaVersionNamed(
   name: string | undefined,
   known: readonly SchemaVersion[] = schemaVersions,
 ): SchemaVersion {
-  const found =
+  const match =
     name === undefined
       ? known.find(({ status }) => status === 'active')
       : known.find(({ version, status }) => version === name && status !== 'retired')
-  if (found !== undefined) return found
-  const taken = known.filter(({ status }) => status !== 'retired').map(({ version }) => version)
-  const detail = `got ${JSON.stringify(name?.slice(0, 80))}, expected one of ${taken.join(', ')}`
+  if (match !== undefined) return match
+  const accepted = known.filter(({ status }) => status !== 'retired').map(({ version }) => version)
+  const detail = `got ${JSON.stringify(name?.slice(0, 80))}, expected one of ${accepted.join(', ')}`
   throw problem('unknown_schema_version', {
     detail: `schema_version: ${detail}`,
     faults: [{ pointer: '/schema_version', detail }],
@@ -81,7 +83,7 @@ export const namedRecords: SchemaVersion['records'] = {
   correlations: newest.correlations.meta({ id: 'IngestCorrelation' }),
 }
 
-/** The JSON Schema (2020-12) of a whole batch in this version. */
+/** Returns the JSON Schema (2020-12) of a batch in this version. */
 export function batchJsonSchema({ version, records }: SchemaVersion): Record<string, unknown> {
   const list = (kind: RecordKind) => z.array(records[kind]).optional()
   const batch = z.strictObject({

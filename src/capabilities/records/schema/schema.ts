@@ -18,7 +18,7 @@ export function getSchema(): Route {
         .string()
         .max(64)
         .optional()
-        .describe('A version of the schema; the newest active one when left out.'),
+        .describe('Version of the schema. Default: the newest active one.'),
     }),
     reply: replySchema,
     errors: ['unknown_schema_version'],
@@ -33,5 +33,5 @@ export function getSchema(): Route {
 const replySchema = record('CanonicalSchema', {
   version: z.string(),
   status: z.enum(schemaStatuses).meta({ id: 'SchemaStatus' }),
-  schema: z.record(z.string(), z.unknown()).describe('What a batch may hold, as JSON Schema.'),
+  schema: z.record(z.string(), z.unknown()).describe('JSON Schema of a batch.'),
 })

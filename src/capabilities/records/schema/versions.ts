@@ -25,7 +25,7 @@ export function listSchemaVersions(): Route {
 const replySchema = record('SchemaVersionList', {
   versions: z.array(
     record('SchemaVersion', {
-      version: z.string().describe('In the form of a date.'),
+      version: z.string().describe('Version, a date.'),
       status: z.enum(schemaStatuses),
       released_at: z.iso.datetime(),
       compatibility_notes: z.string(),

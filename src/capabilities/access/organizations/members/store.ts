@@ -14,7 +14,7 @@ export type MemberRow = {
   created_at: string
 }
 
-/** The members of an organization, by the age of their accounts. */
+/** Returns a page of an organization's members, the oldest accounts first. */
 export async function listMembers(
   db: Db,
   { organization_id, after, limit, count_max }: IdPage & { organization_id: string },
@@ -38,18 +38,19 @@ export async function listMembers(
   return { rows, counted: n }
 }
 
-/** A person to add, or whose role to change. The account is made when nobody has the e-mail. */
+/** A change of an organization's members. */
 export type MemberChange = {
   organization_id: string
   actor_id: string
-  /** Throws when the change is not allowed; called with the organization locked. */
+  /** Throws when the change is not allowed. Called while the organization is locked. */
   check: (change: RoleChange) => void
 }
 
+/** A person to add, or whose role to change. An account is created for an unknown e-mail. */
 export type NewMember = MemberChange & {
   email: string
   role: OrganizationRole
-  /** Used only when the account is made. */
+  /** Used only when the account is created. */
   user: { id: string; display_name: string; password_hash: string | null }
   now: Date
 }
@@ -78,14 +79,14 @@ export function putMember(
   })
 }
 
-/** Takes a member out of an organization and of its projects; false when there is none. */
+/** Removes a member from an organization and its projects; false for a person who is no member. */
 export function deleteMember(db: Db, change: MemberChange & { user_id: string }): Promise<boolean> {
   const { organization_id, user_id, check } = change
   return db.transaction().execute(async (trx) => {
     const state = await lockedState(trx, change)
     check({ ...state, next: undefined })
     if (state.current === undefined) return false
-    // The membership first: who is being put into a project holds it until that is done.
+    // The membership first: adding a person to a project locks it until that is committed.
     await trx
       .deleteFrom('organization_members')
       .where('organization_id', '=', organization_id)
@@ -125,12 +126,15 @@ async function userWithEmail(
   return { user_id: known.id, user_created: false }
 }
 
-/** Changes of one organization's members come one after the other, so that an owner remains. */
+/** Locks the organization, so that its member changes are serialised and an owner remains. */
 async function lockedState(
   trx: Trx,
-  about: { organization_id: string; actor_id: string; user_id: string },
+  {
+    organization_id,
+    actor_id,
+    user_id,
+  }: { organization_id: string; actor_id: string; user_id: string },
 ): Promise<Omit<RoleChange, 'next'>> {
-  const { organization_id, actor_id, user_id } = about
   await trx
     .selectFrom('organizations')
     .select('id')

@@ -9,7 +9,7 @@ import { idAfter, idPage, idPageQuery } from '../../id-pages.ts'
 import { keyListSchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
 import { insertKey, listKeys } from '../../keys/store.ts'
 
-/** GET /api/v2/access/projects/{project_id}/api-keys, keys of its service accounts included. */
+/** GET /api/v2/access/projects/{project_id}/api-keys: includes the keys of its service accounts. */
 export function getApiKeys({ db }: Access): Route {
   return defineRoute({
     method: 'GET',
@@ -26,14 +26,14 @@ export function getApiKeys({ db }: Access): Route {
     reply: keyListSchema,
     errors: ['project_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
-      const found = await listKeys(db, {
+      const result = await listKeys(db, {
         ...params,
         service_account_id: query.service_account_id,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
-      const { items, info } = idPage(found, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { api_keys: items, ...info }
     },
   })
@@ -62,8 +62,8 @@ export function createApiKey({ db, clock, keys }: Access): Route {
     errors: ['project_not_found'],
     handle: async ({ params, body, caller }) => {
       const { environment, expires_at } = body
-      const wish = { ...params, ...body, service_account_id: null, environment, expires_at }
-      const { key, row } = mintKey(wish, { caller, now: new Date(clock.now_ms()) })
+      const spec = { ...params, ...body, service_account_id: null, environment, expires_at }
+      const { key, row } = mintKey(spec, { caller, now: new Date(clock.now_ms()) })
       const made = await insertKey(db, row)
       keys.forget(row.prefix)
       return { ...made, key }

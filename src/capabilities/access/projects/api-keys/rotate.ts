@@ -3,14 +3,13 @@ import { problem } from '../../../../kernel/problem.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { expiryField, idField } from '../../fields.ts'
-import { changeableKey } from '../../keys/key-owner.ts'
-import { keySchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
+import { findChangeableKey, keySchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
 import { replaceKey } from '../../keys/store.ts'
 
 /**
- * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/rotate: a new key with the old one's
- * name, scopes, environment and (unless the body says otherwise) expiry. The old one is revoked, or works on for
- * the overlap, so that its users can change over.
+ * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/rotate: makes a new key with the
+ * old one's name, scopes, environment and (unless the body has another) expiry. The old key is
+ * revoked, or stays valid for the overlap, so that its users can switch to the new one.
  */
 export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
   return defineRoute({
@@ -28,12 +27,12 @@ export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
     reply: newKeySchema.extend({ previous: keySchema }).meta({ id: 'RotatedApiKey' }),
     errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked', 'managed_by_kubernetes'],
     handle: async ({ params, body, caller }) => {
-      const old = await changeableKey(db, params, { caller })
+      const old = await findChangeableKey(db, params, { caller })
       const { project_id, service_account_id, name, scopes, environment } = old
       const expires_at = body.expires_at === undefined ? old.expires_at : body.expires_at
-      const wish = { project_id, service_account_id, name, scopes, environment, expires_at }
+      const spec = { project_id, service_account_id, name, scopes, environment, expires_at }
       const at = new Date(clock.now_ms())
-      const { key, row } = mintKey(wish, { caller, now: at })
+      const { key, row } = mintKey(spec, { caller, now: at })
       const ends_at = new Date(at.getTime() + body.overlap_seconds * 1000)
       const replaced = await replaceKey(db, params, { by: row, at, ends_at })
       if (replaced === undefined) throw problem('api_key_revoked')
@@ -51,8 +50,8 @@ const bodySchema = z
       .min(0)
       .max(24 * 60 * 60)
       .default(0)
-      .describe('How long the old key works on.'),
-    expires_at: expiryField.describe('When the new key ends; left out, when the old one would.'),
+      .describe('How long the old key stays valid, in seconds.'),
+    expires_at: expiryField.describe('Expiry of the new key. Default: the expiry of the old key.'),
   })
   .meta({ id: 'RotateApiKeyRequest' })
   .prefault({})

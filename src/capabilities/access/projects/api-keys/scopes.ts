@@ -4,15 +4,14 @@ import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { idField, scopesField } from '../../fields.ts'
-import { changeableKey } from '../../keys/key-owner.ts'
-import { checkWithin, keySchema } from '../../keys/key-record.ts'
+import { checkWithin, findChangeableKey, keySchema } from '../../keys/key-record.ts'
 import { updateKey } from '../../keys/store.ts'
 import { declaredBy } from '../../service-accounts/declaration.ts'
 import { findServiceAccount } from '../../service-accounts/store.ts'
 
 /**
- * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/scopes: replaces what a key may
- * do. A service account's key gets no scope that the account lacks.
+ * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/scopes: replaces the scopes of a
+ * key. A service account's key can have only scopes of the account.
  */
 export function setApiKeyScopes({ db, keys, roles }: Access): Route {
   return defineRoute({
@@ -27,7 +26,7 @@ export function setApiKeyScopes({ db, keys, roles }: Access): Route {
     reply: keySchema,
     errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked', 'managed_by_kubernetes'],
     handle: async ({ params, body: { scopes, managed_by }, caller }) => {
-      const key = await changeableKey(db, params, { caller, managed_by })
+      const key = await findChangeableKey(db, params, { caller, managed_by })
       const { project_id, service_account_id } = key
       if (service_account_id !== null) {
         const account = await findServiceAccount(db, { project_id, service_account_id })

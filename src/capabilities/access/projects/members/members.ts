@@ -1,14 +1,20 @@
 import { z } from 'zod'
 import { totalExactMax } from '../../../../kernel/pages.ts'
+import { problem } from '../../../../kernel/problem.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
-import { idField, pageFields } from '../../fields.ts'
+import { idField, organizationRoleField, pageFields, projectRoleField } from '../../fields.ts'
 import { idAfter, idPage, idPageQuery } from '../../id-pages.ts'
-import { projectMember, projectMemberSchema } from './project-member.ts'
-import { listProjectMembers } from './store.ts'
+import { effectiveRole } from '../../roles/store.ts'
+import {
+  deleteProjectMember,
+  listProjectMembers,
+  type ProjectMemberRow,
+  putProjectMember,
+} from './store.ts'
 
-/** GET /api/v2/access/projects/{project_id}/members. */
+/** GET /api/v2/access/projects/{project_id}/members: the people who can see a project. */
 export function getProjectMembers({ db }: Access): Route {
   return defineRoute({
     method: 'GET',
@@ -22,17 +28,96 @@ export function getProjectMembers({ db }: Access): Route {
     reply: record('ProjectMemberList', { members: z.array(projectMemberSchema), ...pageFields }),
     errors: ['project_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
-      const found = await listProjectMembers(db, {
+      const result = await listProjectMembers(db, {
         ...params,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
       })
       const about = { list, limit: query.limit }
-      const { items, info } = idPage(found, { ...about, idOf: ({ user_id }) => user_id })
+      const { items, info } = idPage(result, { ...about, idOf: ({ user_id }) => user_id })
       return { members: items.map(projectMember), ...info }
     },
   })
 }
 
 const list = 'project members'
+
+/**
+ * PUT /api/v2/access/projects/{project_id}/members/{member_user_id}: sets the project role of a
+ * member of the organization.
+ */
+export function setProjectMember({ db, clock, roles }: Access): Route {
+  return defineRoute({
+    method: 'PUT',
+    url: '/api/v2/access/projects/{project_id}/members/{member_user_id}',
+    id: 'setProjectMember',
+    summary: "Set a person's role in a project",
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    params: paramsSchema,
+    body: record('SetProjectMemberRequest', { role: projectRoleField }),
+    reply: projectMemberSchema,
+    errors: ['project_not_found', 'member_not_found'],
+    handle: async ({ params, body }) => {
+      const { project_id, member_user_id: user_id } = params
+      const now = new Date(clock.now_ms())
+      const member = await putProjectMember(db, { project_id, user_id, ...body, now })
+      if (member === undefined) throw notFound('organization', user_id)
+      roles.forget()
+      return projectMember(member)
+    },
+  })
+}
+
+/**
+ * DELETE /api/v2/access/projects/{project_id}/members/{member_user_id}: removes a person's project
+ * role. Owners and admins of the organization still see the project.
+ */
+export function removeProjectMember({ db, roles }: Access): Route {
+  return defineRoute({
+    method: 'DELETE',
+    url: '/api/v2/access/projects/{project_id}/members/{member_user_id}',
+    id: 'removeProjectMember',
+    summary: 'Remove a person from a project',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    status: 204,
+    params: paramsSchema,
+    reply: z.undefined(),
+    errors: ['project_not_found', 'member_not_found'],
+    handle: async ({ params }) => {
+      const { project_id, member_user_id: user_id } = params
+      if (!(await deleteProjectMember(db, { project_id, user_id }))) {
+        throw notFound('project', user_id)
+      }
+      roles.forget()
+      return undefined
+    },
+  })
+}
+
+const paramsSchema = z.strictObject({ project_id: idField, member_user_id: idField })
+
+function notFound(where: 'organization' | 'project', user_id: string): Error {
+  return problem('member_not_found', {
+    detail: `There is no member of the ${where} with the id ${user_id}`,
+  })
+}
+
+/** A person of a project in a reply. */
+const projectMemberSchema = record('ProjectMember', {
+  user_id: z.uuid(),
+  email: z.string(),
+  display_name: z.string(),
+  role: projectRoleField.describe('Effective role, the higher of the two below.'),
+  project_role: projectRoleField.nullable().describe('Role in the project; null without one.'),
+  organization_role: organizationRoleField.describe(
+    'Role in the organization; its owners and admins are admin in all projects.',
+  ),
+})
+
+/** Shapes a person of a project for a reply. */
+function projectMember(row: ProjectMemberRow): z.input<typeof projectMemberSchema> {
+  return { ...row, role: effectiveRole(row) ?? 'viewer' }
+}

@@ -4,7 +4,7 @@ import type { IdPage } from '../../id-pages.ts'
 
 type Db = Kysely<AccessTables>
 
-/** A person of a project's organization; `project_role` is null for one who is not in the project. */
+/** A person of a project's organization; `project_role` is null for one without a project role. */
 export type ProjectMemberRow = {
   user_id: string
   email: string
@@ -13,7 +13,9 @@ export type ProjectMemberRow = {
   project_role: ProjectRole | null
 }
 
-/** Who can see a project: its own members, and the organization's owners and admins. */
+/**
+ * Returns the people who can see a project: its members, and the organization's owners and admins.
+ */
 export async function listProjectMembers(
   db: Db,
   { project_id, after, limit, count_max }: IdPage & { project_id: string },
@@ -37,14 +39,14 @@ export async function listProjectMembers(
   return { rows, counted: n }
 }
 
-/** Sets what a person is in a project; undefined for one who is not in its organization. */
+/** Sets a person's project role; undefined for a person outside of the project's organization. */
 export function putProjectMember(
   db: Db,
   { now, ...member }: { project_id: string; user_id: string; role: ProjectRole; now: Date },
 ): Promise<ProjectMemberRow | undefined> {
   const { project_id, user_id, role } = member
   return db.transaction().execute(async (trx) => {
-    // Locked, so that the person is not taken out of the organization at the same time.
+    // Locked, so that the person is not removed from the organization at the same time.
     const person = await people(trx, project_id)
       .select(memberColumns)
       .where('users.id', '=', user_id)
@@ -60,7 +62,7 @@ export function putProjectMember(
   })
 }
 
-/** Takes a person out of a project; false when there was none. */
+/** Removes a person's project role; false when they had none. */
 export async function deleteProjectMember(
   db: Db,
   { project_id, user_id }: { project_id: string; user_id: string },

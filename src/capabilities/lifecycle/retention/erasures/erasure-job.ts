@@ -7,10 +7,10 @@ import {
   retentionIds_max,
   type UserErasure,
 } from '../../../storage/index.ts'
-import { activeHolds } from '../holds/store.ts'
-import type { RetentionDb } from '../retention-deps.ts'
-import { receiptOf } from './receipt.ts'
-import { untilRestoresKnow } from './restore-lock.ts'
+import type { RetentionDb } from '../contract.ts'
+import { activeHolds } from '../legal-holds/store.ts'
+import { buildReceipt } from './receipt.ts'
+import { waitForRestores } from './restore-lock.ts'
 import {
   archiveRuns,
   deleteOwned,
@@ -38,7 +38,7 @@ export type ErasureJobOptions = {
 /** A worker writes a batch within this time, unless a store is unavailable. */
 const settle_ms_usual = 5_000
 
-/** Deletes what is known of a user in every store, and writes the receipt. */
+/** Creates the handler that deletes a user's data in every store and writes the receipt. */
 export function erasureHandler(options: ErasureJobOptions): JobHandler {
   return {
     kind: erasureKind,
@@ -56,7 +56,7 @@ export function erasureHandler(options: ErasureJobOptions): JobHandler {
   }
 }
 
-/** Rounds of hiding, of which the last finds no row. */
+/** Most rounds of hiding rows; a round that finds no row is the last. */
 const rounds_max = 5
 
 class ErasureRun {
@@ -84,8 +84,8 @@ class ErasureRun {
     for (let round = 0; round < rounds_max; round += 1) {
       if (round > 0) await sleep(settle_ms, this.#context.signal)
       this.#context.signal.throwIfAborted()
-      const found = await this.#hide(round)
-      if (round > 0 && !found) break
+      const hasRows = await this.#hide(round)
+      if (round > 0 && !hasRows) break
     }
     await noteUnreadable(db, id, new Date(clock.now_ms()))
     const is_rewritten = purge && (await this.#purge())
@@ -93,7 +93,7 @@ class ErasureRun {
     const archives = await archiveRuns(db, project_id)
     const ended_at = new Date(clock.now_ms())
     const erased = { counts: this.#counts.all, held_rows, purged: purge, archives, is_rewritten }
-    await endErasure(db, id, { receipt: receiptOf({ ...erased, ended_at }), ended_at })
+    await endErasure(db, id, { receipt: buildReceipt({ ...erased, ended_at }), ended_at })
   }
 
   /** Hides the rows that the targets have now; true when there were rows. */
@@ -103,7 +103,7 @@ class ErasureRun {
     const { signal, progress } = this.#context
     const holds = await activeHolds(db, project_id)
     await this.#collect(holds)
-    await untilRestoresKnow(db, project_id, signal)
+    await waitForRestores(db, project_id, signal)
     const counted: Record<string, number> = {}
     for await (const { trace_ids } of this.#pages(holds)) {
       for (const { kind, rows } of await store.countUser({ project_id, user_id, trace_ids })) {
@@ -163,7 +163,7 @@ class ErasureRun {
     for (const id of held) this.#held.add(id)
     if (this.#held.size <= retentionIds_max) return ids.filter((id) => !held.has(id))
     throw new JobRefused(
-      `More than ${retentionIds_max} traces of the user are held. Release holds, then ask again.`,
+      `More than ${retentionIds_max} traces of the user are held. Release holds, then repeat the request.`,
     )
   }
 
@@ -197,7 +197,7 @@ class ErasedCounts {
     this.all = { tasks: 0, conversations: 0, ...this.#before }
   }
 
-  /** Rows that go in a round; in the first one they may be those that an earlier attempt counted. */
+  /** Adds the rows of a round. Those of the first round may include rows of an earlier attempt. */
   add(counted: Readonly<Record<string, number>>, round: number): void {
     for (const [kind, rows] of Object.entries(counted)) {
       this.all[kind] =
@@ -215,9 +215,8 @@ class ErasedCounts {
 async function deleteOwnedBy(
   db: RetentionDb,
   store: RetentionStore,
-  about: { project_id: string; user_id: string; holds: readonly HeldBy[] },
+  { project_id, user_id, holds }: { project_id: string; user_id: string; holds: readonly HeldBy[] },
 ): Promise<{ tasks: number; conversations: number }> {
-  const { project_id, user_id, holds } = about
   const named = (kind: HeldBy['kind']) =>
     holds.filter((hold) => hold.kind === kind).map(({ value }) => value)
   const { task_ids, conversation_ids } =

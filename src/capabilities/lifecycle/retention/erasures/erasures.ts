@@ -12,10 +12,10 @@ import {
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { enqueueJob, requesterOf } from '../../../jobs/index.ts'
-import { activeHolds } from '../holds/store.ts'
-import type { RetentionDeps } from '../retention-deps.ts'
+import type { RetentionDeps } from '../contract.ts'
+import { activeHolds } from '../legal-holds/store.ts'
 import { erasureKind } from './erasure-job.ts'
-import { readReceipt, receiptSchema } from './receipt.ts'
+import { readReceipt, receiptSchema, userDigest } from './receipt.ts'
 import {
   countErasures,
   type Erasure,
@@ -26,7 +26,6 @@ import {
   noteJob,
   selectErasures,
 } from './store.ts'
-import { userDigest } from './user-digest.ts'
 
 const count = z.int().nonnegative()
 const list = 'erasures'
@@ -37,7 +36,7 @@ const erasureSchema = record('Erasure', {
   user_id_digest: z
     .string()
     .describe(
-      'HMAC-SHA-256 of the user’s id under a key of the project; the id itself is not kept.',
+      'HMAC-SHA-256 of the user’s id with a key of the project; the id itself is not kept.',
     ),
   reason: z.string(),
   requested_by: z.string().describe('`user:<id>`, `key:<id>` or `service_account:<id>`.'),
@@ -47,8 +46,8 @@ const erasureSchema = record('Erasure', {
   unreadable_at: z.iso
     .datetime()
     .nullable()
-    .describe('When the data became unreadable in every store; the purge follows.'),
-  receipt: receiptSchema.nullable().describe('null until it is completed.'),
+    .describe('Time when the data became unreadable in every store; the purge follows.'),
+  receipt: receiptSchema.nullable().describe('null until the erasure is completed.'),
 })
 
 const erasureBody = record('EraseUserRequest', {
@@ -57,7 +56,7 @@ const erasureBody = record('EraseUserRequest', {
     .min(1, { error: expected('1 to 256 characters') })
     .max(256, { error: expected('at most 256 characters') })
     .refine(isStorable, { error: expected('text without U+0000') })
-    .describe('The user, as X-User-ID and records name them.'),
+    .describe('Id of the user, as in X-User-ID and in records.'),
   reason: z
     .string()
     .min(1, { error: expected('1 to 1,000 characters') })
@@ -66,19 +65,18 @@ const erasureBody = record('EraseUserRequest', {
   purge: z
     .boolean({ error: expected('true or false') })
     .default(true)
-    .describe('Rewrite the files that the rows were in, so that their bytes are gone too.'),
+    .describe('Rewrite the files that contained the rows, so that their bytes are deleted too.'),
 })
-
 /**
- * POST /api/v2/observability/erasures: deletes all that is known of a user. While one of the user is
- * under way the same is answered; a user who is held is not erased (409).
+ * POST /api/v2/observability/erasures: queues the deletion of a user's data. While an erasure of
+ * the user is under way, the answer is that erasure. Refuses users under a legal hold (409).
  */
 export function postErasure(deps: RetentionDeps): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v2/observability/erasures',
     id: 'eraseUser',
-    summary: 'Delete what is known of a user',
+    summary: "Delete a user's data",
     status: 202,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'admin', key: 'retention:write' },
@@ -88,12 +86,12 @@ export function postErasure(deps: RetentionDeps): Route {
     handle: async ({ body: { user_id, reason, purge }, caller }) => {
       const { project_id } = caller
       const requested_by = requesterOf(caller)
-      return requested(deps, { project_id, user_id, reason, purge, requested_by })
+      return requestErasure(deps, { project_id, user_id, reason, purge, requested_by })
     },
   })
 }
 
-/** GET /api/v2/observability/erasures: newest first. */
+/** GET /api/v2/observability/erasures: erasures, newest first. */
 export function listErasures({ db }: RetentionDeps): Route {
   return defineRoute({
     method: 'GET',
@@ -119,12 +117,12 @@ export function listErasures({ db }: RetentionDeps): Route {
       const page = rows.slice(0, limit)
       const last = rows.length > limit ? page.at(-1) : undefined
       const next = last === undefined ? null : encodeCursor(list, [last.id])
-      return { erasures: page.map(shown), ...pageInfo(counted, next) }
+      return { erasures: page.map(toRecord), ...pageInfo(counted, next) }
     },
   })
 }
 
-/** GET /api/v2/observability/erasures/{erasure_id}: with its receipt, once it is completed. */
+/** GET /api/v2/observability/erasures/{erasure_id}: an erasure, with its receipt when completed. */
 export function getErasure({ db }: RetentionDeps): Route {
   return defineRoute({
     method: 'GET',
@@ -137,16 +135,16 @@ export function getErasure({ db }: RetentionDeps): Route {
     reply: erasureSchema,
     errors: ['erasure_not_found', 'store_unavailable'],
     handle: async ({ params: { erasure_id: id }, caller: { project_id } }) => {
-      const found = isUuid(id) ? await findErasure(db, { project_id, id }) : undefined
-      if (found !== undefined) return shown(found)
+      const erasure = isUuid(id) ? await findErasure(db, { project_id, id }) : undefined
+      if (erasure !== undefined) return toRecord(erasure)
       throw problem('erasure_not_found', {
-        detail: `erasure_id: got "${id.slice(0, 80)}", which is no erasure of this project`,
+        detail: `erasure_id: got "${id.slice(0, 80)}", which is not an erasure of this project`,
       })
     },
   })
 }
 
-type Asked = {
+type ErasureRequest = {
   project_id: string
   user_id: string
   reason: string
@@ -154,19 +152,21 @@ type Asked = {
   requested_by: string
 }
 
-async function requested({ db, clock }: RetentionDeps, asked: Asked) {
-  const { project_id, user_id, requested_by } = asked
+async function requestErasure({ db, clock }: RetentionDeps, request: ErasureRequest) {
+  const { project_id, user_id, requested_by } = request
   const holds = await activeHolds(db, project_id)
   if (holds.some(({ kind, value }) => kind === 'user' && value === user_id)) {
-    throw problem('held', { detail: 'A legal hold keeps the data of this user: release it first.' })
+    throw problem('held', {
+      detail: 'A legal hold blocks the erasure of this user. Release the hold first.',
+    })
   }
   const key = await erasureKey(db, project_id, () => randomBytes(32))
   const user_id_digest = userDigest(key, user_id)
   const open = await findOpenErasure(db, { project_id, user_id_digest })
   const created_at = new Date(clock.now_ms())
   const erasure =
-    open ?? (await insertErasure(db, { ...asked, id: newId(), user_id_digest, created_at }))
-  // Also of one whose maker died before it could ask for the job; there is one job of each.
+    open ?? (await insertErasure(db, { ...request, id: newId(), user_id_digest, created_at }))
+  // Also for an open erasure: a crash may have come before its job. The key allows only one job.
   const job = await enqueueJob(db, {
     ...{ project_id, requested_by, clock },
     kind: erasureKind,
@@ -174,10 +174,10 @@ async function requested({ db, clock }: RetentionDeps, asked: Asked) {
     once_key: `${erasureKind} ${erasure.id}`,
   })
   await noteJob(db, erasure.id, job.id)
-  return shown({ ...erasure, job_id: job.id })
+  return toRecord({ ...erasure, job_id: job.id })
 }
 
-function shown(erasure: Erasure): z.input<typeof erasureSchema> {
+function toRecord(erasure: Erasure): z.input<typeof erasureSchema> {
   const { id: erasure_id, user_id_digest, reason, requested_by } = erasure
   const { created_at, unreadable_at, ended_at, job_id, receipt } = erasure
   return {

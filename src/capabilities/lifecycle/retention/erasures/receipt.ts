@@ -1,10 +1,11 @@
+import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { record } from '../../../../model/named-schemas.ts'
 
 const count = z.int().nonnegative()
 
 /** Kinds of erased data that remain. */
-const whats = [
+const remainderKinds = [
   'archives',
   'held_rows',
   'marked_rows',
@@ -16,52 +17,60 @@ const whats = [
 /** The receipt of an erasure. */
 export const receiptSchema = record('ErasureReceipt', {
   counts: z.record(z.string(), count).describe('Records that were deleted, by kind.'),
-  held_rows: count.describe('Records that a legal hold keeps: ask again when it is released.'),
+  held_rows: count.describe('Records under a legal hold. Repeat the erasure after its release.'),
   purged: z
     .boolean()
     .describe(
-      'True: the files of ClickHouse were rewritten without the rows, those of restored slices too. `remaining` has what is left elsewhere.',
+      'True: the files of ClickHouse were rewritten without the rows, restored slices included. ' +
+        '`remaining` lists data that is left elsewhere.',
     ),
   archives: z
     .array(z.uuid())
-    .describe('Archive runs whose files may hold records; a restore leaves them out.'),
+    .describe('Archive runs whose files may contain records; restores leave them out.'),
   remaining: z
     .array(
       record('ErasureRemainder', {
-        what: z.enum(whats),
-        detail: z.string().describe('The place of the data, and how it is removed.'),
-        until: z.iso.datetime().nullable().describe('When it is gone, about. null: see `detail`.'),
+        what: z.enum(remainderKinds),
+        detail: z.string().describe('Location of the data, and how it is removed.'),
+        until: z.iso
+          .datetime()
+          .nullable()
+          .describe('Approximate time of its removal. null: see `detail`.'),
       }),
     )
-    .describe('Data that remains, and until when. Empty in receipts of earlier versions.'),
+    .describe('Data that remains. Empty in receipts of earlier versions.'),
 })
 
-export type Receipt = z.infer<typeof receiptSchema>
+type Receipt = z.infer<typeof receiptSchema>
 
 /** How long ClickHouse keeps files that it has replaced: `old_parts_lifetime`. */
 const replacedFiles_ms = 8 * 60_000
 
-/** The facts that a receipt is made of. */
-export type Erased = Pick<Receipt, 'counts' | 'held_rows' | 'purged' | 'archives'> & {
+/** Facts for a receipt. */
+type Erased = Pick<Receipt, 'counts' | 'held_rows' | 'purged' | 'archives'> & {
   /** Whether a purge rewrote files. */
   is_rewritten: boolean
   ended_at: Date
 }
 
-/** Writes the receipt of an erasure. */
-export function receiptOf({ is_rewritten, ended_at, ...erased }: Erased): Receipt {
+/** Builds the receipt of an erasure. */
+export function buildReceipt({ is_rewritten, ended_at, ...erased }: Erased): Receipt {
   const { archives, held_rows, purged } = erased
   const remaining: Receipt['remaining'] = []
-  const add = (what: (typeof whats)[number], detail: string, until: Date | null = null) => {
+  const add = (
+    what: (typeof remainderKinds)[number],
+    detail: string,
+    until: Date | null = null,
+  ) => {
     remaining.push({ what, detail, until: until === null ? null : until.toISOString() })
   }
   if (archives.length > 0) {
     add(
       'archives',
-      'Parquet files of the archive runs in `archives` hold the rows until you delete the files. A restore leaves the rows out.',
+      'Parquet files of the archive runs in `archives` contain the rows until you delete the files. Restores leave the rows out.',
     )
   }
-  if (held_rows > 0) add('held_rows', 'Release the legal holds, then ask for the erasure again.')
+  if (held_rows > 0) add('held_rows', 'Release the legal holds, then repeat the erasure.')
   if (!purged) add('marked_rows', 'ClickHouse drops deleted rows when it next merges their files.')
   if (is_rewritten) {
     const until = new Date(ended_at.getTime() + replacedFiles_ms)
@@ -70,12 +79,20 @@ export function receiptOf({ is_rewritten, ended_at, ...erased }: Erased): Receip
   add('database_pages', 'PostgreSQL reuses the space of deleted rows after its next vacuum.')
   add(
     'late_rows',
-    'Records that were in the queue, in a spool or with the dead letters are stored when they arrive. Ask for the erasure again then.',
+    'Records in the queue, in a spool or among the dead letters are stored when they arrive. Repeat the erasure then.',
   )
   return { ...erased, remaining }
 }
 
-/** Reads a stored receipt; those of earlier versions say nothing of what remains. */
+/** Reads a stored receipt; receipts of earlier versions have no `remaining`. */
 export function readReceipt(stored: Record<string, unknown> | null): Receipt | null {
   return stored === null ? null : receiptSchema.parse({ remaining: [], ...stored })
+}
+
+/**
+ * Returns the digest that a receipt has in place of a user's id: HMAC-SHA-256 with the project's
+ * own key. With the key, it shows whether a known id was erased; the id can't be read from it.
+ */
+export function userDigest(key: Buffer, user_id: string): Buffer {
+  return createHmac('sha256', key).update(user_id).digest()
 }

@@ -2,14 +2,14 @@ import { isLockTimeout, type Kysely, sql } from '../../../../platform/relational
 
 /** The class of these advisory locks. */
 const restoreLocks = 7_061_857
-/** One wait, shorter than the time-out of statements. */
+/** Duration of one wait, shorter than the time-out of statements. */
 const wait_ms = 2_000
-/** Waits in all; a restored file takes seconds. */
+/** Most waits; restoring a file takes seconds. */
 const waits_max = 300
 
 /**
- * Runs one step of a restore. No erasure of the project hides rows during the step, so the erasures
- * that the step has read are all that count.
+ * Runs one step of a restore. No erasure of the project hides rows during the step, so the step
+ * misses no erasure.
  */
 export function duringRestore<T, Tables>(
   db: Kysely<Tables>,
@@ -17,31 +17,31 @@ export function duringRestore<T, Tables>(
   work: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  return locked(db, { project_id, lock: 'pg_advisory_xact_lock_shared', work, signal })
+  return runLocked(db, { project_id, lock: 'pg_advisory_xact_lock_shared', work, signal })
 }
 
 /**
- * Waits for the steps that restores of the project have begun. Steps that begin later read the
- * erasures that were stored before this call.
+ * Waits for the running steps of the project's restores. Later steps read the erasures that were
+ * stored before this call.
  */
-export function untilRestoresKnow<Tables>(
+export function waitForRestores<Tables>(
   db: Kysely<Tables>,
   project_id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  return locked(db, { project_id, lock: 'pg_advisory_xact_lock', work: async () => {}, signal })
+  return runLocked(db, { project_id, lock: 'pg_advisory_xact_lock', work: async () => {}, signal })
 }
 
-type Locked<T> = {
+type LockedWork<T> = {
   project_id: string
   lock: 'pg_advisory_xact_lock' | 'pg_advisory_xact_lock_shared'
   work: () => Promise<T>
   signal: AbortSignal
 }
 
-async function locked<T, Tables>(
+async function runLocked<T, Tables>(
   db: Kysely<Tables>,
-  { project_id, lock, work, signal }: Locked<T>,
+  { project_id, lock, work, signal }: LockedWork<T>,
 ): Promise<T> {
   for (let waits = 1; ; waits += 1) {
     signal.throwIfAborted()

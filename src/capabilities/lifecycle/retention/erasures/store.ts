@@ -3,12 +3,12 @@ import {
   type Selectable,
   sql,
 } from '../../../../platform/relational/index.ts'
-import type { RetentionDb } from '../retention-deps.ts'
+import type { RetentionDb } from '../contract.ts'
 
-/** A request to delete what is known of a user. */
+/** A request to delete a user's data. */
 export type Erasure = Selectable<RetentionTables['erasures']>
 
-/** The key that a project's digests are made with; made when first asked for. */
+/** Returns the key of a project's digests; the first call creates it. */
 export async function erasureKey(
   db: RetentionDb,
   project_id: string,
@@ -52,7 +52,7 @@ export function findErasure(
     .executeTakeFirst()
 }
 
-/** One of the user that is not over yet: asked for twice, it is done once. */
+/** Returns an unended erasure of the user, so that repeated requests run once. */
 export function findOpenErasure(
   db: RetentionDb,
   { project_id, user_id_digest }: Pick<Erasure, 'project_id' | 'user_id_digest'>,
@@ -67,12 +67,11 @@ export function findOpenErasure(
     .executeTakeFirst()
 }
 
-/** Newest first. */
+/** Returns erasures, newest first. */
 export function selectErasures(
   db: RetentionDb,
-  asked: { project_id: string; before: string | undefined; limit: number },
+  { project_id, before, limit }: { project_id: string; before: string | undefined; limit: number },
 ): Promise<Erasure[]> {
-  const { project_id, before, limit } = asked
   return db
     .selectFrom('erasures')
     .selectAll()
@@ -83,7 +82,7 @@ export function selectErasures(
     .execute()
 }
 
-/** Counts up to `limit`; more than that reads as `limit`. */
+/** Counts erasures up to `limit`. */
 export async function countErasures(
   db: RetentionDb,
   { project_id, limit }: { project_id: string; limit: number },
@@ -98,7 +97,7 @@ export async function countErasures(
 
 type OfDigest = Pick<Erasure, 'project_id' | 'user_id_digest'>
 
-/** Stores traces of the user; idempotent. */
+/** Stores traces of a user; idempotent. */
 export async function noteTraces(
   db: RetentionDb,
   { project_id, user_id_digest }: OfDigest,
@@ -139,7 +138,7 @@ export async function noteUnreadable(db: RetentionDb, id: string, at: Date): Pro
     .execute()
 }
 
-/** Writes the receipt; the user's id goes. */
+/** Ends an erasure: writes the receipt and deletes the user's id. */
 export async function endErasure(
   db: RetentionDb,
   id: string,
@@ -154,7 +153,7 @@ export async function endErasure(
 
 type OfUser = { project_id: string; user_id: string; held_ids: string[]; held_talks: string[] }
 
-/** Deletes a user's tasks with what is told of them, and conversations; but not what is held. */
+/** Deletes a user's tasks with their events, and conversations, except those under a hold. */
 export async function deleteOwned(
   db: RetentionDb,
   { project_id, user_id, held_ids, held_talks }: OfUser,
@@ -192,7 +191,7 @@ export async function deleteOwned(
   }
 }
 
-/** Archive runs of one receipt: thirty years of daily ones. */
+/** Most archive runs of one receipt: thirty years of daily runs. */
 const runs_max = 10_000
 
 /** The archive runs of a project whose files exist or are being written, newest first. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Job } from '../../../jobs/index.ts'
-import { day_ms } from '../policy/rules.ts'
+import { day_ms } from '../retention-policy/rules.ts'
 import { archiveOf } from './archives.ts'
 
 const day = 20_000
@@ -19,7 +19,7 @@ function jobOf(from: string, to: string, more: Partial<Job> = {}): Job {
 }
 const succeeded = (...jobs: Job[]) => archiveOf({ active: [], succeeded: jobs }, day)
 
-test('a verified archive that has the whole day counts, up to shortly before it was asked for', () => {
+test('a verified archive of the whole day counts, up to shortly before its request', () => {
   const archived = { state: 'archived', stored_before_ms: (day + 9) * day_ms - 600_000 }
   expect(succeeded(jobOf(iso(day), iso(day + 1)))).toEqual(archived)
   expect(succeeded(jobOf(iso(day - 3), iso(day + 3)))).toEqual(archived)
@@ -48,12 +48,12 @@ test.each([
   ],
   ['not verified', jobOf(iso(day), iso(day + 1), { result: { verified: false } })],
   ['without a result', jobOf(iso(day), iso(day + 1), { result: null })],
-  ['a window that is none', jobOf('yesterday', 'today')],
+  ['an invalid window', jobOf('yesterday', 'today')],
 ])('one of %s does not', (_, job) => {
   expect(succeeded(job)).toEqual({ state: 'missing' })
 })
 
-test('while one is made of any part of the day nothing may change, also when it can not be read', () => {
+test('a running archive of any part of the day blocks changes, also with an unreadable window', () => {
   const running = (from: string, to: string) =>
     archiveOf({ active: [jobOf(from, to)], succeeded: [jobOf(iso(day), iso(day + 1))] }, day).state
   expect(running(iso(day + 0.9), iso(day + 5))).toBe('running')

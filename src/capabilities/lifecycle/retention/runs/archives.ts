@@ -1,26 +1,26 @@
 import type { Clock } from '../../../../kernel/time.ts'
 import { enqueueJob, findJobs, type Job } from '../../../jobs/index.ts'
-import { day_ms } from '../policy/rules.ts'
-import type { RetentionDb } from '../retention-deps.ts'
+import type { RetentionDb } from '../contract.ts'
+import { day_ms } from '../retention-policy/rules.ts'
 
-/** What archives mean for a day's rows. */
+/** State of the archives of a day. */
 export type ArchiveState =
-  /** An archive is being made of some of them: nothing may change meanwhile. */
+  /** An archive run includes rows of the day, which must not change until it ends. */
   | { state: 'running' }
-  /** No verified archive has the whole day. */
+  /** No verified archive contains the whole day. */
   | { state: 'missing' }
-  /** Rows that were stored before this instant are in a verified archive. */
+  /** A verified archive contains the rows that were stored before this instant. */
   | { state: 'archived'; stored_before_ms: number }
 
-/** The archives of a project that retention has to know of. */
+/** The archive runs of a project that concern retention. */
 export type Archives = { active: readonly Job[]; succeeded: readonly Job[] }
 
-/** Archives looked at; older ones of a day are not missed, since a newer one is made then. */
+/** Most archives read. Days whose archive is older are archived again. */
 const archives_max = 1_000
-/** Rows may be seen this long after the instant that they say they were stored at. */
+/** Longest time between a row's `ingested_at` and its visibility. */
 const lag_ms = 10 * 60_000
 
-/** The kind of the jobs that make archives. */
+/** Kind of archive runs. */
 const kind = 'archive'
 
 export async function readArchives(db: RetentionDb, project_id: string): Promise<Archives> {
@@ -31,7 +31,9 @@ export async function readArchives(db: RetentionDb, project_id: string): Promise
   return { active, succeeded }
 }
 
-/** How a day (counted from 1970 in UTC) stands; the newest archive that has all of it counts. */
+/**
+ * Returns the state of a day (counted from 1970 in UTC), by the newest archive of the whole day.
+ */
 export function archiveOf({ active, succeeded }: Archives, day: number): ArchiveState {
   const [from_ms, to_ms] = [day * day_ms, (day + 1) * day_ms]
   if (active.some((job) => overlaps(job, from_ms, to_ms))) return { state: 'running' }
@@ -40,23 +42,23 @@ export function archiveOf({ active, succeeded }: Archives, day: number): Archive
   return { state: 'archived', stored_before_ms: Math.max(...made) }
 }
 
-/** What the archive says that it has; one that does not say has what lay there long before it. */
+/** Returns `stored_before` of an archive; without it, a time safely before its creation. */
 function storedBefore({ result, created_at }: Job): number {
-  const said = Date.parse(String(result?.['stored_before']))
-  return Number.isNaN(said) ? Date.parse(created_at) - lag_ms : said
+  const stored_before_ms = Date.parse(String(result?.['stored_before']))
+  return Number.isNaN(stored_before_ms) ? Date.parse(created_at) - lag_ms : stored_before_ms
 }
 
 function windowOf({ params }: Job): { from_ms: number; to_ms: number } {
   return { from_ms: Date.parse(String(params['from'])), to_ms: Date.parse(String(params['to'])) }
 }
 
-/** What can't be read may be about any day. */
+/** Whether a run may touch the window; a run with an unreadable window may touch any day. */
 function overlaps(job: Job, from_ms: number, to_ms: number): boolean {
   const window = windowOf(job)
   return !(window.to_ms <= from_ms || window.from_ms >= to_ms)
 }
 
-/** Parameters that make an archive one of some rows only. */
+/** Parameters that limit an archive to some rows. */
 const narrowing = ['where', 'kinds']
 
 function covers(job: Job, from_ms: number, to_ms: number): boolean {
@@ -66,12 +68,12 @@ function covers(job: Job, from_ms: number, to_ms: number): boolean {
   return verified && is_whole && window.from_ms <= from_ms && window.to_ms >= to_ms
 }
 
-/** Archives that one run asks for; the days beyond are for the next ones. */
+/** Most archives that one run requests; further days are left for the next runs. */
 const requests_max = 31
 
 /**
- * The days that a run found without an archive. It asks for archives at its end, so that no archive
- * of its own begins while it still deletes.
+ * The days that a run found without an archive. The run requests archives at its end, so that none
+ * of them begins while it still deletes.
  */
 export class MissingArchives {
   readonly #days = new Set<number>()
@@ -80,15 +82,15 @@ export class MissingArchives {
     if (reason === 'archive_missing' || late_rows > 0) this.#days.add(day)
   }
 
-  /** The days of which a run asks for archives, oldest first. */
+  /** The days for which a run requests archives, oldest first. */
   get days(): number[] {
     return [...this.#days].toSorted((left, right) => left - right).slice(0, requests_max)
   }
 
-  /** Asks for the archives; resolves with how many. */
+  /** Requests the archives; returns their number. */
   async request(db: RetentionDb, { job, clock }: { job: Job; clock: Clock }): Promise<number> {
     const { id: run_id, project_id } = job
-    const reason = 'Retention deletes the day once it is archived.'
+    const reason = 'Retention deletes the day after it is archived.'
     for (const day of this.days) {
       await requestArchive(db, { project_id, day, run_id, clock, reason })
     }
@@ -96,12 +98,17 @@ export class MissingArchives {
   }
 }
 
-/** Has a day archived; a run that is begun again asks for no second one. */
+/** Requests an archive of a day; idempotent for a run. */
 export async function requestArchive(
   db: RetentionDb,
-  about: { project_id: string; day: number; run_id: string; clock: Clock; reason: string },
+  {
+    project_id,
+    day,
+    run_id,
+    clock,
+    reason,
+  }: { project_id: string; day: number; run_id: string; clock: Clock; reason: string },
 ): Promise<void> {
-  const { project_id, day, run_id, clock, reason } = about
   const from = new Date(day * day_ms).toISOString()
   const to = new Date((day + 1) * day_ms).toISOString()
   await enqueueJob(db, {

@@ -3,14 +3,14 @@ import {
   type Selectable,
   sql,
 } from '../../../../platform/relational/index.ts'
-import type { RetentionDb } from '../retention-deps.ts'
+import type { RetentionDb } from '../contract.ts'
 
-/** What a run found or did with the rows of a day, kind and environment. */
+/** Rows of a day, kind and environment, and the action of a run on them. */
 export type RunBucket = Selectable<RetentionTables['retention_buckets']>
 
 /**
- * Notes what is about to go, before it does: a run that is killed then still tells it. Rows that are
- * found again after such a kill are told once; those that came after the bucket was done are added.
+ * Records rows before they are deleted, so that the record exists even if the run is killed. Rows
+ * that are found again after a kill count once; rows that came after the bucket was done are added.
  */
 export async function beginBucket(
   db: RetentionDb,
@@ -51,7 +51,7 @@ export async function endBucket(db: RetentionDb, key: BucketKey): Promise<void> 
     .execute()
 }
 
-/** What a killed run had begun. */
+/** Returns the buckets that a killed run had begun. */
 export function begunBuckets(db: RetentionDb, job_id: string): Promise<RunBucket[]> {
   return db
     .selectFrom('retention_buckets')
@@ -61,7 +61,7 @@ export function begunBuckets(db: RetentionDb, job_id: string): Promise<RunBucket
     .execute()
 }
 
-/** Ends what a killed run had begun and of which nothing is left. */
+/** Ends the buckets that a killed run had begun and that have no rows left. */
 export async function endAllBuckets(db: RetentionDb, job_id: string): Promise<void> {
   await db
     .updateTable('retention_buckets')
@@ -71,7 +71,7 @@ export async function endAllBuckets(db: RetentionDb, job_id: string): Promise<vo
     .execute()
 }
 
-/** Notes rows that stay, in the place of what was noted before. */
+/** Records rows that stay; replaces an earlier record. */
 export async function noteKept(
   db: RetentionDb,
   bucket: Omit<RunBucket, 'state' | 'action'>,
@@ -90,7 +90,7 @@ export async function noteKept(
     .execute()
 }
 
-/** Adds rows that go in one transaction with the note. */
+/** Adds deleted rows; call it in the transaction that deletes them. */
 export async function addDone(
   db: RetentionDb,
   bucket: Omit<RunBucket, 'state' | 'reason' | 'bytes' | 'held_rows' | 'action'>,
@@ -109,10 +109,10 @@ export async function addDone(
 /** A bucket that a dry run counted. */
 export type PlannedBucket = Omit<RunBucket, 'job_id' | 'state'>
 
-/** Buckets of one statement: each has nine parameters, of which PostgreSQL takes 65,535. */
+/** Most buckets of one statement: each has nine parameters; PostgreSQL allows 65,535. */
 const planned_max = 1_000
 
-/** Stores what a run would do; idempotent. */
+/** Stores the buckets of a dry run; idempotent. */
 export async function notePlanned(
   db: RetentionDb,
   job_id: string,
@@ -138,10 +138,10 @@ export async function forgetBuckets(db: RetentionDb, job_id: string): Promise<vo
   await db.deleteFrom('retention_buckets').where('job_id', '=', job_id).execute()
 }
 
-/** The place of a bucket among those of its run. */
+/** Position of a bucket in its run. */
 export type BucketPosition = Pick<RunBucket, 'day' | 'kind' | 'environment' | 'action'>
 
-/** Oldest day first. */
+/** Returns a page of a run's buckets, oldest day first. */
 export function selectBuckets(
   db: RetentionDb,
   job_id: string,
@@ -165,7 +165,7 @@ export function selectBuckets(
     .execute()
 }
 
-/** Sums over the buckets of a run. */
+/** Returns the sums over the buckets of a run. */
 export async function bucketTotals(db: RetentionDb, job_id: string) {
   type Totals = Record<
     'buckets' | 'deleted_rows' | 'deleted_bytes' | 'masked_rows' | 'held_rows' | 'kept_rows',

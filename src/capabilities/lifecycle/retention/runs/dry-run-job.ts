@@ -8,28 +8,27 @@ import {
   type JobValue,
 } from '../../../jobs/index.ts'
 import type { RetentionStore } from '../../../storage/index.ts'
-import { activeHolds } from '../holds/store.ts'
-import { type RetentionRules, retentionRulesSchema } from '../policy/rules.ts'
-import type { RetentionDb } from '../retention-deps.ts'
+import { dryRunKind, type RetentionDb } from '../contract.ts'
+import { activeHolds } from '../legal-holds/store.ts'
+import { type RetentionRules, retentionRulesSchema } from '../retention-policy/rules.ts'
 import { MissingArchives, readArchives } from './archives.ts'
 import { bucketTotals, forgetBuckets, notePlanned, type PlannedBucket } from './bucket-store.ts'
 import {
+  emptyBucket,
   type InspectedBucket,
   type Inspection,
   inspectDays,
   inspectedDays_max,
   outcomeOf,
-  untouched,
   wholeDayReason,
 } from './inspect.ts'
 import { countDueOwners } from './owners.ts'
 import type { RetentionStep } from './plan-steps.ts'
-import { dryRunKind } from './retention-kind.ts'
-import { environmentsFor, futureRows, survey } from './survey.ts'
+import { countFutureRows, environmentsFor, survey } from './survey.ts'
 
 export type DryRunJobOptions = { db: RetentionDb; store: RetentionStore }
 
-/** Counts what a run would delete, mask and keep, and changes nothing. */
+/** Creates the handler of dry runs, which count the rows a run would delete, mask and keep. */
 export function dryRunHandler(options: DryRunJobOptions): JobHandler {
   return {
     kind: dryRunKind,
@@ -38,15 +37,15 @@ export function dryRunHandler(options: DryRunJobOptions): JobHandler {
   }
 }
 
-/** Dry runs of a worker at a time: they read, so they leave the store to others. */
+/** Dry runs of a worker at a time, so that their reads leave capacity to others. */
 const runs_max = 2
 /** Dry runs of a project whose records are kept. */
 const kept_max = 20
-/** Censuses of one kind that follow each other. */
+/** Most pages of a census of one kind. */
 const pages_max = 20
-/** Buckets that one dry run notes; beyond them its answer is partial. */
+/** Most buckets of one dry run; with more, its result is partial. */
 const buckets_max = 100_000
-/** Rows of one count: the engine remembers each of them until it has counted all. */
+/** Most rows of one count, because the engine keeps each in memory until it has counted all. */
 const countedRows_max = 5_000_000
 
 class DryRun {
@@ -54,7 +53,7 @@ class DryRun {
   readonly #job: Job
   readonly #context: JobContext
   readonly #rules: RetentionRules
-  /** Ages are measured at this instant, also when another worker ends the dry run. */
+  /** Ages are measured at this instant, even when another worker takes the dry run over. */
   readonly #now_ms: number
   readonly #missing = new MissingArchives()
   #steps = 0
@@ -79,12 +78,12 @@ class DryRun {
       readArchives(db, project_id),
     ])
     const { archive_before_delete } = this.#rules
-    const about = { store, project_id, holds, archives, archive_before_delete }
-    const { steps, is_partial } = await survey(store, { ...this.#about, pages_max })
+    const inspection = { store, project_id, holds, archives, archive_before_delete }
+    const { steps, is_partial } = await survey(store, { ...this.#scope, pages_max })
     this.#is_partial = is_partial
     for (const group of groupsOf(steps)) {
       const environments = environmentsFor(this.#rules, this.#now_ms, group[0])
-      await this.#count({ ...about, environments }, group)
+      await this.#count({ ...inspection, environments }, group)
     }
     await this.#countFuture()
     await this.#countOwners(holds)
@@ -96,19 +95,21 @@ class DryRun {
     }
   }
 
-  get #about() {
+  get #scope() {
     return { project_id: this.#job.project_id, rules: this.#rules, now_ms: this.#now_ms }
   }
 
   /** Counts the steps of one kind and action. */
-  async #count(about: Inspection, steps: Group): Promise<void> {
+  async #count(inspection: Inspection, steps: Group): Promise<void> {
     const [{ kind, action }] = steps
-    const kept = steps.filter((step) => wholeDayReason(about, step) !== null)
-    await this.#note(kept, (step) => untouched(wholeDayReason(about, step)))
-    for (const chunk of chunksOf(steps.filter((step) => wholeDayReason(about, step) === null))) {
+    const kept = steps.filter((step) => wholeDayReason(inspection, step) !== null)
+    await this.#note(kept, (step) => emptyBucket(wholeDayReason(inspection, step)))
+    for (const chunk of chunksOf(
+      steps.filter((step) => wholeDayReason(inspection, step) === null),
+    )) {
       this.#context.signal.throwIfAborted()
       const days = chunk.map(({ day }) => day)
-      const { bucketOf } = await inspectDays(about, { kind, action, days })
+      const { bucketOf } = await inspectDays(inspection, { kind, action, days })
       await this.#note(chunk, ({ day }, environment) => bucketOf(day, environment))
     }
   }
@@ -134,7 +135,7 @@ class DryRun {
   }
 
   async #countFuture(): Promise<void> {
-    const rows = await futureRows(this.#options.store, this.#about)
+    const rows = await countFutureRows(this.#options.store, this.#scope)
     await this.#write(
       rows.map(({ rows: row_count, ...bucket }) => ({
         ...{ ...bucket, row_count, held_rows: 0 },
@@ -145,7 +146,7 @@ class DryRun {
 
   async #countOwners(holds: Awaited<ReturnType<typeof activeHolds>>): Promise<void> {
     const { db, store } = this.#options
-    const buckets = await countDueOwners({ ...this.#about, db, store, holds: async () => holds })
+    const buckets = await countDueOwners({ ...this.#scope, db, store, holds: async () => holds })
     await this.#write(
       buckets.map(({ rows: row_count, ...bucket }) => ({
         ...{ ...bucket, row_count, bytes: 0, held_rows: 0 },
@@ -171,7 +172,7 @@ function rulesOf({ params }: Job): RetentionRules {
 
 type Group = [RetentionStep, ...RetentionStep[]]
 
-/** Steps of one kind and action, in the order of their days. */
+/** Groups steps by kind and action, in the order of their days. */
 function groupsOf(steps: readonly RetentionStep[]): Group[] {
   const groups = Map.groupBy(steps, ({ action, kind }) => `${action} ${kind}`)
   return [...groups.values()].flatMap(([first, ...others]) =>
@@ -179,7 +180,7 @@ function groupsOf(steps: readonly RetentionStep[]): Group[] {
   )
 }
 
-/** Steps of days that one statement counts. */
+/** Groups steps whose days one statement counts. */
 function chunksOf(steps: readonly RetentionStep[]): RetentionStep[][] {
   const chunks: RetentionStep[][] = []
   let rows = 0

@@ -10,19 +10,19 @@ import { type Archives, archiveOf } from './archives.ts'
 import type { DueBucket, RetentionAction, RetentionStep } from './plan-steps.ts'
 import { windowOf, withHolds } from './slices.ts'
 
-/** Why rows that are due stay. */
+/** Reasons why due rows stay. */
 export const keepReasons = ['held', 'archive_running', 'archive_missing', 'in_future'] as const
 export type KeepReason = (typeof keepReasons)[number]
 
 /** The due rows of a bucket: those that are deleted, and those that stay. */
 export type InspectedBucket = {
-  /** Rows that go, and their bytes on disk, about. */
+  /** Rows that are deleted, and their approximate bytes on disk. */
   rows: number
   bytes: number
   held_rows: number
   /** Rows that came after the day was archived. */
   late_rows: number
-  /** Why all of it stays, or what is left of it. */
+  /** Why all or some of the rows stay. */
   reason: KeepReason | null
 }
 
@@ -54,7 +54,7 @@ export function wholeDayReason(
 }
 
 /** A bucket without rows that are deleted, for the reason. */
-export function untouched(reason: KeepReason | null): InspectedBucket {
+export function emptyBucket(reason: KeepReason | null): InspectedBucket {
   return { rows: 0, bytes: 0, held_rows: 0, late_rows: 0, reason }
 }
 
@@ -68,10 +68,13 @@ export type Inspected = {
  * Counts the rows of days that are deleted and that stay. The number of statements depends on the
  * number of held traces, not on days or environments.
  */
-export async function inspectDays(about: Inspection, asked: InspectedDays): Promise<Inspected> {
-  const { store, holds, environments } = about
-  const bounds = boundsOf(about, asked)
-  const { slices, kept } = await withHolds(store, openSlice(about, asked), holds)
+export async function inspectDays(
+  inspection: Inspection,
+  selection: InspectedDays,
+): Promise<Inspected> {
+  const { store, holds, environments } = inspection
+  const bounds = boundsOf(inspection, selection)
+  const { slices, kept } = await withHolds(store, openSlice(inspection, selection), holds)
   const found = new Map<string, InspectedBucket>()
   for (const slice of slices) {
     for (const bucket of await store.countBuckets({ slice, environments, bounds })) {
@@ -86,7 +89,7 @@ export async function inspectDays(about: Inspection, asked: InspectedDays): Prom
   }
   return {
     slices,
-    bucketOf: (day, environment) => found.get(keyOf({ day, environment })) ?? untouched(null),
+    bucketOf: (day, environment) => found.get(keyOf({ day, environment })) ?? emptyBucket(null),
   }
 }
 
@@ -120,16 +123,16 @@ function openSlice({ project_id }: Inspection, { kind, action, days }: Inspected
 }
 
 /** Returns the bounds of days that must be archived: only archived rows are deleted. */
-function boundsOf({ archives, archive_before_delete }: Inspection, asked: InspectedDays) {
-  if (asked.action !== 'delete' || !archive_before_delete) return []
-  return asked.days.flatMap((day) => {
+function boundsOf({ archives, archive_before_delete }: Inspection, selection: InspectedDays) {
+  if (selection.action !== 'delete' || !archive_before_delete) return []
+  return selection.days.flatMap((day) => {
     const archive = archiveOf(archives, day)
     return archive.state === 'archived' ? { day, stored_before_ms: archive.stored_before_ms } : []
   })
 }
 
 function add(found: Map<string, InspectedBucket>, bucket: BucketCount): void {
-  const old = found.get(keyOf(bucket)) ?? untouched(null)
+  const old = found.get(keyOf(bucket)) ?? emptyBucket(null)
   const held_rows = old.held_rows + bucket.held_rows
   const late_rows = old.late_rows + bucket.late_rows
   found.set(keyOf(bucket), {

@@ -1,18 +1,18 @@
 import { sql } from '../../../../platform/relational/index.ts'
-import type { RetentionDb } from '../retention-deps.ts'
+import type { RetentionDb } from '../contract.ts'
 
-/** Which tasks and conversations are due: by their last activity, and what holds them. */
+/** Conditions for due tasks and conversations: last activity and holds. */
 export type DueOwners = {
   project_id: string
   tasks: {
-    /** Last activity before this instant, where no environment says otherwise; null: none is due. */
+    /** Last activity before this instant, for other environments; null: not due. */
     before: Date | null
     environments: readonly { environment: string; before: Date | null }[]
     held_ids: readonly string[]
   }
   conversations: {
     before: Date | null
-    /** Of those that never had a task. */
+    /** Limit for conversations that never had a task. */
     before_taskless: Date | null
     held_ids: readonly string[]
   }
@@ -34,7 +34,7 @@ export async function countTasks(db: RetentionDb, due: DueOwners): Promise<Owner
   return counted.rows
 }
 
-/** Deletes at most `limit` of them with their events; resolves with how many of each day. */
+/** Deletes at most `limit` due tasks with their events; returns their numbers by day. */
 export async function deleteTasks(
   db: RetentionDb,
   due: DueOwners,
@@ -57,7 +57,7 @@ export async function deleteTasks(
   return deleted.rows
 }
 
-/** Counts the conversations that are due once the tasks that are due are gone. */
+/** Counts the conversations that are due once the due tasks are deleted. */
 export async function countConversations(db: RetentionDb, due: DueOwners): Promise<OwnerCount[]> {
   const counted: Counted = await sql<OwnerCount>`
     select ${dayOf} as day, '' as environment, count(*)::int as rows
@@ -65,7 +65,7 @@ export async function countConversations(db: RetentionDb, due: DueOwners): Promi
   return counted.rows
 }
 
-/** Deletes at most `limit` of them; resolves with how many of each day. */
+/** Deletes at most `limit` due conversations; returns their numbers by day. */
 export async function deleteConversations(
   db: RetentionDb,
   due: DueOwners,
@@ -101,7 +101,7 @@ function isDueTask({ project_id, tasks, conversations, held_users }: DueOwners) 
     and (user_id is null or not (user_id = any(${[...held_users]})))`
 }
 
-/** A conversation stays as long as one of its tasks does, and goes with the last of them. */
+/** Matches due conversations; a conversation stays as long as one of its tasks. */
 function isDueConversation(due: DueOwners) {
   const { before, before_taskless, held_ids } = due.conversations
   return sql`project_id = ${due.project_id} and last_activity_at < ${before}

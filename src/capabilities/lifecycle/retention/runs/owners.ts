@@ -1,6 +1,12 @@
 import type { HeldBy, RetentionStore } from '../../../storage/index.ts'
-import { day_ms, daysIn, eachDays, firstKeptDay, type RetentionRules } from '../policy/rules.ts'
-import type { RetentionDb } from '../retention-deps.ts'
+import type { RetentionDb } from '../contract.ts'
+import {
+  day_ms,
+  daysIn,
+  eachDays,
+  firstKeptDay,
+  type RetentionRules,
+} from '../retention-policy/rules.ts'
 import {
   countConversations,
   countTasks,
@@ -14,42 +20,42 @@ import {
 export type OwnerBucket = OwnerCount & { kind: 'tasks' | 'conversations' }
 
 /** The inputs that decide which tasks and conversations are due. */
-export type OwnersAsked = {
+export type OwnersQuery = {
   db: RetentionDb
   store: Pick<RetentionStore, 'heldOwners'>
   project_id: string
   rules: RetentionRules
   now_ms: number
-  /** Read again before each statement: a hold may be placed while a run is under way. */
+  /** Read before each statement, because a hold may be placed during a run. */
   holds: () => Promise<readonly HeldBy[]>
 }
 
 const owners_max = 5_000
 
 /** Counts the tasks and conversations that a run would delete now. */
-export async function countDueOwners(asked: OwnersAsked): Promise<OwnerBucket[]> {
-  const due = await findDueOwners(asked)
+export async function countDueOwners(query: OwnersQuery): Promise<OwnerBucket[]> {
+  const due = await findDueOwners(query)
   return [
-    ...(await countTasks(asked.db, due)).map((one) => ({ ...one, kind: tasks })),
-    ...(await countConversations(asked.db, due)).map((one) => ({ ...one, kind: talks })),
+    ...(await countTasks(query.db, due)).map((one) => ({ ...one, kind: tasks })),
+    ...(await countConversations(query.db, due)).map((one) => ({ ...one, kind: talks })),
   ]
 }
 
-/** Notes what was deleted, in the transaction that deletes it. */
+/** Records deleted buckets, in the transaction that deletes them. */
 type Note = (db: RetentionDb, buckets: OwnerBucket[]) => Promise<void>
 
-/** Deletes them: tasks first, since a conversation goes after the last of its tasks. */
+/** Deletes due tasks, then due conversations, which have to wait for their last task. */
 export async function deleteDueOwners(
-  asked: OwnersAsked,
+  query: OwnersQuery,
   signal: AbortSignal,
   note: Note,
 ): Promise<void> {
-  await untilNone({ asked, signal, note }, async (db) => {
-    const gone = await deleteTasks(db, await findDueOwners(asked), owners_max)
+  await untilNone({ query, signal, note }, async (db) => {
+    const gone = await deleteTasks(db, await findDueOwners(query), owners_max)
     return gone.map((one) => ({ ...one, kind: tasks }))
   })
-  await untilNone({ asked, signal, note }, async (db) => {
-    const gone = await deleteConversations(db, await findDueOwners(asked), owners_max)
+  await untilNone({ query, signal, note }, async (db) => {
+    const gone = await deleteConversations(db, await findDueOwners(query), owners_max)
     return gone.map((one) => ({ ...one, kind: talks }))
   })
 }
@@ -58,12 +64,12 @@ const tasks = 'tasks' as const
 const talks = 'conversations' as const
 
 async function untilNone(
-  { asked, signal, note }: { asked: OwnersAsked; signal: AbortSignal; note: Note },
+  { query, signal, note }: { query: OwnersQuery; signal: AbortSignal; note: Note },
   work: (db: RetentionDb) => Promise<OwnerBucket[]>,
 ): Promise<void> {
   for (let is_done = false; !is_done; ) {
     signal.throwIfAborted()
-    is_done = await asked.db.transaction().execute(async (transaction) => {
+    is_done = await query.db.transaction().execute(async (transaction) => {
       const gone = await work(transaction)
       await note(transaction, gone)
       return gone.length === 0
@@ -71,10 +77,13 @@ async function untilNone(
   }
 }
 
-/** Conversations have no environment: one goes by the shortest days, one without tasks by the longest. */
-async function findDueOwners(asked: OwnersAsked): Promise<DueOwners> {
-  const { project_id, rules, now_ms } = asked
-  const held = await heldOwners(asked)
+/**
+ * Returns the conditions for due tasks and conversations. Conversations have no environment: the
+ * shortest days apply, or the longest for conversations without tasks.
+ */
+async function findDueOwners(query: OwnersQuery): Promise<DueOwners> {
+  const { project_id, rules, now_ms } = query
+  const held = await heldOwners(query)
   const all = eachDays(rules, 'traces')
   const finite = all.filter((days) => days !== null)
   const environments = rules.environments.map(({ environment }) => ({
@@ -97,7 +106,7 @@ function beforeOf(now_ms: number, days: number | null): Date | null {
   return days === null ? null : new Date(firstKeptDay(now_ms, days) * day_ms)
 }
 
-async function heldOwners({ store, project_id, holds }: OwnersAsked) {
+async function heldOwners({ store, project_id, holds }: OwnersQuery) {
   const active = await holds()
   const valuesOf = (kind: HeldBy['kind']) =>
     active.filter((hold) => hold.kind === kind).map(({ value }) => value)
@@ -108,7 +117,7 @@ async function heldOwners({ store, project_id, holds }: OwnersAsked) {
   return {
     users: valuesOf('user'),
     conversations: [...conversation_ids, ...valuesOf('conversation')],
-    // A task without a name of its own has the id of its trace.
+    // An implicit task has the id of its trace.
     tasks: [...task_ids, ...valuesOf('task'), ...valuesOf('trace')],
   }
 }

@@ -7,7 +7,7 @@ import {
   defaultRetention,
   firstKeptDay,
   type RetentionRules,
-} from '../policy/rules.ts'
+} from '../retention-policy/rules.ts'
 import { type Census, censusesFor, isDue, planSteps } from './plan-steps.ts'
 
 const now_ms = Date.UTC(2026, 10, 21, 12)
@@ -26,14 +26,14 @@ const rulesOf = (
 })
 
 describe('days', () => {
-  test('a day is due once all of it is older than so many days', () => {
+  test('a day is due once all of it is older than the days of the rule', () => {
     expect(firstKeptDay(now_ms, 30)).toBe(today - 30)
     expect(firstKeptDay(day_ms * today, 1)).toBe(today - 1)
     expect(firstKeptDay(day_ms * today - 1, 1)).toBe(today - 2)
     expect(firstKeptDay(now_ms, null)).toBe(Number.NEGATIVE_INFINITY)
   })
 
-  test('what an environment leaves out is as in the default, but no longer than what bounds it', () => {
+  test('fields that an environment leaves out default to the policy, within their bounds', () => {
     const rules = rulesOf(
       { content: 30, observations: 90, traces: 365, events: 60 },
       {
@@ -51,11 +51,11 @@ describe('days', () => {
   })
 })
 
-test('nothing is looked for where everything stays', () => {
+test('there is no census for rows that are kept for ever', () => {
   expect(censusesFor(defaultRetention, now_ms)).toEqual([])
 })
 
-test('only days that may be due somewhere are looked at, and environments where they differ', () => {
+test('censuses cover only days that may be due, and environments whose days differ', () => {
   const rules = rulesOf(
     { observations: 30, events: 30 },
     { dev: { observations: 7 }, prod: { events: null, observations: null }, same: {} },
@@ -74,10 +74,10 @@ test('only days that may be due somewhere are looked at, and environments where 
   ])
 })
 
-test('steps go from the oldest day to the newest, and what hangs on observations before them', () => {
+test('steps run from the oldest day on, dependents of observations before observations', () => {
   const rules = rulesOf({ content: 10, observations: 30, traces: 30, events: 30 })
-  const census: Census[] = censusesFor(rules, now_ms).map((wish) => ({
-    wish,
+  const census: Census[] = censusesFor(rules, now_ms).map((scope) => ({
+    scope,
     buckets: [31, 40, 20, 11].map((ago) => bucketOf(today - ago)),
   }))
   const steps = planSteps(rules, now_ms, census)
@@ -120,7 +120,7 @@ const anyRules = fc
   })
   .map((rules): RetentionRules => ({ ...rules, archive_before_delete: false }))
 
-test('a plan has each bucket that is due once, and no other', () => {
+test('a plan has each due bucket once, and no other', () => {
   const anyBuckets = fc.uniqueArray(
     fc.record({
       ago: fc.integer({ min: -3, max: 70 }),
@@ -132,17 +132,17 @@ test('a plan has each bucket that is due once, and no other', () => {
     fc.property(anyRules, anyBuckets, (rules, some) => {
       const buckets = some.map(({ ago, environment }) => bucketOf(today - ago, environment))
       const wishes = censusesFor(rules, now_ms)
-      const seen = (wish: (typeof wishes)[number]) =>
-        buckets.filter(({ day }) => day < wish.before_day)
+      const seen = (scope: (typeof wishes)[number]) =>
+        buckets.filter(({ day }) => day < scope.before_day)
       const steps = planSteps(
         rules,
         now_ms,
-        wishes.map((wish) => ({ wish, buckets: seen(wish) })),
+        wishes.map((scope) => ({ scope, buckets: seen(scope) })),
       )
       const planned = steps.flatMap(({ day, kind, action, buckets: of }) =>
         of.map(({ environment }) => `${action} ${kind} ${day} ${environment}`),
       )
-      // Told again by the words of the policy, in milliseconds: the day's last one is too old.
+      // The rule again, in milliseconds: the last one of the day is too old.
       const field = { observations: 'observations', traces: 'traces', events: 'events' } as const
       const expected = (['observations', 'traces', 'events'] as const).flatMap((kind) =>
         buckets.flatMap(({ day, environment }) => {
@@ -162,7 +162,7 @@ test('a plan has each bucket that is due once, and no other', () => {
   )
 })
 
-test('what a rule keeps for ever is never due, whenever it was', () => {
+test('rows that a rule keeps for ever are never due', () => {
   fc.assert(
     fc.property(fc.integer({ min: -800_000, max: 800_000 }), (day) => {
       const about = { kind: 'observations', action: 'delete', day, environment: '' } as const

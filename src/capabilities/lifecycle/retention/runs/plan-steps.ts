@@ -1,14 +1,14 @@
 import type { RetentionDays } from '../../../../platform/relational/index.ts'
 import type { RecordKind } from '../../../storage/index.ts'
-import { daysIn, eachDays, firstKeptDay, type RetentionRules } from '../policy/rules.ts'
+import { daysIn, eachDays, firstKeptDay, type RetentionRules } from '../retention-policy/rules.ts'
 
-/** What a step does with rows. */
+/** Action of a step on rows. */
 export type RetentionAction = 'mask' | 'delete'
 
-/** Rows of a day that are due, as the census found them. */
+/** Due rows of a day and environment, as counted by a census. */
 export type DueBucket = { environment: string; rows: number; bytes: number }
 
-/** What is done at once: rows of one kind and UTC day (counted from 1970), of some environments. */
+/** A step of a run: rows of one kind and UTC day (counted from 1970), of some environments. */
 export type RetentionStep = {
   day: number
   kind: RecordKind
@@ -16,17 +16,17 @@ export type RetentionStep = {
   buckets: DueBucket[]
 }
 
-/** What a census counts: for which kind and action, and how far it has to look. */
-export type CensusWish = {
+/** The scope of a census: kind, action, days and environments. */
+export type CensusScope = {
   kind: RecordKind
   action: RetentionAction
-  /** Days before this one may be due somewhere. */
+  /** Days before this one may be due in some environment. */
   before_day: number
-  /** Kinds without an environment: those to tell apart, the longest days first. */
+  /** For kinds without an environment: environments to distinguish, the longest days first. */
   environments: string[]
 }
 
-/** The kinds of a step's order: what hangs on observations goes before them. */
+/** Kinds in the order of their steps: dependents of observations come before them. */
 const kindsInOrder = ['correlations', 'links', 'events', 'observations', 'traces'] as const
 
 const daysOf: Record<RecordKind, keyof RetentionDays> = {
@@ -37,7 +37,7 @@ const daysOf: Record<RecordKind, keyof RetentionDays> = {
   correlations: 'events',
 }
 
-/** Kinds whose environment is their trace's. */
+/** Kinds without an environment of their own, which have that of their trace. */
 export const withoutEnvironment: ReadonlySet<RecordKind> = new Set([
   'events',
   'links',
@@ -48,8 +48,8 @@ export const withoutEnvironment: ReadonlySet<RecordKind> = new Set([
 export type Phase = { action: RetentionAction; kinds: readonly RecordKind[] }
 
 /**
- * The order of a run. Events, links and correlations have the environment of their trace's other
- * rows, so they go first, of all days: what a run deletes is then what was due when it began.
+ * The phases of a run. Events, links and correlations have the environment of their trace's other
+ * rows, so they are deleted first, for all days, while those rows still exist.
  */
 export const phases: readonly Phase[] = [
   { action: 'mask', kinds: kindsInOrder },
@@ -57,12 +57,12 @@ export const phases: readonly Phase[] = [
   { action: 'delete', kinds: ['observations', 'traces'] },
 ]
 
-/** The censuses that a phase needs under these rules; none where everything stays for ever. */
+/** Returns the censuses that phases need under the rules; none for kinds kept for ever. */
 export function censusesFor(
   rules: RetentionRules,
   now_ms: number,
   some: readonly Phase[] = phases,
-): CensusWish[] {
+): CensusScope[] {
   return some.flatMap(({ action, kinds }) =>
     kinds.flatMap((kind) => {
       const field = action === 'mask' ? 'content' : daysOf[kind]
@@ -71,14 +71,14 @@ export function censusesFor(
       )
       if (before_day === Number.NEGATIVE_INFINITY) return []
       const fields = kind === 'correlations' ? baggageFields : [field]
-      const environments = withoutEnvironment.has(kind) ? toTellApart(rules, fields) : []
+      const environments = withoutEnvironment.has(kind) ? distinctEnvironments(rules, fields) : []
       return [{ kind, action, before_day, environments }]
     }),
   )
 }
 
 /**
- * Masking deletes correlations that are baggage. Both actions go by the same environment of a trace,
+ * Masking deletes correlations that are baggage. Both actions use the same environment of a trace,
  * so that none of its rows is due for both.
  */
 const baggageFields = ['events', 'content'] as const
@@ -87,7 +87,10 @@ const baggageFields = ['events', 'content'] as const
  * Returns the environments whose days differ from the default's in one of the fields. A trace of
  * several environments has the first of them: the one that keeps its rows longest.
  */
-function toTellApart(rules: RetentionRules, fields: readonly (keyof RetentionDays)[]): string[] {
+function distinctEnvironments(
+  rules: RetentionRules,
+  fields: readonly (keyof RetentionDays)[],
+): string[] {
   const daysFor = (environment: string, field: keyof RetentionDays) =>
     daysIn(rules, environment)[field] ?? Number.MAX_SAFE_INTEGER
   return rules.environments
@@ -101,12 +104,12 @@ function toTellApart(rules: RetentionRules, fields: readonly (keyof RetentionDay
     })
 }
 
-/** A census with what it was asked for. */
-export type Census = { wish: CensusWish; buckets: readonly (DueBucket & { day: number })[] }
+/** The buckets of a census, with its scope. */
+export type Census = { scope: CensusScope; buckets: readonly (DueBucket & { day: number })[] }
 
 /**
- * The steps of a run, oldest day first: of what the censuses found all that is due under the rules
- * as of now. Content that goes with its rows today needs no masking before.
+ * Returns the steps of a run, oldest day first, for all counted rows that are due under the rules
+ * now. Content of rows that are deleted needs no masking.
  */
 export function planSteps(
   rules: RetentionRules,
@@ -114,32 +117,33 @@ export function planSteps(
   censuses: readonly Census[],
 ): RetentionStep[] {
   const steps = new Map<string, RetentionStep>()
-  for (const { wish, buckets } of censuses) {
+  for (const { scope, buckets } of censuses) {
+    const { kind, action } = scope
     for (const { day, ...bucket } of buckets) {
-      if (!isDue(rules, now_ms, { ...wish, day, environment: bucket.environment })) continue
-      const key = `${day} ${wish.action} ${wish.kind}`
-      const step = steps.get(key) ?? { day, kind: wish.kind, action: wish.action, buckets: [] }
+      if (!isDue(rules, now_ms, { ...scope, day, environment: bucket.environment })) continue
+      const key = `${day} ${action} ${kind}`
+      const step = steps.get(key) ?? { day, kind, action, buckets: [] }
       step.buckets.push(bucket)
       steps.set(key, step)
     }
   }
   return [...steps.values()].toSorted(
-    (left, right) => left.day - right.day || placeOf(left) - placeOf(right),
+    (left, right) => left.day - right.day || rankOf(left) - rankOf(right),
   )
 }
 
-/** True when the rows of a day are due for the action. */
+/** Whether the rows of a day are due for the action. */
 export function isDue(
   rules: RetentionRules,
   now_ms: number,
-  about: { kind: RecordKind; action: RetentionAction; day: number; environment: string },
+  group: { kind: RecordKind; action: RetentionAction; day: number; environment: string },
 ): boolean {
-  const days = daysIn(rules, about.environment)
-  const goes = about.day < firstKeptDay(now_ms, days[daysOf[about.kind]])
-  if (about.action === 'delete') return goes
-  return !goes && about.day < firstKeptDay(now_ms, days.content)
+  const days = daysIn(rules, group.environment)
+  const isDeleted = group.day < firstKeptDay(now_ms, days[daysOf[group.kind]])
+  if (group.action === 'delete') return isDeleted
+  return !isDeleted && group.day < firstKeptDay(now_ms, days.content)
 }
 
-function placeOf({ action, kind }: RetentionStep): number {
+function rankOf({ action, kind }: RetentionStep): number {
   return (action === 'mask' ? 0 : kindsInOrder.length) + kindsInOrder.indexOf(kind)
 }

@@ -1,17 +1,12 @@
 import type { Clock } from '../../../../kernel/time.ts'
 import type { Logger, Metrics } from '../../../../platform/telemetry/index.ts'
 import type { Job, JobContext, JobHandler, JobValue } from '../../../jobs/index.ts'
-import type {
-  OpenSlice,
-  RetentionSlice,
-  RetentionStore,
-  RetentionTarget,
-} from '../../../storage/index.ts'
-import { activeHolds } from '../holds/store.ts'
-import { defaultRetention, type RetentionRules } from '../policy/rules.ts'
-import { findRetention } from '../policy/store.ts'
-import type { RetentionDb } from '../retention-deps.ts'
-import { type Archives, archiveOf, MissingArchives, readArchives } from './archives.ts'
+import type { RetentionSlice, RetentionStore, RetentionTarget } from '../../../storage/index.ts'
+import { type RetentionDb, retentionKind } from '../contract.ts'
+import { activeHolds } from '../legal-holds/store.ts'
+import { defaultRetention, type RetentionRules } from '../retention-policy/rules.ts'
+import { findRetention } from '../retention-policy/store.ts'
+import { MissingArchives, readArchives } from './archives.ts'
 import {
   addDone,
   beginBucket,
@@ -20,38 +15,38 @@ import {
   endAllBuckets,
   endBucket,
   noteKept,
-  type RunBucket,
 } from './bucket-store.ts'
-import { deleteSlices } from './delete-slices.ts'
+import { deleteSlices, redoSlice, takeOut } from './delete-slices.ts'
 import {
+  emptyBucket,
   type InspectedBucket,
   inspectDays,
   outcomeOf,
-  untouched,
   wholeDayReason,
 } from './inspect.ts'
 import { deleteDueOwners } from './owners.ts'
 import { type DueBucket, isDue, type Phase, phases, type RetentionStep } from './plan-steps.ts'
-import { retentionKind } from './retention-kind.ts'
-import { windowOf, withHolds } from './slices.ts'
-import { environmentsFor, futureRows, survey } from './survey.ts'
+import { withHolds } from './slices.ts'
+import { countFutureRows, environmentsFor, survey } from './survey.ts'
 
 export type RetentionJobOptions = {
   db: RetentionDb
   store: RetentionStore
-  /** Further stores that have some of the rows; they lose theirs after the first one. */
+  /** Further stores with copies of some rows, which are deleted after those of `store`. */
   targets?: readonly RetentionTarget[]
   clock: Clock
   logger: Logger
   metrics: Metrics
 }
 
-/** Does what a project's policy says, each phase from the oldest day on, until nothing is due. */
+/**
+ * Creates the handler of runs, which apply a project's policy, each phase from the oldest day on.
+ */
 export function retentionHandler(options: RetentionJobOptions): JobHandler {
   const { metrics } = options
   const rows = metrics.counter({
     name: 'looptrace_retention_rows_total',
-    help: 'Rows that retention took out, by kind and action.',
+    help: 'Rows that retention deleted or masked, by kind and action.',
     labels: ['kind', 'action'],
   })
   const count: Count = (kind, action, by) => rows.inc({ kind, action }, by)
@@ -62,19 +57,20 @@ export function retentionHandler(options: RetentionJobOptions): JobHandler {
   }
 }
 
-/** Runs of a worker at a time. They wait for stores, which make one statement of what many let go. */
+/** Runs of a worker at a time. Stores join the deletions of many runs into one statement. */
 const runs_max = 16
 
 type Count = (kind: string, action: string, by: number) => void
 
-/** Times that a run looks again whether more is due; each census tells so many buckets. */
+/** Most surveys of one phase; each covers a limited number of buckets. */
 const surveys_max = 100
+
 class RetentionRun {
   readonly #options: RetentionJobOptions
   readonly #count: Count
   readonly #job: Job
   readonly #context: JobContext
-  /** The run goes by this instant, also when another worker ends it. */
+  /** Ages are measured at this instant, even when another worker takes the run over. */
   readonly #now_ms: number
   readonly #missing = new MissingArchives()
   #steps = 0
@@ -109,15 +105,15 @@ class RetentionRun {
 
   async #phase(phase: Phase): Promise<void> {
     for (let look = 0; look < surveys_max; look += 1) {
-      const about = { ...this.#about, rules: await this.#rules(), phases: [phase] }
-      const { steps, is_partial } = await survey(this.#options.store, about)
+      const query = { ...this.#scope, rules: await this.#rules(), phases: [phase] }
+      const { steps, is_partial } = await survey(this.#options.store, query)
       let changed = false
       for (const step of steps) changed = (await this.#step(step)) || changed
       if (!is_partial || !changed) return
     }
   }
 
-  get #about() {
+  get #scope() {
     return { project_id: this.#job.project_id, now_ms: this.#now_ms }
   }
 
@@ -125,7 +121,7 @@ class RetentionRun {
     return (await findRetention(this.#options.db, this.#job.project_id)) ?? defaultRetention
   }
 
-  /** Of what a killed run took out of the first store there may be copies in the others. */
+  /** Deletes from the other stores the rows that a killed run deleted only from the first store. */
   async #endBegun(): Promise<void> {
     const { db, store, targets = [] } = this.#options
     const { project_id } = this.#job
@@ -136,7 +132,7 @@ class RetentionRun {
         readArchives(db, project_id),
       ])
       const bound = { archives, archive_before_delete }
-      const slice = redoneSlice({ project_id, day, kind, environment, action }, bound)
+      const slice = redoSlice({ project_id, day, kind, environment, action }, bound)
       if (slice === undefined) continue
       for (const part of (await withHolds(store, slice, holds)).slices) {
         const { signal } = this.#context
@@ -146,10 +142,12 @@ class RetentionRun {
     }
   }
 
-  /** Policy, holds and archives are those of this moment; true when rows went. */
+  /**
+   * Runs a step with the current policy, holds and archives; true when it deleted or masked rows.
+   */
   async #step(step: RetentionStep): Promise<boolean> {
     const { db, store } = this.#options
-    const { project_id, now_ms } = this.#about
+    const { project_id, now_ms } = this.#scope
     this.#context.signal.throwIfAborted()
     const [rules, holds, archives] = await Promise.all([
       this.#rules(),
@@ -158,13 +156,13 @@ class RetentionRun {
     ])
     const { archive_before_delete } = rules
     const environments = environmentsFor(rules, now_ms, step)
-    const about = { store, project_id, holds, archives, archive_before_delete, environments }
+    const inspection = { store, project_id, holds, archives, archive_before_delete, environments }
     const due = step.buckets.filter((bucket) => isDue(rules, now_ms, { ...step, ...bucket }))
-    const reason = wholeDayReason(about, step)
+    const reason = wholeDayReason(inspection, step)
     const { bucketOf, slices } =
       reason === null
-        ? await inspectDays(about, { ...step, days: [step.day] })
-        : { bucketOf: () => untouched(reason), slices: [] }
+        ? await inspectDays(inspection, { ...step, days: [step.day] })
+        : { bucketOf: () => emptyBucket(reason), slices: [] }
     const going: DueBucket[] = []
     for (const bucket of due) {
       const found = bucketOf(step.day, bucket.environment)
@@ -175,13 +173,13 @@ class RetentionRun {
       environments: going.map((one) => one.environment),
     }
     if (going.length > 0) {
-      await this.#takeOut(step.action, deleteSlices({ ...about, ...named }, step, slices))
+      await this.#takeOut(step.action, deleteSlices({ ...inspection, ...named }, step, slices))
     }
     await this.#end(step, going)
     return going.length > 0
   }
 
-  /** Notes what is about to go, and what stays; true when anything goes. */
+  /** Records the rows that are deleted and that stay; true when any are deleted. */
   async #begin(step: RetentionStep, due: DueBucket, found: InspectedBucket): Promise<boolean> {
     const { db } = this.#options
     const { kind, day } = step
@@ -222,8 +220,8 @@ class RetentionRun {
   async #noteFuture(): Promise<void> {
     const { db, store } = this.#options
     const rules = await this.#rules()
-    for (const { day, kind, environment, rows, bytes } of await futureRows(store, {
-      ...this.#about,
+    for (const { day, kind, environment, rows, bytes } of await countFutureRows(store, {
+      ...this.#scope,
       rules,
     })) {
       const key = { job_id: this.#job.id, day, kind, environment }
@@ -234,13 +232,13 @@ class RetentionRun {
 
   async #deleteOwners(): Promise<void> {
     const { db, store } = this.#options
-    const { project_id } = this.#about
-    const asked = {
+    const { project_id } = this.#scope
+    const query = {
       ...{ db, store, rules: await this.#rules() },
-      ...this.#about,
+      ...this.#scope,
       holds: () => activeHolds(db, project_id),
     }
-    await deleteDueOwners(asked, this.#context.signal, async (transaction, buckets) => {
+    await deleteDueOwners(query, this.#context.signal, async (transaction, buckets) => {
       for (const { day, kind, environment, rows } of buckets) {
         await addDone(transaction, {
           job_id: this.#job.id,
@@ -253,26 +251,4 @@ class RetentionRun {
       }
     })
   }
-}
-
-function takeOut(
-  target: RetentionTarget,
-  action: RunBucket['action'],
-  { slice, signal }: { slice: RetentionSlice; signal: AbortSignal },
-): Promise<void> {
-  return action === 'mask' ? target.maskContent(slice, signal) : target.deleteRows(slice, signal)
-}
-
-/** The rows of a bucket that was begun; undefined when only the first store has such. */
-function redoneSlice(
-  bucket: Pick<RunBucket, 'day' | 'kind' | 'environment' | 'action'> & { project_id: string },
-  { archives, archive_before_delete }: { archives: Archives; archive_before_delete: boolean },
-): OpenSlice | undefined {
-  const { project_id, day, kind, environment, action } = bucket
-  if (kind !== 'observations' && kind !== 'traces') return undefined
-  const slice = { project_id, kind, ...windowOf(day), environments: [environment] } as const
-  if (action === 'mask' || !archive_before_delete) return slice
-  const archive = archiveOf(archives, day)
-  if (archive.state !== 'archived') return undefined
-  return { ...slice, stored_before_ms: archive.stored_before_ms }
 }

@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { retentionIds_max } from '../../../storage/index.ts'
-import { halved, windowOf, withHolds } from './slices.ts'
+import { halve, windowOf, withHolds } from './slices.ts'
 
 const day = 20_000
 const slice = { project_id: 'p', kind: 'observations', ...windowOf(day) } as const
 const hold = [{ kind: 'user', value: 'ada' }] as const
 
-/** A store of held rows, each of a trace of its own; it tells one trace more than a statement names. */
+/**
+ * A store of held rows, each of a trace of its own; it tells one trace more than a statement names.
+ */
 function storeOf(times: readonly bigint[]) {
   const ids = times.map((time, at) => ({ time, id: `trace ${at}` }))
   return {
@@ -19,10 +21,10 @@ function storeOf(times: readonly bigint[]) {
   }
 }
 
-test('halves have all of a window and share none of it', () => {
+test('halves cover a window without overlap', () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 18n), fc.bigInt(1n, 10n ** 14n), (from, length) => {
-      const halves = halved({ from, to: from + length })
+      const halves = halve({ from, to: from + length })
       expect(halves === undefined).toBe(length <= 1_000_000n)
       if (halves === undefined) return
       const [later, earlier] = halves
@@ -33,7 +35,7 @@ test('halves have all of a window and share none of it', () => {
   )
 })
 
-test('a slice without holds, or with as many held traces as a statement names, stays whole', async () => {
+test('a slice without holds, or with held traces that fit a statement, stays whole', async () => {
   const times = Array.from({ length: retentionIds_max }, (_, at) => slice.from + BigInt(at))
   expect(await withHolds(storeOf(times), slice, [])).toMatchObject({
     ...{ slices: [{ from: slice.from, to: slice.to, held_trace_ids: [] }], kept: [] },
@@ -44,7 +46,7 @@ test('a slice without holds, or with as many held traces as a statement names, s
   expect(kept).toEqual([])
 })
 
-test('with more of them it is cut until each part names all that it has', async () => {
+test('a slice with more held traces is cut until those of each part fit a statement', async () => {
   const times = Array.from(
     { length: retentionIds_max * 2 + 7 },
     (_, at) => slice.from + BigInt(at) * 7_000_000_000n,
@@ -61,7 +63,7 @@ test('with more of them it is cut until each part names all that it has', async 
   expect(new Set(slices.flatMap(({ held_trace_ids }) => held_trace_ids)).size).toBe(times.length)
 })
 
-test('what is too many within a millisecond stays, and nothing of it is deleted', async () => {
+test('a millisecond with too many held traces is kept', async () => {
   const at = slice.from + 5_000_000n
   const store = storeOf(Array.from({ length: retentionIds_max + 1 }, () => at))
   const { slices, kept } = await withHolds(store, slice, hold)
@@ -78,7 +80,7 @@ test('a window of several days is cut at midnight, so that no day is cut before 
       fc.integer({ min: 2, max: 400 }),
       (first, days) => {
         const { from } = windowOf(first)
-        const [later, earlier] = halved({ from, to: from + BigInt(days) * day_ns }) ?? []
+        const [later, earlier] = halve({ from, to: from + BigInt(days) * day_ns }) ?? []
         expect(later?.from).toBe(earlier?.to)
         expect((later?.from ?? 1n) % day_ns).toBe(0n)
         expect(earlier && earlier.to - earlier.from >= day_ns).toBe(true)

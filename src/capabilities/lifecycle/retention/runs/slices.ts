@@ -3,19 +3,21 @@ import { retentionIds_max } from '../../../storage/index.ts'
 
 const day_ns = 86_400_000_000_000n
 
-/** The whole of a UTC day, in nanoseconds since 1970. */
+/** Returns the window of a UTC day, in nanoseconds since 1970. */
 export function windowOf(day: number): { from: bigint; to: bigint } {
   const from = BigInt(day) * day_ns
   return { from, to: from + day_ns }
 }
 
-/** A part of a slice whose held traces are known, and those that no statement could name. */
+/**
+ * Parts of a slice with their held traces, and parts with more held traces than fit a statement.
+ */
 export type HeldSlices = { slices: RetentionSlice[]; kept: OpenSlice[] }
 
 /**
- * Cuts a slice into parts of each of which it is known what is held: a statement names so many
- * traces and no more, so a part with more of them is halved. One that is a millisecond short and
- * still has more stays as it is.
+ * Cuts a slice into parts and reads the held traces of each part. A statement can name a limited
+ * number of traces, so parts with more held traces are halve. A part of one millisecond that still
+ * has more is kept, so none of its rows is deleted.
  */
 export async function withHolds(
   store: Pick<RetentionStore, 'heldTraces'>,
@@ -30,7 +32,7 @@ export async function withHolds(
       found.slices.push({ ...part, held_trace_ids })
       continue
     }
-    const halves = halved(part)
+    const halves = halve(part)
     if (halves === undefined) found.kept.push(part)
     else waiting.push(...halves)
   }
@@ -39,8 +41,8 @@ export async function withHolds(
 
 const shortest_ns = 1_000_000n
 
-/** Two slices with no row in common that have all rows of the one; undefined when it is too short. */
-export function halved<Slice extends Pick<OpenSlice, 'from' | 'to'>>(
+/** Splits a slice into two without common rows; undefined when it is too short. */
+export function halve<Slice extends Pick<OpenSlice, 'from' | 'to'>>(
   slice: Slice,
 ): [Slice, Slice] | undefined {
   const { from, to } = slice
@@ -53,8 +55,8 @@ export function halved<Slice extends Pick<OpenSlice, 'from' | 'to'>>(
 }
 
 /**
- * Days are kept whole as long as there are several: a record counts once a day, so a day is counted
- * alike whether it is alone or among others.
+ * Returns the point at which a window is split: at midnight when it has several days. Records count
+ * once a day, so a day that is not split has the same counts alone and among others.
  */
 function middleOf(from: bigint, to: bigint): bigint {
   const middle = from + (to - from) / 2n

@@ -57,7 +57,7 @@ const statusNames: Record<number, string> = {
   504: 'DEADLINE_EXCEEDED',
 }
 
-/** The name that google.rpc.Code has for an HTTP status. */
+/** Returns the name of an HTTP status in google.rpc.Code. */
 function statusName(status: number): string {
   return statusNames[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
 }

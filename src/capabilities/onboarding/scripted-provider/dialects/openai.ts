@@ -1,7 +1,7 @@
 import { opaqueId } from '../answer.ts'
 import type { Dialect } from './contract.ts'
 
-/** OpenAI's own form: usage with details, everything in chunks of its own, `n` up to 128. */
+/** OpenAI's own form: usage with details, separate chunks for role and end, `n` up to 128. */
 export const openai: Dialect = {
   provider: 'openai',
   base_path: '/v1',

@@ -4,5 +4,5 @@ import type { Dialect } from './contract.ts'
 import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
 
-/** Each provider's form. */
+/** The variants of all providers. */
 export const dialects: Record<ProviderName, Dialect> = { openai, anthropic, gemini }

@@ -1,23 +1,23 @@
 import type { JsonObject } from '../../../../kernel/json-values.ts'
 
-/** One choice of a model in the shape of an answer that was not streamed. */
+/** One choice of a model, in the shape of an unstreamed answer. */
 export type AnswerChoice = {
   index: number
   finish_reason: string
-  /** The message of a chat; for a legacy completion its text. */
+  /** The message of a chat, or the text of a legacy completion. */
   message: JsonObject | string
 }
 
-/** What a provider answered, streamed or not, in one shape. */
+/** A provider's answer, streamed or not, in one shape. */
 export type Answer = {
   model: string
   choices: AnswerChoice[]
-  /** The provider's own usage object (not yet read), when it sent one. */
+  /** The provider's own, unread usage object, if any. */
   usage: JsonObject | undefined
-  /** The body or event that reports an error, for `providerErrorFrom`. */
+  /** Body or event that reports an error, for `providerErrorFrom`. */
   error: unknown
-  /** Streams: true when the provider said that the answer is over. */
+  /** Whether the answer is complete; for a stream, whether it has `[DONE]`. */
   done: boolean
-  /** Pieces of a stream that could not be read, or were beyond a bound. */
+  /** Number of pieces of a stream that were unreadable or beyond a limit. */
   dropped: number
 }

@@ -7,7 +7,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { decodedBody } from './decode-body.ts'
+import { decodeBody } from './decode-body.ts'
 
 const text = randomBytes(200_000).toString('hex')
 const encodings = [
@@ -19,7 +19,7 @@ const encodings = [
   ['zstd', zstdCompressSync],
 ] as const
 const read = (body: Uint8Array, encoding: string, bytes_max = 1_000_000) => {
-  const { bytes, fault } = decodedBody(body, encoding, bytes_max)
+  const { bytes, fault } = decodeBody(body, encoding, bytes_max)
   return { text: Buffer.from(bytes).toString(), fault }
 }
 

@@ -7,17 +7,17 @@ import {
   zstdDecompressSync,
 } from 'node:zlib'
 
-/** A body without its content encoding; `fault` says why it could not be had, else ''. */
+/** A decoded body; `fault` says why decoding failed, '' when it succeeded. */
 export type DecodedBody = { bytes: Uint8Array; fault: string }
 
-/** More than this nobody stacks; RFC 9110 allows any number. */
+/** Most stacked encodings; RFC 9110 allows any number, but more do not occur. */
 const encodings_max = 3
 
 /**
- * Takes the `content-encoding` off a body that may be cut short: what came before the cut is
- * read. A body that is broken, or grows beyond the bound, answers no bytes and a fault.
+ * Decodes the `content-encoding` of a body, which may be cut short: the part before the cut is
+ * decoded. A body that is broken or decodes to more than `bytes_max` gives no bytes and a fault.
  */
-export function decodedBody(body: Uint8Array, encoding: string, bytes_max: number): DecodedBody {
+export function decodeBody(body: Uint8Array, encoding: string, bytes_max: number): DecodedBody {
   if (encoding === '' || body.length === 0) return { bytes: body, fault: '' }
   const names = encoding.toLowerCase().split(',', encodings_max + 1)
   if (names.length > encodings_max) return failed(`content-encoding "${encoding.slice(0, 80)}"`)
@@ -40,13 +40,13 @@ function failed(fault: string): DecodedBody {
 
 type Decode = (bytes: Uint8Array, bytes_max: number) => Uint8Array
 
-/** Flushing at the end, instead of finishing, gives what a cut body holds. */
+/** Flushing at the end, instead of finishing, also decodes a body that is cut. */
 const zlibFlush = constants.Z_SYNC_FLUSH
 
 const gunzip: Decode = (bytes, maxOutputLength) =>
   gunzipSync(bytes, { maxOutputLength, finishFlush: zlibFlush })
 
-/** `deflate` means zlib's format; some servers send the raw one. */
+/** `deflate` means the zlib format; some servers send raw deflate. */
 const inflate: Decode = (bytes, maxOutputLength) => {
   const [method = 0, check = 0] = bytes
   const isZlib = (method & 0x0f) === 8 && ((method << 8) | check) % 31 === 0

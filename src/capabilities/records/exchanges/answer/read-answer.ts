@@ -9,49 +9,48 @@ import {
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { ToolCall } from '../../../../model/observation.ts'
 import { fallbackText_chars_max } from '../mapping/read-request.ts'
-import type { Answer } from './answer.ts'
+import type { Answer, AnswerChoice } from './answer.ts'
 import { bodyText, cutText } from './body-text.ts'
-import { decodedBody } from './decode-body.ts'
-import { streamedAnswer } from './streamed-answer.ts'
-import { wholeAnswer } from './whole-answer.ts'
+import { decodeBody } from './decode-body.ts'
+import { choices_max, readStreamedAnswer } from './streamed-answer.ts'
 
-/** An answer as read from the wire. */
+/** An answer read from the wire. */
 export type ReadAnswer = Answer & {
-  /** True when it came as events. */
+  /** True when it was streamed as events. */
   isStream: boolean
-  /** The decoded body, when it was in no known shape: then `output` and errors are made of it. */
+  /** Decoded body of an unknown shape, from which output and errors are taken. */
   unknownText: string
-  /** Why the body could not be read as it should; '' when it could. */
+  /** Why the body could not be read; '' when it could. */
   fault: string
 }
 
-/** Reads a provider's answer, whatever state it is in. Never throws. */
+/** Reads a provider's answer, complete or broken. Never throws. */
 export function readAnswer(
   body: Uint8Array,
   facts: ExchangeFacts,
   response_bytes_max: number,
 ): ReadAnswer {
-  const { bytes, fault } = decodedBody(body, facts.response_encoding, response_bytes_max)
+  const { bytes, fault } = decodeBody(body, facts.response_encoding, response_bytes_max)
   if (bytes.length === 0) return { ...noAnswer, fault }
   if (isEventStream(bytes, facts)) {
-    const answer = streamedAnswer(bytes, facts.endpoint)
+    const answer = readStreamedAnswer(bytes, facts.endpoint)
     const known = answer.choices.length > 0 || answer.error !== undefined
     return { ...answer, isStream: true, unknownText: known ? '' : unknownTextOf(bytes), fault }
   }
   const text = bodyText(bytes)
-  const answer = wholeAnswer(text)
+  const answer = readWholeAnswer(text)
   if (answer === undefined) {
     const isCut = facts.content_state === 'truncated'
     const usage = isCut ? usageInCutText(text) : undefined
     const unknownText = cutText(text, fallbackText_chars_max)
-    return { ...noAnswer, usage, unknownText, fault: fault || 'the answer is no JSON' }
+    return { ...noAnswer, usage, unknownText, fault: fault || 'the answer is not JSON' }
   }
   const known = answer.choices.length > 0 || answer.error !== undefined
   const unknownText = known ? '' : cutText(text, fallbackText_chars_max)
   return { ...answer, isStream: false, unknownText, fault }
 }
 
-/** The proxy keeps the end of a long answer, and there stands the usage. */
+/** Finds the usage in a long answer that was cut: the proxy keeps the end, where the usage is. */
 function usageInCutText(text: string): JsonObject | undefined {
   const tail = text.slice(-usageTail_chars)
   const from = tail.indexOf('{', tail.lastIndexOf('"usage"'))
@@ -83,13 +82,15 @@ function unknownTextOf(bytes: Uint8Array): string {
 
 const openings = new Set(['{', '[', '<'].map((char) => char.charCodeAt(0)))
 
-/** Some servers stream under another content type; what starts like JSON or HTML is no stream. */
+/**
+ * Some servers stream under another content type; a body that starts like JSON or HTML is whole.
+ */
 function isEventStream(bytes: Uint8Array, facts: ExchangeFacts): boolean {
   if (facts.response_type.toLowerCase().includes('text/event-stream')) return true
   return facts.streamed && !openings.has(bytes[0] ?? 0)
 }
 
-/** What the row keeps as output: the choices' messages as JSON, else the text that came. */
+/** Returns the output for the row: the choices' messages as JSON, else the text of the body. */
 export function outputOf(answer: ReadAnswer): string {
   if (answer.choices.length === 0) return answer.error === undefined ? answer.unknownText : ''
   return jsonText(answer.choices.map(({ message }) => message))
@@ -97,7 +98,7 @@ export function outputOf(answer: ReadAnswer): string {
 
 const toolCalls_max = 256
 
-/** The tool calls of all choices. */
+/** Returns the tool calls of all choices. */
 export function toolCallsOf(answer: Answer): ToolCall[] {
   const calls: ToolCall[] = []
   for (const { message } of answer.choices) {
@@ -120,4 +121,47 @@ function toolCallFrom(call: JsonObject): ToolCall {
     name: textFrom(part['name']),
     arguments: typeof given === 'string' ? given : jsonText(given),
   }
+}
+
+/** Reads an unstreamed answer. Undefined when the text is not JSON. */
+function readWholeAnswer(text: string): Answer | undefined {
+  const parsed = parsedJson(text)
+  if (parsed === undefined) return undefined
+  const body = objectFrom(parsed)
+  const choices = choicesOf(body?.['choices'])
+  return {
+    model: textFrom(body?.['model']) || textFrom(body?.['modelVersion']),
+    choices,
+    usage: usageOf(body),
+    error: hasError(body, parsed) ? parsed : undefined,
+    done: true,
+    dropped: 0,
+  }
+}
+
+function choicesOf(choices: unknown): AnswerChoice[] {
+  const read: AnswerChoice[] = []
+  for (const item of itemsOf(choices).slice(0, choices_max)) {
+    const choice = objectFrom(item)
+    if (choice === undefined) continue
+    const message = objectFrom(choice['message']) ?? textFrom(choice['text'])
+    const finishReason = textFrom(choice['finish_reason'])
+    read.push({ index: read.length, finish_reason: finishReason, message })
+  }
+  return read
+}
+
+function usageOf(body: JsonObject | undefined): JsonObject | undefined {
+  return (
+    objectFrom(body?.['usage']) ??
+    objectFrom(body?.['usageMetadata']) ??
+    objectFrom(objectFrom(body?.['x_groq'])?.['usage'])
+  )
+}
+
+/** Whether a body has an `error`, as OpenAI's and Anthropic's do; Gemini wraps it in an array. */
+function hasError(body: JsonObject | undefined, parsed: unknown): boolean {
+  const holder = body ?? objectFrom(itemsOf(parsed)[0])
+  const error = holder?.['error']
+  return error !== undefined && error !== null
 }

@@ -3,16 +3,18 @@ import { StringDecoder } from 'node:string_decoder'
 /** One server-sent event. `event` is empty when the stream named none. */
 export type SseEvent = { event: string; data: string }
 
-/** Takes the bytes of a stream in pieces of any size; hands each event on once it is complete. */
+/** Parses the bytes of a stream in pieces of any size; passes on each complete event. */
 export type SseParser = {
   push(bytes: Uint8Array): void
-  /** The stream is over. An event that no blank line closed is handed on too: cuts happen. */
+  /**
+   * Ends the stream. An event without a closing blank line is passed on too, as in a cut stream.
+   */
   end(): void
 }
 
 /**
- * Makes a parser after WHATWG HTML, "Interpreting an event stream": lines end in CRLF, LF or CR;
- * `data` lines are joined with LF; comments, `id` and `retry` are passed over.
+ * Creates a parser after WHATWG HTML, "Interpreting an event stream": lines end in CRLF, LF or CR;
+ * `data` lines are joined with LF; comments, `id` and `retry` are ignored.
  */
 export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
   const decoder = new StringDecoder('utf8')

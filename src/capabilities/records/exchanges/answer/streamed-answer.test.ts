@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { streamedAnswer } from './streamed-answer.ts'
+import { readStreamedAnswer } from './streamed-answer.ts'
 
 const line = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 const done = 'data: [DONE]\n\n'
-const read = (...parts: string[]) => streamedAnswer(Buffer.from(parts.join('')), 'chat.completions')
+const read = (...parts: string[]) =>
+  readStreamedAnswer(Buffer.from(parts.join('')), 'chat.completions')
 const delta = (value: object, more: object = {}) =>
   line({ model: 'm-1', choices: [{ index: 0, delta: value, finish_reason: null, ...more }] })
 const message = (...deltas: object[]) =>
@@ -12,7 +13,7 @@ const message = (...deltas: object[]) =>
 const call = (fields: object) => ({ tool_calls: [fields] })
 
 describe('text', () => {
-  test('is joined, and the end of the stream is told', () => {
+  test('is joined, and the end of the stream is known', () => {
     const answer = read(
       delta({ role: 'assistant', content: '' }),
       delta({ content: 'Grüß' }),
@@ -54,7 +55,7 @@ describe('text', () => {
     ])
   })
 
-  test('parts after text keep the text, text after parts is a part', () => {
+  test('text before parts is kept, and text after parts becomes a part', () => {
     const part = { type: 'thinking', thinking: 'hm' }
     expect(message({ content: 'a' }, { content: [part] }, { content: 'b' })).toEqual({
       role: 'assistant',
@@ -62,7 +63,7 @@ describe('text', () => {
     })
   })
 
-  test('of fields that nobody told us of, pieces are joined, lists appended, others replaced', () => {
+  test('of unknown fields, lists are appended and other values replaced', () => {
     expect(
       message(
         { reasoning_content: 'be', refusal: 'n', channel: 'a', details: [1] },
@@ -132,7 +133,7 @@ describe('tool calls', () => {
       [whole('c1', 'weather', '{}')],
     ],
     [
-      'no index, told apart by id',
+      'no index, distinguished by id',
       [whole('c1', 'a', '{'), whole('c2', 'b', '{}'), { id: 'c1', function: { arguments: '}' } }],
       [whole('c1', 'a', '{}'), whole('c2', 'b', '{}')],
     ],
@@ -195,7 +196,7 @@ describe('tool calls', () => {
     expect(weather(...pieces)).toEqual(expected)
   })
 
-  test('whole calls in one chunk with one index and no id are calls apart', () => {
+  test('whole calls in one chunk with one index and no id are separate calls', () => {
     const named = (name: string) => ({ index: 0, function: { name, arguments: '{}' } })
     const { tool_calls } = message({ tool_calls: [named('a'), named('a')] }) as {
       tool_calls: unknown[]
@@ -203,7 +204,7 @@ describe('tool calls', () => {
     expect(tool_calls).toHaveLength(2)
   })
 
-  test('the old function_call is put together', () => {
+  test('the old function_call is assembled', () => {
     expect(
       message(
         { function_call: { name: 'weather', arguments: '' } },
@@ -233,7 +234,7 @@ describe('what goes wrong', () => {
     expect(answer.choices[0]?.message).toEqual({ role: 'assistant', content: 'a' })
   })
 
-  test('an error event that is no JSON', () => {
+  test('an error event that is not JSON', () => {
     expect(read('event: error\ndata: broken\n\n')).toMatchObject({ error: 'broken', dropped: 1 })
   })
 
@@ -248,7 +249,7 @@ describe('what goes wrong', () => {
     expect(answer.choices[0]?.message).toEqual({ role: 'assistant', content: 'a' })
   })
 
-  test('keys that would reach a prototype are passed over', () => {
+  test('keys that would reach a prototype are ignored', () => {
     const hostile = '{"__proto__":{"polluted":1},"constructor":{"a":1},"content":"a"}'
     const piece = `data: {"choices":[{"index":0,"delta":${hostile}}],"usage":${hostile}}\n\n`
     const calls = `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"__proto__":{"polluted":1},"function":${hostile}}]}}]}\n\n`
@@ -271,7 +272,7 @@ describe('what goes wrong', () => {
               choices: [{ delta: { tool_calls: [{ id: value, index: value, function: value }] } }],
             },
           ])
-          streamedAnswer(Buffer.from(shapes.map(line).join('')), endpoint)
+          readStreamedAnswer(Buffer.from(shapes.map(line).join('')), endpoint)
         }
       }),
       { numRuns: 300 },
@@ -312,7 +313,7 @@ test('legacy completions: the text of each choice is joined', () => {
     piece(1, 'B', 'length'),
     done,
   ]
-  expect(streamedAnswer(Buffer.from(stream.join('')), 'completions')).toMatchObject({
+  expect(readStreamedAnswer(Buffer.from(stream.join('')), 'completions')).toMatchObject({
     model: 'old',
     done: true,
     choices: [

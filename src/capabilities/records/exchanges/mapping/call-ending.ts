@@ -1,38 +1,37 @@
+import { itemsOf, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Observation, Outcome } from '../../../../model/observation.ts'
-import { columnText, cutText } from '../answer/body-text.ts'
-import { type ProviderError, providerErrorFrom } from '../answer/provider-error.ts'
+import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
 import type { ReadAnswer } from '../answer/read-answer.ts'
-import { scrubbed } from './scrub.ts'
 
-/** How a call ended, in the row's columns. */
-export type CallEnding = Pick<
+/** The columns of a row for the end of a call. */
+type CallEnding = Pick<
   Observation,
   'status' | 'outcome' | 'error_type' | 'error_message' | 'finish_reason'
 >
 
 /**
- * The proxy saw how the transfer ended; the body may say more: an error inside a 200 stream, or
- * an end without `[DONE]` and without a finish reason, which is a cut that closed politely.
+ * Returns how a call ended. The proxy knows how the transfer ended; the body may have more: an
+ * error in a 200 stream, or an end without `[DONE]` and finish reason, which is a cut.
  */
 export function callEnding(facts: ExchangeFacts, answer: ReadAnswer): CallEnding {
   const outcome = outcomeOf(facts, answer)
-  const finish_reason = normalisedFinishReason(
+  const finish_reason = normaliseFinishReason(
     answer.choices.find((choice) => choice.finish_reason !== '')?.finish_reason ?? '',
   )
   if (outcome === 'complete') {
     return { status: 'ok', outcome, error_type: '', error_message: '', finish_reason }
   }
-  const told = providerSaid(answer, outcome)
+  const reported = readReportedError(answer, outcome)
   return {
     status: outcome === 'client_gone' ? 'cancelled' : 'error',
     outcome,
     error_type: columnText(
-      told.error_type || scrubbed(facts.error_type) || typeOf(facts, outcome),
+      reported.error_type || scrubbed(facts.error_type) || typeOf(facts, outcome),
       errorType_chars_max,
     ),
     error_message:
-      told.error_message || scrubbed(cutText(facts.error_message, errorMessage_chars_max)),
+      reported.error_message || scrubbed(cutText(facts.error_message, errorMessage_chars_max)),
     finish_reason,
   }
 }
@@ -41,7 +40,7 @@ const errorType_chars_max = 128
 const errorMessage_chars_max = 2_048
 
 function outcomeOf(facts: ExchangeFacts, answer: ReadAnswer): Outcome {
-  if (facts.outcome !== 'complete' && !leftAtTheEnd(facts, answer)) return facts.outcome
+  if (facts.outcome !== 'complete' && !isLeftAtEnd(facts, answer)) return facts.outcome
   if (answer.error !== undefined || facts.status_code >= 400) return 'provider_error'
   const cutByUs = facts.content_state !== 'full' || answer.fault !== ''
   if (answer.isStream && !answer.done && !cutByUs && !isFinished(answer)) return 'upstream_cut'
@@ -49,10 +48,10 @@ function outcomeOf(facts: ExchangeFacts, answer: ReadAnswer): Outcome {
 }
 
 /**
- * Packages close the connection when they read an error in a stream, or `[DONE]`. The proxy sees
- * `[DONE]` itself unless the stream is compressed.
+ * Whether the client left only at the end. Client libraries close the connection when they read an
+ * error in a stream, or `[DONE]`, which the proxy sees itself unless the stream is compressed.
  */
-function leftAtTheEnd(facts: ExchangeFacts, answer: ReadAnswer): boolean {
+function isLeftAtEnd(facts: ExchangeFacts, answer: ReadAnswer): boolean {
   if (facts.outcome !== 'client_gone' || !answer.isStream) return false
   return answer.error !== undefined || (answer.done && facts.response_encoding !== '')
 }
@@ -62,13 +61,13 @@ function isFinished({ choices, unknownText }: ReadAnswer): boolean {
   return choices.length > 0 && choices.every(({ finish_reason }) => finish_reason !== '')
 }
 
-function providerSaid(answer: ReadAnswer, outcome: Outcome): ProviderError {
+function readReportedError(answer: ReadAnswer, outcome: Outcome): ProviderError {
   if (answer.error !== undefined) return providerErrorFrom(answer.error)
   if (outcome !== 'provider_error') return { error_type: '', error_message: '' }
   return bodyError(answer.unknownText)
 }
 
-/** An error body of a shape of its own: looked into when it is JSON, else quoted. */
+/** Reads an error body of an unknown shape: as JSON if possible, else as text. */
 function bodyError(text: string): ProviderError {
   try {
     return providerErrorFrom(JSON.parse(text))
@@ -85,8 +84,8 @@ function typeOf(facts: ExchangeFacts, outcome: Outcome): string {
 
 const finishReason_chars_max = 64
 
-/** OpenAI's words for what other providers and older versions call differently. */
-function normalisedFinishReason(reason: string): string {
+/** Translates finish reasons of other providers and older versions into those of OpenAI. */
+function normaliseFinishReason(reason: string): string {
   const lower = columnText(reason.toLowerCase().replaceAll('-', '_'), finishReason_chars_max)
   return finishReasons.get(lower) ?? lower
 }
@@ -108,3 +107,44 @@ const finishReasons = new Map([
   ['refusal', 'content_filter'],
   ['malformed_function_call', 'error'],
 ])
+
+/** The error that a provider reported, cut to a limit and without keys. */
+type ProviderError = { error_type: string; error_message: string }
+
+const type_chars_max = 128
+const message_chars_max = 2_048
+
+/**
+ * Reads an error body or event: OpenAI's `{error: {message, type, code}}`, Gemini's (the same in
+ * an array, with `status`), Anthropic's `{type: 'error', error: {type, message}}`, and the looser
+ * shapes of servers that imitate them (`{error: 'text'}`, `{message, type}`, `{detail}`, text).
+ */
+function providerErrorFrom(body: unknown): ProviderError {
+  if (typeof body === 'string') return shaped('', body)
+  const holder = objectFrom(body) ?? objectFrom(itemsOf(body)[0])
+  if (holder === undefined) return { error_type: '', error_message: '' }
+  const error = holder['error']
+  if (typeof error === 'string') return shaped('', error)
+  const fields = objectFrom(error) ?? holder
+  const code = textFrom(fields['code'])
+  return shaped(
+    code || firstText(fields['type'], fields['status'], fields['code']),
+    firstText(fields['message'], fields['detail']),
+  )
+}
+
+function firstText(...values: readonly unknown[]): string {
+  for (const value of values) {
+    if (typeof value === 'number') return String(value)
+    const text = textFrom(value)
+    if (text !== '') return text
+  }
+  return ''
+}
+
+function shaped(type: string, message: string): ProviderError {
+  return {
+    error_type: scrubbed(type.slice(0, type_chars_max)),
+    error_message: scrubbed(message.slice(0, 2 * message_chars_max)).slice(0, message_chars_max),
+  }
+}

@@ -1,19 +1,27 @@
-import type { Exchange } from '../../../../model/exchange.ts'
+import { conversationIdFrom } from '../../../../kernel/ids.ts'
+import { isForbiddenKey } from '../../../../kernel/json-values.ts'
+import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
 import type {
   CorrelationDraft,
   IngestRecords,
   ObservationDraft,
 } from '../../../../model/ingest-records.ts'
 import type { Observation } from '../../../../model/observation.ts'
-import { exchangeToObservation, type MappingContext } from './exchange-to-observation.ts'
+import type { Pricing } from '../../pricing/index.ts'
+import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
+import { outputOf, type ReadAnswer, readAnswer, toolCallsOf } from '../answer/read-answer.ts'
+import { type CallUsage, callUsage } from '../usage/call-usage.ts'
+import type { TokenCounter } from '../usage/token-count.ts'
+import { callEnding } from './call-ending.ts'
+import { addParameters, model_chars_max, type ReadRequest, readRequest } from './read-request.ts'
 
 /**
- * The records of a call: its observation, and correlations for the W3C headers that came with it. A
- * body that makes the mapping fail costs the content, not the record of the call; only the kind of
- * the failure is told, since its message may quote the body.
+ * Maps a call to its records: an observation, and correlations for its W3C headers. When a body
+ * makes the mapping fail, the call is recorded without content; only the name of the error is
+ * stored, because its message may quote the body.
  */
 export function exchangeToRecords(exchange: Exchange, context: MappingContext): IngestRecords {
-  const observation = mappedOrBare(exchange, context)
+  const observation = mapOrBare(exchange, context)
   return {
     traces: [],
     observations: [draftOf(observation)],
@@ -23,7 +31,7 @@ export function exchangeToRecords(exchange: Exchange, context: MappingContext): 
   }
 }
 
-function mappedOrBare(exchange: Exchange, context: MappingContext): Observation {
+function mapOrBare(exchange: Exchange, context: MappingContext): Observation {
   try {
     return exchangeToObservation(exchange, '', context)
   } catch (error) {
@@ -64,4 +72,166 @@ function correlationsOf(observation: Observation): CorrelationDraft[] {
     correlations.push({ ...about, correlation_type, correlation_value, metadata: [] })
   }
   return correlations
+}
+
+/** Version of this mapping, stored in every row. */
+const proxyContractVersion = 'proxy-v1'
+
+/** Dependencies of the mapping. */
+export type MappingContext = {
+  pricing: Pricing
+  countTokens: TokenCounter
+  /** Largest size of a decompressed answer. */
+  response_bytes_max: number
+}
+
+/**
+ * Maps a call that the proxy recorded to the stored row. The facts must have passed `factsFault`;
+ * the bodies may be anything.
+ */
+export function exchangeToObservation(
+  exchange: Exchange,
+  message_id: string,
+  context: MappingContext,
+): Observation {
+  const { facts } = exchange
+  const request = readRequest(exchange.request)
+  const answer = readAnswer(exchange.response, facts, context.response_bytes_max)
+  const ending = callEnding(facts, answer)
+  const { countTokens } = context
+  const usage = callUsage({ facts, request, answer, outcome: ending.outcome, countTokens })
+  const model = columnText(answer.model, model_chars_max)
+  const times = timesOf(facts)
+  return {
+    ...identityOf(facts),
+    ...times,
+    ...ending,
+    type: 'generation',
+    name: nameOf(facts, request.model || model),
+    status_code: facts.status_code,
+    source: 'proxy',
+    contract_version: proxyContractVersion,
+    provider: columnText(facts.provider, column_chars_max),
+    model_requested: request.model,
+    model,
+    endpoint: facts.endpoint,
+    input: request.input,
+    output: outputOf(answer),
+    content_state: facts.content_state,
+    tool_calls: toolCallsOf(answer),
+    tool_results: request.tool_results,
+    streamed: facts.streamed,
+    ...usageColumns(usage),
+    ...costColumns(usage, {
+      provider: facts.provider,
+      model,
+      model_requested: request.model,
+      at_ms: Number(times.start_time / nsPerMs),
+      pricing: context.pricing,
+    }),
+    request_bytes: facts.request_bytes,
+    response_bytes: facts.response_bytes,
+    attributes: attributesOf(facts, request, answer, usage),
+    ...noSpan,
+    message_id,
+  }
+}
+
+/** Empty columns that only spans and canonical records have. */
+const noSpan = {
+  service_name: '',
+  agent_name: '',
+  span_kind: '',
+  level: '',
+  metadata: {},
+  mapped_from: '',
+} as const
+
+const nsPerMs = 1_000_000n
+const column_chars_max = 256
+
+function identityOf(facts: ExchangeFacts) {
+  const conversation =
+    facts.conversation_id === ''
+      ? { conversation_id: '', external_id: null }
+      : conversationIdFrom(facts.project_id, facts.conversation_id)
+  const task_implicit = facts.task_id === ''
+  return {
+    project_id: facts.project_id,
+    trace_id: facts.trace_id,
+    observation_id: facts.observation_id,
+    parent_observation_id: facts.parent_observation_id,
+    task_id: task_implicit ? facts.trace_id : columnText(facts.task_id, column_chars_max),
+    task_name: columnText(facts.task_name, column_chars_max),
+    task_implicit,
+    conversation_id: conversation.conversation_id,
+    conversation_external_id: columnText(conversation.external_id ?? '', column_chars_max),
+    user_id: columnText(facts.user_id, column_chars_max),
+    environment: columnText(facts.environment, column_chars_max),
+    release: columnText(facts.release, column_chars_max),
+  }
+}
+
+function timesOf(facts: ExchangeFacts) {
+  const start_time = BigInt(facts.start_time)
+  const end = BigInt(facts.end_time)
+  const firstToken = facts.first_token_time === null ? null : BigInt(facts.first_token_time)
+  return {
+    start_time,
+    // A clock that was set back during the call must not cause a negative duration.
+    end_time: end < start_time ? start_time : end,
+    time_to_first_token_ms:
+      firstToken === null ? null : Math.max(0, Number(firstToken - start_time) / 1e6),
+  }
+}
+
+/** Returns the name that OpenTelemetry's GenAI conventions give the span of such a call. */
+function nameOf(facts: ExchangeFacts, model: string): string {
+  const operation = facts.endpoint === 'completions' ? 'text_completion' : 'chat'
+  return model === '' ? operation : `${operation} ${model}`
+}
+
+const noBuckets = {
+  input_uncached_tokens: null,
+  cache_read_tokens: null,
+  cache_write_tokens: null,
+  output_visible_tokens: null,
+  reasoning_tokens: null,
+}
+
+function usageColumns({ buckets, usage_source, usage_semantics }: CallUsage) {
+  return { ...(buckets ?? noBuckets), usage_source, usage_semantics }
+}
+
+function costColumns(
+  { buckets }: CallUsage,
+  call: Parameters<Pricing>[0] & { pricing: Pricing },
+): Pick<Observation, 'cost_usd' | 'price_version'> {
+  if (buckets === undefined) return { cost_usd: null, price_version: '' }
+  return call.pricing(call, buckets)
+}
+
+const factAttributes_max = 64
+const attribute_chars_max = 8_192
+
+function attributesOf(
+  facts: ExchangeFacts,
+  request: ReadRequest,
+  answer: ReadAnswer,
+  usage: CallUsage,
+): Record<string, string> {
+  const attributes: Record<string, string> = {}
+  let added = 0
+  for (const key in facts.attributes) {
+    const value = facts.attributes[key]
+    if (typeof value !== 'string' || isForbiddenKey(key) || added++ >= factAttributes_max) continue
+    attributes[key] = scrubbed(cutText(value, attribute_chars_max))
+  }
+  if (request.parsed !== undefined) addParameters(attributes, request.parsed)
+  else if (request.text !== '') attributes['mapping.request'] = 'the request is not a JSON object'
+  if (answer.fault !== '') attributes['mapping.response'] = answer.fault
+  if (answer.dropped > 0) attributes['mapping.response_dropped'] = String(answer.dropped)
+  if (usage.inconsistency !== '') attributes['mapping.usage'] = usage.inconsistency
+  if (answer.choices.length > 1) attributes['response.choices'] = String(answer.choices.length)
+  return attributes
 }

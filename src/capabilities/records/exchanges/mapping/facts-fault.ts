@@ -4,8 +4,8 @@ import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import { outcomes } from '../../../../model/observation.ts'
 
 /**
- * Says why the facts of an exchange can not be stored; undefined when they can. They were parsed
- * from a queue message, so that their type is only a promise.
+ * Returns why the facts of an exchange can not be stored; undefined for valid facts. They were
+ * parsed from a queue message, so their type is unchecked.
  */
 export function factsFault(facts: ExchangeFacts): string | undefined {
   const given = objectFrom(facts)
@@ -51,7 +51,7 @@ function wordFault(facts: ExchangeFacts): string | undefined {
 const contentStates = new Set(['full', 'truncated', 'dropped'])
 const endpoints = new Set(['chat.completions', 'completions'])
 
-/** The year 2262 is the last that fits 64 bits, and ClickHouse's DateTime64(9). */
+/** Whether a text is a time in nanoseconds up to 2261, which fits 64 bits and DateTime64(9). */
 function isTime(text: unknown): boolean {
   return typeof text === 'string' && /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < endOfTime
 }

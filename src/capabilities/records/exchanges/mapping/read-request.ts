@@ -7,23 +7,22 @@ import {
   textFrom,
 } from '../../../../kernel/json-values.ts'
 import type { ToolResult } from '../../../../model/observation.ts'
-import { bodyText, columnText, cutBytes, cutText } from '../answer/body-text.ts'
-import { scrubbed } from './scrub.ts'
+import { bodyText, columnText, cutBytes, cutText, scrubbed } from '../answer/body-text.ts'
 
-/** What a client asked for. */
+/** A client's request. */
 export type ReadRequest = {
-  /** Undefined when the body was no JSON object (or was cut). */
+  /** Undefined when the body is cut or not a JSON object. */
   parsed: JsonObject | undefined
   text: string
   model: string
-  /** The messages or the prompt as JSON; when the body was no JSON, its text. */
+  /** Messages or prompt as JSON, or else the text of the body. */
   input: string
   tool_results: ToolResult[]
 }
 
-/** A body that is no JSON is kept as text up to here. */
+/** Most characters kept of a body that is not JSON. */
 export const fallbackText_chars_max = 262_144
-/** Longer model names are nobody's. */
+/** Most characters of a model's name; real names are shorter. */
 export const model_chars_max = 256
 const toolResult_bytes_max = 4_096
 const toolResults_max = 128
@@ -48,10 +47,10 @@ export function readRequest(body: Uint8Array): ReadRequest {
   }
 }
 
-/** Clients write the model first; in a body that was cut this is the best there is. */
+/** Finds the model in a body that was cut; clients write it first. */
 const modelInText = /^\s*\{[^{[]{0,512}?"model"\s*:\s*"([^"\\]{1,256})"/
 
-/** The results that answer the latest message of the assistant: the tool messages at the end. */
+/** Returns the results that answer the assistant's latest message: the tool messages at the end. */
 function toolResultsOf(messages: unknown): ToolResult[] {
   const items = itemsOf(messages)
   const results: ToolResult[] = []
@@ -79,11 +78,11 @@ function contentText(content: unknown): string {
 const parameters_max = 64
 const parameter_chars_max = 2_048
 const tools_chars_max = 16_384
-/** Stands in columns of its own, or says nothing of the call. */
+/** Fields with columns of their own, and fields without information about the call. */
 const notParameters = new Set(['messages', 'prompt', 'model', 'stream', 'stream_options'])
 const secretNames = /api_?key|secret|password|authorization|headers|credential/i
 
-/** Writes the other fields of a request to `request.<field>`, each as text or JSON, bounded. */
+/** Adds the other fields of a request as `request.<field>`, each as text or JSON, within limits. */
 export function addParameters(attributes: Record<string, string>, request: JsonObject): void {
   let added = 0
   for (const key in request) {

@@ -1,43 +1,50 @@
+import {
+  itemsOf,
+  type JsonObject,
+  jsonText,
+  objectFrom,
+  textFrom,
+} from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Observation } from '../../../../model/observation.ts'
 import type { TokenBuckets } from '../../pricing/index.ts'
+import type { AnswerChoice } from '../answer/answer.ts'
 import type { ReadAnswer } from '../answer/read-answer.ts'
 import type { ReadRequest } from '../mapping/read-request.ts'
-import { estimatedUsage } from './estimate-usage.ts'
+import { providerUsage } from './provider-usage.ts'
 import type { TokenCounter } from './token-count.ts'
-import { providerUsage } from './usage.ts'
 
-/** A call's tokens and where they come from. */
+/** A call's tokens and their source. */
 export type CallUsage = {
-  /** Undefined when nothing was used, or nothing can be said. */
+  /** Undefined when nothing was used, or usage is unknown. */
   buckets: TokenBuckets | undefined
   usage_source: Observation['usage_source']
   usage_semantics: Observation['usage_semantics']
-  /** What did not add up in the provider's counts; '' when all did. */
+  /** Inconsistency in the provider's counts; '' for consistent counts. */
   inconsistency: string
 }
 
 /**
- * The provider's counts when they came; else an estimate of what was seen, unless the call never
- * got as far as costing something: refused by us, answered with an error, or never connected.
+ * Returns the provider's counts, or else an estimate from the recorded content. A call that cost
+ * nothing (refused by us, answered with an error, or never connected) has no usage.
  */
-export function callUsage(about: {
+export function callUsage(call: {
   facts: ExchangeFacts
   request: ReadRequest
   answer: ReadAnswer
   outcome: Observation['outcome']
   countTokens: TokenCounter
 }): CallUsage {
-  const { facts, request, answer } = about
+  const { facts, request, answer } = call
   const reported = answer.usage && providerUsage(answer.usage, facts.provider)
   if (reported !== undefined) {
     const { usage_semantics, inconsistency, ...buckets } = reported
     return { buckets, usage_source: 'provider', usage_semantics, inconsistency }
   }
-  if (costsNothing(about) || facts.content_state === 'dropped') return noUsage
+  if (costsNothing(call) || facts.content_state === 'dropped') return noUsage
   const seen = { request: request.parsed, requestText: request.text, choices: answer.choices }
   return {
-    buckets: estimatedUsage(seen, about.countTokens),
+    buckets: estimateUsage(seen, call.countTokens),
     usage_source: 'estimated',
     usage_semantics: '',
     inconsistency: '',
@@ -51,13 +58,98 @@ const noUsage: CallUsage = {
   inconsistency: '',
 }
 
-function costsNothing(about: {
+function costsNothing({
+  facts,
+  answer,
+  outcome,
+}: {
   facts: ExchangeFacts
   answer: ReadAnswer
   outcome: Observation['outcome']
 }): boolean {
-  const { facts, answer, outcome } = about
   if (outcome === 'refused') return true
   if (answer.choices.length > 0) return false
   return outcome === 'provider_error' || outcome === 'upstream_cut' || facts.status_code === 502
+}
+
+/** Tokens of the frame of each message and of the start of the answer, by OpenAI's cookbook. */
+const messageFrame_tokens = 3
+
+/** Tokens of an image in low detail, by OpenAI's pricing. */
+const image_tokens = 85
+
+/** Recorded content of a call without reported usage. */
+type SeenContent = {
+  /** Parsed request; undefined when it is cut or not JSON, and `requestText` is counted. */
+  request: JsonObject | undefined
+  requestText: string
+  /** Choices, as far as the answer was received. */
+  choices: readonly AnswerChoice[]
+}
+
+/** Estimates usage from recorded content. Caches are unknown, so all input counts as uncached. */
+export function estimateUsage(seen: SeenContent, count: TokenCounter): TokenBuckets {
+  const { request } = seen
+  const output = { visible: '', reasoning: '' }
+  for (const { message } of seen.choices) addOutput(output, message)
+  return {
+    input_uncached_tokens: request ? inputTokens(request, count) : count(seen.requestText),
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    output_visible_tokens: count(output.visible),
+    reasoning_tokens: count(output.reasoning),
+  }
+}
+
+function inputTokens(request: JsonObject, count: TokenCounter): number {
+  const { messages, prompt, tools } = request
+  const counted = { text: '', extra: 0 }
+  for (const item of itemsOf(messages)) {
+    const message = objectFrom(item)
+    if (message === undefined) continue
+    counted.extra += messageFrame_tokens
+    counted.text += `${textFrom(message['role'])}\n`
+    addContent(counted, message['content'])
+    counted.text += callText(message)
+  }
+  if (counted.extra > 0) counted.extra += messageFrame_tokens
+  addContent(counted, prompt)
+  if (tools !== undefined) counted.text += jsonText(tools)
+  return count(counted.text) + counted.extra
+}
+
+/** Adds content: a text, or an array of texts or of parts (text, images, audio, ...). */
+function addContent(counted: { text: string; extra: number }, content: unknown): void {
+  if (typeof content === 'string') counted.text += content
+  for (const item of itemsOf(content)) {
+    const part = objectFrom(item)
+    if (typeof item === 'string') counted.text += item
+    // A prompt may be given as token ids.
+    else if (typeof item === 'number') counted.extra++
+    else if (part?.['type'] === 'image_url') counted.extra += image_tokens
+    else counted.text += textFrom(part?.['text'])
+  }
+}
+
+function addOutput(
+  output: { visible: string; reasoning: string },
+  message: JsonObject | string,
+): void {
+  if (typeof message === 'string') {
+    output.visible += message
+    return
+  }
+  const counted = { text: '', extra: 0 }
+  addContent(counted, message['content'])
+  output.visible += counted.text + textFrom(message['refusal']) + callText(message)
+  output.reasoning += textFrom(message['reasoning_content']) || textFrom(message['reasoning'])
+}
+
+function callText(message: JsonObject): string {
+  let text = ''
+  for (const item of itemsOf(message['tool_calls'])) {
+    const called = objectFrom(objectFrom(item)?.['function'])
+    text += textFrom(called?.['name']) + textFrom(called?.['arguments'])
+  }
+  return text
 }

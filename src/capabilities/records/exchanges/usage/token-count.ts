@@ -1,18 +1,18 @@
 import { createRequire } from 'node:module'
 
-/** Counts tokens of a text as a current model would, about. */
+/** Counts the tokens of a text, approximately as a current model would. */
 export type TokenCounter = (text: string) => number
 
-/** Text up to here is counted with the tokenizer; beyond, four characters are one token. */
+/** Characters that are counted with the tokenizer; beyond, four characters count as one token. */
 const exactChars_max = 4_096
-/** Byte pair merging is quadratic in a run without a break, so that runs are cut to this. */
+/** Longest piece for the tokenizer: byte pair merging is quadratic in a run without a break. */
 const piece_chars = 512
 const charsPerToken = 4
 
 /**
  * Counts with OpenAI's `o200k_base`. The tokenizer is loaded on first use (about 80 MB and a
- * quarter of a second), because most installations never need it. One count costs well below a
- * millisecond for prose, and tens of them for text made to be slow.
+ * quarter of a second), because most installations never need it. A count takes well below a
+ * millisecond for prose, and tens of milliseconds for adversarial text.
  */
 export const countTokens: TokenCounter = (text) => {
   if (text === '') return 0
@@ -25,7 +25,7 @@ export const countTokens: TokenCounter = (text) => {
   return tokens + Math.ceil((text.length - exactEnd) / charsPerToken)
 }
 
-/** Content that spells a special token (`<|endoftext|>`) is text like any other. */
+/** Counts special tokens in content (`<|endoftext|>`) as plain text. */
 const plainText = { disallowedSpecial: new Set<string>() }
 
 type Tokenizer = typeof import('gpt-tokenizer/encoding/o200k_base')

@@ -3,12 +3,12 @@ import { anyTraceIdPattern, traceparentPattern } from '../../../../kernel/ids.ts
 import { expected, isStorable, nsFromIso } from '../../../../model/list-query.ts'
 import { levelFromSeverity, severityNames } from '../../../../model/severity.ts'
 
-/** A field that may be left out; null says the same. */
+/** Makes a field optional; null is the same as leaving it out. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish()
 }
 
-/** Text of at most `length_max` characters that both stores can hold and compare. */
+/** Returns the schema of a text of at most `length_max` characters that both stores can compare. */
 export function shortText(length_max = 256) {
   return z
     .string()
@@ -19,23 +19,23 @@ export function shortText(length_max = 256) {
 /** Text of any length. */
 export const longText = z.string()
 
-/** How grave something is: a severity's name in lower or upper case, read as the stored level. */
+/** A level: the name of a severity in lower or upper case, converted to the stored level. */
 export const level = z
   .enum(['', ...severityNames, ...severityNames.map((name) => name.toUpperCase())])
   .transform((name) => levelFromSeverity(name) ?? '')
   .meta({
     id: 'AnyLevel',
-    // Upper case has no member of its own: generators of clients make one name of both.
+    // The enum leaves out upper case, because client generators map both cases to one name.
     enum: ['', ...severityNames],
     description:
       'A severity of OpenTelemetry or a level of Langfuse, also in upper case. Stored as one of ' +
       'four: `trace` as `debug`, `info` as `default`, `warn` as `warning`, `fatal` as `error`.',
   })
 
-/** Any JSON: text stays the text it is, anything else is stored as JSON text. */
+/** Any JSON: text is stored unchanged, anything else as JSON text. */
 export const content = z.unknown().optional()
 
-/** An instant with up to nine digits of seconds, read as nanoseconds since 1970. */
+/** An instant with up to nine fractional digits, converted to nanoseconds since 1970. */
 export const instant = z
   .string()
   .transform((text, context): bigint => {
@@ -48,7 +48,7 @@ export const instant = z
 
 const instantWanted = 'an ISO 8601 instant from 1970 to 2261 with Z or an offset'
 
-/** A trace id in either spelling, read as a UUID in lower case. */
+/** A trace id in either spelling, converted to a UUID in lower case. */
 export const traceId = z
   .string()
   .transform((text, context): string => {
@@ -64,7 +64,9 @@ const dashed = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const plain = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/** W3C ids are any 16 bytes, so the version and variant that a UUID has are not asked for. */
+/**
+ * Converts a trace id to a UUID. W3C ids are any 16 bytes, so version and variant are not checked.
+ */
 function uuidOf(text: string): string | undefined {
   if (text.length !== 36 && text.length !== 32) return undefined
   const lower = text.toLowerCase()
@@ -77,10 +79,10 @@ function uuidOf(text: string): string | undefined {
 /** An observation's id: a span id, or a client's own of at most 64 characters. */
 export const observationId = shortText(64).min(1)
 
-/** A whole number from 0 that JavaScript holds exactly. */
+/** A whole number ≥ 0 that JavaScript represents exactly. */
 export const count = z.int().nonnegative()
 
-/** Labels and their values; what is no text is stored as JSON text. */
+/** Labels with values; values other than text are stored as JSON text. */
 export const labels = z
   .unknown()
   .transform((value, context): Readonly<Record<string, unknown>> => {
@@ -106,7 +108,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 function faultOfLabels(keys: readonly string[]): { path: string[]; detail: string } | undefined {
   if (keys.length > labels_max) return { path: [], detail: `expected at most ${labels_max} keys` }
   for (const key of keys) {
-    if (forbiddenKeys.has(key)) return { path: [key], detail: 'is a key that is not taken' }
+    if (forbiddenKeys.has(key)) return { path: [key], detail: 'is a forbidden key' }
     if (key.length > labelCharacters_max) {
       const detail = `expected keys of at most ${labelCharacters_max} characters`
       return { path: [key.slice(0, 80)], detail }
@@ -123,23 +125,23 @@ export const dollars = z.union([
   z.number().nonnegative().lt(1e9),
 ])
 
-/** The context of a caller, as W3C Trace Context has it. */
+/** The context of a caller in the format of W3C Trace Context. */
 export const traceparent = z.string().regex(traceparentPattern, {
-  error: expected('a traceparent as W3C Trace Context has it'),
+  error: expected('a traceparent in the format of W3C Trace Context'),
 })
 
-/** How a record or a batch says where in W3C's world it belongs. */
+/** W3C headers of a record or a batch. */
 export const w3cFields = {
-  traceparent: optional(traceparent).describe('Kept as a correlation `w3c_traceparent`.'),
-  tracestate: optional(shortText(2048)).describe('Kept as a correlation `w3c_tracestate`.'),
+  traceparent: optional(traceparent).describe('Stored as a correlation `w3c_traceparent`.'),
+  tracestate: optional(shortText(2048)).describe('Stored as a correlation `w3c_tracestate`.'),
   baggage: optional(shortText(8192)).describe(
-    'Kept as a correlation `w3c_baggage`, of which at most 2,048 characters are whole members.',
+    'Stored as a correlation `w3c_baggage`: whole members, at most 2,048 characters.',
   ),
 }
 
-/** To whom and what a trace or an observation belongs. */
+/** Task, conversation, user, environment and release of a trace or an observation. */
 export const ownerFields = {
-  task_id: optional(shortText(256)).describe('Left out, the trace stands for the task.'),
+  task_id: optional(shortText(256)).describe('Id of the task. Default: the trace is the task.'),
   task_name: optional(shortText()),
   conversation_id: optional(shortText()).describe("A UUID, or the client's own text."),
   user_id: optional(shortText()),

@@ -26,19 +26,21 @@ import {
 
 /** Token counts: either the five disjoint buckets, or totals that include their parts. */
 const usageFields = {
-  input_uncached_tokens: optional(count).describe('Input that no cache gave or took.'),
-  output_visible_tokens: optional(count).describe('Output without reasoning.'),
+  input_uncached_tokens: optional(count).describe(
+    'Input tokens neither read from nor written to a cache.',
+  ),
+  output_visible_tokens: optional(count).describe('Output tokens without reasoning.'),
   cache_read_tokens: optional(count),
   cache_write_tokens: optional(count),
   reasoning_tokens: optional(count),
   input_tokens: optional(count).describe(
-    'All input, cached parts included; in place of input_uncached_tokens.',
+    'All input tokens, cached ones included; instead of input_uncached_tokens.',
   ),
   output_tokens: optional(count).describe(
-    'All output, reasoning included; in place of output_visible_tokens.',
+    'All output tokens, reasoning included; instead of output_visible_tokens.',
   ),
   usage_source: optional(z.enum(usageSources)).describe(
-    'Left out: `provider` when there are counts, else `none`.',
+    'Source of the counts. Default: `provider` with counts, else `none`.',
   ),
 }
 
@@ -46,12 +48,12 @@ const fields = z.strictObject({
   trace_id: traceId,
   observation_id: observationId,
   parent_observation_id: optional(shortText(64)),
-  type: optional(z.enum(observationTypes)).describe('`span` when left out.'),
+  type: optional(z.enum(observationTypes)).describe('Type of the observation. Default: `span`.'),
   name: optional(shortText(1024)),
   start_time: instant,
-  end_time: optional(instant).describe('`start_time` when left out.'),
+  end_time: optional(instant).describe('End of the observation. Default: `start_time`.'),
   status: optional(z.enum(statuses)).describe(
-    'Left out: `error` when an error_type, an error_message or a status_code from 400 says so.',
+    'Status. Default: `error` with an error_type, an error_message or a status_code ≥ 400, else `ok`.',
   ),
   status_code: optional(z.int().min(0).max(999)),
   outcome: optional(z.enum(['', ...outcomes])),
@@ -80,7 +82,9 @@ const fields = z.strictObject({
   streamed: optional(z.boolean()),
   finish_reason: optional(shortText()),
   ...usageFields,
-  cost_usd: optional(dollars).describe('Computed from model and usage when left out.'),
+  cost_usd: optional(dollars).describe(
+    'Cost in US dollars. Default: computed from model and usage.',
+  ),
   time_to_first_token_ms: optional(z.number().nonnegative()),
   request_bytes: optional(count),
   response_bytes: optional(count),
@@ -97,7 +101,7 @@ export const observationRecord = fields.superRefine((record, context) => {
 })
 export type ObservationRecord = z.output<typeof fields>
 
-/** What no field says alone. */
+/** Returns the first fault between fields. */
 function faultBetween(record: ObservationRecord): { field: string; detail: string } | undefined {
   if (record.end_time != null && record.end_time < record.start_time) {
     return { field: 'end_time', detail: 'is before start_time' }
@@ -126,7 +130,7 @@ function totalFault(record: ObservationRecord, { total, bucket, parts }: TotalRu
   const tokens = record[total]
   if (tokens == null) return undefined
   if (record[bucket] != null) {
-    return { field: total, detail: `came with ${bucket}, expected one of the two` }
+    return { field: total, detail: `is set together with ${bucket}, expected one of the two` }
   }
   if (tokens >= parts) return undefined
   const wanted = `at least the ${parts} tokens of its parts`

@@ -1,0 +1,208 @@
+import {
+  type ManagedBy,
+  type ResourceName,
+  refuseUnlessOwner,
+} from '../../../../model/managed-by.ts'
+import {
+  type RetentionTables,
+  type Selectable,
+  sql,
+} from '../../../../platform/relational/index.ts'
+import type { RetentionDb } from '../contract.ts'
+import {
+  type DeclaredHold,
+  declareHolds,
+  detachHolds,
+  inheritHolds,
+  releaseHolds,
+} from '../legal-holds/managed-store.ts'
+import type { RetentionPolicy } from './rules.ts'
+
+/** A project's stored policy. */
+export type StoredRetention = Selectable<RetentionTables['retention_policies']>
+
+/** Returns the policy of a project; undefined when it has set none. */
+export function findRetention(
+  db: RetentionDb,
+  project_id: string,
+): Promise<StoredRetention | undefined> {
+  return db
+    .selectFrom('retention_policies')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .executeTakeFirst()
+}
+
+/** A project with a schedule of archives; `since` is the time when it was set. */
+export type ScheduledArchive = { project_id: string; schedule: string; since: string }
+
+/** Returns the projects with a schedule of archives. */
+export async function scheduledArchives(db: RetentionDb): Promise<ScheduledArchive[]> {
+  const rows = await db
+    .selectFrom('retention_policies')
+    .select(['project_id', 'archive', 'archive_since'])
+    .where(sql<boolean>`(archive->>'enabled')::boolean`)
+    .execute()
+  return rows.flatMap(({ project_id, archive, archive_since: since }) =>
+    archive === null || since === null ? [] : { project_id, schedule: archive.schedule, since },
+  )
+}
+
+/** A change of a policy; `version` is the expected one, undefined for any. */
+export type RetentionChange = {
+  project_id: string
+  at: Date
+  by: string
+  version: number | undefined
+  /** Time of the next daily run after the change. */
+  next_run_at: Date
+}
+
+/** A policy to write; `owner` is the resource that declares it, null for a user's change. */
+export type NewRetention = RetentionPolicy & {
+  owner: ManagedBy | null
+  take_over: boolean
+  /** Undefined leaves the holds unchanged. */
+  legal_holds: readonly DeclaredHold[] | undefined
+}
+
+/**
+ * Writes a policy and the holds that are declared with it; undefined when the version differs.
+ * Throws `managed_by_kubernetes`, `too_many_holds`.
+ */
+export function writeRetention(
+  db: RetentionDb,
+  change: RetentionChange,
+  policy: NewRetention,
+): Promise<StoredRetention | undefined> {
+  return inProject(db, change.project_id, async (transaction, stored) => {
+    const { owner, legal_holds } = policy
+    const old = stored?.managed_by ?? null
+    if (!policy.take_over) refuseUnlessOwner(old, owner)
+    if (isChanged(change, stored)) return undefined
+    if (owner !== null) {
+      if (old !== null && !isSame(old, owner)) await takeOver(transaction, change, { old, policy })
+      if (legal_holds !== undefined) {
+        await declareHolds(transaction, holdsOf(change, owner), legal_holds)
+      }
+    }
+    return put(transaction, change, policy)
+  })
+}
+
+/**
+ * Deletes the policy for a user, so that the default applies; returns 'changed' when the version
+ * differs. Throws `managed_by_kubernetes`.
+ */
+export function resetRetention(
+  db: RetentionDb,
+  change: RetentionChange,
+): Promise<undefined | 'changed'> {
+  return inProject(db, change.project_id, async (transaction, stored) => {
+    refuseUnlessOwner(stored?.managed_by ?? null, null)
+    if (isChanged(change, stored)) return 'changed'
+    await remove(transaction, change.project_id)
+    return undefined
+  })
+}
+
+/**
+ * Deletes the policy and holds that a resource declares, or with `retain` only their declaration.
+ * Returns the policy that then applies. When another resource declares the policy by now, the holds
+ * are still deleted, but it throws `managed_by_kubernetes`.
+ */
+export async function withdrawRetention(
+  db: RetentionDb,
+  change: RetentionChange,
+  { owner, retain }: { owner: ResourceName; retain: boolean },
+): Promise<StoredRetention | undefined | 'changed'> {
+  const left = await inProject(db, change.project_id, async (transaction, stored) => {
+    if (isChanged(change, stored)) return 'changed'
+    const about = holdsOf(change, owner)
+    await (retain ? detachHolds(transaction, about) : releaseHolds(transaction, about))
+    if (stored?.managed_by == null || !isSame(stored.managed_by, owner)) return stored
+    if (retain) return put(transaction, change, { ...stored, owner: null })
+    await remove(transaction, change.project_id)
+    return undefined
+  })
+  if (left !== 'changed') refuseUnlessOwner(left?.managed_by ?? null, owner)
+  return left
+}
+
+/** Locks the project, so that changes of its policy and holds are serialised. */
+function inProject<T>(
+  db: RetentionDb,
+  project_id: string,
+  work: (transaction: RetentionDb, stored: StoredRetention | undefined) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (transaction) => {
+    await sql`select 1 from projects where id = ${project_id} for no key update`.execute(
+      transaction,
+    )
+    return work(transaction, await findRetention(transaction, project_id))
+  })
+}
+
+function isChanged({ version }: RetentionChange, stored: StoredRetention | undefined): boolean {
+  return version !== undefined && version !== (stored?.version ?? 0)
+}
+
+function isSame(left: ResourceName, right: ResourceName): boolean {
+  return left.kind === right.kind && left.namespace === right.namespace && left.name === right.name
+}
+
+/** Moves holds that the new owner also declares to it, and detaches the others, so none is lost. */
+async function takeOver(
+  db: RetentionDb,
+  change: RetentionChange,
+  { old, policy: { owner, legal_holds = [] } }: { old: ManagedBy; policy: NewRetention },
+): Promise<void> {
+  if (owner === null) return
+  const about = holdsOf(change, old)
+  await inheritHolds(db, about, { owner, names: legal_holds.map(({ name }) => name) })
+  await detachHolds(db, about)
+}
+
+function holdsOf<Owner extends ResourceName>(
+  { project_id, by, at: now }: RetentionChange,
+  owner: Owner,
+) {
+  return { project_id, owner, by, now }
+}
+
+function put(
+  db: RetentionDb,
+  { project_id, at, by, next_run_at }: RetentionChange,
+  policy: RetentionPolicy & { owner: ManagedBy | null },
+): Promise<StoredRetention> {
+  const archive = jsonOf(policy.archive)
+  const row = {
+    ...{ project_id, updated_at: at, updated_by: by, archive, next_run_at },
+    days: JSON.stringify(policy.days),
+    environments: JSON.stringify(policy.environments),
+    archive_before_delete: policy.archive_before_delete,
+    managed_by: jsonOf(policy.owner),
+  }
+  return db
+    .insertInto('retention_policies')
+    .values({ ...row, version: 1, archive_since: at })
+    .onConflict((conflict) =>
+      conflict.column('project_id').doUpdateSet({
+        ...row,
+        version: sql<number>`retention_policies.version + 1`,
+        archive_since: sql<string>`case
+          when retention_policies.archive is not distinct from ${archive}::jsonb
+            then retention_policies.archive_since else ${at} end`,
+      }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+async function remove(db: RetentionDb, project_id: string): Promise<void> {
+  await db.deleteFrom('retention_policies').where('project_id', '=', project_id).execute()
+}
+
+function jsonOf(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value)
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { poll } from '../../../../kernel/poll.ts'
+import { flagParameter } from '../../../../model/list-query.ts'
+import { Answer, type Caller, defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { enqueueJob, type Job, readJob, requesterOf } from '../../../jobs/index.ts'
+import { dryRunKind, type RetentionDb, type RetentionDeps, retentionKind } from '../contract.ts'
+import { defaultRetention, type RetentionRules } from '../retention-policy/rules.ts'
+import { findRetention } from '../retention-policy/store.ts'
+import { runSchema, toRetentionRun } from './run-schema.ts'
+
+/** Longest wait for the end of a run. */
+const wait_ms_max = 10_000
+
+/** Query parameter of routes that start a run. */
+export const waitParameter = flagParameter('`true`: answer when the run has ended, or after 10 s.')
+
+/**
+ * POST /api/v2/observability/retention/run: queues a run that applies the policy now, like the
+ * daily run. With `dry_run=true` the run only counts the rows that would be deleted.
+ */
+export function runRetention(deps: RetentionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/observability/retention/run',
+    id: 'runRetention',
+    summary: 'Delete the rows that are due under the policy, or count them with a dry run',
+    status: 202,
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'admin', key: 'retention:write' },
+    query: z.strictObject({
+      dry_run: flagParameter('`true`: only count the rows that a run would delete.'),
+      wait: waitParameter,
+    }),
+    reply: runSchema,
+    errors: ['job_running', 'store_unavailable'],
+    handle: ({ query: { dry_run, wait }, caller, signal }) => {
+      const start = dry_run ? startDryRun : startRun
+      return start(deps, { caller, wait, signal })
+    },
+  })
+}
+
+/** The caller that starts a run, and whether the answer waits for its end. */
+export type RunRequest = { caller: Caller; wait: boolean | undefined; signal: AbortSignal }
+
+type RunAnswer = Answer<z.input<typeof runSchema>>
+
+/** Starts a run of the stored policy. Throws `job_running`, `store_unavailable`. */
+export async function startRun(deps: RetentionDeps, request: RunRequest): Promise<RunAnswer> {
+  return answerRun(
+    deps.db,
+    await enqueue(deps, request, { kind: retentionKind, params: {} }),
+    request,
+  )
+}
+
+/**
+ * Starts a dry run of the given rules, or else of the stored policy. A project has one at a time.
+ * Throws `job_running`, `store_unavailable`.
+ */
+export async function startDryRun(
+  deps: RetentionDeps,
+  request: RunRequest,
+  given?: RetentionRules,
+): Promise<RunAnswer> {
+  const { project_id } = request.caller
+  const { days, environments, archive_before_delete } =
+    given ?? (await findRetention(deps.db, project_id)) ?? defaultRetention
+  const params = { rules: { days, environments, archive_before_delete } }
+  return answerRun(deps.db, await enqueue(deps, request, { kind: dryRunKind, params }), request)
+}
+
+function enqueue(
+  { db, clock }: RetentionDeps,
+  { caller }: RunRequest,
+  { kind, params }: Pick<Job, 'kind' | 'params'>,
+): Promise<Job> {
+  const { project_id } = caller
+  const request = { project_id, kind, params, exclusive_key: kind, clock }
+  return enqueueJob(db, { ...request, requested_by: requesterOf(caller) })
+}
+
+async function answerRun(
+  db: RetentionDb,
+  job: Job,
+  { wait, signal }: RunRequest,
+): Promise<RunAnswer> {
+  const ask = () => readJob(db, job)
+  const shown = wait ? await poll(ask, hasEnded, { wait_ms_max, signal }) : job
+  const location = `/api/v2/observability/retention/runs/${job.id}`
+  return new Answer(toRetentionRun(shown), { status: 202, headers: { location } })
+}
+
+function hasEnded({ state }: Job): boolean {
+  return state === 'succeeded' || state === 'failed'
+}

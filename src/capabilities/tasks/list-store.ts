@@ -1,0 +1,189 @@
+import type { SortPosition } from '../../model/list-query.ts'
+import { type Kysely, sql, type TaskTables } from '../../platform/relational/index.ts'
+import { type TaskRow, type TaskState, tasksWithConversations } from './store.ts'
+
+/** Filters of a list of tasks. Instants are ISO 8601. */
+export type TaskFilter = {
+  state?: TaskState | undefined
+  /** Whether tasks have to be stalled; `idle_since` is `now_ms - stalled_after_ms`. */
+  stalled?: { is: boolean; idle_since: string } | undefined
+  name?: string | undefined
+  name_prefix?: string | undefined
+  user_id?: string | undefined
+  conversation_id?: string | undefined
+  model?: string | undefined
+  environment?: string | undefined
+  release?: string | undefined
+  implicit?: boolean | undefined
+  has_errors?: boolean | undefined
+  /** Least severity of the worst finding, 1 (`info`) to 5 (`critical`). */
+  worst_severity_min?: number | undefined
+  /** Tasks with a finding of this kind and type that is not withdrawn. */
+  finding_kind?: string | undefined
+  finding_type?: string | undefined
+  wasted_tokens_min?: number | undefined
+  /** Decimal USD. */
+  wasted_cost_usd_min?: string | undefined
+  /** Tasks with activity at or after this instant. */
+  from?: string | undefined
+  /** Tasks that started before this instant. */
+  to?: string | undefined
+}
+
+/** Columns that a list of tasks can be sorted by. */
+export const taskSorts = [
+  'last_activity_at',
+  'started_at',
+  'cost_usd',
+  'total_tokens',
+  'calls',
+  'duration_ms',
+  'worst_severity',
+  'wasted_tokens',
+  'wasted_cost_usd',
+] as const
+export type TaskSort = (typeof taskSorts)[number]
+
+export type TaskPageRequest = {
+  sort: TaskSort
+  order: 'asc' | 'desc'
+  after: SortPosition | undefined
+  limit: number
+}
+
+/** Returns one page of a project's tasks. Throws `store_unavailable`. */
+export async function findTasks(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  filter: TaskFilter,
+  page: TaskPageRequest,
+): Promise<TaskRow[]> {
+  const { sort, order, after, limit } = page
+  const column = sql.ref(`tasks.${sort}`)
+  const position = after && afterPosition(column, sql.ref('tasks.task_id'), { order, after })
+  return tasksWithConversations(db)
+    .where(allOf([...conditionsOf(projectId, filter), position]))
+    .orderBy(column, order)
+    .orderBy('tasks.task_id', order)
+    .limit(limit)
+    .execute()
+}
+
+/** Counts tasks up to `limit`. Throws `store_unavailable`. */
+export async function countTasks(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  filter: TaskFilter,
+  limit: number,
+): Promise<number> {
+  const counted = await db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('tasks')
+        .select('task_id')
+        .where(allOf(conditionsOf(projectId, filter)))
+        .limit(limit)
+        .as('found'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('tasks'))
+    .executeTakeFirstOrThrow()
+  return counted.tasks
+}
+
+/** Numbers of tasks by state; `stalled` tasks also count as `running`. */
+export type TaskStateCounts = Record<TaskState | 'stalled', number>
+
+/** Counts a conversation's tasks by state. Throws `store_unavailable`. */
+export async function countTaskStates(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  conversationId: string,
+  idleSince: string,
+): Promise<TaskStateCounts> {
+  return db
+    .selectFrom('tasks')
+    .select([
+      sql<number>`count(*) filter (where state = 'running')`.as('running'),
+      sql<number>`count(*) filter (where state = 'completed')`.as('completed'),
+      sql<number>`count(*) filter (where state = 'failed')`.as('failed'),
+      sql<number>`count(*) filter (where ${isStalled(idleSince)})`.as('stalled'),
+    ])
+    .where('project_id', '=', projectId)
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirstOrThrow()
+}
+
+function conditionsOf(
+  projectId: string,
+  filter: TaskFilter,
+): readonly (Fragment<boolean> | undefined)[] {
+  const equal = (column: string, value: string | boolean | undefined) =>
+    value === undefined ? undefined : sql<boolean>`${sql.ref(`tasks.${column}`)} = ${value}`
+  const { stalled, model, has_errors, name_prefix, from, to } = filter
+  return [
+    equal('project_id', projectId),
+    equal('state', filter.state),
+    equal('name', filter.name),
+    equal('user_id', filter.user_id),
+    equal('conversation_id', filter.conversation_id),
+    equal('environment', filter.environment),
+    equal('release', filter.release),
+    equal('implicit', filter.implicit),
+    stalled && sql<boolean>`${isStalled(stalled.idle_since)} = ${stalled.is}`,
+    model === undefined ? undefined : sql<boolean>`tasks.models @> array[${model}]::text[]`,
+    has_errors === undefined ? undefined : sql<boolean>`(tasks.errors > 0) = ${has_errors}`,
+    name_prefix === undefined
+      ? undefined
+      : sql<boolean>`starts_with(lower(tasks.name), lower(${name_prefix}))`,
+    ...findingConditions(filter),
+    from === undefined ? undefined : sql<boolean>`tasks.last_activity_at >= ${from}`,
+    to === undefined ? undefined : sql<boolean>`tasks.started_at < ${to}`,
+  ]
+}
+
+function findingConditions(filter: TaskFilter): readonly (Fragment<boolean> | undefined)[] {
+  const { finding_kind, finding_type } = filter
+  const least = (column: string, value: string | number | undefined) =>
+    value === undefined ? undefined : sql<boolean>`${sql.ref(`tasks.${column}`)} >= ${value}`
+  const found =
+    finding_kind === undefined && finding_type === undefined
+      ? undefined
+      : sql<boolean>`tasks.worst_severity > 0 and exists (
+          select from findings where findings.project_id = tasks.project_id
+            and findings.task_id = tasks.task_id and findings.state <> 'withdrawn'
+            and findings.kind = coalesce(${finding_kind ?? null}, findings.kind)
+            and findings.type = coalesce(${finding_type ?? null}, findings.type))`
+  return [
+    least('worst_severity', filter.worst_severity_min),
+    least('wasted_tokens', filter.wasted_tokens_min),
+    least('wasted_cost_usd', filter.wasted_cost_usd_min),
+    found,
+  ]
+}
+
+/** Applies the rule of `taskFrom` in SQL. */
+function isStalled(idleSince: string) {
+  return sql<boolean>`
+    (tasks.state = 'running' and not tasks.implicit and tasks.last_activity_at < ${idleSince})`
+}
+
+/** A piece of SQL with a value of this type. */
+export type Fragment<T> = ReturnType<typeof sql<T>>
+
+/** Returns a condition for the rows after a position in a list sorted by (column, id). */
+export function afterPosition(
+  column: Fragment<unknown>,
+  id: Fragment<unknown>,
+  { order, after }: { order: 'asc' | 'desc'; after: SortPosition },
+): Fragment<boolean> {
+  const position = sql`(${after.value}, ${after.id})`
+  return order === 'asc'
+    ? sql<boolean>`(${column}, ${id}) > ${position}`
+    : sql<boolean>`(${column}, ${id}) < ${position}`
+}
+
+/** Joins conditions with `and`, leaving out those that are undefined. */
+export function allOf(conditions: readonly (Fragment<boolean> | undefined)[]): Fragment<boolean> {
+  const given = conditions.filter((condition) => condition !== undefined)
+  return sql<boolean>`${sql.join(given, sql` and `)}`
+}

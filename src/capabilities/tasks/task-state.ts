@@ -1,3 +1,0 @@
-/** Where a task can stand. */
-export const taskStates = ['running', 'completed', 'failed'] as const
-export type TaskState = (typeof taskStates)[number]
