@@ -1,8 +1,8 @@
 import { everyDeadLetter, letterOf, replayAll } from '../capabilities/ledger/dead-letters/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { DeadLetter, Queue } from '../platform/queue/index.ts'
-import { oneShot, print } from './one-shot.ts'
 import { openClusterQueue, openFileQueue } from './queues.ts'
+import { oneShot, print } from './running.ts'
 
 type Config = RoleConfig<'all'>
 

@@ -1,3 +1,14 @@
+import type { KeyCache } from '../capabilities/access/index.ts'
+import type { Enqueuer } from '../capabilities/edge/enqueue/index.ts'
+import {
+  createMapper,
+  createOtlpReceiver,
+  currentContract,
+  jsonDecoder,
+  type OtlpGrpcServer,
+  type OtlpReceiver,
+  protobufDecoder,
+} from '../capabilities/edge/otlp/index.ts'
 import {
   type CompletionProxy,
   createCaptureWay,
@@ -6,9 +17,12 @@ import {
   type ProjectKeys,
   type Recorder,
 } from '../capabilities/edge/proxy/index.ts'
+import { createPricing } from '../capabilities/records/pricing/index.ts'
 import { newId } from '../kernel/ids.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { AddressUnavailable } from '../platform/http/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
+import type { Logger } from '../platform/telemetry/index.ts'
 import type { Intake } from './intake.ts'
 import type { RoleContext } from './running.ts'
 
@@ -73,4 +87,80 @@ export function openProxy(
     metrics,
     logger,
   })
+}
+
+type OtlpConfig = Pick<
+  RoleConfig<'proxy'>,
+  | 'otlp_grpc_host'
+  | 'otlp_grpc_port'
+  | 'otlp_grpc_streams_max'
+  | 'otlp_grpc_keepalive_ms'
+  | 'otlp_body_bytes_max'
+  | 'otlp_inflight_bytes_max'
+  | 'otlp_body_idle_timeout_ms'
+  | 'otlp_requests_per_minute_max'
+>
+
+/** What a role serves OTLP with; `grpc` is absent where it is switched off. */
+export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undefined }
+
+type OtlpParts = {
+  keys: Pick<KeyCache, 'authenticate'>
+  intake: Pick<Intake, 'capture'> & { enqueuer: Pick<Enqueuer, 'enqueue'> }
+  /** Goes on without gRPC when its port is taken, where it would fail otherwise. */
+  grpc_is_optional?: boolean
+}
+
+/** Builds the OTLP receiver and listens for gRPC; whoever listens for HTTP drains both. */
+export async function openOtlp(
+  context: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts' | 'ports'>,
+  config: OtlpConfig,
+  { keys, intake, grpc_is_optional = false }: OtlpParts,
+): Promise<OtlpService> {
+  const { metrics, clock, logger, parts, ports } = context
+  const receiver = createOtlpReceiver({
+    keys,
+    enqueuer: intake.enqueuer,
+    decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },
+    mapper: createMapper({ contract: currentContract, pricing: createPricing() }),
+    capture: (...records) => intake.capture(...records),
+    settings: {
+      body_bytes_max: config.otlp_body_bytes_max,
+      inflight_bytes_max: config.otlp_inflight_bytes_max,
+      body_idle_timeout_ms: config.otlp_body_idle_timeout_ms,
+      requests_per_minute: config.otlp_requests_per_minute_max,
+    },
+    clock,
+    metrics,
+    logger,
+  })
+  const grpc = await listenGrpc(receiver, config, { logger, grpc_is_optional })
+  if (grpc === undefined) return { receiver, grpc }
+  // Also when what is started after it fails; closing it twice does no harm.
+  parts.defer(() => grpc.close(0))
+  ports['otlp_grpc_port'] = grpc.port
+  return { receiver, grpc }
+}
+
+/** Undefined when it is switched off, or when the port is taken and it may go on without. */
+async function listenGrpc(
+  receiver: OtlpReceiver,
+  config: OtlpConfig,
+  { logger, grpc_is_optional }: { logger: Logger; grpc_is_optional: boolean },
+): Promise<OtlpGrpcServer | undefined> {
+  if (config.otlp_grpc_port === undefined) return undefined
+  try {
+    return await receiver.listenGrpc({
+      host: config.otlp_grpc_host,
+      port: config.otlp_grpc_port,
+      streams_max: config.otlp_grpc_streams_max,
+      keepalive_ms: config.otlp_grpc_keepalive_ms,
+    })
+  } catch (cause) {
+    if (!(cause instanceof AddressUnavailable)) throw cause
+    const asked = `${cause.message}: set LOOPTRACE_OTLP_GRPC_PORT to another port, or to off`
+    if (!grpc_is_optional) throw new AddressUnavailable(asked, { cause })
+    logger.warn({ err: cause }, `no OTLP over gRPC, for ${asked}; HTTP takes OTLP all the same`)
+    return undefined
+  }
 }

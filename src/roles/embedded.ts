@@ -1,11 +1,8 @@
-import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { startEmbeddedClickHouse } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { startEmbeddedPostgres } from '../platform/relational/index.ts'
-import { blobsUrlOf } from './archives.ts'
-import { readIfThere } from './data-folder.ts'
 import type { RoleContext } from './running.ts'
 
 type AllConfig = RoleConfig<'all'>
@@ -87,16 +84,7 @@ export function restartCounter(
   return () => counter.inc()
 }
 
-/**
- * The key that seals the token-signing keys: the one that is set, else one of our own in a file of
- * mode 0600, made at the first start.
- */
-export async function secretKeyOf(config: AllConfig): Promise<string> {
-  if (config.secret_key !== undefined) return config.secret_key
-  const path = join(config.data_directory, 'secret-key')
-  const known = await readIfThere(path)
-  if (known !== undefined) return known.trim()
-  const made = randomBytes(32).toString('base64url')
-  await writeFile(path, `${made}\n`, { mode: 0o600, flag: 'wx' })
-  return made
+/** Where role `all` keeps archives unless it is told. */
+function blobsUrlOf(config: Pick<RoleConfig<'all'>, 'blobs_url' | 'data_directory'>): string {
+  return config.blobs_url ?? String(pathToFileURL(resolve(join(config.data_directory, 'blobs'))))
 }

@@ -12,9 +12,8 @@ import {
   type RawRoute,
   type Route,
 } from '../platform/http/index.ts'
-import { nameTheSetting } from './addresses.ts'
-import type { OtlpService } from './otlp.ts'
-import type { RoleContext } from './running.ts'
+import type { OtlpService } from './edge.ts'
+import { nameTheSetting, type RoleContext } from './running.ts'
 import { version } from './version.ts'
 
 type ListenConfig = Pick<

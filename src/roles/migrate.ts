@@ -1,16 +1,19 @@
-import { columnarSchemaStatus } from '../platform/columnar/index.ts'
+import { randomBytes } from 'node:crypto'
+import { mintGivenSecrets } from '../capabilities/access/index.ts'
+import { systemClock } from '../kernel/time.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import {
-  assertSchemaCurrent,
-  MigrationRefused,
-  type SchemaStatus,
-} from '../platform/migrations/index.ts'
-import { relationalSchemaStatus } from '../platform/relational/index.ts'
-import { bootstrapSecret } from './bootstrap-secret.ts'
-import { oneShot, print } from './one-shot.ts'
-import { givenOperatorKey } from './operator-key.ts'
+  type KubeClient,
+  KubeConflict,
+  KubeNotFound,
+  type ObjectAt,
+  openKube,
+  secretResource,
+} from '../platform/kube/index.ts'
+import { givenOperatorKey } from './data-folder.ts'
+import { oneShot, print } from './running.ts'
 import { bringUpToDate } from './schema.ts'
-import { nameThePostgres, openClickHouse, openPostgres } from './stores.ts'
+import { openClickHouse, openPostgres } from './stores.ts'
 
 /**
  * Brings both stores to the current schema and makes the first login. Where a Secret is to hold it,
@@ -58,28 +61,103 @@ async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleCon
   }
 }
 
-/** How far the schema of each store is; `error` says what keeps them from being current. */
-export type SchemaCheck = {
-  postgres: SchemaStatus
-  clickhouse: SchemaStatus
-  error: string | null
+/** The first login and the keys that roles share, by their names in the Secret. */
+type SharedSecrets = Record<(typeof keys)[number], string>
+
+const keys = [
+  'secret-key',
+  'admin-email',
+  'admin-password',
+  'project-key',
+  'project-id',
+  'operator-key',
+] as const
+
+/** A Secret that can't be used; the message names what it lacks. */
+class BootstrapSecretRefused extends Error {
+  override readonly name = 'BootstrapSecretRefused'
 }
 
-/** Compares both stores with this code's schema. Rejects when one gives no answer. */
-export async function migrateCheck(config: RoleConfig<'migrate'>): Promise<SchemaCheck> {
-  await using parts = new AsyncDisposableStack()
-  const context = oneShot('migrate', config, parts)
-  const { pool } = openPostgres(context, config)
-  const columnar = openClickHouse(context, config)
-  const stores = {
-    postgres: await relationalSchemaStatus({ pool }).catch(nameThePostgres),
-    clickhouse: await columnarSchemaStatus({ columnar }),
-  }
+const requestTimeout_ms = 15_000
+
+/** The Secret that `LOOPTRACE_BOOTSTRAP_SECRET` names, made when it is not there. */
+function bootstrapSecret(where: string, admin_email: string): Promise<SharedSecrets> {
+  const kube = openKube({ request_timeout_ms: requestTimeout_ms, clock: systemClock })
+  return sharedSecrets(kube, placeOf(where), admin_email)
+}
+
+/**
+ * Reads the Secret, or makes it with new values. Of several processes that start at once one makes
+ * it, and all go on with what is in it. Nothing is written anywhere else before: whoever is killed
+ * here has lost nothing.
+ */
+async function sharedSecrets(
+  kube: Pick<KubeClient, 'read' | 'create'>,
+  at: ObjectAt,
+  admin_email: string,
+): Promise<SharedSecrets> {
+  const found = await read(kube, at)
+  if (found !== undefined) return found
   try {
-    for (const status of Object.values(stores)) assertSchemaCurrent(status)
-    return { ...stores, error: null }
+    await kube.create(secretResource, draftOf(at, admin_email))
   } catch (error) {
-    if (!(error instanceof MigrationRefused)) throw error
-    return { ...stores, error: error.message }
+    if (!(error instanceof KubeConflict)) throw error
+  }
+  const made = await read(kube, at)
+  if (made !== undefined) return made
+  throw new BootstrapSecretRefused(`Secret ${at.namespace}/${at.name} was made, and is gone again`)
+}
+
+/** `namespace/name`. */
+function placeOf(where: string): ObjectAt {
+  const [namespace = '', name = '', ...rest] = where.split('/')
+  if (namespace !== '' && name !== '' && rest.length === 0) return { namespace, name }
+  throw new ConfigError(`LOOPTRACE_BOOTSTRAP_SECRET: got "${where}", expected namespace/name`)
+}
+
+async function read(
+  kube: Pick<KubeClient, 'read'>,
+  at: ObjectAt,
+): Promise<SharedSecrets | undefined> {
+  const secret = await kube.read(secretResource, at).catch((error: unknown) => {
+    if (error instanceof KubeNotFound) return undefined
+    throw error
+  })
+  if (secret === undefined) return undefined
+  const { data = {} } = secret
+  const lacking = keys.filter((key) => !data[key])
+  if (lacking.length > 0) {
+    throw new BootstrapSecretRefused(
+      `Secret ${at.namespace}/${at.name} lacks ${lacking.join(', ')}: add them, or delete the Secret to have a new one`,
+    )
+  }
+  const values = keys.map((key) => [key, Buffer.from(data[key] ?? '', 'base64').toString()])
+  return Object.fromEntries(values)
+}
+
+function draftOf({ namespace, name }: ObjectAt, admin_email: string) {
+  const minted = mintGivenSecrets()
+  const values: SharedSecrets = {
+    'secret-key': randomBytes(32).toString('base64url'),
+    'admin-email': admin_email,
+    'admin-password': minted.admin_password,
+    'project-key': minted.project_key,
+    'project-id': minted.project_id,
+    'operator-key': minted.operator_key,
+  }
+  const encoded = Object.entries(values).map(([key, value]) => [
+    key,
+    Buffer.from(value).toString('base64'),
+  ])
+  const labels = {
+    'app.kubernetes.io/part-of': 'looptrace',
+    'app.kubernetes.io/managed-by': 'looptrace',
+  }
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace, labels },
+    type: 'Opaque',
+    data: Object.fromEntries(encoded),
   }
 }

@@ -1,7 +1,7 @@
+import { setFlagsFromString } from 'node:v8'
 import { type Command, outputOption, UsageError } from '../cli/index.ts'
 import { loadConfig } from '../platform/config/index.ts'
-import { servingRole } from './serving-role.ts'
-import { keepHeapSmall } from './small-heap.ts'
+import { type Running, StartStopped } from './running.ts'
 
 const noOptions = { options: {}, words_min: 0, words_max: 0, synopsis: '' } as const
 
@@ -76,7 +76,7 @@ export const roleCommands: readonly Command[] = [
       2: 'The command line or a setting is wrong.',
       3: 'A store gives no answer.',
     },
-    load: async () => (await import('./check-schema.ts')).checkSchema,
+    load: async () => (await import('./schema.ts')).checkSchema,
   },
   {
     ...keeping,
@@ -138,3 +138,60 @@ export const roleCommands: readonly Command[] = [
     },
   },
 ]
+
+/** A role that serves until a signal stops it; `start` imports its modules. */
+function servingRole({
+  words,
+  summary,
+  start,
+}: Pick<Command, 'words' | 'summary'> & {
+  start: (stop: AbortSignal) => Promise<Running>
+}): Command {
+  return {
+    words,
+    summary,
+    synopsis: '',
+    about: ['Settings are LOOPTRACE_* variables: docs/reference/configuration.md.'],
+    options: {},
+    words_min: 0,
+    words_max: 0,
+    examples: [{ command: `looptrace ${words}`, about: 'until SIGTERM or Ctrl-C' }],
+    statuses: {
+      0: 'A signal stopped it.',
+      1: 'It could not start or go on; the reason is printed.',
+      130: 'A second signal ended it at once.',
+    },
+    load:
+      async () =>
+      (_asked, { stop }) =>
+        untilStopped(stop, start),
+  }
+}
+
+async function untilStopped(
+  stop: AbortSignal,
+  start: (stop: AbortSignal) => Promise<Running>,
+): Promise<number> {
+  const running = await start(stop).catch((error: unknown) => {
+    if (error instanceof StartStopped) return undefined
+    throw error
+  })
+  if (running === undefined) return 0
+  const stopped = new Promise<void>((resolve) => {
+    if (stop.aborted) resolve()
+    stop.addEventListener('abort', () => resolve())
+  })
+  const failure = await Promise.race([stopped, running.failed])
+  await running.stop()
+  if (failure !== undefined) throw failure
+  return 0
+}
+
+/**
+ * Keeps the heap of a process small that is idle most of the time: V8 else lets its young generation
+ * grow to over 100 MB while a thousand resources are read, and gives nothing of it back. Called
+ * before the role's modules are loaded. Measured: 2 to 3 times less memory for a tenth more time.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString('--optimize-for-size')
+}

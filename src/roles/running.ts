@@ -1,6 +1,11 @@
 import { type Clock, sleep, systemClock } from '../kernel/time.ts'
 import type { Role, RoleConfig } from '../platform/config/index.ts'
-import { createManagementServer, type HealthCheck } from '../platform/http/index.ts'
+import {
+  AddressUnavailable,
+  assertAddressFree,
+  createManagementServer,
+  type HealthCheck,
+} from '../platform/http/index.ts'
 import {
   createLogger,
   createMetrics,
@@ -8,7 +13,6 @@ import {
   type Metrics,
   startTracing,
 } from '../platform/telemetry/index.ts'
-import { nameTheSetting } from './addresses.ts'
 
 /** A role that runs. */
 export type Running = {
@@ -122,4 +126,58 @@ async function untilStarted(
     logger.warn({ err: error }, 'what the start had opened did not close')
   })
   throw new StartStopped('the role was stopped while it started')
+}
+
+/** What a role that does one thing and ends is built with; it serves nothing. */
+export function oneShot(
+  role: string,
+  { log_level: level, log_format: format }: Pick<RoleConfig<Role>, 'log_level' | 'log_format'>,
+  parts: AsyncDisposableStack,
+): RoleContext {
+  return {
+    logger: createLogger({ role, level, format }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    parts,
+    checks: [],
+    whenReady: [],
+    stop: new AbortController().signal,
+    ports: {},
+    fail: () => undefined,
+  }
+}
+
+/** One JSON object a line, so that a script in front of the role can read them. */
+export function print(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+/** The settings `<prefix>_HOST` and `<prefix>_PORT`. */
+type AddressSettings = 'LOOPTRACE_HTTP' | 'LOOPTRACE_MANAGEMENT'
+
+/** Adds to a failure to listen which setting to change; other errors are thrown as they are. */
+export function nameTheSetting(prefix: AddressSettings): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof AddressUnavailable)) throw error
+    const { code } = error.cause as NodeJS.ErrnoException
+    const advice =
+      code === 'EADDRNOTAVAIL'
+        ? `Set ${prefix}_HOST to an address of this machine`
+        : `Set ${prefix}_PORT to another port${code === 'EADDRINUSE' ? ', or stop that process' : ''}`
+    throw new AddressUnavailable(`${error.message}. ${advice}.`, { cause: error })
+  }
+}
+
+/** Throws AddressUnavailable when the role will not be able to listen, before servers are started. */
+export async function assertAddressesFree(
+  config: Pick<
+    RoleConfig<'all'>,
+    'http_host' | 'http_port' | 'management_host' | 'management_port'
+  >,
+): Promise<void> {
+  const { http_host, http_port, management_host, management_port } = config
+  await assertAddressFree(http_host, http_port).catch(nameTheSetting('LOOPTRACE_HTTP'))
+  await assertAddressFree(management_host, management_port).catch(
+    nameTheSetting('LOOPTRACE_MANAGEMENT'),
+  )
 }

@@ -1,9 +1,33 @@
 import { type BootstrapSecrets, bootstrap } from '../capabilities/access/index.ts'
-import { type Columnar, migrateColumnar } from '../platform/columnar/index.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
-import { migrateRelational, type Relational } from '../platform/relational/index.ts'
+import { type Asked, type CommandIo, CouldNotAsk, exitStatus, UsageError } from '../cli/index.ts'
+import { rendered, tableOf } from '../cli/output.ts'
+import {
+  type Columnar,
+  ColumnarUnavailable,
+  columnarSchemaStatus,
+  migrateColumnar,
+} from '../platform/columnar/index.ts'
+import { ConfigError, loadConfig, type RoleConfig } from '../platform/config/index.ts'
+import {
+  assertSchemaCurrent,
+  MigrationRefused,
+  type SchemaStatus,
+} from '../platform/migrations/index.ts'
+import {
+  migrateRelational,
+  type Relational,
+  relationalSchemaStatus,
+} from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
-import { nameThePostgres, postgresUrl, type Tables } from './stores.ts'
+import { oneShot } from './running.ts'
+import {
+  nameThePostgres,
+  openClickHouse,
+  openPostgres,
+  PostgresOutOfReach,
+  postgresUrl,
+  type Tables,
+} from './stores.ts'
 
 type SchemaConfig = Pick<
   RoleConfig<'migrate'>,
@@ -46,4 +70,62 @@ export async function bringUpToDate(
     operator_key: config.operator_key,
     deliver,
   })
+}
+
+/** How far the schema of each store is; `error` says what keeps them from being current. */
+type SchemaCheck = {
+  postgres: SchemaStatus
+  clickhouse: SchemaStatus
+  error: string | null
+}
+
+/** Compares both stores with this code's schema. Rejects when one gives no answer. */
+async function migrateCheck(config: RoleConfig<'migrate'>): Promise<SchemaCheck> {
+  await using parts = new AsyncDisposableStack()
+  const context = oneShot('migrate', config, parts)
+  const { pool } = openPostgres(context, config)
+  const columnar = openClickHouse(context, config)
+  const stores = {
+    postgres: await relationalSchemaStatus({ pool }).catch(nameThePostgres),
+    clickhouse: await columnarSchemaStatus({ columnar }),
+  }
+  try {
+    for (const status of Object.values(stores)) assertSchemaCurrent(status)
+    return { ...stores, error: null }
+  } catch (error) {
+    if (!(error instanceof MigrationRefused)) throw error
+    return { ...stores, error: error.message }
+  }
+}
+
+/** Prints how far the stores are. Exit status 1 when they are not current, 3 without an answer. */
+export async function checkSchema(asked: Asked, io: CommandIo): Promise<number> {
+  const found = await look().catch(inWords)
+  const isPlain = asked.value('output') === undefined
+  io.out(isPlain ? linesOf(found) : rendered(asked, found, () => tableOfCheck(found)))
+  return found.error === null ? exitStatus.ok : exitStatus.findings
+}
+
+async function look(): Promise<SchemaCheck> {
+  return migrateCheck(loadConfig('migrate'))
+}
+
+function inWords(error: unknown): never {
+  if (error instanceof ConfigError) throw new UsageError(error.message)
+  const isGone = error instanceof PostgresOutOfReach || error instanceof ColumnarUnavailable
+  throw isGone ? new CouldNotAsk(error.message, { cause: error }) : error
+}
+
+/** One JSON object a line, for a script in front of it. */
+function linesOf({ error, ...stores }: SchemaCheck): string {
+  const lines = [stores, ...(error === null ? [] : [{ error }])]
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+}
+
+function tableOfCheck({ error, ...stores }: SchemaCheck): string {
+  const rows = Object.entries(stores).map(([store, { current, latest, pending }]) => {
+    return [store, String(current), String(latest), pending.join(', ')]
+  })
+  const table = tableOf(['STORE', 'CURRENT', 'LATEST', 'PENDING'], rows)
+  return error === null ? table : `${table}\n${error}\n`
 }

@@ -1,6 +1,6 @@
 import { smokeTest } from '../capabilities/onboarding/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
-import { print } from './one-shot.ts'
+import { print } from './running.ts'
 
 /**
  * Tries an installation: a completion and a span go in and are read back. Exit status 0 when they

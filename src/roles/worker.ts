@@ -5,11 +5,8 @@ import {
   startIngest,
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
-import { openArchives } from './archives.ts'
-import { openDetection } from './detection.ts'
-import { openHotWindows } from './hot-window.ts'
-import { openJobs } from './jobs.ts'
-import { openJudge } from './judge.ts'
+import { openDetection, openJudge } from './detection.ts'
+import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { openClusterQueue } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'

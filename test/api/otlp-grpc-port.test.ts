@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
-import { openOtlp } from '../../src/roles/otlp.ts'
+import { openOtlp } from '../../src/roles/edge.ts'
 
 /** Opens what a role serves OTLP with while another process, so to say, has the port for gRPC. */
 async function openOnTakenPort(about: { grpc_is_optional?: boolean }) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { isRunning } from '../../src/platform/relational/embedded/postmaster-file.ts'
+import { isRunning } from '../../src/platform/relational/embedded/server-process.ts'
 import {
   asStoreProblem,
   type EmbeddedPostgres,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 
 /**
@@ -32,7 +33,7 @@ export type Blobs = {
 }
 
 export type BlobContent = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
-export type BlobOptions = { signal?: AbortSignal | undefined }
+type BlobOptions = { signal?: AbortSignal | undefined }
 export type PutOptions = BlobOptions & {
   /** What the bytes have to hash to: 64 hex digits. */
   sha256?: string
@@ -59,4 +60,52 @@ export class BlobMismatch extends Error {
 /** The place of the blobs is not one that we can use; a mistake in the configuration. */
 export class BlobsMisplaced extends Error {
   override readonly name = 'BlobsMisplaced'
+}
+
+/** S3 takes 1,024 bytes, of which a prefix takes some; a folder's file name 255. */
+const characters_max = 700
+const part_max = 200
+
+/**
+ * Throws TypeError unless the name is parts of lower-case letters, digits, `.`, `_`, `-` and `=`,
+ * with `/` between them: so it is a path below the store's place on every driver.
+ */
+export function assertBlobName(name: string): void {
+  const parts = name.split('/')
+  if (name.length <= characters_max && parts.every(isPart)) return
+  const shown = JSON.stringify(name.slice(0, 80))
+  throw new TypeError(`got the blob name ${shown}, expected parts of a-z, 0-9, ".", "_" and "-"`)
+}
+
+function isPart(part: string): boolean {
+  return part.length <= part_max && /^[a-z0-9_][a-z0-9._=-]*$/.test(part)
+}
+
+/** The same for a prefix, which may end anywhere and be empty. */
+export function assertBlobPrefix(prefix: string): void {
+  const whole = prefix.replace(/\/$/, '')
+  if (whole !== '') assertBlobName(whole)
+}
+
+/** Hashes and counts what goes by. */
+type ContentHash = {
+  add: (chunk: Uint8Array) => void
+  /** What went by, as a blob of that name. Throws BlobMismatch when another hash is expected. */
+  end: (name: string, expected: string | undefined) => StoredBlob
+}
+
+export function contentHash(): ContentHash {
+  const hash = createHash('sha256')
+  let bytes = 0
+  return {
+    add: (chunk) => {
+      hash.update(chunk)
+      bytes += chunk.length
+    },
+    end: (name, expected) => {
+      const sha256 = hash.digest('hex')
+      if (expected === undefined || expected === sha256) return { name, bytes, sha256 }
+      throw new BlobMismatch(`${name}: got bytes with SHA-256 ${sha256}, expected ${expected}`)
+    },
+  }
 }

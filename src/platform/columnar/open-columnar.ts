@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import type { ClickHouseClient, ResultSet } from '@clickhouse/client'
 import {
-  type ClickHouseClient,
-  type ClickHouseSettings,
-  createClient,
-  type ResultSet,
-} from '@clickhouse/client'
-import type { Logger } from '../telemetry/index.ts'
-import { clientLogger } from './client-logger.ts'
+  type ColumnarOptions,
+  createClickHouse,
+  type Limits,
+  trackRequests,
+} from './columnar-client.ts'
 import type {
   Columnar,
   InsertOptions,
@@ -16,34 +15,6 @@ import type {
   ReadOptions,
   ReadResult,
 } from './contract.ts'
-import { columnarFailure } from './failure.ts'
-
-export type ColumnarOptions = {
-  /** `http://host:8123`, no credentials in it. */
-  url: string
-  username: string
-  password: string
-  database: string
-  /** Longest wait for an answer, and what the server may work on one statement. */
-  request_timeout_ms: number
-  /** Sockets, so also statements at a time; more wait. */
-  connections_max: number
-  /** gzip in both directions: for a server across a network, not on loopback. */
-  compression: boolean
-  logger: Logger
-}
-
-/** Longer than any limit of a request; a migration may take as long as this. */
-const request_ms_max = 4_000_000
-
-/** What the client waits beyond the server's own limit, so that the server's error is the answer. */
-const timeoutSlack_ms = 1_000
-
-const settingsOfEveryRequest: ClickHouseSettings = {
-  // An error after the first rows would come inside the rows; so the server answers when done.
-  wait_end_of_query: 1,
-  output_format_json_quote_64bit_integers: 1,
-}
 
 const settingsOfEveryRead: Record<string, string | number> = {
   // 2: reads only, with settings.
@@ -67,12 +38,12 @@ const settingsOfEveryInsert: Record<string, string | number> = {
 
 /** Opens a pool of connections to ClickHouse; connects when first used. */
 export function openColumnar(options: ColumnarOptions): Columnar {
-  const client = clientFor(options, options.database)
-  const control = clientFor(
+  const client = createClickHouse(options, options.database)
+  const control = createClickHouse(
     { ...options, connections_max: controlConnections_max },
     options.database,
   )
-  const requests = trackedRequests(options.request_timeout_ms)
+  const requests = trackRequests(options.request_timeout_ms)
   return {
     database: options.database,
     query: (sql, params, about) =>
@@ -148,29 +119,13 @@ export function openColumnar(options: ColumnarOptions): Columnar {
   }
 }
 
-function clientFor(options: ColumnarOptions, database: string): ClickHouseClient {
-  return createClient({
-    url: options.url,
-    username: options.username,
-    password: options.password,
-    database,
-    application: 'looptrace',
-    // Each request carries its own limit; this one must not be shorter.
-    request_timeout: request_ms_max,
-    max_open_connections: options.connections_max,
-    compression: { request: options.compression, response: options.compression },
-    clickhouse_settings: settingsOfEveryRequest,
-    log: clientLogger(options.logger),
-  })
-}
-
 /** The client's own database would have to exist already, so this takes another client. */
 async function createDatabase(
   options: ColumnarOptions,
   cluster: string | undefined,
   limits: Limits,
 ): Promise<void> {
-  const client = clientFor(options, 'default')
+  const client = createClickHouse(options, 'default')
   try {
     const known = await client.query({
       query: 'SELECT name FROM system.databases WHERE name = {name:String} LIMIT 1',
@@ -187,39 +142,6 @@ async function createDatabase(
     })
   } finally {
     await client.close()
-  }
-}
-
-type Timed = QueryOptions & Pick<ReadOptions, 'patience_ms'>
-type Limits = { abort_signal: AbortSignal; clickhouse_settings: ClickHouseSettings }
-
-/** Runs requests under their time limit, translates their failures, and knows when all ended. */
-function trackedRequests(timeoutDefault_ms: number) {
-  const running = new Set<Promise<unknown>>()
-  const attempt = async <T>(options: Timed, work: (limits: Limits) => Promise<T>) => {
-    const { timeout_ms = timeoutDefault_ms, patience_ms = timeoutSlack_ms } = options
-    const timeout = AbortSignal.timeout(timeout_ms + patience_ms)
-    const signals = options.signal ? [timeout, options.signal] : [timeout]
-    try {
-      options.signal?.throwIfAborted()
-      return await work({
-        abort_signal: AbortSignal.any(signals),
-        clickhouse_settings: { max_execution_time: timeout_ms / 1_000, ...options.settings },
-      })
-    } catch (cause) {
-      options.signal?.throwIfAborted()
-      throw columnarFailure(cause, timeout.aborted ? timeout_ms : undefined)
-    }
-  }
-  return {
-    run<T>(options: Timed | undefined, work: (limits: Limits) => Promise<T>): Promise<T> {
-      const request = attempt(options ?? {}, work)
-      running.add(request)
-      const forget = () => running.delete(request)
-      request.then(forget, forget)
-      return request
-    },
-    idle: () => Promise.allSettled(running),
   }
 }
 

@@ -1,7 +1,12 @@
 import { sleep } from '../../kernel/time.ts'
-import type { BatchHandler, Delivery, OutgoingMessage, Queue } from './contract.ts'
-import { QueueUnavailable } from './contract.ts'
-import { PublishesUnderWay } from './message-limits.ts'
+import {
+  type BatchHandler,
+  type Delivery,
+  type OutgoingMessage,
+  type Queue,
+  QueueUnavailable,
+} from './contract.ts'
+import { PublishesUnderWay } from './publishing.ts'
 import type { QueueLogger } from './run-batch.ts'
 
 /** A queue to publish to, with a disk behind it for when it is away. */

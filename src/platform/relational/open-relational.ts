@@ -1,8 +1,7 @@
-import { Kysely } from 'kysely'
+import { type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../telemetry/index.ts'
-import { StoreDialect } from './store-dialect.ts'
-import { relationalValueParsers } from './value-parsers.ts'
+import { asStoreProblem } from './unavailable.ts'
 
 /** Where the relational store is and how much of it one process may take. */
 export type RelationalOptions = {
@@ -84,4 +83,77 @@ function poolConfig(options: RelationalOptions): pg.PoolConfig {
     application_name: 'looptrace',
     types: relationalValueParsers,
   }
+}
+
+/** Kysely's dialect of PostgreSQL that reports an unavailable store as `store_unavailable`. */
+class StoreDialect extends PostgresDialect {
+  readonly #pool: pg.Pool
+
+  constructor(pool: pg.Pool) {
+    super({ pool })
+    this.#pool = pool
+  }
+
+  override createDriver(): PostgresDriver {
+    return new StoreDriver({ pool: this.#pool })
+  }
+}
+
+/** Translates the errors of connecting and of each statement, also those of transactions. */
+class StoreDriver extends PostgresDriver {
+  readonly #translated = new WeakSet<DatabaseConnection>()
+
+  override async acquireConnection(
+    ...asked: Parameters<PostgresDriver['acquireConnection']>
+  ): Promise<DatabaseConnection> {
+    const connection = await super.acquireConnection(...asked).catch(throwStoreProblem)
+    if (!this.#translated.has(connection)) {
+      this.#translated.add(connection)
+      const run = connection.executeQuery.bind(connection)
+      connection.executeQuery = (...query) => run<never>(...query).catch(throwStoreProblem)
+    }
+    return connection
+  }
+}
+
+function throwStoreProblem(error: unknown): never {
+  throw asStoreProblem(error)
+}
+
+/**
+ * How values are read, handed to the pool alone: `pg.types.setTypeParser` would change them for
+ * every user of pg in the process.
+ */
+const relationalValueParsers: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => {
+    const parser = format === 'binary' ? undefined : textParsers.get(oid)
+    return parser ?? pg.types.getTypeParser(oid, format)
+  },
+}
+
+const defaultInstant: (text: string) => unknown = pg.types.getTypeParser(
+  pg.types.builtins.TIMESTAMPTZ,
+  'text',
+)
+
+const textParsers = new Map<number, (text: string) => unknown>([
+  [pg.types.builtins.INT8, safeInteger],
+  [pg.types.builtins.TIMESTAMPTZ, instant],
+  // A date or a time without zone would be read in the zone of this machine.
+  [pg.types.builtins.DATE, (text) => text],
+  [pg.types.builtins.TIMESTAMP, (text) => text],
+])
+
+function safeInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) {
+    throw new RangeError(`bigint ${text}: expected at most 2^53 - 1, cast it to text to read it`)
+  }
+  return value
+}
+
+/** `infinity` and `-infinity` stay as they are written. */
+function instant(text: string): string {
+  const parsed = defaultInstant(text)
+  return parsed instanceof Date ? parsed.toISOString() : text
 }

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { pino } from 'pino'
-import { prettyLine, type Styled } from './pretty-line.ts'
+import { printable } from '../../kernel/printable.ts'
+import type { Clock } from '../../kernel/time.ts'
 
 /** Structured logs, one line each, to standard output. */
 export type Logger = pino.Logger
@@ -49,4 +50,91 @@ const forPeople: pino.DestinationStream = {
     const styled: Styled = (style, text) => styleText(style, text, { stream: process.stdout })
     process.stdout.write(prettyLine(line, styled))
   },
+}
+
+/** Colours a part of a line, or returns it as it is. */
+type Styled = (style: Extract<Parameters<typeof styleText>[0], string>, text: string) => string
+
+const styleOf: Readonly<Record<string, Parameters<Styled>[0]>> = {
+  fatal: 'red',
+  error: 'red',
+  warn: 'yellow',
+  info: 'green',
+}
+
+/**
+ * Turns one JSON line of the log into a line for people: time, level, message, fields. Written here
+ * and not left to pino-pretty, which is 12 packages and 1.3 MB in the image and passes control
+ * characters of logged payloads on to the terminal.
+ */
+export function prettyLine(line: string, styled: Styled): string {
+  const entry = entryIn(line)
+  if (entry === undefined) return `${printable(line.trimEnd())}\n`
+  const { level, time, msg, role: _role, err, ...fields } = entry
+  const name = String(level)
+  const parts = Object.entries(err === undefined ? fields : { ...fields, err: messageOf(err) })
+  const shown = parts.map(
+    ([key, value]) => `${styled('dim', `${printable(key)}=`)}${shownValue(value)}`,
+  )
+  const words = msg === undefined ? [] : [printable(String(msg))]
+  const text = [...words, ...(shown.length > 0 ? [shown.join(' ')] : [])].join('  ')
+  const severity = styled(styleOf[name] ?? 'dim', name.toUpperCase().padEnd(5))
+  const frames = name === 'error' || name === 'fatal' ? stackOf(err) : ''
+  return `${styled('dim', clockTime(time))} ${severity} ${text}\n${frames}`
+}
+
+function entryIn(line: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+function clockTime(time: unknown): string {
+  return new Date(String(time)).toTimeString().slice(0, 8)
+}
+
+function messageOf(error: unknown): unknown {
+  return (error as { message?: unknown } | null)?.message ?? error
+}
+
+/** Returns the frames alone, as the line has the message. */
+function stackOf(error: unknown): string {
+  const { stack } = (error ?? {}) as { stack?: unknown }
+  const frames = String(stack ?? '')
+    .split('\n')
+    .filter((frame) => /^\s+at /.test(frame))
+  return frames.map((frame) => `    ${printable(frame.trim())}\n`).join('')
+}
+
+const valueLength_max = 1_000
+
+function shownValue(value: unknown): string {
+  const bare = typeof value === 'string' && /^[\w./:@+-]+$/.test(value)
+  const text = bare ? value : (JSON.stringify(value) ?? '')
+  return printable(text.length > valueLength_max ? `${text.slice(0, valueLength_max)}…` : text)
+}
+
+/** Logs a kind of trouble at most once an interval, and says how often it stayed silent. */
+export type QuietLog = (kind: string, details: Record<string, unknown>) => void
+
+/** The kinds that are told apart; `kind` comes from code, so that few exist. */
+const kinds_max = 64
+
+/** Makes a log that a fault which hits every call can't flood. */
+export function createQuietLog(logger: Logger, clock: Clock, interval_ms: number): QuietLog {
+  const seen = new Map<string, { next_ms: number; suppressed: number }>()
+  return (kind, details) => {
+    const now_ms = clock.now_ms()
+    const entry = seen.get(kind)
+    if (entry && now_ms < entry.next_ms) {
+      entry.suppressed += 1
+      return
+    }
+    logger.warn({ ...details, suppressed: entry?.suppressed ?? 0 }, kind)
+    if (entry || seen.size < kinds_max) {
+      seen.set(kind, { next_ms: now_ms + interval_ms, suppressed: 0 })
+    }
+  }
 }

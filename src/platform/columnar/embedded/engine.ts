@@ -1,7 +1,7 @@
 import { drainPending, Session } from 'chdb'
 import { EngineError, engineFailure } from './engine-error.ts'
 import { isAboutStatements, killed, prepared, type Statement } from './prepared-statement.ts'
-import { openTurns } from './turns.ts'
+import { openStatementSlots } from './statement-slots.ts'
 
 export type EngineOptions = {
   /** ClickHouse's own data directory; the engine locks it, so one process at a time. */
@@ -32,7 +32,7 @@ export type Engine = {
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const keeper = openSession(options.path)
-  const turns = openTurns({
+  const slots = openStatementSlots({
     running_max: options.statements_max,
     waiting_max: options.waiting_max,
     refusal: (detail) => new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', detail),
@@ -42,7 +42,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       if (signal?.aborted) throw new EngineError(394, 'QUERY_WAS_CANCELLED', 'the client has left')
       return runAlone(options.path, statement)
     }
-    return isAboutStatements(statement) ? work() : turns.take(work)
+    return isAboutStatements(statement) ? work() : slots.run(work)
   }
   const { bytes } = await run({ text: 'SELECT version()' })
   return {
@@ -52,7 +52,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       await runAlone(options.path, killed(id))
     },
     close: async (patience_ms) => {
-      const ended = await turns.close(patience_ms)
+      const ended = await slots.close(patience_ms)
       if (!ended) await runAlone(options.path, { text: 'KILL QUERY WHERE 1 ASYNC' })
       keeper.close()
       await drainPending()

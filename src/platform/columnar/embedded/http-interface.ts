@@ -8,11 +8,15 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sleep } from '../../../kernel/time.ts'
-import { credentialsCheck } from './credentials.ts'
 import type { Engine, EngineResult } from './engine.ts'
 import { EngineError, engineErrorText, engineFailure, httpStatusOf } from './engine-error.ts'
-import { type HttpStatement, httpStatement } from './http-statement.ts'
-import { textBody, withBodyFile } from './request-body.ts'
+import {
+  credentialsCheck,
+  type HttpStatement,
+  httpStatement,
+  textBody,
+  withBodyFile,
+} from './http-request.ts'
 
 export type HttpInterfaceOptions = {
   engine: Engine

@@ -1,4 +1,4 @@
-import { uuidAt } from './uuid-text.ts'
+import { uuidAt } from './scalar-formats.ts'
 
 /** Up to so many bytes a loop over them is quicker than a call into the runtime. */
 const loopBytes_max = 16

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ByteReader, MalformedRow } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
-import { decimalTicks } from './decimal.ts'
+import { decimalTicks } from './scalar-formats.ts'
 
 function writerOf(size_bytes = 4): ByteWriter {
   return new ByteWriter(Buffer.alloc(size_bytes))

@@ -1,6 +1,4 @@
-import { decimalTicks, fewTicks } from './decimal.ts'
-import { putUuid } from './uuid-text.ts'
-import { putVarint, varintSize } from './varint.ts'
+import { decimalTicks, fewTicks, putUuid, putVarint, varintSize } from './scalar-formats.ts'
 
 /** Up to so many characters a loop over char codes is quicker than a call into the runtime. */
 const loopChars_max = 64

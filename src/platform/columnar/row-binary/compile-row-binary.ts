@@ -1,6 +1,5 @@
 import { ByteWriter } from './byte-writer.ts'
-import { parseColumnType } from './column-type.ts'
-import { compileValueWriter, type ValueWriter } from './value-writers.ts'
+import { compileValueWriter, parseColumnType, type ValueWriter } from './value-writers.ts'
 
 /**
  * One column of an insert. `type` is ClickHouse's own spelling of it; `from` takes the value out

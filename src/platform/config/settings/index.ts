@@ -1,21 +1,12 @@
-export { accessSettings } from './access-settings.ts'
-export { blobsSettings } from './blobs-settings.ts'
-export { cliSettings } from './cli-settings.ts'
-export { columnarSettings } from './columnar-settings.ts'
-export { embeddedSettings } from './embedded-settings.ts'
-export { httpSettings } from './http-settings.ts'
-export { ingestSettings } from './ingest-settings.ts'
-export { jobSettings } from './job-settings.ts'
-export { judgeSettings } from './judge-settings.ts'
-export { operatorKeySettings } from './operator-key-settings.ts'
-export { operatorSettings } from './operator-settings.ts'
-export { otlpSettings } from './otlp-settings.ts'
-export { processSettings } from './process-settings.ts'
-export { proxySettings } from './proxy-settings.ts'
-export { querySettings } from './query-settings.ts'
-export { queueSettings } from './queue-settings.ts'
-export { recordingSettings } from './recording-settings.ts'
-export { relationalSettings } from './relational-settings.ts'
-export { smokeSettings } from './smoke-settings.ts'
-export { taskSettings } from './task-settings.ts'
-export { workerSettings } from './worker-settings.ts'
+export { accessSettings, querySettings, taskSettings } from './api-settings.ts'
+export { cliSettings, smokeSettings } from './client-settings.ts'
+export { ingestSettings, otlpSettings, proxySettings, recordingSettings } from './edge-settings.ts'
+export { operatorKeySettings, operatorSettings } from './operator-settings.ts'
+export { embeddedSettings, httpSettings, processSettings } from './process-settings.ts'
+export {
+  blobsSettings,
+  columnarSettings,
+  queueSettings,
+  relationalSettings,
+} from './store-settings.ts'
+export { jobSettings, judgeSettings, workerSettings } from './worker-settings.ts'

@@ -1,5 +1,4 @@
-import { flag, integer, text, url } from '../setting.ts'
-import { hours, minutes, seconds } from './units.ts'
+import { flag, hours, integer, minutes, seconds, secret, text, url } from '../setting.ts'
 
 /** The operator: what it watches, whom it drives, and its bounds. */
 export const operatorSettings = {
@@ -94,5 +93,18 @@ export const operatorSettings = {
     min: 5 * seconds,
     max: hours,
     reason: 'A watch silent for so long is begun anew; servers send a bookmark a minute.',
+  }),
+}
+
+/** The key that the operator of a cluster signs in with; the service takes the same one. */
+export const operatorKeySettings = {
+  operator_key: secret({
+    min_characters: 47,
+    reason:
+      'Key of the operator, `lt_op_…`: roles `migrate` and `all` let it in, the operator sends it. Role `all` makes one in `operator-key` of its data directory.',
+  }),
+  operator_key_file: text({
+    unit: 'path',
+    reason: 'A file that holds the key of the operator, in place of the variable.',
   }),
 }

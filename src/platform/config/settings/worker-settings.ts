@@ -1,5 +1,4 @@
-import { integer } from '../setting.ts'
-import { gib, hours, mib, minutes, seconds } from './units.ts'
+import { gib, hours, integer, mib, minutes, seconds, secret, text, url } from '../setting.ts'
 
 /** The worker's consumers. */
 export const workerSettings = {
@@ -75,5 +74,98 @@ export const workerSettings = {
     max: 4 * gib,
     reason:
       'Memory for histories of tasks that go on: what is not kept is read again with the next call.',
+  }),
+}
+
+/** Jobs of the worker, and what of our own books is deleted. */
+export const jobSettings = {
+  jobs_max: integer({
+    unit: 'jobs',
+    default: 2,
+    min: 1,
+    max: 64,
+    reason: 'Jobs (retention, archive, restore, …) that one worker does at a time.',
+  }),
+  job_poll_ms: integer({
+    unit: 'ms',
+    default: 2 * seconds,
+    min: 50,
+    max: minutes,
+    reason: 'How often a worker with nothing to do looks for a job; one statement each.',
+  }),
+  job_lease_ms: integer({
+    unit: 'ms',
+    default: 30 * seconds,
+    min: seconds,
+    max: hours,
+    reason: 'A job whose worker is not heard of for so long is taken over by another one.',
+  }),
+  job_attempts_max: integer({
+    unit: 'attempts',
+    default: 5,
+    min: 1,
+    max: 100,
+    reason: 'Attempts before a job is failed; an outage of a store is no attempt, for a day.',
+  }),
+  job_runs_days: integer({
+    unit: 'days',
+    default: 90,
+    min: 1,
+    max: 3_650,
+    reason: 'How long records of runs are kept. Those of archives, restores and erasures stay.',
+  }),
+  retention_hour: integer({
+    unit: 'hour of the day, UTC',
+    default: 3,
+    min: 0,
+    max: 23,
+    reason: 'From then on the daily runs of retention begin: choose an hour with little load.',
+  }),
+  ledger_days: integer({
+    unit: 'days',
+    default: 400,
+    min: 8,
+    max: 36_500,
+    reason:
+      'How long the ledger of what came in is kept; it goes by whole months. It has counts only, no content.',
+  }),
+}
+
+/** The model that may be asked about lost context. */
+export const judgeSettings = {
+  judge_url: url(['https', 'http'], {
+    unit: 'URL',
+    reason:
+      'Base of an OpenAI-compatible endpoint that is sent what users asked for and what the agent answered, to judge it; nothing is sent when unset. The same in API and worker.',
+  }),
+  judge_model: text({ unit: 'model', reason: 'Who judges; must be set where the URL is.' }),
+  judge_api_key: secret({ reason: 'Bearer token for the endpoint; none is sent when unset.' }),
+  judge_allowed_hosts: text({
+    unit: 'hosts',
+    reason:
+      'Separated by commas: hosts of the judge that may have a private address. Others must be public.',
+  }),
+  judge_timeout_ms: integer({
+    unit: 'ms',
+    default: 20 * seconds,
+    min: 100,
+    max: minutes,
+    reason:
+      'A judge that has not answered by then has failed; findings of rules never wait for it.',
+  }),
+  judge_cents_per_million_tokens: integer({
+    unit: 'US cents',
+    default: 1_000,
+    min: 1,
+    max: 1_000_000,
+    reason:
+      'What a token may cost, read or written: with it a question is booked before it is asked. The default is above what most models take.',
+  }),
+  judge_cents_per_day_max: integer({
+    unit: 'US cents',
+    default: 100,
+    min: 0,
+    max: 10_000_000,
+    reason: 'What one project may spend on the judge in a day (UTC); above, it is not asked.',
   }),
 }

@@ -1,18 +1,18 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sleep } from '../../../kernel/time.ts'
-import type {
-  BatchHandler,
-  ConsumeOptions,
-  Consumer,
-  DeadLetter,
-  DeadLetterFilter,
-  OutgoingMessage,
-  Queue,
-  QueueStats,
+import {
+  type BatchHandler,
+  type ConsumeOptions,
+  type Consumer,
+  type DeadLetter,
+  type DeadLetterFilter,
+  type OutgoingMessage,
+  type Queue,
+  type QueueStats,
+  QueueUnavailable,
 } from '../contract.ts'
-import { QueueUnavailable } from '../contract.ts'
-import { assertMessage, PublishesUnderWay } from '../message-limits.ts'
+import { assertMessage, PublishesUnderWay } from '../publishing.ts'
 import { JetStreamConnection, type JetStreamConnectionOptions } from './jetstream-connection.ts'
 import { startConsumer } from './jetstream-consumer.ts'
 import {

@@ -76,3 +76,82 @@ function reasonOf(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   return /locked|busy/i.test(message) ? 'another process has it open' : message
 }
+
+/** The statements of the queue's tables, compiled once. */
+export type Statements = ReturnType<typeof prepareStatements>
+
+/** Compiles them; the parameters are positional, in the order in which they stand. */
+export function prepareStatements(db: DatabaseSync) {
+  return { ...messageStatements(db), ...deadStatements(db), ...housekeeping(db) }
+}
+
+function messageStatements(db: DatabaseSync) {
+  return {
+    /** No change means that the id was seen after the oldest moment given. */
+    see: db.prepare(`
+      INSERT INTO seen (id, at) VALUES (?1, ?2)
+      ON CONFLICT (id) DO UPDATE SET at = excluded.at WHERE seen.at < ?3`),
+    insertMessage: db.prepare(`
+      INSERT INTO message (id, subject, bytes, published_at, state, visible_at, attempts)
+      VALUES (?, ?, ?, ?, 0, 0, 0)`),
+    insertBody: db.prepare('INSERT INTO body (seq, data) VALUES (?, ?)'),
+    message: db.prepare(
+      'SELECT seq, id, subject, bytes, state, attempts FROM message WHERE seq = ?',
+    ),
+    body: db.prepare('SELECT data FROM body WHERE seq = ?'),
+    available: db.prepare(`
+      SELECT count(*) AS messages, coalesce(sum(bytes), 0) AS bytes FROM (
+        SELECT bytes FROM message WHERE state = 0 AND subject >= ? AND subject < ? LIMIT ?)`),
+    nextSubject: db.prepare(`
+      SELECT subject FROM message WHERE state = 0 AND subject > ? AND subject < ?
+      ORDER BY subject LIMIT 1`),
+    readyOfSubject: db.prepare(`
+      SELECT seq, id, subject, bytes, state, attempts FROM message
+      WHERE state = 0 AND subject = ? ORDER BY seq LIMIT ?`),
+    claim: db.prepare(
+      'UPDATE message SET state = ?, visible_at = ?, attempts = attempts + 1 WHERE seq = ?',
+    ),
+    putOff: db.prepare(`
+      UPDATE message SET state = ?, visible_at = ? WHERE seq = ? AND attempts = ? AND state = 1`),
+    releaseDue: db.prepare('UPDATE message SET state = 0 WHERE state > 0 AND visible_at <= ?'),
+    releaseClaimed: db.prepare('UPDATE message SET state = 0 WHERE state = 1'),
+    nextDue: db.prepare('SELECT min(visible_at) AS due FROM message WHERE state > 0'),
+    removeMessage: db.prepare('DELETE FROM message WHERE seq = ?'),
+    removeBody: db.prepare('DELETE FROM body WHERE seq = ?'),
+  }
+}
+
+function deadStatements(db: DatabaseSync) {
+  return {
+    bury: db.prepare(`
+      INSERT INTO dead (seq, id, subject, bytes, reason, attempts, buried_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`),
+    deadLetters: db.prepare(`
+      SELECT id, subject, reason, attempts, buried_at, bytes, seq FROM dead
+      WHERE (buried_at, seq) > (?1, ?2) AND (?3 IS NULL OR ${ofProject('?3')})
+      ORDER BY buried_at, seq LIMIT ?4`),
+    deadOfId: db.prepare(`
+      SELECT seq, id, subject, bytes FROM dead
+      WHERE id = ?1 AND (?2 IS NULL OR ${ofProject('?2')}) ORDER BY seq DESC LIMIT 1`),
+    removeDead: db.prepare('DELETE FROM dead WHERE seq = ?'),
+  }
+}
+
+/** Subjects are `<kind>.<project_id>`, and no kind has a dot in it. */
+function ofProject(parameter: string): string {
+  return `substr(subject, instr(subject, '.') + 1) = ${parameter}`
+}
+
+function housekeeping(db: DatabaseSync) {
+  return {
+    countMessages: db.prepare(
+      'SELECT count(*) AS rows, coalesce(sum(bytes), 0) AS bytes FROM message',
+    ),
+    countDead: db.prepare('SELECT count(*) AS rows, coalesce(sum(bytes), 0) AS bytes FROM dead'),
+    oldest: db.prepare('SELECT published_at AS oldest FROM message ORDER BY seq LIMIT 1'),
+    purgeSeen: db.prepare(`
+      DELETE FROM seen WHERE id IN (SELECT id FROM seen WHERE at < ? ORDER BY at LIMIT ?)`),
+    freePages: db.prepare('PRAGMA freelist_count'),
+    pageSize: db.prepare('PRAGMA page_size'),
+  }
+}

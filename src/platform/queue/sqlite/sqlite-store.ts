@@ -1,9 +1,19 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { DeadLetter, DeadLetterFilter, OutgoingMessage, QueueStats } from '../contract.ts'
-import { QueueUnavailable } from '../contract.ts'
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  type OutgoingMessage,
+  type QueueStats,
+  QueueUnavailable,
+} from '../contract.ts'
 import type { ClaimedMessage, ClaimOptions, SqliteThreadOptions } from './sqlite-calls.ts'
-import { messageClaimed, messageDelayed, prepareQueueFile } from './sqlite-schema.ts'
-import { prepareStatements, type Statements } from './sqlite-statements.ts'
+import {
+  messageClaimed,
+  messageDelayed,
+  prepareQueueFile,
+  prepareStatements,
+  type Statements,
+} from './sqlite-schema.ts'
 
 /** What one message takes in the file beside its payload, about: two rows and four index entries. */
 const messageOverhead_bytes = 512

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { FolderUnusable, makeFolder } from '../folders/index.ts'
+import {
+  assertBlobName,
+  assertBlobPrefix,
+  type BlobContent,
+  BlobMissing,
+  type Blobs,
+  BlobsUnavailable,
+  contentHash,
+  type PutOptions,
+  type StoredBlob,
+} from './contract.ts'
+
+/**
+ * Blobs as files below a folder, which is made when it is first written to. A file appears by
+ * `rename` after its bytes are synced, so that a power cut leaves the old one or the new one.
+ */
+export function openDirectoryBlobs({ directory }: { directory: string }): Blobs {
+  const root = resolve(directory)
+  const pathOf = (name: string) => {
+    assertBlobName(name)
+    return join(root, name)
+  }
+  return {
+    place: root,
+    put: (name, content, options = {}) =>
+      writeWhole({ root, name, path: pathOf(name), content, ...options }),
+    get: async (name, options) => {
+      options?.signal?.throwIfAborted()
+      return orMissing(name, opened(pathOf(name), options?.signal))
+    },
+    stat: async (name, options) => {
+      options?.signal?.throwIfAborted()
+      const found = await orUndefined(`stat ${name}`, stat(pathOf(name)))
+      return found?.isFile() ? { name, bytes: found.size } : undefined
+    },
+    list: async function* (prefix, options) {
+      assertBlobPrefix(prefix)
+      for await (const name of namesBelow(root, prefix)) {
+        options?.signal?.throwIfAborted()
+        const found = await orUndefined(`stat ${name}`, stat(join(root, name)))
+        if (found?.isFile()) yield { name, bytes: found.size }
+      }
+    },
+    delete: async (name, options) => {
+      options?.signal?.throwIfAborted()
+      await asReached(`delete ${name}`, rm(pathOf(name), { force: true }))
+    },
+    discardUnfinished: async (prefix, options) => {
+      assertBlobPrefix(prefix)
+      for await (const path of unfinishedBelow(root, prefix)) {
+        options?.signal?.throwIfAborted()
+        await asReached('delete an unfinished file', rm(path, { force: true }))
+      }
+    },
+    close: () => undefined,
+  }
+}
+
+async function opened(path: string, signal: AbortSignal | undefined): Promise<Readable> {
+  const file = await open(path, 'r')
+  return createReadStream('', { fd: file, ...(signal && { signal }) })
+}
+
+/** Files that are being written lie beside their end, under names that no blob can have. */
+const unfinishedPrefix = '.unfinished-'
+
+/** Writes a file beside its end, syncs it, and puts it in its place. See `Blobs.put`. */
+async function writeWhole(
+  about: { root: string; name: string; path: string; content: BlobContent } & PutOptions,
+): Promise<StoredBlob> {
+  const { root, name, path, signal } = about
+  signal?.throwIfAborted()
+  const folder = dirname(path)
+  const beside = join(folder, `${unfinishedPrefix}${randomUUID()}`)
+  await asReached(`make the folder of ${name}`, makeFolder(folder, { mode: 0o700 }))
+  try {
+    const file = await asReached(`write ${name}`, open(beside, 'wx', 0o600))
+    const stored = await filled(file, about).finally(() => file.close())
+    signal?.throwIfAborted()
+    await asReached(`place ${name}`, rename(beside, path))
+    await syncFolders(root, folder)
+    return stored
+  } catch (cause) {
+    await rm(beside, { force: true }).catch(() => undefined)
+    throw cause
+  }
+}
+
+async function filled(
+  file: FileHandle,
+  about: { name: string; content: BlobContent } & PutOptions,
+): Promise<StoredBlob> {
+  const hash = contentHash()
+  for await (const chunk of about.content) {
+    about.signal?.throwIfAborted()
+    hash.add(chunk)
+    await asReached(`write ${about.name}`, writeAll(file, chunk))
+  }
+  const stored = hash.end(about.name, about.sha256)
+  await asReached(`sync ${about.name}`, file.sync())
+  return stored
+}
+
+async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten
+}
+
+/** The name of a file is safe when its folder is synced, and that folder's name likewise. */
+async function syncFolders(root: string, folder: string): Promise<void> {
+  const depth = relative(root, folder).split('/').filter(Boolean).length
+  let each = folder
+  for (let level = 0; level <= depth; level++) {
+    const opened = await open(each, 'r')
+    await asReached('sync a folder', opened.sync()).finally(() => opened.close())
+    each = dirname(each)
+  }
+}
+
+/** Names of the files below a folder that begin with the prefix, in the order of their bytes. */
+async function* namesBelow(root: string, prefix: string): AsyncGenerator<string> {
+  for await (const name of walk(root, folderOf(prefix), prefix)) {
+    if (!isUnfinished(name) && name.startsWith(prefix)) yield name
+  }
+}
+
+/** Paths of the files that never became blobs, in the folders that the prefix leads to. */
+async function* unfinishedBelow(root: string, prefix: string): AsyncGenerator<string> {
+  for await (const name of walk(root, folderOf(prefix), prefix)) {
+    if (isUnfinished(name)) yield join(root, name)
+  }
+}
+
+function folderOf(prefix: string): string {
+  return prefix.slice(0, prefix.lastIndexOf('/') + 1)
+}
+
+function isUnfinished(name: string): boolean {
+  return basename(name).startsWith(unfinishedPrefix)
+}
+
+async function* walk(root: string, folder: string, prefix: string): AsyncGenerator<string> {
+  const listed = readdir(join(root, folder), { withFileTypes: true })
+  const entries = (await orUndefined(`list ${folder || '/'}`, listed)) ?? []
+  // A folder sorts by its name with the slash, as in S3.
+  const names = entries
+    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+    .sort()
+  for (const name of names) {
+    if (!name.endsWith('/')) yield name
+    else if (name.startsWith(prefix)) yield* walk(root, name, prefix)
+  }
+}
+
+/** Translates what the file system says; `step` tells what was tried. */
+async function asReached<T>(step: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    const reason = cause instanceof FolderUnusable ? cause.message : codeOf(cause)
+    if (reason === undefined) throw cause
+    throw new BlobsUnavailable(`the folder of blobs: ${step}: ${reason}`, { cause })
+  }
+}
+
+/** The same; what is not there is undefined. */
+async function orUndefined<T>(step: string, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (cause) {
+    if (isSystemError(cause) && missing.has(cause.code)) return undefined
+    return asReached(step, Promise.reject(cause))
+  }
+}
+
+/** The same; what is not there is a BlobMissing. */
+async function orMissing<T>(name: string, work: Promise<T>): Promise<T> {
+  const found = await orUndefined(`open ${name}`, work)
+  if (found !== undefined) return found
+  throw new BlobMissing(`there is no blob ${name}`)
+}
+
+const missing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR'])
+
+type SystemError = Error & { code: string }
+
+function codeOf(error: unknown): string | undefined {
+  return isSystemError(error) ? error.code : undefined
+}
+
+function isSystemError(error: unknown): error is SystemError {
+  return error instanceof Error && 'syscall' in error && 'code' in error
+}

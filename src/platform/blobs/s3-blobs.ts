@@ -1,0 +1,164 @@
+import { Readable } from 'node:stream'
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import {
+  assertBlobName,
+  assertBlobPrefix,
+  BlobMissing,
+  type BlobStat,
+  type Blobs,
+} from './contract.ts'
+import { asS3Reached, isMissing, sendOptions, withReason } from './s3-failure.ts'
+import { upload } from './s3-upload.ts'
+
+/** Where the bucket is and how it is asked. */
+export type S3BlobsOptions = {
+  bucket: string
+  /** Put before every name; without a slash at its ends. Empty: none. */
+  prefix: string
+  /** `https://…` of a store that is not Amazon's. */
+  endpoint?: string | undefined
+  region?: string | undefined
+  /** Left out, the SDK's own chain finds them: environment, files, the role of the pod. */
+  credentials?: { access_key_id: string; secret_access_key: string } | undefined
+  /** The bucket in the path instead of the host name. */
+  path_style: boolean
+  /** Tries of one request; the SDK waits between them with back-off and jitter. */
+  attempts_max: number
+  connect_timeout_ms: number
+  /** How long a connection may stay silent. */
+  request_timeout_ms: number
+  connections_max: number
+  /** Blobs above this go in parts of this size; S3 takes 5 MiB to 5 GiB, and 10,000 of them. */
+  part_bytes: number
+}
+
+/** Blobs as objects of a bucket of S3, or of a store that speaks its protocol. */
+export function openS3Blobs(options: S3BlobsOptions): Blobs {
+  const client = clientOf(options)
+  const { bucket: Bucket, part_bytes } = options
+  const before = options.prefix === '' ? '' : `${options.prefix}/`
+  const of = (name: string) => {
+    assertBlobName(name)
+    return { Bucket, Key: `${before}${name}` }
+  }
+  return {
+    place: `s3://${Bucket}/${before}`,
+    put: (name, content, about = {}) =>
+      upload({ client, name, target: of(name), content, part_bytes, ...about }),
+    get: async (name, about) => {
+      const command = new GetObjectCommand(of(name))
+      const { Body } = await asS3Reached(`get ${name}`, about?.signal, () =>
+        client.send(command, sendOptions(about?.signal)),
+      )
+      if (!(Body instanceof Readable)) throw new BlobMissing(`there is no blob ${name}`)
+      return withReason(Body, name, about?.signal)
+    },
+    stat: async (name, about) => {
+      const command = new HeadObjectCommand(of(name))
+      try {
+        const { ContentLength = 0 } = await asS3Reached(`stat ${name}`, about?.signal, () =>
+          client.send(command, sendOptions(about?.signal)),
+        )
+        return { name, bytes: ContentLength }
+      } catch (error) {
+        if (isMissing(error)) return undefined
+        throw error
+      }
+    },
+    list: (prefix, about) => {
+      assertBlobPrefix(prefix)
+      return listObjects(client, { Bucket, before, prefix }, about?.signal)
+    },
+    delete: async (name, about) => {
+      const command = new DeleteObjectCommand(of(name))
+      await asS3Reached(`delete ${name}`, about?.signal, () =>
+        client.send(command, sendOptions(about?.signal)),
+      )
+    },
+    discardUnfinished: (prefix, about) => {
+      assertBlobPrefix(prefix)
+      return giveUpUploads(client, { Bucket, before, prefix }, about?.signal)
+    },
+    close: () => client.destroy(),
+  }
+}
+
+function clientOf(options: S3BlobsOptions): S3Client {
+  const { endpoint, region, credentials } = options
+  return new S3Client({
+    ...(endpoint !== undefined && { endpoint }),
+    ...(region !== undefined && { region }),
+    ...(credentials && {
+      credentials: {
+        accessKeyId: credentials.access_key_id,
+        secretAccessKey: credentials.secret_access_key,
+      },
+    }),
+    forcePathStyle: options.path_style,
+    maxAttempts: options.attempts_max,
+    // Stores that are not Amazon's know few of the newer checksums; SHA-256 is sent where it counts.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: options.connect_timeout_ms,
+      socketTimeout: options.request_timeout_ms,
+      httpsAgent: { maxSockets: options.connections_max },
+      httpAgent: { maxSockets: options.connections_max },
+    },
+  })
+}
+
+type Place = { Bucket: string; before: string; prefix: string }
+
+/** Keys of one answer, S3's own bound. */
+const page_max = 1_000
+
+/** The objects of a prefix, in the order of their keys. */
+async function* listObjects(
+  client: S3Client,
+  { Bucket, before, prefix }: Place,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<BlobStat> {
+  let after: string | undefined
+  do {
+    const command = new ListObjectsV2Command({
+      Bucket,
+      Prefix: `${before}${prefix}`,
+      MaxKeys: page_max,
+      ...(after !== undefined && { ContinuationToken: after }),
+    })
+    const page = await asS3Reached(`list ${prefix}`, signal, () =>
+      client.send(command, sendOptions(signal)),
+    )
+    for (const { Key = '', Size = 0 } of page.Contents ?? []) {
+      yield { name: Key.slice(before.length), bytes: Size }
+    }
+    after = page.IsTruncated ? page.NextContinuationToken : undefined
+  } while (after !== undefined)
+}
+
+/** Gives up the uploads of a prefix that never ended; their parts would be paid for for ever. */
+async function giveUpUploads(
+  client: S3Client,
+  { Bucket, before, prefix }: Place,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const Prefix = `${before}${prefix}`
+  const asked = new ListMultipartUploadsCommand({ Bucket, Prefix, MaxUploads: page_max })
+  const { Uploads = [] } = await asS3Reached(`list uploads of ${prefix}`, signal, () =>
+    client.send(asked, sendOptions(signal)),
+  )
+  for (const { Key, UploadId } of Uploads) {
+    if (!Key?.startsWith(Prefix)) continue
+    const command = new AbortMultipartUploadCommand({ Bucket, Key, UploadId })
+    await asS3Reached('give up an upload', signal, () => client.send(command, sendOptions(signal)))
+  }
+}

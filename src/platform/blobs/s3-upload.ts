@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto'
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import { type BlobContent, contentHash, type PutOptions, type StoredBlob } from './contract.ts'
+import { asS3Reached, sendOptions } from './s3-failure.ts'
+
+/** A blob on its way to its object. */
+type Upload = PutOptions & {
+  client: S3Client
+  name: string
+  target: { Bucket: string; Key: string }
+  content: BlobContent
+  part_bytes: number
+}
+
+/**
+ * Stores a blob: in one request when it is no longer than a part, else part by part, one at a time.
+ * The object appears with the last request; parts of an upload that fails are given up.
+ */
+export async function upload(about: Upload): Promise<StoredBlob> {
+  const { name, content, part_bytes, sha256 } = about
+  const hash = contentHash()
+  const parts = partsOf(content, part_bytes, hash.add)
+  const { value: first = new Uint8Array(0), done } = await parts.next()
+  // A generator knows its end only when it is asked for more.
+  const second = done ? undefined : await parts.next()
+  if (second === undefined || second.done) {
+    const stored = hash.end(name, sha256)
+    await putObject(about, first, stored.sha256)
+    return stored
+  }
+  const upload_id = await create(about)
+  try {
+    const completed = [await putPart(about, upload_id, 1, first)]
+    let next: IteratorResult<Uint8Array, void> = second
+    while (!next.done) {
+      completed.push(await putPart(about, upload_id, completed.length + 1, next.value))
+      next = await parts.next()
+    }
+    const stored = hash.end(name, sha256)
+    await complete(about, upload_id, completed)
+    return stored
+  } catch (cause) {
+    await giveUp(about, upload_id)
+    throw cause
+  }
+}
+
+function send({ client, name, signal }: Upload) {
+  return {
+    options: sendOptions(signal),
+    reached: <T>(work: () => Promise<T>) => asS3Reached(`put ${name}`, signal, work),
+    client,
+  }
+}
+
+async function putObject(about: Upload, bytes: Uint8Array, sha256: string): Promise<void> {
+  const { client, options, reached } = send(about)
+  const command = new PutObjectCommand({
+    ...about.target,
+    Body: bytes,
+    ContentLength: bytes.length,
+    ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+  })
+  await reached(() => client.send(command, options))
+}
+
+async function create(about: Upload): Promise<string> {
+  const { client, options, reached } = send(about)
+  const command = new CreateMultipartUploadCommand({
+    ...about.target,
+    ChecksumAlgorithm: 'SHA256',
+  })
+  const { UploadId = '' } = await reached(() => client.send(command, options))
+  return UploadId
+}
+
+async function putPart(
+  about: Upload,
+  UploadId: string,
+  PartNumber: number,
+  bytes: Uint8Array,
+): Promise<CompletedPart> {
+  const { client, options, reached } = send(about)
+  const ChecksumSHA256 = createHash('sha256').update(bytes).digest('base64')
+  const command = new UploadPartCommand({
+    ...about.target,
+    UploadId,
+    PartNumber,
+    Body: bytes,
+    ContentLength: bytes.length,
+    ChecksumSHA256,
+  })
+  const { ETag } = await reached(() => client.send(command, options))
+  return { PartNumber, ChecksumSHA256, ...(ETag !== undefined && { ETag }) }
+}
+
+async function complete(about: Upload, UploadId: string, Parts: CompletedPart[]): Promise<void> {
+  const { client, options, reached } = send(about)
+  const MultipartUpload = { Parts }
+  const command = new CompleteMultipartUploadCommand({
+    ...about.target,
+    UploadId,
+    MultipartUpload,
+  })
+  await reached(() => client.send(command, options))
+}
+
+const giveUp_ms_max = 5_000
+
+/** Also when the signal has aborted; what can't be given up now, a rule of the bucket has to. */
+async function giveUp({ client, target }: Upload, UploadId: string): Promise<void> {
+  const command = new AbortMultipartUploadCommand({ ...target, UploadId })
+  const options = { abortSignal: AbortSignal.timeout(giveUp_ms_max) }
+  await client.send(command, options).catch(() => undefined)
+}
+
+/**
+ * The bytes of a content in pieces of exactly `part_bytes`, the last one shorter; at most one piece
+ * is in memory. `seen` is told of every chunk as it comes.
+ */
+async function* partsOf(
+  content: BlobContent,
+  part_bytes: number,
+  seen: (chunk: Uint8Array) => void,
+): AsyncGenerator<Uint8Array, void> {
+  let kept: Uint8Array[] = []
+  let length = 0
+  const keep = (bytes: Uint8Array) => {
+    kept.push(bytes)
+    length += bytes.length
+  }
+  const taken = () => {
+    const part = Buffer.concat(kept, length)
+    kept = []
+    length = 0
+    return part
+  }
+  for await (const chunk of content) {
+    seen(chunk)
+    let rest = chunk
+    while (length + rest.length >= part_bytes) {
+      const missing = part_bytes - length
+      keep(rest.subarray(0, missing))
+      yield taken()
+      rest = rest.subarray(missing)
+    }
+    if (rest.length > 0) keep(rest)
+  }
+  if (length > 0) yield taken()
+}

@@ -1,0 +1,145 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { EngineError } from './engine-error.ts'
+import type { Statement } from './prepared-statement.ts'
+
+/** A request as the HTTP interface of ClickHouse takes it: what to run and what its body is. */
+export type HttpStatement = {
+  query: string
+  /** Rows of an INSERT in a binary format: its target (table and columns) and that format. */
+  binary_insert: { target: string; format: string } | undefined
+  statement: Omit<Statement, 'text'> & { id: string }
+}
+
+/** Parameters of the interface itself that make no setting of the engine. */
+const interfaceParameters: ReadonlySet<string> = new Set([
+  'query',
+  'query_id',
+  'database',
+  'default_format',
+  'user',
+  'password',
+  'wait_end_of_query',
+  'buffer_size',
+  'compress',
+  'decompress',
+  'session_timeout',
+  'session_check',
+])
+
+/** Formats whose bytes are no text, so that they can't stand in a statement. */
+const binaryFormat = /^(?:RowBinary\w*|Native|Parquet|Arrow|ArrowStream|ORC|Avro|MsgPack|BSON\w+)$/
+
+const insertText = /^\s*(INSERT\s+INTO\s+.+?)\s+FORMAT\s+(\w+)\s*;?\s*$/is
+
+/** Reads the URL and the headers. Throws EngineError for what this interface does not do. */
+export function httpStatement(request: IncomingMessage, newId: () => string): HttpStatement {
+  const { searchParams } = new URL(request.url ?? '/', 'http://localhost')
+  refuseUnsupported(request, searchParams)
+  const query = searchParams.get('query') ?? ''
+  const insert = insertText.exec(query)
+  const [, target = '', format = ''] = insert ?? []
+  const database = searchParams.get('database') ?? header(request, 'x-clickhouse-database')
+  const answerFormat = searchParams.get('default_format') ?? header(request, 'x-clickhouse-format')
+  return {
+    query,
+    binary_insert: insert && binaryFormat.test(format) ? { target, format } : undefined,
+    statement: {
+      ...named(searchParams),
+      ...(database && { database }),
+      ...(answerFormat && { format: answerFormat }),
+      id: searchParams.get('query_id') || newId(),
+    },
+  }
+}
+
+function named(searchParams: URLSearchParams) {
+  const params: Record<string, string> = {}
+  const settings: Record<string, string> = {}
+  for (const [name, value] of searchParams) {
+    if (name.startsWith('param_')) params[name.slice('param_'.length)] = value
+    else if (!interfaceParameters.has(name)) settings[name] = value
+  }
+  return { params, settings }
+}
+
+function refuseUnsupported(request: IncomingMessage, searchParams: URLSearchParams): void {
+  const refused = (what: string) =>
+    new EngineError(48, 'NOT_IMPLEMENTED', `${what} is not supported by the embedded server`)
+  if (searchParams.has('session_id')) throw refused('session_id')
+  const encoding = header(request, 'content-encoding')
+  if (encoding && encoding !== 'identity') throw refused(`content-encoding ${encoding}`)
+  if (header(request, 'content-type')?.startsWith('multipart/')) throw refused('a multipart body')
+}
+
+function header(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Reads a body as text. Rejects with EngineError when it is longer than allowed. */
+export async function textBody(request: IncomingMessage, bytes_max: number): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of bounded(request, bytes_max)) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/**
+ * Puts a body in a file, lends its path to the work, removes it. The engine reads binary rows from
+ * there: chDB takes statements as text only. The file is never synced, so it lives in memory.
+ * So a write is a copy, done at once: to hand it to libuv's threads costs more than the copy.
+ */
+export async function withBodyFile<T>(
+  request: IncomingMessage,
+  options: { directory: string; name: string; bytes_max: number },
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  const path = join(options.directory, options.name)
+  try {
+    const file = openSync(path, 'wx', 0o600)
+    try {
+      for await (const chunk of bounded(request, options.bytes_max)) writeSync(file, chunk)
+    } finally {
+      closeSync(file)
+    }
+    return await work(path)
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+async function* bounded(request: IncomingMessage, bytes_max: number): AsyncGenerator<Buffer> {
+  let length_bytes = 0
+  for await (const chunk of request) {
+    length_bytes += chunk.length
+    if (length_bytes > bytes_max) {
+      throw new EngineError(307, 'TOO_MANY_BYTES', `the body is longer than ${bytes_max} bytes`)
+    }
+    yield chunk
+  }
+}
+
+/** Answers whether a request carries this user and password: basic auth or ClickHouse's headers. */
+export function credentialsCheck(
+  username: string,
+  password: string,
+): (request: IncomingMessage) => boolean {
+  const expected = digest(`${username}:${password}`)
+  return (request) => timingSafeEqual(digest(credentialsOf(request)), expected)
+}
+
+function credentialsOf({ headers }: IncomingMessage): string {
+  const user = headers['x-clickhouse-user']
+  if (user !== undefined) return `${user}:${headers['x-clickhouse-key'] ?? ''}`
+  const [scheme, encoded = ''] = (headers.authorization ?? '').split(' ')
+  if (scheme?.toLowerCase() !== 'basic') return ''
+  return Buffer.from(encoded, 'base64').toString('utf8')
+}
+
+/** Equal lengths for the comparison, whatever came. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
