@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { authorizer, type BootstrapSecrets } from '../capabilities/access/index.ts'
+import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
 import { proxyRoutes } from '../capabilities/edge/proxy/index.ts'
@@ -45,6 +46,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     ...context,
     ...{ db, store, records, ledger, queue, second },
     settleRequests: (entries) => settleRequests(db, entries),
+    markDue,
     settings: ingestOf(config),
   })
   context.parts.defer(() => ingest.stop())

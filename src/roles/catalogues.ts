@@ -92,7 +92,10 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   })
   parts.defer(() => server.close())
   const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
-  const ingest = await startIngest({ ...context, ...stores, settings: ingestOf(config) })
+  const ingest = await startIngest({
+    ...{ ...context, ...stores, markDue: absent },
+    settings: ingestOf(config),
+  })
   parts.defer(() => ingest.stop())
   openDetection(context, config, { ...stores, judge: openJudge(context, config, stores) })
   const forJobs = { db: absent, retention: absent, ledger: absent }

@@ -1,3 +1,4 @@
+import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import {
   defaultIngestSettings,
@@ -23,6 +24,7 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
       ...context,
       ...{ db, store, records, ledger, queue, second },
       settleRequests: (entries) => settleRequests(db, entries),
+      markDue,
       settings: ingestOf(config),
     })
     context.parts.defer(() => ingest.stop())

@@ -7,7 +7,6 @@ export {
 export type { CaptureDeps } from './capture-policy.ts'
 export { captureRoutes } from './capture-routes.ts'
 export { compilePolicy, defaultRules } from './compile-policy.ts'
-export { contentAttributes } from './content-attributes.ts'
 export {
   type CapturePolicy,
   type CaptureRules,
