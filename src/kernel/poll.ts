@@ -4,8 +4,8 @@ const pause_ms_min = 20
 const pause_ms_max = 250
 
 /**
- * Asks again and again, with longer and longer pauses, until `done` holds, the time is over or the
- * signal aborts. Resolves with the last answer.
+ * Repeats `ask` with growing pauses until `done` returns true, the time limit passes or the signal
+ * aborts. Resolves with the last answer.
  */
 export async function poll<Answer>(
   ask: () => Promise<Answer>,

@@ -1,8 +1,8 @@
 /**
- * Whether an attribute holds content: what was asked, answered, or handed to and from tools, what may
- * quote it (messages and stack traces of errors), and baggage, which is what applications like to
- * say. By the names of OpenTelemetry's GenAI conventions (old and new), OpenInference, OpenLLMetry,
- * the AI SDK, the other sources of the OTLP mapping, and our own proxy.
+ * Returns whether an attribute holds content: prompts, answers, inputs and outputs of tools, text
+ * that may quote them (messages and stack traces of errors), and baggage, which applications fill
+ * freely. Knows the names of OpenTelemetry's GenAI conventions (old and new), OpenInference,
+ * OpenLLMetry, the AI SDK, the other sources of the OTLP mapping, and the proxy.
  * https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/
  */
 export function isContentAttribute(key: string): boolean {
@@ -11,8 +11,9 @@ export function isContentAttribute(key: string): boolean {
 }
 
 /**
- * The same for a store, whose own regular expressions decide: `keys` (RE2 and PostgreSQL take it),
- * but of keys that begin with `request.` all whose rest is not among `request_parameters`.
+ * Returns the rules of `isContentAttribute` for a store: a key that starts with `request.` is content
+ * unless the rest is in `request_parameters`; any other key is content if it matches the regular
+ * expression `keys`, which works in RE2 and PostgreSQL.
  */
 export function contentAttributes(): { keys: string; request_parameters: string[] } {
   return { keys: contentKeys.source, request_parameters: [...requestParameters] }
@@ -44,7 +45,7 @@ const contentKeys = new RegExp(
   ].join('|')})`,
 )
 
-/** Fields of a request that say how to answer and not what; all others may hold content. */
+/** Request fields that are never content. All other request fields may hold content. */
 const requestParameters = new Set([
   'temperature',
   'top_p',

@@ -192,7 +192,7 @@ describe('the first start', () => {
 describe('a start that can not be', () => {
   test.concurrent.each([
     [{ LOOPTRACE_HTTP_PORT: 'eighty' }, /LOOPTRACE_HTTP_PORT: got "eighty", expected .*65535/],
-    [{ LOOPTRACE_HTP_PORT: '80' }, /LOOPTRACE_HTP_PORT: is no setting/],
+    [{ LOOPTRACE_HTP_PORT: '80' }, /LOOPTRACE_HTP_PORT: unknown setting/],
     [{ LOOPTRACE_SECRET_KEY: 'short one' }, /LOOPTRACE_SECRET_KEY: got \(a secret\), .*32/],
   ])('names the setting: %j', async (env, message) => {
     const data = join(directory, 'never')

@@ -17,8 +17,8 @@ import {
 } from './contract.ts'
 
 /**
- * Blobs as files below a folder, which is made when it is first written to. A file appears by
- * `rename` after its bytes are synced, so that a power cut leaves the old one or the new one.
+ * Opens blobs as files below a folder, which the first write creates. A file appears by `rename`
+ * after its bytes are synced, so that a power cut leaves either the old file or the new one.
  */
 export function openDirectoryBlobs({ directory }: { directory: string }): Blobs {
   const root = resolve(directory)
@@ -67,10 +67,10 @@ async function opened(path: string, signal: AbortSignal | undefined): Promise<Re
   return createReadStream('', { fd: file, ...(signal && { signal }) })
 }
 
-/** Files that are being written lie beside their end, under names that no blob can have. */
+/** Prefix of files in progress, in the folder of the blob. No blob name can start with it. */
 const unfinishedPrefix = '.unfinished-'
 
-/** Writes a file beside its end, syncs it, and puts it in its place. See `Blobs.put`. */
+/** Writes a temporary file in the same folder, syncs it and renames it. See `Blobs.put`. */
 async function writeWhole(
   about: { root: string; name: string; path: string; content: BlobContent } & PutOptions,
 ): Promise<StoredBlob> {
@@ -111,7 +111,7 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten
 }
 
-/** The name of a file is safe when its folder is synced, and that folder's name likewise. */
+/** Syncs the folder of the file and its parents, which makes their names durable. */
 async function syncFolders(root: string, folder: string): Promise<void> {
   const depth = relative(root, folder).split('/').filter(Boolean).length
   let each = folder
@@ -122,14 +122,14 @@ async function syncFolders(root: string, folder: string): Promise<void> {
   }
 }
 
-/** Names of the files below a folder that begin with the prefix, in the order of their bytes. */
+/** Yields names of files below a folder that start with the prefix, in byte order. */
 async function* namesBelow(root: string, prefix: string): AsyncGenerator<string> {
   for await (const name of walk(root, folderOf(prefix), prefix)) {
     if (!isUnfinished(name) && name.startsWith(prefix)) yield name
   }
 }
 
-/** Paths of the files that never became blobs, in the folders that the prefix leads to. */
+/** Yields paths of unfinished files in the folders below the prefix. */
 async function* unfinishedBelow(root: string, prefix: string): AsyncGenerator<string> {
   for await (const name of walk(root, folderOf(prefix), prefix)) {
     if (isUnfinished(name)) yield join(root, name)
@@ -147,7 +147,7 @@ function isUnfinished(name: string): boolean {
 async function* walk(root: string, folder: string, prefix: string): AsyncGenerator<string> {
   const listed = readdir(join(root, folder), { withFileTypes: true })
   const entries = (await orUndefined(`list ${folder || '/'}`, listed)) ?? []
-  // A folder sorts by its name with the slash, as in S3.
+  // A folder sorts by its name with a slash at the end, as in S3.
   const names = entries
     .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
     .sort()
@@ -157,7 +157,7 @@ async function* walk(root: string, folder: string, prefix: string): AsyncGenerat
   }
 }
 
-/** Translates what the file system says; `step` tells what was tried. */
+/** Translates errors of the file system to BlobsUnavailable. `step` names the operation. */
 async function asReached<T>(step: string, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -168,7 +168,7 @@ async function asReached<T>(step: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** The same; what is not there is undefined. */
+/** Translates errors like `asReached`, but resolves to undefined for a missing file. */
 async function orUndefined<T>(step: string, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
@@ -178,7 +178,7 @@ async function orUndefined<T>(step: string, work: Promise<T>): Promise<T | undef
   }
 }
 
-/** The same; what is not there is a BlobMissing. */
+/** Translates errors like `asReached`, but throws BlobMissing for a missing file. */
 async function orMissing<T>(name: string, work: Promise<T>): Promise<T> {
   const found = await orUndefined(`open ${name}`, work)
   if (found !== undefined) return found

@@ -15,12 +15,13 @@ export {
   type StoredBlob,
 } from './contract.ts'
 
+/** Location of the blobs, and options of S3. */
 export type BlobsOptions = Omit<S3BlobsOptions, 'bucket' | 'prefix'> & {
   /** `file:///folder` or `s3://bucket/prefix`. */
   url: string
 }
 
-/** Opens the blobs that a URL names; nothing is asked yet. Throws BlobsMisplaced. */
+/** Opens the blobs of a URL, without a request yet. Throws BlobsMisplaced. */
 export function openBlobs({ url, ...s3 }: BlobsOptions): Blobs {
   const { protocol, host, pathname, username } = URL.parse(url) ?? {}
   if (protocol === 'file:' && host === '') {
@@ -30,8 +31,8 @@ export function openBlobs({ url, ...s3 }: BlobsOptions): Blobs {
     const prefix = decodeURIComponent(pathname ?? '').replace(/^\/+|\/+$/g, '')
     return openS3Blobs({ ...s3, bucket: host, prefix })
   }
-  // The URL is not quoted: someone may have put credentials into it.
+  // The URL is not quoted, because it may contain credentials.
   throw new BlobsMisplaced(
-    'the URL of the blobs: expected file:///folder or s3://bucket/prefix, without credentials',
+    'the URL of the blobs is invalid: expected file:///folder or s3://bucket/prefix, without credentials',
   )
 }

@@ -15,32 +15,32 @@ import {
   type BlobStat,
   type Blobs,
 } from './contract.ts'
-import { asS3Reached, isMissing, sendOptions, withReason } from './s3-failure.ts'
+import { asS3Reached, isMissing, sendOptions, translateErrors } from './s3-failure.ts'
 import { upload } from './s3-upload.ts'
 
-/** Where the bucket is and how it is asked. */
+/** Location of the bucket, and limits of its requests. */
 export type S3BlobsOptions = {
   bucket: string
-  /** Put before every name; without a slash at its ends. Empty: none. */
+  /** Prefix of every key, without slashes at its ends. May be empty. */
   prefix: string
-  /** `https://…` of a store that is not Amazon's. */
+  /** `https://…` of an S3-compatible store. */
   endpoint?: string | undefined
   region?: string | undefined
-  /** Left out, the SDK's own chain finds them: environment, files, the role of the pod. */
+  /** By default, the SDK's credential chain finds them: environment, files, the role of the pod. */
   credentials?: { access_key_id: string; secret_access_key: string } | undefined
   /** The bucket in the path instead of the host name. */
   path_style: boolean
-  /** Tries of one request; the SDK waits between them with back-off and jitter. */
+  /** Attempts per request. The SDK waits between them with back-off and jitter. */
   attempts_max: number
   connect_timeout_ms: number
-  /** How long a connection may stay silent. */
+  /** Maximum silence on a connection. */
   request_timeout_ms: number
   connections_max: number
-  /** Blobs above this go in parts of this size; S3 takes 5 MiB to 5 GiB, and 10,000 of them. */
+  /** Part size of multipart uploads. S3 accepts 5 MiB to 5 GiB, and 10,000 parts. */
   part_bytes: number
 }
 
-/** Blobs as objects of a bucket of S3, or of a store that speaks its protocol. */
+/** Opens blobs as objects in a bucket of S3 or an S3-compatible store. */
 export function openS3Blobs(options: S3BlobsOptions): Blobs {
   const client = clientOf(options)
   const { bucket: Bucket, part_bytes } = options
@@ -59,7 +59,7 @@ export function openS3Blobs(options: S3BlobsOptions): Blobs {
         client.send(command, sendOptions(about?.signal)),
       )
       if (!(Body instanceof Readable)) throw new BlobMissing(`there is no blob ${name}`)
-      return withReason(Body, name, about?.signal)
+      return translateErrors(Body, name, about?.signal)
     },
     stat: async (name, about) => {
       const command = new HeadObjectCommand(of(name))
@@ -85,7 +85,7 @@ export function openS3Blobs(options: S3BlobsOptions): Blobs {
     },
     discardUnfinished: (prefix, about) => {
       assertBlobPrefix(prefix)
-      return giveUpUploads(client, { Bucket, before, prefix }, about?.signal)
+      return abortUploads(client, { Bucket, before, prefix }, about?.signal)
     },
     close: () => client.destroy(),
   }
@@ -104,7 +104,7 @@ function clientOf(options: S3BlobsOptions): S3Client {
     }),
     forcePathStyle: options.path_style,
     maxAttempts: options.attempts_max,
-    // Stores that are not Amazon's know few of the newer checksums; SHA-256 is sent where it counts.
+    // S3-compatible stores support few of the newer checksums. Uploads send SHA-256.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -118,10 +118,10 @@ function clientOf(options: S3BlobsOptions): S3Client {
 
 type Place = { Bucket: string; before: string; prefix: string }
 
-/** Keys of one answer, S3's own bound. */
+/** Maximum keys per response, the limit of S3. */
 const page_max = 1_000
 
-/** The objects of a prefix, in the order of their keys. */
+/** Lists the objects of a prefix in the order of their keys. */
 async function* listObjects(
   client: S3Client,
   { Bucket, before, prefix }: Place,
@@ -145,8 +145,8 @@ async function* listObjects(
   } while (after !== undefined)
 }
 
-/** Gives up the uploads of a prefix that never ended; their parts would be paid for for ever. */
-async function giveUpUploads(
+/** Aborts unfinished uploads of a prefix, whose parts would otherwise be stored and paid for. */
+async function abortUploads(
   client: S3Client,
   { Bucket, before, prefix }: Place,
   signal: AbortSignal | undefined,
@@ -159,6 +159,6 @@ async function giveUpUploads(
   for (const { Key, UploadId } of Uploads) {
     if (!Key?.startsWith(Prefix)) continue
     const command = new AbortMultipartUploadCommand({ Bucket, Key, UploadId })
-    await asS3Reached('give up an upload', signal, () => client.send(command, sendOptions(signal)))
+    await asS3Reached('abort an upload', signal, () => client.send(command, sendOptions(signal)))
   }
 }

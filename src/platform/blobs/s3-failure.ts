@@ -3,8 +3,8 @@ import { S3ServiceException } from '@aws-sdk/client-s3'
 import { BlobMissing, BlobsUnavailable } from './contract.ts'
 
 /**
- * Runs a request and translates its failure. What the SDK throws may quote headers, so its message
- * goes no further than the name of the error and the status.
+ * Runs a request and translates its error. Messages of the SDK may quote headers, so only the name
+ * of the error and the status are kept.
  */
 export async function asS3Reached<T>(
   step: string,
@@ -20,13 +20,13 @@ export async function asS3Reached<T>(
   }
 }
 
-/** True for what says that there is no such object. */
+/** Returns whether an error means that the object does not exist. */
 export function isMissing(error: unknown): error is BlobMissing {
   return error instanceof BlobMissing
 }
 
-/** The stream of an answer, whose failures are translated as well. */
-export function withReason(
+/** Returns the stream of a response with translated errors. */
+export function translateErrors(
   body: Readable,
   name: string,
   signal: AbortSignal | undefined,
@@ -62,7 +62,7 @@ function s3Failure(step: string, cause: unknown): Error {
   return new BlobsUnavailable(`the bucket of blobs: ${step}: ${cause.name}${code}`)
 }
 
-/** The options of the SDK that pass a signal on. */
+/** Returns the options of the SDK that pass on a signal. */
 export function sendOptions(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {
   return signal === undefined ? {} : { abortSignal: signal }
 }

@@ -11,7 +11,7 @@ import {
 import { type BlobContent, contentHash, type PutOptions, type StoredBlob } from './contract.ts'
 import { asS3Reached, sendOptions } from './s3-failure.ts'
 
-/** A blob on its way to its object. */
+/** A blob to upload. */
 type Upload = PutOptions & {
   client: S3Client
   name: string
@@ -21,15 +21,15 @@ type Upload = PutOptions & {
 }
 
 /**
- * Stores a blob: in one request when it is no longer than a part, else part by part, one at a time.
- * The object appears with the last request; parts of an upload that fails are given up.
+ * Uploads a blob: in one request if it fits in a part, otherwise part by part. The object appears with
+ * the last request. A failed multipart upload is aborted.
  */
 export async function upload(about: Upload): Promise<StoredBlob> {
   const { name, content, part_bytes, sha256 } = about
   const hash = contentHash()
-  const parts = partsOf(content, part_bytes, hash.add)
+  const parts = splitIntoParts(content, part_bytes, hash.add)
   const { value: first = new Uint8Array(0), done } = await parts.next()
-  // A generator knows its end only when it is asked for more.
+  // Only the next call shows whether the first part was the last.
   const second = done ? undefined : await parts.next()
   if (second === undefined || second.done) {
     const stored = hash.end(name, sha256)
@@ -48,7 +48,7 @@ export async function upload(about: Upload): Promise<StoredBlob> {
     await complete(about, upload_id, completed)
     return stored
   } catch (cause) {
-    await giveUp(about, upload_id)
+    await abortUpload(about, upload_id)
     throw cause
   }
 }
@@ -113,23 +113,23 @@ async function complete(about: Upload, UploadId: string, Parts: CompletedPart[])
   await reached(() => client.send(command, options))
 }
 
-const giveUp_ms_max = 5_000
+const abort_ms_max = 5_000
 
-/** Also when the signal has aborted; what can't be given up now, a rule of the bucket has to. */
-async function giveUp({ client, target }: Upload, UploadId: string): Promise<void> {
+/** Aborts an upload, also after the signal aborted. A lifecycle rule of the bucket covers failures. */
+async function abortUpload({ client, target }: Upload, UploadId: string): Promise<void> {
   const command = new AbortMultipartUploadCommand({ ...target, UploadId })
-  const options = { abortSignal: AbortSignal.timeout(giveUp_ms_max) }
+  const options = { abortSignal: AbortSignal.timeout(abort_ms_max) }
   await client.send(command, options).catch(() => undefined)
 }
 
 /**
- * The bytes of a content in pieces of exactly `part_bytes`, the last one shorter; at most one piece
- * is in memory. `seen` is told of every chunk as it comes.
+ * Splits the content into parts of exactly `part_bytes`; the last part may be shorter. At most one
+ * part is in memory. Calls `onChunk` with every incoming chunk.
  */
-async function* partsOf(
+async function* splitIntoParts(
   content: BlobContent,
   part_bytes: number,
-  seen: (chunk: Uint8Array) => void,
+  onChunk: (chunk: Uint8Array) => void,
 ): AsyncGenerator<Uint8Array, void> {
   let kept: Uint8Array[] = []
   let length = 0
@@ -137,22 +137,22 @@ async function* partsOf(
     kept.push(bytes)
     length += bytes.length
   }
-  const taken = () => {
+  const takePart = () => {
     const part = Buffer.concat(kept, length)
     kept = []
     length = 0
     return part
   }
   for await (const chunk of content) {
-    seen(chunk)
+    onChunk(chunk)
     let rest = chunk
     while (length + rest.length >= part_bytes) {
       const missing = part_bytes - length
       keep(rest.subarray(0, missing))
-      yield taken()
+      yield takePart()
       rest = rest.subarray(missing)
     }
     if (rest.length > 0) keep(rest)
   }
-  if (length > 0) yield taken()
+  if (length > 0) yield takePart()
 }

@@ -13,26 +13,27 @@ import {
   type ReadOptions,
 } from './contract.ts'
 
+/** Address of ClickHouse, and limits of one process. */
 export type ColumnarOptions = {
   /** `http://host:8123`, no credentials in it. */
   url: string
   username: string
   password: string
   database: string
-  /** Longest wait for an answer, and what the server may work on one statement. */
+  /** Maximum time of a statement on the server, and the client's default timeout. */
   request_timeout_ms: number
-  /** Sockets, so also statements at a time; more wait. */
+  /** Maximum sockets, and so concurrent statements. Further statements wait. */
   connections_max: number
-  /** gzip in both directions: for a server across a network, not on loopback. */
+  /** Whether to use gzip in both directions, for a server across a network. */
   compression: boolean
   logger: Logger
 }
 
-/** Longer than any limit of a request; a migration may take as long as this. */
+/** Longer than any limit of a request. A migration may take this long. */
 const request_ms_max = 4_000_000
 
 const settingsOfEveryRequest: ClickHouseSettings = {
-  // An error after the first rows would come inside the rows; so the server answers when done.
+  // Respond when the statement is done: an error after the first rows would arrive among the rows.
   wait_end_of_query: 1,
   output_format_json_quote_64bit_integers: 1,
 }
@@ -45,7 +46,7 @@ export function createClickHouse(options: ColumnarOptions, database: string): Cl
     password: options.password,
     database,
     application: 'looptrace',
-    // Each request carries its own limit; this one must not be shorter.
+    // Each request has its own limit, so this one must not be shorter.
     request_timeout: request_ms_max,
     max_open_connections: options.connections_max,
     compression: { request: options.compression, response: options.compression },
@@ -54,13 +55,13 @@ export function createClickHouse(options: ColumnarOptions, database: string): Cl
   })
 }
 
-/** What the client waits beyond the server's own limit, so that the server's error is the answer. */
+/** Extra wait of the client after the server's limit, so that the server's error arrives. */
 const timeoutSlack_ms = 1_000
 
 type Timed = QueryOptions & Pick<ReadOptions, 'patience_ms'>
 export type Limits = { abort_signal: AbortSignal; clickhouse_settings: ClickHouseSettings }
 
-/** Runs requests under their time limit, translates their failures, and knows when all ended. */
+/** Runs requests with time limits, translates their errors, and waits for all of them. */
 export function trackRequests(timeoutDefault_ms: number) {
   const running = new Set<Promise<unknown>>()
   const attempt = async <T>(options: Timed, work: (limits: Limits) => Promise<T>) => {
@@ -91,10 +92,9 @@ export function trackRequests(timeoutDefault_ms: number) {
 }
 
 /**
- * Answers of the engine that say "not now" rather than "not so": waiting helps.
- * Numbers from ClickHouse's src/Common/ErrorCodes.cpp.
+ * Temporary errors, for which a retry helps. Numbers from ClickHouse's src/Common/ErrorCodes.cpp.
  */
-const passingCodes: ReadonlySet<number> = new Set([
+const temporaryCodes: ReadonlySet<number> = new Set([
   159, // TIMEOUT_EXCEEDED
   202, // TOO_MANY_SIMULTANEOUS_QUERIES
   203, // NO_FREE_CONNECTION
@@ -111,12 +111,12 @@ const passingCodes: ReadonlySet<number> = new Set([
   319, // UNKNOWN_STATUS_OF_INSERT
   394, // QUERY_WAS_CANCELLED
   425, // SYSTEM_ERROR
-  516, // AUTHENTICATION_FAILED: a password is being changed, or is set wrong
+  516, // AUTHENTICATION_FAILED: the password is wrong, or is being changed
   735, // QUERY_WAS_CANCELLED_BY_CLIENT
   999, // KEEPER_EXCEPTION
 ])
 
-/** Translates what the client threw; `timed_out_ms` is set when we gave up waiting. */
+/** Translates an error of the client. `timed_out_ms` is set after a timeout of the client. */
 function columnarFailure(
   cause: unknown,
   timed_out_ms: number | undefined,
@@ -129,7 +129,7 @@ function columnarFailure(
     return new ColumnarUnavailable(`ClickHouse gave no answer: ${reason}`, { cause })
   }
   const code = Number(cause.code)
-  if (passingCodes.has(code)) {
+  if (temporaryCodes.has(code)) {
     return new ColumnarUnavailable(`ClickHouse answered ${code} ${cause.type}`, { code, cause })
   }
   return new ColumnarError({
@@ -143,8 +143,8 @@ function columnarFailure(
 type Line = { module: string; message: string; args?: Record<string, unknown>; err?: Error }
 
 /**
- * Routes what the client logs to our logger, at debug: each failure it logs it also throws, and
- * whoever catches it decides what it means.
+ * Routes the client's log to our logger at level debug: the client also throws each error that it
+ * logs, and the caller handles it.
  */
 function clientLogger(logger: Logger) {
   const log = (client_level: string) => (line: Line) =>

@@ -22,21 +22,21 @@ const settingsOfEveryRead: Record<string, string | number> = {
   cancel_http_readonly_queries_on_client_close: 1,
 }
 
-/** Finding and killing a statement is a matter of moments. */
+/** Maximum time to find or kill a statement. */
 const control_ms_max = 5_000
-/** Connections for that: those of statements may all be in use. */
+/** Connections for finding and killing, because statements may use all others. */
 const controlConnections_max = 2
 
 const settingsOfEveryInsert: Record<string, string | number> = {
-  // Acknowledge what is stored, on every shard, and let a token deduplicate.
+  // Acknowledge after the rows are stored on every shard, and deduplicate by token.
   async_insert: 0,
   insert_distributed_sync: 1,
   insert_deduplicate: 1,
-  // One client with absurd clocks must not make a whole batch fail.
+  // A client with wrong clocks must not fail a whole batch.
   max_partitions_per_insert_block: 0,
 }
 
-/** Opens a pool of connections to ClickHouse; connects when first used. */
+/** Opens a pool of connections to ClickHouse. It connects on first use. */
 export function openColumnar(options: ColumnarOptions): Columnar {
   const client = createClickHouse(options, options.database)
   const control = createClickHouse(
@@ -119,7 +119,7 @@ export function openColumnar(options: ColumnarOptions): Columnar {
   }
 }
 
-/** The client's own database would have to exist already, so this takes another client. */
+/** Creates the database, with a second client: a client needs an existing database. */
 async function createDatabase(
   options: ColumnarOptions,
   cluster: string | undefined,
@@ -133,7 +133,7 @@ async function createDatabase(
       format: 'JSONEachRow',
       ...limits,
     })
-    // An account that may not create databases is fine where there is one.
+    // The account needs no right to create databases if the database exists.
     if ((await known.json()).length > 0) return
     const onCluster = cluster === undefined ? '' : ` ON CLUSTER ${quoted(cluster)}`
     await client.command({
@@ -146,8 +146,8 @@ async function createDatabase(
 }
 
 /**
- * Rows come without the names of their columns, which halves what is sent and parsed. The statistics
- * are those of the engine: an embedded one has no others that count rows read.
+ * Reads the rows of an answer. They have no column names, which halves the bytes to send and parse.
+ * The statistics are those of the engine: an embedded server reports no others on rows read.
  */
 async function readResult<T>(answer: ResultSet<'JSONCompact'>): Promise<ReadResult<T>> {
   const { meta = [], data, statistics } = await answer.json<unknown[]>()
@@ -160,10 +160,10 @@ async function readResult<T>(answer: ResultSet<'JSONCompact'>): Promise<ReadResu
   }
 }
 
-/** Names are those of a statement's columns, which are ours. */
+/** A row. Its keys are column names of our statements, so they are trusted. */
 type Row = Record<string, unknown>
 
-/** Filling a copy takes half of what it takes to add one column after another to a new row. */
+/** Fills a copy of an empty row, which is twice as fast as adding columns to a new object. */
 function filled(row: Row, names: readonly string[], values: readonly unknown[]): Row {
   for (let at = 0; at < names.length; at += 1) row[names[at] ?? ''] = values[at]
   return row
@@ -200,7 +200,7 @@ function withParams(params: QueryParams | undefined) {
   return params === undefined ? {} : { query_params: params }
 }
 
-/** A name as ClickHouse takes it whatever its characters. */
+/** Quotes a name for ClickHouse. */
 function quoted(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``
 }

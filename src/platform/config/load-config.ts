@@ -1,19 +1,19 @@
 import { type Configured, type RoleConfig, roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
 
-/** A setting stops the start; the message names each variable, what came and what was expected. */
+/** Invalid configuration. The message names each variable, its value and the expected value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** A setting's environment variable: `proxy_port` is read from `LOOPTRACE_PROXY_PORT`. */
+/** Returns the environment variable of a setting: `LOOPTRACE_PROXY_PORT` for `proxy_port`. */
 export function variableOf(setting: string): string {
   return `LOOPTRACE_${setting.toUpperCase()}`
 }
 
 /**
- * Reads a role's settings from the environment. An empty variable counts as unset. Throws
- * ConfigError with one line per fault, and for variables that look like ours but are none.
+ * Reads the settings of a role from the environment. An empty variable counts as unset. Throws
+ * ConfigError with one line per fault, also for unknown variables that start with `LOOPTRACE_`.
  */
 export function loadConfig<R extends Configured>(
   role: R,
@@ -51,22 +51,22 @@ function fault(
   return `  ${variableOf(setting)}: got ${shown}, ${message}`
 }
 
-/** A URL may carry a password, also one that is no valid URL: `scheme://user:password@host`. */
+/** Hides the password of a URL, also in an invalid URL: `scheme://user:password@host`. */
 function withoutPassword(value: string): string {
   return value.replace(/^((?:\w+:\/+)?[^:@]*):.*@/, '$1:***@')
 }
 
-/** A misspelt variable would be ignored in silence, so it stops the start too. */
+/** Reports unknown variables, so that a misspelt variable is not ignored. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const known = new Set(
     Object.values(roleSchemas).flatMap((schema) => Object.keys(schema.shape).map(variableOf)),
   )
   return Object.keys(env)
     .filter((name) => name.startsWith('LOOPTRACE_') && !known.has(name))
-    .map((name) => `  ${name}: is no setting; see docs/reference/configuration.md`)
+    .map((name) => `  ${name}: unknown setting; see docs/reference/configuration.md`)
 }
 
-/** What its address may be made of. */
+/** Settings of the PostgreSQL address. */
 type PostgresConfig = Partial<
   Pick<
     RoleConfig<'worker'>,
@@ -82,8 +82,8 @@ type PostgresConfig = Partial<
 >
 
 /**
- * The address of PostgreSQL: as it is set, or made of its parts; undefined when neither is set.
- * `uselibpqcompat` has `require` mean what it means to PostgreSQL's own clients: encrypted, with any
+ * Returns the address of PostgreSQL: `postgres_url`, or a URL built from its parts, or undefined when
+ * neither is set. `uselibpqcompat` gives `require` the meaning it has in libpq: encrypted, with any
  * certificate (https://github.com/brianc/node-postgres/tree/master/packages/pg-connection-string).
  */
 function postgresUrlOf(config: PostgresConfig): string | undefined {
@@ -101,7 +101,7 @@ function postgresUrlOf(config: PostgresConfig): string | undefined {
   return url.href
 }
 
-/** An IPv6 address stands in brackets in a URL. */
+/** Puts an IPv6 address in brackets, as URLs require. */
 function hostOf(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
 }

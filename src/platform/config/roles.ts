@@ -25,7 +25,7 @@ import {
 
 const spoolDirectory = { data_directory: embeddedSettings.data_directory }
 
-/** One schema per role: the settings that it reads, and no others. */
+/** The settings of each role. */
 export const roleSchemas = {
   proxy: z.object({
     ...processSettings,
@@ -100,11 +100,11 @@ export const roleSchemas = {
     ...embeddedSettings,
     ...blobsSettings,
   }),
-  /** No role, but read as one: the command line. */
+  /** The command line, which is not a role. */
   cli: z.object(cliSettings),
 } as const
 
-/** Whatever has settings: the roles and the command line. */
+/** The roles and the command line. */
 export type Configured = keyof typeof roleSchemas
 export type Role = Exclude<Configured, 'cli'>
 export type RoleConfig<R extends Configured> = z.output<(typeof roleSchemas)[R]>

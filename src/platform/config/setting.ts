@@ -1,15 +1,15 @@
 import { z } from 'zod'
 
-/** What every setting says of itself; the reference page is made of it. */
+/** Documentation of a setting. The reference page is generated from it. */
 type About<T> = {
-  /** What a value counts: `ms`, `bytes`, `messages`, `URL`, … */
+  /** Unit of the value: `ms`, `bytes`, `messages`, `URL`, … */
   unit: string
-  /** Why it exists, and why this default. */
+  /** What the setting means, and why it has this default. */
   reason: string
   default?: T
 }
 
-/** A whole number from text, within bounds. */
+/** Defines a setting that is a whole number within bounds. */
 export function integer(about: About<number> & { min: number; max: number }): z.ZodType<number> {
   const expected = `a whole number from ${about.min} to ${about.max}`
   const schema = z
@@ -20,7 +20,7 @@ export function integer(about: About<number> & { min: number; max: number }): z.
   return described(schema, about, expected)
 }
 
-/** A port to listen on, where 0 takes a free one; `off` is undefined and listens nowhere. */
+/** Defines a setting that is a port. 0 picks a free port; `off` is read as undefined. */
 export function portOrOff(
   about: About<number> & { default: number },
 ): z.ZodType<number | undefined> {
@@ -33,7 +33,7 @@ export function portOrOff(
   return described<number | undefined>(schema, about, expected)
 }
 
-/** One of a few words. */
+/** Defines a setting that is one of several words. */
 export function choice<const T extends string>(
   values: readonly [T, ...T[]],
   about: About<NoInfer<T>>,
@@ -42,7 +42,7 @@ export function choice<const T extends string>(
   return described(z.enum(values, `expected ${expected}`), about, expected)
 }
 
-/** `true` or `false` (or `1`, `0`). */
+/** Defines a setting that is `true` or `false` (or `1`, `0`). */
 export function flag(about: About<boolean>): z.ZodType<boolean> {
   const schema = z
     .enum(['true', 'false', '1', '0'], 'expected `true` or `false`')
@@ -110,7 +110,7 @@ function described<T>(schema: z.ZodType<T>, about: About<T>, expected: string): 
   return whole as z.ZodType<T>
 }
 
-/** Units in which settings are written down: durations in ms, sizes in bytes. */
+/** Units for the values of settings: durations in ms, sizes in bytes. */
 export const seconds = 1000
 export const minutes = 60 * seconds
 export const hours = 60 * minutes

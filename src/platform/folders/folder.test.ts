@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(directory, { recursive: true }))
 
-test('a folder is made with those above it, with their mode, also by several at once', async () => {
+test('creates a folder and its parents with the mode, also concurrently', async () => {
   const path = join(directory, 'a/b/c')
   await Promise.all([1, 2, 3].map(() => makeFolder(path, { mode: 0o700 })))
   for (const made of ['a', 'a/b', 'a/b/c']) {
@@ -19,13 +19,13 @@ test('a folder is made with those above it, with their mode, also by several at 
   await makeFolder(path)
 })
 
-test('a link to a folder is a folder', async () => {
+test('accepts a link to a folder', async () => {
   await symlink(directory, join(directory, 'here'))
   await makeFolder(join(directory, 'here/made'))
   expect((await stat(join(directory, 'made'))).isDirectory()).toBe(true)
 })
 
-test('what is in the way is named, and nothing spins', async () => {
+test('names the obstacle, and never loops', async () => {
   const file = join(directory, 'file')
   await writeFile(file, '')
   await symlink(join(directory, 'gone/away'), join(directory, 'link'))
@@ -36,7 +36,7 @@ test('what is in the way is named, and nothing spins', async () => {
     [join(directory, 'link/a'), `${directory}/link is a link that leads nowhere`],
     [join(directory, 'self/a'), `${directory}/self/a is a link that leads to itself`],
     ...(process.platform === 'linux'
-      ? [['/proc/looptrace/a', '/proc/looptrace can not be used (ENOENT of mkdir)'] as never]
+      ? [['/proc/looptrace/a', '/proc/looptrace cannot be used (ENOENT of mkdir)'] as never]
       : []),
   ]
   for (const [path, reason] of refusals) {
@@ -46,7 +46,7 @@ test('what is in the way is named, and nothing spins', async () => {
   }
 })
 
-test('a disk without the room that is wanted is refused', async () => {
+test('rejects a disk without enough free space', async () => {
   await assertUsable(directory, { free_bytes_min: 1 })
   const asked = assertUsable(directory, { free_bytes_min: 2 ** 50 })
   await expect(asked).rejects.toThrow(

@@ -3,9 +3,8 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Makes a folder, and the missing ones above it, one by one: Node's own `recursive` never ends where
- * a new folder is refused with ENOENT, as below /proc and below a link that leads nowhere. Throws
- * FolderUnusable.
+ * Creates a folder and its missing parents, one by one: Node's own `recursive` never ends where
+ * mkdir fails with ENOENT, as below /proc and below a broken link. Throws FolderUnusable.
  */
 export async function makeFolder(path: string, options: { mode?: number } = {}): Promise<void> {
   const missing: string[] = []
@@ -16,14 +15,14 @@ export async function makeFolder(path: string, options: { mode?: number } = {}):
   }
   for (const at of missing) {
     await mkdir(at, options).catch((error: NodeJS.ErrnoException) => {
-      // Another process may have made it just now.
+      // Another process may have created it just now.
       if (error.code !== 'EEXIST') throw folderFailure(error, at) ?? error
     })
     if (!(await isFolder(at))) throw new FolderUnusable(`${at} is a link that leads nowhere`, {})
   }
 }
 
-/** False when nothing is there. Throws FolderUnusable when something else is. */
+/** Returns false when the path does not exist. Throws FolderUnusable for anything but a folder. */
 async function isFolder(path: string): Promise<boolean> {
   try {
     if ((await stat(path)).isDirectory()) return true
@@ -37,7 +36,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 const mebibyte = 1_048_576
 
-/** Throws FolderUnusable when nothing can be made in the folder or its disk has too little room. */
+/** Throws FolderUnusable when the folder is not writable or its disk has too little free space. */
 export async function assertUsable(
   path: string,
   { free_bytes_min }: { free_bytes_min: number },
@@ -48,7 +47,7 @@ export async function assertUsable(
   }
   await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).catch(failed)
   const { bavail, bsize, blocks } = await statfs(folder).catch(failed)
-  // Some file systems of virtual machines do not say how large they are.
+  // Some file systems of virtual machines do not report their size.
   if (blocks === 0 || bavail * bsize >= free_bytes_min) return
   const [free, wanted] = [bavail * bsize, free_bytes_min].map((n) => Math.floor(n / mebibyte))
   throw new FolderUnusable(
@@ -57,14 +56,13 @@ export async function assertUsable(
   )
 }
 
-/** SQLite's code for a file that another connection has locked. */
+/** SQLite's error code for a file that another connection has locked. */
 const busy = 5
 
 /**
- * Locks the folder for this process, and returns the function that unlocks it. The lock is SQLite's
- * on a file of its own: the kernel drops it when the process dies, however it dies, so no lock is
- * ever stale. Throws FolderInUse when another process holds it, FolderUnusable when the file can't
- * be opened.
+ * Locks the folder for this process, and returns the function that unlocks it. The lock is the
+ * lock of an SQLite file: the kernel releases it when the process dies, so it is never stale.
+ * Throws FolderInUse when another process holds it, FolderUnusable when the file can't be opened.
  */
 export function lockFolder(directory: string): () => void {
   const path = `${directory}/service.lock`
@@ -78,17 +76,17 @@ export function lockFolder(directory: string): () => void {
     if (errcode === busy) {
       throw new FolderInUse(`${directory} is in use by another process`, { cause })
     }
-    const reason = `${path} can not be written by this account (${message})`
+    const reason = `${path} cannot be written by this account (${message})`
     throw new FolderUnusable(reason, { cause, fault: 'denied' })
   }
   const held = file
   return () => held.close()
 }
 
-/** `denied`: this account may not write it; `full`: its disk has no room; `unfit`: all else. */
+/** `denied`: no write permission; `full`: no disk space; `unfit`: any other fault. */
 type Fault = 'denied' | 'full' | 'unfit'
 
-/** A folder that can't be used. The message names it and says why, without a full stop. */
+/** A folder that can't be used. The message names the folder and the reason, without a full stop. */
 export class FolderUnusable extends Error {
   override readonly name = 'FolderUnusable'
   readonly fault: Fault
@@ -99,15 +97,15 @@ export class FolderUnusable extends Error {
   }
 }
 
-/** Another process has locked the folder. */
+/** Another process holds the lock of the folder. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse'
 }
 
-/** Error codes of the file system in words. */
+/** Reason and fault of each error code of the file system. */
 const reasons: Readonly<Record<string, [reason: string, fault: Fault]>> = {
-  EACCES: ['can not be written by this account', 'denied'],
-  EPERM: ['can not be written by this account', 'denied'],
+  EACCES: ['cannot be written by this account', 'denied'],
+  EPERM: ['cannot be written by this account', 'denied'],
   EROFS: ['is on a read-only file system', 'unfit'],
   ENOSPC: ['is on a full disk', 'full'],
   EDQUOT: ['is on a disk where the quota of this account is used up', 'full'],
@@ -115,12 +113,12 @@ const reasons: Readonly<Record<string, [reason: string, fault: Fault]>> = {
   ELOOP: ['is a link that leads to itself', 'unfit'],
 }
 
-/** Returns the failure in words when it is one of the file system at this path or below it. */
+/** Translates an error of the file system at this path or below it; otherwise returns undefined. */
 export function folderFailure(error: unknown, path: string): FolderUnusable | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
   const at = 'path' in error && typeof error.path === 'string' ? error.path : path
   if (at !== path && !at.startsWith(`${path}/`)) return undefined
-  const other = `can not be used (${error.code} of ${error.syscall})`
+  const other = `cannot be used (${error.code} of ${error.syscall})`
   const [reason, fault] = reasons[String(error.code)] ?? [other, 'unfit']
   return new FolderUnusable(`${at} ${reason}`, { cause: error, fault })
 }

@@ -4,22 +4,22 @@ import { openapiDocument } from './openapi.ts'
 import { errorsOf } from './openapi-responses.ts'
 import type { RawRoute, Route } from './route.ts'
 
-/** An answer as it goes out; `body` is its text. */
+/** A response as sent. `body` is its text. */
 export type SentReply = {
   status: number
   headers: Readonly<Record<string, unknown>>
   body: string | undefined
 }
 
-/** An answer that the OpenAPI document of its server does not describe. */
+/** A response that the OpenAPI document of its server does not describe. */
 export class UndocumentedReply extends Error {
   override readonly name = 'UndocumentedReply'
 }
 
 /**
- * Makes a function that throws `UndocumentedReply` for an answer of one of these routes that differs
- * from the OpenAPI document: its status, code, media type, headers or body. For tests: it compiles a
- * validator for each kind of answer.
+ * Creates a function that throws `UndocumentedReply` when the status, error code, media type, headers
+ * or body of a response differ from the OpenAPI document. For tests, because it compiles a validator
+ * for each kind of response.
  */
 export function replyChecker(
   routes: readonly (Route | RawRoute)[],
@@ -32,7 +32,7 @@ export function replyChecker(
   }
 }
 
-/** What the document says of an answer. */
+/** The description of a response in the document. */
 type Description = { response: Json; validatorOf: (media_type: string) => ValidateFunction }
 type FindDescription = (route: Route, status: number) => Description | undefined
 

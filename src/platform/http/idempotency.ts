@@ -4,26 +4,26 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { Answer, type Caller, type Route } from './route.ts'
 
-/** How long an idempotency key answers the first reply again. */
+/** Time for which an idempotency key returns the first reply. */
 export const idempotencyKept_ms = 24 * 60 * 60 * 1000
 
-/** Remembers what a keyed call answered. One row per (caller, route, key). */
+/** A store of replies to calls with an idempotency key: one row per caller, route and key. */
 export type IdempotencyStore = {
-  /** Claims the key: `new` for the first call, else what the first call was and answered. */
+  /** Claims the key. Returns `new` for the first call, otherwise its request hash and reply. */
   claim(call: {
     scope_hash: Buffer
     request_hash: Buffer
     expires_at: Date
   }): Promise<{ state: 'new' } | { state: 'known'; request_hash: Buffer; reply: KeptReply | null }>
   keep(scope_hash: Buffer, reply: KeptReply): Promise<void>
-  /** Frees the key after a failure, so that the client can try again. */
+  /** Frees the key after a failure, so that the client can retry. */
   release(scope_hash: Buffer): Promise<void>
 }
 export type KeptReply = { status: number; body: unknown }
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
-/** Runs a call once per `Idempotency-Key`, where the route takes one and the client sent one. */
+/** Runs a call once per `Idempotency-Key`, if the route supports it and the client sent a key. */
 export async function onceOnly(
   route: Route,
   { request, caller }: { request: FastifyRequest; caller: Caller | null },
@@ -59,12 +59,12 @@ function replayed(
 ): Answer<unknown> {
   if (!claim.request_hash.equals(request_hash)) {
     throw problem('idempotency_conflict', {
-      detail: 'This Idempotency-Key was used with another body within 24 hours',
+      detail: 'This Idempotency-Key was used with another body within 24 hours. Use a new key.',
     })
   }
   if (claim.reply === null) {
     throw problem('idempotency_conflict', {
-      detail: 'The first call with this Idempotency-Key is still running; try again',
+      detail: 'The first call with this Idempotency-Key is still running. Retry later.',
       retry_after_s: 1,
     })
   }
@@ -72,7 +72,7 @@ function replayed(
   return new Answer(body, { status, headers: { 'idempotency-replayed': 'true' } })
 }
 
-/** What is shown once is not kept: a repeated call answers null in its place. */
+/** Replaces secrets that are shown once by null, for the kept reply. */
 function withoutSecrets(route: Route, body: unknown): unknown {
   if (route.shown_once === undefined || typeof body !== 'object' || body === null) return body
   const hidden = Object.fromEntries(route.shown_once.map((field) => [field, null]))

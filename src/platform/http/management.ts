@@ -2,22 +2,22 @@ import { createServer } from 'node:http'
 import type { Logger, Metrics } from '../telemetry/index.ts'
 import { addressTaken } from './listen-error.ts'
 
-/** One thing a role needs to be ready; `check` answers null, or why it is not. */
+/** A condition of readiness. `check` resolves to null, or to the reason why it fails. */
 export type HealthCheck = { name: string; check: () => Promise<string | null> }
 
 export type ManagementServer = {
   port: number
-  /** From now on `/readyz` answers 503, so that no new traffic is sent here. */
+  /** Makes `/readyz` answer 503, so that load balancers send no new traffic. */
   stopping(): void
   close(): Promise<void>
 }
 
-/** A check that takes longer counts as failed. */
+/** Time after which a check counts as failed. */
 const checkTimeout_ms = 2_000
 
 /**
- * Serves `/livez` (the process runs; never asks a store), `/readyz` (every check passes) and
- * `/metrics` on a port of their own, so that neither load nor a proxy hides them.
+ * Serves `/livez` (the process runs; independent of the stores), `/readyz` (every check passes) and
+ * `/metrics` on a separate port, so that they work under load and are not exposed to clients.
  */
 export async function createManagementServer(options: {
   host: string

@@ -3,22 +3,22 @@ import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { sharedScalars, shownSchema } from '../../model/named-schemas.ts'
 import { isJson, type Json, mapInnerSchemas, mapSchema, splitAnnotations } from './json-schema.ts'
 
-/** A schema of a route, and whether clients send (`input`) or receive (`output`) what it describes. */
+/** A schema of a route, and whether clients send (`input`) or receive (`output`) its values. */
 export type SchemaUse = { schema: z.ZodType; io: 'input' | 'output' }
 
-/** The named schemas of a document, and how each use refers to them. */
+/** The named schemas of a document, and references to them. */
 export type NamedSchemas = {
-  /** `components.schemas`, by name: those that the uses need. */
+  /** `components.schemas` by name, as far as the uses need them. */
   components: Record<string, Json>
-  /** The schema of one of the uses: inline, or a reference to a component. */
+  /** Returns the schema of a use: inline, or a reference to a component. */
   of(use: SchemaUse): Json
 }
 
 /**
- * Converts the schemas of routes to JSON Schema 2020-12. A schema with an `id` in its metadata
- * becomes a component. Where clients send it in another shape than they receive it (defaults), there
- * are two components, `Name` and `NameInput`. A scalar or an enum that is written like a component
- * refers to it. Throws when two different schemas have one name.
+ * Converts the schemas of routes to JSON Schema 2020-12. A schema with an `id` in its metadata becomes
+ * a component. If its input and output shapes differ (defaults), there are two components, `Name` and
+ * `NameInput`. A scalar or an enum that equals a component refers to it. Throws when two different
+ * schemas have the same name.
  */
 export function namedSchemas(uses: readonly SchemaUse[]): NamedSchemas {
   const output = converted(uses, 'output')
@@ -131,7 +131,7 @@ function publicReferences(schema: Json): Json {
   })
 }
 
-/** The components that differ between input and output, themselves or in what they refer to. */
+/** Finds the components with different input and output shapes, directly or by reference. */
 function inputVariants(input: Map<string, Json>, output: Map<string, Json>): Set<string> {
   const variants = new Set<string>()
   for (let before = -1; before < variants.size; ) {
@@ -146,7 +146,7 @@ function inputVariants(input: Map<string, Json>, output: Map<string, Json>): Set
   return variants
 }
 
-/** Leaves the words about each field to the input variant, which people read to send it. */
+/** Removes the descriptions of fields from the output variant; the input variant has them. */
 function withoutRepeats(components: Map<string, Json>, name: string): Json {
   const { properties, ...schema } = components.get(name) ?? {}
   if (!isJson(properties)) return { ...schema }
@@ -163,7 +163,7 @@ function withoutRepeats(components: Map<string, Json>, name: string): Json {
   }
 }
 
-/** The names of scalar components by how they are written, without their annotations. */
+/** Maps the canonical text of scalar components, without annotations, to their names. */
 function scalarNames(components: Map<string, Json>): Map<string, string> {
   const names = new Map<string, string>()
   for (const [name, schema] of components) {
@@ -181,9 +181,9 @@ function isScalar({ type }: Json): boolean {
   return type === 'string' || type === 'integer' || type === 'number'
 }
 
-/** Says the same with fewer keywords, as generators of clients like it. */
+/** Writes the same schema with fewer keywords, which client generators handle better. */
 function shortened({ propertyNames, anyOf, ...schema }: Json): Json {
-  // Every name in a JSON object is a string.
+  // Property names are always strings in JSON.
   if (propertyNames !== undefined && canonicalJson(propertyNames) !== '{"type":"string"}') {
     schema['propertyNames'] = propertyNames
   }
@@ -203,7 +203,7 @@ function asReference(schema: Json, scalars: Map<string, string>): Json {
   return name === undefined ? schema : { $ref: defined(name), ...notes }
 }
 
-/** Names the property by which the options of a union are told apart, where there is one. */
+/** Adds the property that discriminates the options of a union, if there is one. */
 function withDiscriminator(schema: Json, components: Map<string, Json>): Json {
   if (!Array.isArray(schema['oneOf'])) return schema
   const options = schema['oneOf'].map((option: Json) => referenced(option))

@@ -14,7 +14,7 @@ test('each key has its own limit', () => {
   expect(limiter.take('a', 10).allowed).toBe(false)
 })
 
-test('after the stated wait a call is let through', () => {
+test('allows a call after the stated wait', () => {
   const gaps = fc.array(fc.nat(20_000), { minLength: 1, maxLength: 60 })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), gaps, (limit, waits) => {
@@ -35,7 +35,7 @@ test('after the stated wait a call is let through', () => {
   )
 })
 
-test('no more than the limit passes within a minute that starts empty', () => {
+test('allows exactly the limit within a minute after an idle minute', () => {
   const limiter = createRateLimiter(10)
   let allowed = 0
   for (let at_ms = 0; at_ms < 60_000; at_ms += 100) {

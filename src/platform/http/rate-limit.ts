@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import type { RateLimitPluginOptions } from '@fastify/rate-limit'
 import { type Problem, problem } from '../../kernel/problem.ts'
 
-/** Calls a minute of the holder of this key, by its form alone; undefined: as anybody else. */
+/** Returns the calls per minute for a key, by its format alone; undefined for the default limit. */
 export type LimitOfKey = (api_key: string) => number | undefined
 
-/** Callers remembered at once; the oldest is forgotten first. */
+/** Maximum tracked callers. The oldest is dropped first. */
 const callersMax = 10_000
 
 /**
- * A limit per credential (`address`: per address, where credentials are what is guessed) in this
- * process, so a deployment of n pods allows up to n times as much. `limitOf` may give some keys
- * another limit. Answers carry `RateLimit-*`, a refusal `Retry-After`.
+ * Returns options for a rate limit per credential, or per address where credentials could be guessed.
+ * The limit is per process, so n pods allow up to n times as many calls. `limitOf` sets another limit
+ * for some keys. Responses have `RateLimit-*` headers, rejections also `Retry-After`.
  */
 export function limitedBy(
   per_minute_max: number,
@@ -34,13 +34,13 @@ export function limitedBy(
     },
     errorResponseBuilder: (_request, { max, ttl }) =>
       problem('rate_limited', {
-        detail: `More than ${max} requests in a minute`,
+        detail: `The limit of ${max} requests per minute is exceeded. Retry later.`,
         retry_after_s: Math.ceil(ttl / 1000),
       }),
   }
 }
 
-/** `allowed: false` brings the refusal, with the seconds to wait, and its RateLimit headers. */
+/** A decision on a call. A rejection has its error with the seconds to wait, and RateLimit headers. */
 export type RateDecision =
   | { allowed: true }
   | { allowed: false; fault: Problem; headers: readonly string[] }
@@ -50,9 +50,9 @@ export type RateLimiter = { take(key_id: string, now_ms: number): RateDecision }
 const window_ms = 60_000
 
 /**
- * Lets `requests_per_minute` calls of each key through, over a window that slides: the calls of
- * the minute before count by the part of it that is still in the window. Two counters a key, kept
- * for two minutes; 0 sets no limit.
+ * Limits each key to `requests_per_minute` calls over a sliding window: calls of the previous minute
+ * count by the share of that minute that is still in the window. Keeps two counters per key, for two
+ * minutes. 0 sets no limit.
  */
 export function createRateLimiter(requests_per_minute: number): RateLimiter {
   if (requests_per_minute === 0) return { take: () => ({ allowed: true }) }
@@ -83,8 +83,9 @@ export function createRateLimiter(requests_per_minute: number): RateLimiter {
 }
 
 /**
- * Milliseconds until the weighed count is below the limit: in this minute when enough of the one
- * before can leave the window, else in the next, in which this minute's calls are the earlier ones.
+ * Returns the milliseconds until the weighted count is below the limit: in this minute if enough calls
+ * of the previous minute leave the window, otherwise in the next minute, in which the calls of this
+ * minute are the earlier ones.
  */
 function waitFor(at: {
   counted: number
@@ -97,13 +98,13 @@ function waitFor(at: {
   return window_ms - at.passed_ms + firstBelow(at.requests_per_minute, at.counted)
 }
 
-/** The first millisecond of a minute at which `calls` of the one before weigh less than `free`. */
+/** Returns the first millisecond of a minute at which `calls` of the previous one weigh below `free`. */
 function firstBelow(free: number, calls: number): number {
   return Math.max(0, Math.floor(window_ms - (free * window_ms) / calls) + 1)
 }
 
 function refusal(requests_per_minute: number, retry_after_s: number): RateDecision {
-  const detail = `the key may make ${requests_per_minute} calls a minute`
+  const detail = `the key exceeded its limit of ${requests_per_minute} calls per minute`
   return {
     allowed: false,
     fault: problem('rate_limited', { detail, retry_after_s }),

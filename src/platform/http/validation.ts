@@ -5,8 +5,8 @@ type Part = 'params' | 'query' | 'body'
 type Parts<T> = Record<Part, T>
 
 /**
- * Validates path, query and body together, so that one answer names every fault. Throws
- * `invalid_request`; pointers into the body are JSON pointers, others `path.name`, `query.name`.
+ * Validates path, query and body together, so that one response names every fault. Throws
+ * `invalid_request`. Pointers into the body are JSON pointers, others are `path.name`, `query.name`.
  */
 export function parseParts(
   schemas: Parts<z.ZodType | undefined>,
@@ -29,7 +29,7 @@ export function parseParts(
   })
 }
 
-/** So many faults are named in one answer; a hostile body can hold thousands. */
+/** Maximum faults in one response. A hostile body can have thousands. */
 const faultsMax = 50
 
 function faultsOf(part: Part, issue: z.core.$ZodIssue, value: unknown): Fault[] {
@@ -42,7 +42,7 @@ function faultsOf(part: Part, issue: z.core.$ZodIssue, value: unknown): Fault[] 
   }))
 }
 
-/** What was wrong; a parameter is quoted, a body is not, for it may hold a password. */
+/** Describes a fault. Parameters are quoted; bodies are not, because they may contain a password. */
 function detailOf(part: Part, issue: z.core.$ZodIssue, value: unknown): string {
   const given = (value as Record<PropertyKey, unknown> | undefined)?.[issue.path[0] ?? '']
   if (part === 'body' || typeof given !== 'string' || issue.message.includes(given)) {

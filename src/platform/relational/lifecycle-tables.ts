@@ -10,7 +10,7 @@ import type {
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migrations `0010_retention`, `0017_…` and `0019_…`, for `Kysely<RetentionTables>`. */
+/** The tables of migrations `0010`, `0017` and `0019`, for `Kysely<RetentionTables>`. */
 export interface RetentionTables {
   retention_policies: RetentionPoliciesTable
   legal_holds: LegalHoldsTable
@@ -20,7 +20,7 @@ export interface RetentionTables {
   erased_traces: ErasedTracesTable
 }
 
-/** Days by what is kept; null: for ever. */
+/** Retention in days by kind of data; null keeps the data for ever. */
 export type RetentionDays = {
   content: number | null
   observations: number | null
@@ -28,29 +28,29 @@ export type RetentionDays = {
   events: number | null
 }
 
-/** When days are archived: those that are older than so many days, at the times of a cron, in UTC. */
+/** Archives days older than `after_days`, at the times of a cron schedule in UTC. */
 export type ArchiveSchedule = { enabled: boolean; after_days: number; schedule: string }
 
-/** How long a project's data is kept. */
+/** The retention policy of a project. */
 interface RetentionPoliciesTable {
   project_id: string
   days: Json<RetentionDays>
-  /** What differs from `days` in an environment. */
+  /** Overrides of `days` per environment. */
   environments: Json<{ environment: string; days: Partial<RetentionDays> }[]>
   archive_before_delete: boolean
   archive: JsonOrNull<ArchiveSchedule>
-  /** When `archive` was last set: what was due before is not. */
+  /** When `archive` was last set. Earlier runs of the schedule are not due. */
   archive_since: InstantOrNull
-  /** When the daily run comes next; null in a policy of an earlier version. */
+  /** Next daily run; null in a policy of an earlier version. */
   next_run_at: InstantOrNull
   managed_by: JsonOrNull<ManagedBy>
-  /** 1 at first, one more with each change. */
+  /** Starts at 1 and grows with each change. */
   version: number
   updated_at: Instant
   updated_by: string
 }
 
-/** What may not be deleted; released when `released_at` is set. */
+/** A legal hold, which blocks deletion until `released_at` is set. */
 interface LegalHoldsTable {
   id: string
   project_id: string
@@ -62,18 +62,18 @@ interface LegalHoldsTable {
   released_at: InstantOrNull
   released_by: OrNull<string>
   managed_by: JsonOrNull<ManagedBy>
-  /** Tells the holds of a resource apart; null when nothing manages it. */
+  /** Name of the hold within its resource; null when no resource manages it. */
   managed_name: OrNull<string>
 }
 
-/** What a retention run found and did. `day` counts from 1970 in UTC. */
+/** The result of a retention run for one day and kind. `day` is days since 1970, UTC. */
 interface RetentionBucketsTable {
   job_id: string
   day: number
   kind: string
   environment: string
   action: 'mask' | 'delete' | 'keep'
-  /** `kept`: the rows stay. All buckets of a dry run are `kept`. */
+  /** `kept`: the rows are not deleted. All buckets of a dry run are `kept`. */
   state: 'begun' | 'done' | 'kept'
   reason: OrNull<string>
   row_count: CountByDefault
@@ -81,7 +81,7 @@ interface RetentionBucketsTable {
   held_rows: CountByDefault
 }
 
-/** A request to delete what is known of a user. */
+/** A request to delete the data of a user. */
 interface ErasuresTable {
   id: string
   project_id: string
@@ -100,7 +100,7 @@ interface ErasuresTable {
   ended_at: InstantOrNull
 }
 
-/** A trace of an erased user, known by the digest of `erasures`. */
+/** A trace of an erased user, identified by the digest of `erasures`. */
 interface ErasedTracesTable {
   project_id: string
   user_id_digest: Buffer
@@ -119,10 +119,10 @@ export interface ArchiveTables {
   restored_slices: RestoredSlicesTable
 }
 
-/** A file that an archive run has written and read back. `day` counts from 1970 in UTC. */
+/** A file that an archive run has written and verified. `day` is days since 1970, UTC. */
 interface ArchiveFilesTable {
   job_id: string
-  /** From 0, in the order in which the run wrote them. */
+  /** Index in the order of writing, from 0. */
   ordinal: number
   name: string
   kind: string
@@ -136,11 +136,11 @@ interface ArchiveFilesTable {
   /** Nanoseconds since 1970, as decimal text: a number would lose digits. */
   min_time_ns: string
   max_time_ns: string
-  /** That of its last row. */
+  /** Position of its last row. */
   position: Json<string[]>
 }
 
-/** Archived rows that are back for a while. */
+/** Archived rows that are restored for a limited time. */
 interface RestoredSlicesTable {
   id: string
   project_id: string
@@ -165,24 +165,24 @@ export interface JobTables {
   job_runs: JobRunsTable
 }
 
-/** One job: what was asked, how far it is, what it came to. */
+/** A job with its parameters, progress and result. */
 interface JobRunsTable {
   id: string
   project_id: string
   kind: string
   state: ByDefault<'queued' | 'running' | 'succeeded' | 'failed'>
   params: Json<Record<string, unknown>>
-  /** What the handler noted last; who takes the job over goes on from here. */
+  /** Last checkpoint of the handler. Another worker resumes from here. */
   progress: JsonOrNull<Record<string, unknown>>
   result: JsonOrNull<Record<string, unknown>>
   error: OrNull<string>
-  /** Times that it was begun. */
+  /** Number of starts. */
   attempt: ByDefault<number>
   exclusive_key: OrNull<string>
   once_key: OrNull<string>
-  /** It is not begun before. */
+  /** Earliest start. */
   due_at: InstantByDefault
-  /** Names the holding, not the process: whoever claims again has another one. */
+  /** Id of the claim, not of the process: each claim has a new one. */
   lease_owner: OrNull<string>
   lease_until: InstantOrNull
   requested_by: string

@@ -3,35 +3,34 @@ import pg from 'pg'
 import type { Logger } from '../telemetry/index.ts'
 import { asStoreProblem } from './unavailable.ts'
 
-/** Where the relational store is and how much of it one process may take. */
+/** Address of the relational store, and limits of one process. */
 export type RelationalOptions = {
-  /** `postgres://user:password@host:port/database`; `?sslmode=` as libpq has it. */
+  /** `postgres://user:password@host:port/database`, with `?sslmode=` as in libpq. */
   url: string
-  /** Connections of this process at most; a query beyond them waits for one. */
+  /** Maximum connections of this process. Further queries wait for one. */
   pool_max: number
-  /** How long a query waits for a connection, be it a new or a busy one. */
+  /** Maximum wait of a query for a connection. */
   connect_timeout_ms: number
-  /** After this the server cancels a statement (SQLSTATE 57014). */
+  /** Time after which the server cancels a statement (SQLSTATE 57014). */
   statement_timeout_ms: number
   logger: Logger
 }
 
 /**
- * A pool of connections with Kysely on top. `DB` maps table names to their row types. Statements of
- * `db` reject with `store_unavailable` when the store is unavailable; those of `pool` with the
- * driver's error.
+ * A connection pool with Kysely. `DB` maps table names to row types. When the store is unavailable,
+ * statements of `db` reject with `store_unavailable`, statements of `pool` with the driver's error.
  */
 export type Relational<DB> = {
   db: Kysely<DB>
   pool: pg.Pool
-  /** Resolves when the store answers; rejects with the driver's error when it does not. */
+  /** Resolves when the store answers. Rejects with the driver's error otherwise. */
   ping(): Promise<void>
   /** Waits for running queries, then closes all connections. May be called twice. */
   close(): Promise<void>
 }
 
 /**
- * Opens the relational store; nothing connects before the first query. Values are read as:
+ * Opens the relational store. It connects on the first query. Values are read as:
  * int8 → number (throws RangeError above 2^53), numeric → string, timestamptz → ISO 8601 UTC
  * string with milliseconds, date and timestamp → string, bytea → Buffer, jsonb → parsed.
  * `sum()` of a bigint is a numeric in PostgreSQL: cast it to bigint to read a number.
@@ -53,13 +52,13 @@ export function openRelational<DB>(options: RelationalOptions): Relational<DB> {
 }
 
 /**
- * A connection may break while it idles (the pool tells) or between two statements of a
- * transaction (only the client tells); an 'error' event nobody listens to would end the process.
+ * Handles errors of idle connections (events of the pool) and of connections between two statements
+ * of a transaction (events of the client). An unhandled 'error' event would end the process.
  */
 function surviveBrokenConnections(pool: pg.Pool, logger: Logger): void {
   pool.on('error', (error) => {
     if (pool.ending) return
-    // The error itself carries the whole client, cancel key and all: not for a log.
+    // The error contains the whole client with its cancel key, so it is not logged.
     logger.warn({ reason: error.message }, 'a postgres connection broke')
   })
   pool.on('connect', (client) => {
@@ -67,7 +66,7 @@ function surviveBrokenConnections(pool: pg.Pool, logger: Logger): void {
   })
 }
 
-/** An idle connection is closed after this, so that a quiet process holds none. */
+/** Time after which an idle connection is closed, so that an idle process holds none. */
 const idleTimeoutMs = 30_000
 
 function poolConfig(options: RelationalOptions): pg.PoolConfig {
@@ -77,7 +76,7 @@ function poolConfig(options: RelationalOptions): pg.PoolConfig {
     connectionTimeoutMillis: options.connect_timeout_ms,
     idleTimeoutMillis: idleTimeoutMs,
     statement_timeout: options.statement_timeout_ms,
-    // The server's own limit does not help when the server or the way to it is gone.
+    // The limit of the server does not work when the server is unreachable.
     query_timeout: options.statement_timeout_ms + options.connect_timeout_ms,
     keepAlive: true,
     application_name: 'looptrace',
@@ -85,7 +84,7 @@ function poolConfig(options: RelationalOptions): pg.PoolConfig {
   }
 }
 
-/** Kysely's dialect of PostgreSQL that reports an unavailable store as `store_unavailable`. */
+/** A PostgreSQL dialect of Kysely that reports an unavailable store as `store_unavailable`. */
 class StoreDialect extends PostgresDialect {
   readonly #pool: pg.Pool
 
@@ -99,7 +98,7 @@ class StoreDialect extends PostgresDialect {
   }
 }
 
-/** Translates the errors of connecting and of each statement, also those of transactions. */
+/** Translates errors of connecting and of each statement, also in transactions. */
 class StoreDriver extends PostgresDriver {
   readonly #translated = new WeakSet<DatabaseConnection>()
 
@@ -121,8 +120,8 @@ function throwStoreProblem(error: unknown): never {
 }
 
 /**
- * How values are read, handed to the pool alone: `pg.types.setTypeParser` would change them for
- * every user of pg in the process.
+ * Parsers of values, set for this pool only: `pg.types.setTypeParser` would change them for every
+ * user of pg in the process.
  */
 const relationalValueParsers: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => {
@@ -139,7 +138,7 @@ const defaultInstant: (text: string) => unknown = pg.types.getTypeParser(
 const textParsers = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.INT8, safeInteger],
   [pg.types.builtins.TIMESTAMPTZ, instant],
-  // A date or a time without zone would be read in the zone of this machine.
+  // pg would read a date or a time without zone in the time zone of this machine.
   [pg.types.builtins.DATE, (text) => text],
   [pg.types.builtins.TIMESTAMP, (text) => text],
 ])
@@ -152,7 +151,7 @@ function safeInteger(text: string): number {
   return value
 }
 
-/** `infinity` and `-infinity` stay as they are written. */
+/** Formats a timestamp. `infinity` and `-infinity` are returned as they are. */
 function instant(text: string): string {
   const parsed = defaultInstant(text)
   return parsed instanceof Date ? parsed.toISOString() : text

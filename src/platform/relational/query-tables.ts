@@ -5,7 +5,7 @@ export interface SavedQueryTables {
   saved_queries: SavedQueriesTable
 }
 
-/** A query that somebody keeps. */
+/** A saved query. */
 interface SavedQueriesTable {
   id: string
   project_id: string
@@ -15,10 +15,10 @@ interface SavedQueriesTable {
   description: string
   visibility: 'private' | 'project'
   kind: 'query' | 'aggregate'
-  /** A template: see the capability. */
+  /** A template with placeholders; see the saved-queries capability. */
   body: Json<Record<string, unknown>>
   parameters: Json<StoredParameter[]>
-  /** 1 at first, one more with each change. */
+  /** Starts at 1 and grows with each change. */
   version: number
   created_at: Instant
   updated_at: Instant
@@ -38,7 +38,7 @@ export interface RouteTables {
   recorded_queries: RecordedQueriesTable
 }
 
-/** How reads of a class went on a store in one minute. */
+/** Statistics of the reads of a query class on a store in one minute. */
 interface RouteStatsTable {
   project_id: string
   minute: Instant
@@ -52,7 +52,7 @@ interface RouteStatsTable {
   histogram: number[]
 }
 
-/** A query that was asked lately. */
+/** A recent query. */
 interface RecordedQueriesTable {
   project_id: string
   hash: string
@@ -75,29 +75,29 @@ export interface HotTables {
 
 type Route = 'auto' | 'clickhouse' | 'postgres'
 
-/** How a project's data is written and read. */
+/** Routing of a project's reads and writes. */
 interface StoreRoutingTable {
   project_id: string
   write_stores: ('clickhouse' | 'postgres')[]
   hot_window_hours: number
   routes: Json<Record<'point' | 'list' | 'aggregate' | 'explorer', Route>>
   fallback: boolean
-  /** 1 at first, one more with each change. */
+  /** Starts at 1 and grows with each change. */
   version: number
   updated_at: Instant
   updated_by: OrNull<string>
 }
 
-/** What of a project is in PostgreSQL. */
+/** Data of a project in PostgreSQL. */
 interface HotCoverageTable {
   project_id: string
-  /** Nanoseconds since 1970: read it as text. */
+  /** Nanoseconds since 1970. Read it as text. */
   covered_from: OrNull<bigint>
-  /** The job that fills what is missing. */
+  /** The job that fills the missing days. */
   backfill_job: OrNull<string>
 }
 
-/** A day that is not whole in PostgreSQL. */
+/** A day that is incomplete in PostgreSQL. */
 interface HotGapsTable {
   project_id: string
   /** Days since 1970. */
@@ -106,7 +106,7 @@ interface HotGapsTable {
   marked_at: InstantByDefault
 }
 
-/** Statements on these are written out: their columns are those of ClickHouse. */
+/** A table with the columns of ClickHouse. Its statements are SQL text. */
 interface HotTable {
   project_id: string
 }

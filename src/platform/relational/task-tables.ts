@@ -20,7 +20,7 @@ export interface TaskTables {
   conversations: ConversationsTable
 }
 
-/** One task with its roll-up: that of the observations, each counted once. */
+/** A task with the roll-up of its observations, each counted once. */
 interface TasksTable {
   project_id: string
   /** The client's own string, ≤ 256 characters. */
@@ -28,7 +28,7 @@ interface TasksTable {
   name: string
   user_id: OrNull<string>
   conversation_id: OrNull<string>
-  /** True when no header named the task and the trace stands for it. */
+  /** True when no header named the task and its id is the trace id. */
   implicit: boolean
   state: ByDefault<'running' | 'completed' | 'failed'>
   ended_at: InstantOrNull
@@ -38,7 +38,7 @@ interface TasksTable {
   /** Start of the first call. */
   started_at: Instant
   last_activity_at: Instant
-  /** True once a call arrived for the task after it had ended. */
+  /** True once a call arrived after the end of the task. */
   late_activity: ByDefault<boolean>
   calls: CountByDefault
   errors: CountByDefault
@@ -49,10 +49,10 @@ interface TasksTable {
   output_visible_tokens: CountByDefault
   reasoning_tokens: CountByDefault
   total_tokens: CountByDefault
-  /** Calls whose tokens we counted because the provider did not say. */
+  /** Calls with token counts estimated by Looptrace, because the provider reported none. */
   estimated_calls: CountByDefault
   cost_usd: DollarsByDefault
-  /** Calls whose model has no known price, so that `cost_usd` lacks them. */
+  /** Calls without a known price, which `cost_usd` does not include. */
   unpriced_calls: CountByDefault
   duration_ms: CountByDefault
   models: ByDefault<string[]>
@@ -62,17 +62,17 @@ interface TasksTable {
   updated_at: InstantByDefault
   /** Start of the last call. */
   last_started_at: InstantOrNull
-  /** Fingerprints of the observations counted; null where they are not known or too many. */
+  /** Fingerprints of the counted observations; null when unknown or too many. */
   counted: OrNull<number[]>
-  /** Of its open and recovered findings: 0 none, 1 info … 5 critical. */
+  /** Worst severity of open and recovered findings: 0 none, 1 info … 5 critical. */
   worst_severity: CountByDefault
   wasted_tokens: CountByDefault
   wasted_cost_usd: DollarsByDefault
-  /** What detection says of the task as a whole; null until it was looked at. */
+  /** Verdict of detection on the whole task; null before the first analysis. */
   verdict: JsonOrNull<TaskVerdict>
 }
 
-/** What detection says of a task as a whole. */
+/** The verdict of detection on a whole task. */
 export type TaskVerdict = {
   /** Findings that are not withdrawn, by severity. */
   findings: { [severity in 'info' | 'low' | 'medium' | 'high' | 'critical']: number }
@@ -87,7 +87,7 @@ export type TaskVerdict = {
   detected_at: string
 }
 
-/** What happened to a task, by whom. */
+/** A state change of a task and its actor. */
 interface TaskEventsTable {
   id: string
   project_id: string
@@ -99,11 +99,11 @@ interface TaskEventsTable {
   note: OrNull<string>
 }
 
-/** One conversation with its roll-up, recomputed like a task's. */
+/** A conversation with its roll-up, recomputed like the roll-up of a task. */
 interface ConversationsTable {
   project_id: string
   conversation_id: string
-  /** What the client sent as X-Conversation-ID when that was no UUID. */
+  /** The client's X-Conversation-ID when it is not a UUID. */
   external_id: OrNull<string>
   user_id: OrNull<string>
   started_at: Instant
@@ -126,41 +126,41 @@ export interface DetectionTables {
   judge_spend: JudgeSpendTable
 }
 
-/** What detection knows of a task; it goes with the task. */
+/** The detection state of a task. It is deleted with the task. */
 interface TaskDetectionsTable {
   project_id: string
   task_id: string
-  /** How often the task was marked. */
+  /** Number of times that the task was marked as due. */
   touches: CountByDefault
   due_at: InstantOrNull
   rests_until: InstantOrNull
   claim: OrNull<string>
   claimed_until: InstantOrNull
-  /** Tries that failed since the last one that did not. */
+  /** Failed attempts since the last success. */
   failures: CountByDefault
-  /** Another one since content of the task was taken out. */
+  /** Changes whenever content of the task is removed. */
   epoch: ByDefault<string>
-  /** Results that were written. */
+  /** Number of written results. */
   revision: CountByDefault
   detected_at: InstantOrNull
-  /** Of the settings that the result is of; 0 for the defaults. */
+  /** Version of the settings of the result; 0 for the defaults. */
   settings_version: OrNull<number>
-  /** The detectors and versions that the result is of. */
+  /** Detectors and their versions of the result. */
   detectors: OrNull<string>
   not_checked: Json<readonly { detector: string; reason: string }[]>
-  /** What was said in the task, for later tasks of its conversation. */
+  /** Context memory of the task, for later tasks of its conversation. */
   ledger: JsonOrNull<unknown>
-  /** Users of the task's calls, also those that it is not told to be of. */
+  /** Users of the calls of the task, also those that `tasks.user_id` does not name. */
   user_ids: ByDefault<string[]>
-  /** When the judge is to be asked about the task. */
+  /** When to ask the judge about the task. */
   judge_due_at: InstantOrNull
-  /** Somebody asks it, until then at most. */
+  /** End of the claim of the worker that asks the judge. */
   judge_claimed_until: InstantOrNull
-  /** Digests of the answers that it was asked about last, and how often it failed since. */
+  /** Digests of the answers that were judged last, and failed attempts since. */
   judged: JsonOrNull<{ answers: readonly string[]; failures: number }>
 }
 
-/** What was found in a task; it goes with the task. */
+/** A finding in a task. It is deleted with the task. */
 interface FindingsTable {
   /** UUIDv5 of project, task, type and anchor. */
   finding_id: string
@@ -178,32 +178,32 @@ interface FindingsTable {
   period: OrNull<number>
   repeats: OrNull<number>
   places: Json<readonly { trace_id: string; observation_id: string }[]>
-  /** Those of `places`, each once. */
+  /** Distinct trace ids of `places`. */
   trace_ids: string[]
   wasted_tokens: number
-  /** A `numeric(20,9)`, a decimal string both ways. */
+  /** A `numeric(20,9)`, read and written as decimal text. */
   wasted_cost_usd: string
   recovered: boolean
   confidence: number
   evidence: Json<{ readonly [key: string]: unknown }>
   judge: OrNull<string>
-  /** When the first observation that it rests on began. */
+  /** Start of its first observation. */
   started_at: Instant
   first_detected_at: Instant
   updated_at: Instant
 }
 
-/** Thresholds that a project has set: those that are not the defaults, by detector. */
+/** Detection thresholds of a project that differ from the defaults, by detector. */
 interface DetectionSettingsTable {
   project_id: string
   detectors: Json<{ readonly [detector: string]: { readonly [setting: string]: unknown } }>
-  /** 1 at first, one more with each change. */
+  /** Starts at 1 and grows with each change. */
   version: number
   updated_at: Instant
   updated_by: string
 }
 
-/** What projects have booked for the judge, each on its last day. */
+/** Reserved cost of the judge per project, on its last day. */
 interface JudgeSpendTable {
   project_id: string
   /** `YYYY-MM-DD`, UTC. */

@@ -16,17 +16,17 @@ describe('a pretty line', () => {
     )
   })
 
-  test('leaves out the role, which every line of a process shares', () => {
+  test('omits the role, which is the same in every line of a process', () => {
     expect(shown({ role: 'all' })).toBe('09:05:07 INFO  ready\n')
   })
 
-  test('shows what is no message too', () => {
+  test('shows fields without a message', () => {
     expect(shown({ msg: undefined, postgres: 'LOG:  up' })).toBe(
       '09:05:07 INFO  postgres="LOG:  up"\n',
     )
   })
 
-  test('shows an error by its message, and its stack where it is an error that is logged', () => {
+  test('shows the message of an error, and its stack at level error', () => {
     const err = {
       type: 'Error',
       message: 'it broke',
@@ -38,7 +38,7 @@ describe('a pretty line', () => {
     )
   })
 
-  test('colours the level by how severe it is', () => {
+  test('colours the level by its severity', () => {
     const styles: unknown[] = []
     const line = JSON.stringify({ level: 'warn', time: at, msg: 'm' })
     prettyLine(line, (style, text) => {
@@ -62,11 +62,11 @@ describe('a pretty line', () => {
     expect(line.split('\n').filter((part) => /^\d\d:/.test(part))).toHaveLength(1)
   })
 
-  test('is cut where a value is long', () => {
+  test('cuts long values', () => {
     expect(shown({ body: 'x'.repeat(100_000) }).length).toBeLessThan(2_000)
   })
 
-  test('is what was written when that is no JSON', () => {
+  test('passes on a line that is not JSON', () => {
     expect(prettyLine('plain words\n', plain)).toBe('plain words\n')
   })
 })

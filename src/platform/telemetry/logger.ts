@@ -3,10 +3,10 @@ import { pino } from 'pino'
 import { printable } from '../../kernel/printable.ts'
 import type { Clock } from '../../kernel/time.ts'
 
-/** Structured logs, one line each, to standard output. */
+/** A structured logger that writes one line per entry to standard output. */
 export type Logger = pino.Logger
 
-/** Paths whose values never reach a log line, whoever logs them. */
+/** Paths whose values are redacted in every log line. */
 const redactedPaths = [
   'authorization',
   'password',
@@ -24,8 +24,8 @@ const redactedPaths = [
 ]
 
 /**
- * Makes the logger of a process. Its lines are JSON objects with `role` in each, or lines for people
- * when `format` is `pretty`, or `auto` and standard output is a terminal.
+ * Creates the logger of a process. Lines are JSON objects with the `role`, or lines for people when
+ * `format` is `pretty`, or `auto` and standard output is a terminal.
  */
 export function createLogger(options: {
   role: string
@@ -44,7 +44,7 @@ export function createLogger(options: {
   return isPretty ? pino(settings, forPeople) : pino(settings)
 }
 
-/** Colours only where standard output is a terminal and NO_COLOR is not set, as `styleText` does. */
+/** Writes lines for people, with colours if standard output is a terminal and NO_COLOR is not set. */
 const forPeople: pino.DestinationStream = {
   write: (line) => {
     const styled: Styled = (style, text) => styleText(style, text, { stream: process.stdout })
@@ -63,9 +63,9 @@ const styleOf: Readonly<Record<string, Parameters<Styled>[0]>> = {
 }
 
 /**
- * Turns one JSON line of the log into a line for people: time, level, message, fields. Written here
- * and not left to pino-pretty, which is 12 packages and 1.3 MB in the image and passes control
- * characters of logged payloads on to the terminal.
+ * Formats one JSON line of the log for people: time, level, message, fields. Replaces pino-pretty,
+ * which adds 12 packages and 1.3 MB to the image and passes control characters of logged payloads to
+ * the terminal.
  */
 export function prettyLine(line: string, styled: Styled): string {
   const entry = entryIn(line)
@@ -99,7 +99,7 @@ function messageOf(error: unknown): unknown {
   return (error as { message?: unknown } | null)?.message ?? error
 }
 
-/** Returns the frames alone, as the line has the message. */
+/** Returns the stack frames without the message, which is in the line already. */
 function stackOf(error: unknown): string {
   const { stack } = (error ?? {}) as { stack?: unknown }
   const frames = String(stack ?? '')
@@ -116,13 +116,13 @@ function shownValue(value: unknown): string {
   return printable(text.length > valueLength_max ? `${text.slice(0, valueLength_max)}…` : text)
 }
 
-/** Logs a kind of trouble at most once an interval, and says how often it stayed silent. */
+/** Logs a kind of warning at most once per interval, with the number of suppressed lines. */
 export type QuietLog = (kind: string, details: Record<string, unknown>) => void
 
-/** The kinds that are told apart; `kind` comes from code, so that few exist. */
+/** Maximum tracked kinds. Kinds are constants of the code, so few exist. */
 const kinds_max = 64
 
-/** Makes a log that a fault which hits every call can't flood. */
+/** Creates a log that a fault of every call cannot flood. */
 export function createQuietLog(logger: Logger, clock: Clock, interval_ms: number): QuietLog {
   const seen = new Map<string, { next_ms: number; suppressed: number }>()
   return (kind, details) => {

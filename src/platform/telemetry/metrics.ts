@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** The metrics of one process, in Prometheus' text format. Names carry units, base units only. */
+/** The metrics of one process, in the Prometheus text format. Names end in their base unit. */
 export type Metrics = {
   counter<L extends string>(about: About<L>): Counter<L>
-  /** `collect` sets the value when somebody scrapes. */
+  /** `collect` sets the value on each scrape. */
   gauge<L extends string>(about: About<L> & { collect?: (gauge: Gauge<L>) => unknown }): Gauge<L>
   histogram<L extends string>(about: About<L> & { buckets: readonly number[] }): Histogram<L>
   expose(): Promise<{ content_type: string; body: string }>
@@ -11,7 +11,7 @@ export type Metrics = {
 
 type About<L extends string> = { name: string; help: string; labels?: readonly L[] }
 
-/** Makes the registry of a process, with Node's own metrics in it. */
+/** Creates the metrics registry of a process, with the default metrics of Node. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

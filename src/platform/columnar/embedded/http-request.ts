@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { EngineError } from './engine-error.ts'
 import type { Statement } from './prepared-statement.ts'
 
-/** A request as the HTTP interface of ClickHouse takes it: what to run and what its body is. */
+/** A request of ClickHouse's HTTP interface: the statement, and the meaning of the body. */
 export type HttpStatement = {
   query: string
-  /** Rows of an INSERT in a binary format: its target (table and columns) and that format. */
+  /** For an INSERT in a binary format: its target (table and columns) and the format. */
   binary_insert: { target: string; format: string } | undefined
   statement: Omit<Statement, 'text'> & { id: string }
 }
 
-/** Parameters of the interface itself that make no setting of the engine. */
+/** Parameters of the interface that are not settings of the engine. */
 const interfaceParameters: ReadonlySet<string> = new Set([
   'query',
   'query_id',
@@ -30,12 +30,12 @@ const interfaceParameters: ReadonlySet<string> = new Set([
   'session_check',
 ])
 
-/** Formats whose bytes are no text, so that they can't stand in a statement. */
+/** Binary formats, whose bytes cannot be part of a statement's text. */
 const binaryFormat = /^(?:RowBinary\w*|Native|Parquet|Arrow|ArrowStream|ORC|Avro|MsgPack|BSON\w+)$/
 
 const insertText = /^\s*(INSERT\s+INTO\s+.+?)\s+FORMAT\s+(\w+)\s*;?\s*$/is
 
-/** Reads the URL and the headers. Throws EngineError for what this interface does not do. */
+/** Parses the URL and the headers. Throws EngineError for unsupported features. */
 export function httpStatement(request: IncomingMessage, newId: () => string): HttpStatement {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost')
   refuseUnsupported(request, searchParams)
@@ -80,7 +80,7 @@ function header(request: IncomingMessage, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Reads a body as text. Rejects with EngineError when it is longer than allowed. */
+/** Reads a body as text. Rejects with EngineError when it is too long. */
 export async function textBody(request: IncomingMessage, bytes_max: number): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of bounded(request, bytes_max)) chunks.push(chunk)
@@ -88,9 +88,9 @@ export async function textBody(request: IncomingMessage, bytes_max: number): Pro
 }
 
 /**
- * Puts a body in a file, lends its path to the work, removes it. The engine reads binary rows from
- * there: chDB takes statements as text only. The file is never synced, so it lives in memory.
- * So a write is a copy, done at once: to hand it to libuv's threads costs more than the copy.
+ * Writes a body to a file, runs `work` with its path, and removes the file. The engine reads binary
+ * rows from it, because chDB accepts statements as text only. The file is never synced, so it stays
+ * in memory, and a synchronous write is cheaper than a hand-over to libuv's threads.
  */
 export async function withBodyFile<T>(
   request: IncomingMessage,
@@ -122,7 +122,7 @@ async function* bounded(request: IncomingMessage, bytes_max: number): AsyncGener
   }
 }
 
-/** Answers whether a request carries this user and password: basic auth or ClickHouse's headers. */
+/** Creates a check of the user and password of a request: basic auth or ClickHouse's headers. */
 export function credentialsCheck(
   username: string,
   password: string,
@@ -139,7 +139,7 @@ function credentialsOf({ headers }: IncomingMessage): string {
   return Buffer.from(encoded, 'base64').toString('utf8')
 }
 
-/** Equal lengths for the comparison, whatever came. */
+/** Hashes the text, because the comparison needs equal lengths. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

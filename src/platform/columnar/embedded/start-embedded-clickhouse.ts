@@ -9,36 +9,36 @@ import { embeddedUsername, prepareDataDirectory } from './data-directory.ts'
 import { fromServer, stopRequest } from './messages.ts'
 
 export type EmbeddedClickHouseOptions = {
-  /** Data, password and pid file; made when missing. */
+  /** Folder for data, password and pid file; created if missing. */
   directory: string
-  /** A free one when left out; restarts keep it. */
+  /** Port; a free port by default. Restarts keep the port. */
   port?: number
   logger: Logger
-  /** Called after each restart, with how many there have been. */
+  /** Called after each restart with the number of restarts. */
   on_restart?: (restarts: number) => void
-  /** Ends a start that is under way, which then rejects; a server that runs is left alone. */
+  /** Aborts a start in progress, which then rejects. Does not stop a running server. */
   signal?: AbortSignal
 }
 
-/** A ClickHouse of our own, on loopback, kept running until `stop`. */
+/** An embedded ClickHouse on loopback, kept running until `stop`. */
 export type EmbeddedClickHouse = {
   readonly url: string
   readonly username: string
   readonly password: string
-  /** Of the process that serves now; undefined while it restarts. */
+  /** Pid of the current process; undefined during a restart. */
   pid(): number | undefined
-  /** Lets running statements end (10 s at most), then ends the process. */
+  /** Waits for running statements (10 s at most), then stops the process. */
   stop(): Promise<void>
 }
 
 const restartBackOff = { base_ms: 100, max_ms: 5_000 }
-/** A server that ran for so long starts the back-off anew. */
+/** A server that ran this long resets the back-off. */
 const steady_ms = 60_000
 
 /**
- * Starts the child process and resolves when it answers. When it dies it is started again with
- * back-off, on the same port. Rejects when the first start fails: chdb is not installed (it is an
- * optional dependency), or another process serves the directory.
+ * Starts the child process and resolves when it is ready. A process that dies is restarted with
+ * back-off on the same port. Rejects when the first start fails: chdb, an optional dependency, is not
+ * installed, or another process uses the folder.
  */
 export async function startEmbeddedClickHouse(
   options: EmbeddedClickHouseOptions,
@@ -64,12 +64,12 @@ export async function startEmbeddedClickHouse(
       running = undefined
       if (stopping.signal.aborted) return
       if (Date.now() - started_ms > steady_ms) failures = 0
-      logger.warn({ exit, failures }, 'the embedded ClickHouse ended; it is started again')
+      logger.warn({ exit, failures }, 'the embedded ClickHouse exited; restarting it')
       await sleep(backOff(restartBackOff, ++failures), stopping.signal)
       if (stopping.signal.aborted) return
       const { signal } = stopping
       running = await launch({ directory, port, logger, signal }).catch((err: unknown) => {
-        if (!signal.aborted) logger.error({ err }, 'the embedded ClickHouse does not start')
+        if (!signal.aborted) logger.error({ err }, 'the embedded ClickHouse did not start')
         return undefined
       })
       if (running) options.on_restart?.(++restarts)
@@ -90,7 +90,7 @@ export async function startEmbeddedClickHouse(
   }
 }
 
-/** The child process did not come up. */
+/** The child process did not start. */
 class EmbeddedStartFailed extends Error {
   override readonly name = 'EmbeddedStartFailed'
 }
@@ -98,29 +98,29 @@ class EmbeddedStartFailed extends Error {
 type RunningServer = {
   readonly pid: number
   readonly port: number
-  /** How it ended, when it did: `exit code 1` or `signal SIGKILL`. */
+  /** Resolves at the exit with the reason: `exit code 1` or `signal SIGKILL`. */
   readonly exited: Promise<string>
   stop(): Promise<void>
 }
 
 const serverPath = fileURLToPath(new URL('./server.ts', import.meta.url))
-/** Loading the engine takes half a second; a large data directory and a busy machine, more. */
+/** Loading the engine takes half a second, or more with a large data folder or a busy machine. */
 const ready_ms_max = 60_000
-/** Longer than the child's own patience; then it is killed. */
+/** Time until the child is killed. Longer than its own time limits. */
 const stop_ms_max = 15_000
 const statements_max = 8
-/** One thread for each statement, four for files. */
+/** One thread per statement, and four for files. */
 const threads = statements_max + 4
 
 /**
- * Starts the process and waits until it is ready. It gets nothing of our environment, and no
- * secret: the password lies in its directory. Rejects with EmbeddedStartFailed.
+ * Starts the process and waits until it is ready. It gets no variables of this process and no
+ * secrets; the password is in its folder. Rejects with EmbeddedStartFailed.
  */
 async function launch(options: {
   directory: string
   port: number
   logger: Logger
-  /** Ends a start that is under way. */
+  /** Aborts a start in progress. */
   signal?: AbortSignal | undefined
 }): Promise<RunningServer> {
   const { directory, port, logger, signal } = options
@@ -136,7 +136,7 @@ async function launch(options: {
     child.once('error', (error) => resolve(error.message))
   })
   try {
-    const ready = await firstWord(child, { exited, signal })
+    const ready = await waitUntilReady(child, { exited, signal })
     return { pid: child.pid ?? 0, port: ready, exited, stop: () => stop(child, exited) }
   } catch (cause) {
     child.kill('SIGKILL')
@@ -149,8 +149,8 @@ async function launch(options: {
   }
 }
 
-/** The port, once the child says that it is ready. */
-async function firstWord(
+/** Waits for the child's first message. Resolves with the port. */
+async function waitUntilReady(
   child: ChildProcess,
   { exited, signal }: { exited: Promise<string>; signal: AbortSignal | undefined },
 ): Promise<number> {
@@ -179,7 +179,7 @@ async function stop(child: ChildProcess, exited: Promise<string>): Promise<void>
   clearTimeout(timer)
 }
 
-/** Writes what the engine says on its standard error to the log. */
+/** Logs the lines of the engine's standard error. */
 function relayLines(child: ChildProcess, logger: Logger): void {
   if (!child.stderr) return
   createInterface({ input: child.stderr }).on('line', (line) => {

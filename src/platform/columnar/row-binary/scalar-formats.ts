@@ -5,35 +5,35 @@ const digitByCode = Uint8Array.from({ length: 256 }, (_, code) => {
   return digit < 0 ? noDigit : digit
 })
 const dash = 0x2d
-/** Where the two digits of each byte stand in the text, in the order ClickHouse stores the bytes. */
-const digitPlaces = Uint8Array.of(16, 14, 11, 9, 6, 4, 2, 0, 34, 32, 30, 28, 26, 24, 21, 19)
+/** Offsets of the digits of each byte in the text, in the byte order of ClickHouse. */
+const digitOffsets = Uint8Array.of(16, 14, 11, 9, 6, 4, 2, 0, 34, 32, 30, 28, 26, 24, 21, 19)
 const codeByDigit = Buffer.from('0123456789abcdef')
 const textBytes = Buffer.alloc(36, dash)
 
 /**
  * Writes a UUID as ClickHouse stores it: two 64-bit halves, each little-endian, the high one first.
- * False when the text is none; the 16 bytes are spoilt then.
+ * Returns false for invalid text, with undefined contents of the 16 bytes.
  */
 export function putUuid(bytes: Uint8Array, at: number, text: string): boolean {
   if (text.length !== 36 || !hasDashes(text)) return false
   let wrong = 0
   for (let index = 0; index < 16; index++) {
-    const place = digitPlaces[index] ?? 0
-    const high = digitOf(text.charCodeAt(place))
-    const low = digitOf(text.charCodeAt(place + 1))
+    const offset = digitOffsets[index] ?? 0
+    const high = digitOf(text.charCodeAt(offset))
+    const low = digitOf(text.charCodeAt(offset + 1))
     wrong |= high | low
     bytes[at + index] = (high << 4) | low
   }
   return wrong < 16
 }
 
-/** The UUID that `putUuid` wrote, in lower case. */
+/** Reads a UUID that `putUuid` wrote, in lower case. */
 export function uuidAt(bytes: Uint8Array, at: number): string {
   for (let index = 0; index < 16; index++) {
-    const place = digitPlaces[index] ?? 0
+    const offset = digitOffsets[index] ?? 0
     const byte = bytes[at + index] ?? 0
-    textBytes[place] = codeByDigit[byte >> 4] ?? 0
-    textBytes[place + 1] = codeByDigit[byte & 15] ?? 0
+    textBytes[offset] = codeByDigit[byte >> 4] ?? 0
+    textBytes[offset + 1] = codeByDigit[byte & 15] ?? 0
   }
   return textBytes.toString('latin1')
 }
@@ -54,8 +54,8 @@ function hasDashes(text: string): boolean {
 const decimalText = /^([+-]?)(\d+)(?:\.(\d+))?$/
 
 /**
- * Decimal text as a whole number of the last digit's unit: "1.5" at scale 9 is 1,500,000,000.
- * Exact: throws RangeError when digits would be lost or the number has more than `precision`.
+ * Parses decimal text as a whole number of units of the last digit: "1.5" at scale 9 is
+ * 1,500,000,000. Throws RangeError when digits would be lost or exceed `precision`.
  */
 export function decimalTicks(text: string, precision: number, scale: number): bigint {
   const match = decimalText.exec(text)
@@ -74,11 +74,11 @@ export function decimalTicks(text: string, precision: number, scale: number): bi
   return sign === '-' ? -ticks : ticks
 }
 
-/** Whole digits and digits after the point that surely make a number below 2^53. */
+/** Numbers of digits before and after the point that keep a number below 2^53. */
 const fewWhole_digits = 6
 const scale_digits = 9
 
-/** Plain decimal text of a small amount in billionths; -1 for any other, which takes longer. */
+/** Parses small amounts as billionths without a bigint. Returns -1 for any other text. */
 export function fewTicks(text: string): number {
   let ticks = 0
   let index = 0
@@ -88,19 +88,19 @@ export function fewTicks(text: string): number {
   if (index === 0 || index > fewWhole_digits || index === text.length - 1) return -1
   const end = index + scale_digits
   if (text.length > end + 1) return -1
-  for (let place = index + 1; place <= end; place++) {
-    ticks = ticks * 10 + (place < text.length ? digitAt(text, place) : 0)
+  for (let at = index + 1; at <= end; at++) {
+    ticks = ticks * 10 + (at < text.length ? digitAt(text, at) : 0)
   }
   return ticks >= 0 ? ticks : -1
 }
 
-/** NaN for what is no digit, which spoils the sum. */
+/** Returns the digit, or NaN, which makes the sum invalid. */
 function digitAt(text: string, index: number): number {
   const digit = text.charCodeAt(index) - 0x30
   return digit >= 0 && digit <= 9 ? digit : Number.NaN
 }
 
-/** Bytes that a length takes as LEB128. */
+/** Returns the size of a length in LEB128. */
 export function varintSize(value: number): number {
   if (value < 0x80) return 1
   if (value < 0x4000) return 2
@@ -108,7 +108,7 @@ export function varintSize(value: number): number {
   return value < 0x1000_0000 ? 4 : 5
 }
 
-/** Writes a length as LEB128, as ClickHouse has them; returns where it ends. */
+/** Writes a length in LEB128. Returns the end offset. */
 export function putVarint(bytes: Buffer, at: number, value: number): number {
   let rest = value
   let position = at

@@ -1,13 +1,13 @@
 import type { ByteWriter } from './byte-writer.ts'
 import { decimalTicks } from './scalar-formats.ts'
 
-/** Writes one value, or throws when it does not fit the type. */
+/** Writes one value. Throws when it does not fit the type. */
 export type ValueWriter = (out: ByteWriter, value: unknown) => void
 
-/** Finds the writer of a type. Throws TypeError for a type that has none. */
+/** Compiles the writer of a type. Throws TypeError for an unsupported type. */
 export function compileValueWriter(type: ColumnType): ValueWriter {
   const make = writerMakers[type.name]
-  if (!make) throw new TypeError(`column type: got "${type.name}", which has no writer`)
+  if (!make) throw new TypeError(`column type: got "${type.name}", expected a supported type`)
   return make(type)
 }
 
@@ -130,7 +130,7 @@ function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : wrong(value, 'a number')
 }
 
-/** Its range is checked where it is written. */
+/** Checks for a whole number. The writer checks the range. */
 function integerOf(value: unknown): number {
   return Number.isInteger(value) ? (value as number) : wrong(value, 'a whole number')
 }
@@ -145,18 +145,18 @@ function wrong(value: unknown, expected: string): never {
   throw new TypeError(`got ${shown}, expected ${expected}`)
 }
 
-/** A ClickHouse type taken apart: `Nullable(Decimal(18, 9))` has `Decimal` with two numbers. */
+/** A parsed ClickHouse type: `Nullable(Decimal(18, 9))` contains `Decimal` with two numbers. */
 type ColumnType = {
   name: string
-  /** Nested types, for instance the one of an Array or both of a Map. */
+  /** Nested types: one for an Array, two for a Map. */
   types: ColumnType[]
   /** Names of a Tuple's elements, in the order of `types`. */
   elements: string[]
-  /** Precision and scale, length, and the like. */
+  /** Numeric arguments: precision and scale, or a length. */
   numbers: number[]
 }
 
-/** Parses the spelling of a type. Throws TypeError when it is none. */
+/** Parses the name of a type. Throws TypeError when it is invalid. */
 export function parseColumnType(text: string): ColumnType {
   const { name, inner } = nameAndInner(text.trim())
   const type: ColumnType = { name, types: [], elements: [], numbers: [] }

@@ -1,47 +1,48 @@
 import { integer, minutes, seconds, secret, text, url } from '../setting.ts'
 
-/** The command line, where it asks the API. */
+/** Settings of commands that call the API. */
 export const cliSettings = {
   url: url(['http', 'https'], {
     unit: 'URL',
     default: 'http://127.0.0.1:8080',
-    reason: 'The API that `looptrace ledger` asks; the default is `make run` on this machine.',
+    reason: 'API that `looptrace ledger` reads. The default is `make run` on this machine.',
   }),
-  api_key: secret({ reason: 'The project key with which the command line asks the API.' }),
+  api_key: secret({ reason: 'Project key of the command line.' }),
 }
 
-/** The test of an installation. */
+/** Settings of the smoke test. */
 export const smokeSettings = {
   smoke_proxy_url: url(['http', 'https'], {
     unit: 'URL',
     default: 'http://127.0.0.1:8080',
-    reason: 'Where completions and spans are sent to.',
+    reason: 'Proxy that receives the completions and spans of the test.',
   }),
   smoke_api_url: url(['http', 'https'], {
     unit: 'URL',
     default: 'http://127.0.0.1:8080',
-    reason: 'Where they are read back.',
+    reason: 'API that the test reads the records from.',
   }),
   smoke_project_key: secret({
-    reason: 'Key with the scopes of a first key: it sends completions and spans, and reads both.',
+    reason:
+      'Project key with the default scopes. The test sends and reads completions and spans with it.',
   }),
   smoke_provider_host: text({
     unit: 'address',
     default: '127.0.0.1',
-    reason: 'Where the scripted provider listens, which the proxy has to find by its setting.',
+    reason: 'Address of the scripted provider, which `scripted_base_url` of the proxy must name.',
   }),
   smoke_provider_port: integer({
     unit: 'port',
     default: 8090,
     min: 1,
     max: 65_535,
-    reason: 'Its port.',
+    reason: 'Port of the scripted provider.',
   }),
   smoke_wait_ms_max: integer({
     unit: 'ms',
     default: minutes,
     min: seconds,
     max: 30 * minutes,
-    reason: 'How long the service may take to come up, and what was sent to be readable.',
+    reason: 'Maximum time for the service to start, and for the records to become readable.',
   }),
 }

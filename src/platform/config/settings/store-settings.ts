@@ -13,106 +13,110 @@ import {
   url,
 } from '../setting.ts'
 
-/** PostgreSQL: metadata. */
+/** Settings of PostgreSQL, the store of metadata. */
 export const relationalSettings = {
   postgres_url: url(['postgres', 'postgresql'], {
     unit: 'URL',
     reason:
-      'PostgreSQL 14 or later, whole; or its parts, below. Role `all` starts one of its own when both are unset.',
+      'URL of PostgreSQL 14 or later. Set this, or `postgres_host` and the settings below it. Role `all` starts its own server when both are unset.',
   }),
   postgres_host: text({
     unit: 'host',
-    reason: 'Where it is, when the address comes in parts: a password then needs no escapes.',
+    reason: 'Host of PostgreSQL, instead of a URL: the password then needs no escaping.',
   }),
   postgres_port: integer({
     unit: 'port',
     default: 5432,
     min: 1,
     max: 65_535,
-    reason: 'Its port, with the host.',
+    reason: 'Port of PostgreSQL. Used with `postgres_host`.',
   }),
   postgres_database: text({
     unit: 'name',
     default: 'looptrace',
-    reason: 'Database of our tables, with the host.',
+    reason: 'Database of Looptrace. Used with `postgres_host`.',
   }),
   postgres_username: text({
     unit: 'name',
     default: 'looptrace',
-    reason: 'Account, with the host.',
+    reason: 'PostgreSQL user. Used with `postgres_host`.',
   }),
-  postgres_password: secret({ reason: 'Its password, with the host.' }),
+  postgres_password: secret({
+    reason: 'Password of the PostgreSQL user. Used with `postgres_host`.',
+  }),
   postgres_ssl_mode: choice(['disable', 'require', 'verify-full'], {
     unit: 'mode',
     default: 'require',
-    reason: 'With the host: `require` encrypts, `verify-full` also checks whose certificate it is.',
+    reason:
+      'TLS mode: `require` encrypts, `verify-full` also verifies the certificate. Used with `postgres_host`.',
   }),
   postgres_ca_file: text({
     unit: 'path',
-    reason: 'Certificate authority for `verify-full`; the public ones when unset.',
+    reason: 'Certificate authority for `verify-full`. When unset, public authorities are trusted.',
   }),
   postgres_pool_max: integer({
     unit: 'connections',
     default: 10,
     min: 2,
     max: 200,
-    reason: 'Connections of one process.',
+    reason: 'Maximum connections to PostgreSQL per process.',
   }),
   postgres_connect_timeout_ms: integer({
     unit: 'ms',
     default: 5 * seconds,
     min: 100,
     max: minutes,
-    reason: 'A request must not hang when the server is gone.',
+    reason:
+      'Maximum time to connect to PostgreSQL, so that requests fail fast when it is unavailable.',
   }),
   postgres_statement_timeout_ms: integer({
     unit: 'ms',
     default: 30 * seconds,
     min: 100,
     max: 10 * minutes,
-    reason: 'No statement of a request or a batch should take longer.',
+    reason: 'Maximum time of a statement in PostgreSQL.',
   }),
 }
 
-/** ClickHouse: observations. */
+/** Settings of ClickHouse, the store of observations. */
 export const columnarSettings = {
   clickhouse_url: url(['http', 'https'], {
     unit: 'URL',
-    reason: 'ClickHouse 25.3 or later. Role `all` starts an embedded one when unset.',
+    reason: 'URL of ClickHouse 25.3 or later. Role `all` starts an embedded server when unset.',
   }),
-  clickhouse_username: text({ unit: 'name', default: 'default', reason: 'Account in ClickHouse.' }),
-  clickhouse_password: secret({ reason: 'Its password.' }),
+  clickhouse_username: text({ unit: 'name', default: 'default', reason: 'ClickHouse user.' }),
+  clickhouse_password: secret({ reason: 'Password of the ClickHouse user.' }),
   clickhouse_database: text({
     unit: 'name',
     default: 'looptrace',
-    reason: 'Database of our tables.',
+    reason: 'Database of Looptrace in ClickHouse.',
   }),
   clickhouse_cluster: text({
     unit: 'name',
-    reason: 'Cluster for replicated and distributed tables; a single server when unset.',
+    reason:
+      'ClickHouse cluster for replicated and distributed tables. When unset, tables are made on a single server.',
   }),
   clickhouse_timeout_ms: integer({
     unit: 'ms',
     default: 30 * seconds,
     min: 100,
     max: 10 * minutes,
-    reason: 'A request to the store.',
+    reason: 'Maximum time of a request to ClickHouse.',
   }),
   clickhouse_connections_max: integer({
     unit: 'connections',
     default: 10,
     min: 1,
     max: 200,
-    reason: 'Connections of one process.',
+    reason: 'Maximum connections to ClickHouse per process.',
   }),
 }
 
-/** NATS JetStream, or SQLite where no server is named. */
+/** Settings of the queue: NATS JetStream, or SQLite when no server is set. */
 export const queueSettings = {
   nats_url: text({
     unit: 'URL',
-    reason:
-      'One or more NATS servers, separated by commas. Role `all` keeps its queue in SQLite when unset.',
+    reason: 'NATS servers, separated by commas. When unset, role `all` keeps its queue in SQLite.',
   }),
   nats_credentials_file: text({ unit: 'path', reason: 'Credentials file of the NATS account.' }),
   nats_replicas: integer({
@@ -120,37 +124,39 @@ export const queueSettings = {
     default: 1,
     min: 1,
     max: 5,
-    reason: 'Copies of each message; 3 where NATS is a cluster.',
+    reason: 'Replicas of each message. Use 3 in a NATS cluster.',
   }),
   queue_bytes_max: integer({
     unit: 'bytes',
     default: 8 * gib,
     min: 16 * mib,
     max: 4096 * gib,
-    reason: 'What may wait for a store that is down; above, the edge spools.',
+    reason:
+      'Maximum size of the queue, for messages that wait for an unavailable store. When it is full, records are spooled at the edge.',
   }),
   queue_message_bytes_max: integer({
     unit: 'bytes',
     default: 16 * mib,
     min: 64 * kib,
     max: 64 * mib,
-    reason: 'Largest message; NATS’ own max_payload (1 MiB unless raised) bounds it further.',
+    reason: 'Maximum size of a message. The `max_payload` of NATS (1 MiB by default) can be lower.',
   }),
   queue_dedupe_ms: integer({
     unit: 'ms',
     default: 2 * hours,
     min: seconds,
     max: 7 * 24 * hours,
-    reason: 'The same message id published again within this time is stored once.',
+    reason:
+      'Deduplication window: a message id that is published again within this time is stored once.',
   }),
 }
 
-/** Where archives are kept. */
+/** Settings of the store of archives. */
 export const blobsSettings = {
   blobs_url: url(['file', 's3'], {
     unit: 'URL',
     reason:
-      'Where archives are kept: `file:///folder` or `s3://bucket/prefix`; the same for `api` and `worker`. Unset, nothing is archived; role `all` then keeps them in `blobs` of its data directory.',
+      'Location of archives: `file:///folder` or `s3://bucket/prefix`. Set the same value for `api` and `worker`. When unset, nothing is archived; role `all` uses `blobs` in its data folder.',
   }),
   archive_settle_ms: integer({
     unit: 'ms',
@@ -158,60 +164,61 @@ export const blobsSettings = {
     min: 0,
     max: 10 * minutes,
     reason:
-      'An archive run takes what was stored before it began, and first waits so long for inserts that were under way: no shorter than one may take.',
+      'Delay before an archive run reads a day, so that inserts in progress can finish. Not shorter than the longest insert.',
   }),
   blobs_s3_endpoint: url(['http', 'https'], {
     unit: 'URL',
-    reason: "A store that speaks S3 and is not Amazon's.",
+    reason: 'Endpoint of an S3-compatible store other than Amazon S3.',
   }),
   blobs_s3_region: text({
     unit: 'name',
-    reason: 'Region of the bucket; what the SDK finds in its environment when unset.',
+    reason: 'Region of the bucket. When unset, the AWS SDK reads it from its environment.',
   }),
   blobs_s3_access_key_id: text({
     unit: 'name',
     reason:
-      'Account of the bucket; unset, the SDK finds one (the role of the pod, files, environment).',
+      'Access key of the bucket. When unset, the AWS SDK finds one (role of the pod, files, environment).',
   }),
-  blobs_s3_secret_access_key: secret({ reason: 'Its secret.' }),
+  blobs_s3_secret_access_key: secret({ reason: 'Secret of the access key.' }),
   blobs_s3_path_style: flag({
     unit: 'flag',
     default: false,
-    reason: 'Whether the bucket stands in the path, not in the host name: most own stores want it.',
+    reason:
+      'Whether the bucket is in the path instead of the host name, as most S3-compatible stores require.',
   }),
   blobs_s3_part_bytes: integer({
     unit: 'bytes',
     default: 8 * mib,
     min: 5 * mib,
     max: 1024 * mib,
-    reason: 'Larger blobs go in parts of this size, one of which is in memory.',
+    reason: 'Part size of multipart uploads. One part is kept in memory.',
   }),
   blobs_s3_attempts_max: integer({
-    unit: 'tries',
+    unit: 'attempts',
     default: 4,
     min: 1,
     max: 20,
-    reason: 'Tries of one request, with back-off between them.',
+    reason: 'Maximum attempts per request, with back-off.',
   }),
   blobs_s3_connect_timeout_ms: integer({
     unit: 'ms',
     default: 5 * seconds,
     min: 100,
     max: minutes,
-    reason: 'How long a connection may take.',
+    reason: 'Maximum time to connect to the store.',
   }),
   blobs_s3_request_timeout_ms: integer({
     unit: 'ms',
     default: 30 * seconds,
     min: 100,
     max: 10 * minutes,
-    reason: 'How long a connection may stay silent.',
+    reason: 'Maximum silence on a connection.',
   }),
   blobs_s3_connections_max: integer({
     unit: 'connections',
     default: 8,
     min: 1,
     max: 200,
-    reason: 'Connections of one process.',
+    reason: 'Maximum connections to the store per process.',
   }),
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../../telemetry/index.ts'
 import type { PostgresBinaries } from './postgres-binaries.ts'
 import { type ServerIdentity, serverEnvironment } from './server-identity.ts'
 
-/** What it takes to start the server, again and again. */
+/** Everything that is needed to start and restart the server. */
 export type ServerPlan = {
   binaries: PostgresBinaries
   identity: ServerIdentity
@@ -15,21 +15,21 @@ export type ServerPlan = {
   port: number
   settings: Readonly<Record<string, string>>
   start_timeout_ms: number
-  /** How often in a row the supervised server may die or not start. */
+  /** Maximum consecutive deaths or failed starts of the supervised server. */
   failures_max: number
   logger: Logger
 }
 
-/** A server that takes connections. */
+/** A server that accepts connections. */
 export type RunningServer = {
   pid: number
-  /** Resolves when the process is gone, with its exit code or signal. */
+  /** Resolves with the exit code or signal when the process is gone. */
   ended: Promise<string>
-  /** Stops it: fast shutdown, and harder when that takes too long. */
+  /** Stops the server: a fast shutdown, then stronger signals. */
   stop(): Promise<void>
 }
 
-/** The server ended, or took too long, before it took connections; `log` is its last words. */
+/** The server exited or timed out before it accepted connections. `log` is the end of its log. */
 export class ServerStartFailed extends Error {
   override readonly name = 'ServerStartFailed'
   readonly log: string
@@ -39,20 +39,20 @@ export class ServerStartFailed extends Error {
     const last = lines.findLast((line) => /^(FATAL|PANIC|ERROR)/.test(line)) ?? lines.at(-1)
     super(
       `the embedded PostgreSQL in ${cluster} ${reason}: ${last}. ` +
-        'Its whole log is shown with LOOPTRACE_LOG_LEVEL=debug.',
+        'Set LOOPTRACE_LOG_LEVEL=debug to see its whole log.',
     )
     this.log = log
   }
 }
 
 /**
- * Starts the server on its data folder and resolves once it takes connections. Rejects, with the
- * server ended, when `signal` aborts before that.
+ * Starts the server on its data folder and resolves once it accepts connections. When `signal` aborts
+ * before that, stops the server and rejects.
  */
 export async function startServer(plan: ServerPlan, signal?: AbortSignal): Promise<RunningServer> {
   const left = await clearDataFolder(plan.cluster)
   signal?.throwIfAborted()
-  if (left !== undefined) plan.logger.warn({ pid: left }, 'stopped the postgres a killed run left')
+  if (left !== undefined) plan.logger.warn({ pid: left }, 'stopped the postgres process of a killed run')
   const child = spawnServer(plan)
   endWithUs(child)
   const log = followLog(child, plan.logger)
@@ -84,8 +84,8 @@ export async function startServer(plan: ServerPlan, signal?: AbortSignal): Promi
 const pollMs = 10
 
 /**
- * In a session of its own: a terminal's Ctrl-C reaches us alone, and the server stays until we
- * have drained what we hold for it.
+ * Starts the process in its own session: a terminal's Ctrl-C reaches only this process, and the
+ * server runs until all data is written.
  */
 function spawnServer(plan: ServerPlan): ChildProcess {
   const { identity, binaries } = plan
@@ -102,7 +102,7 @@ function spawnServer(plan: ServerPlan): ChildProcess {
   })
 }
 
-/** A process that exits without `stop` (an uncaught error) takes its server along. */
+/** Stops the server when this process exits without `stop` (an uncaught error). */
 function endWithUs(child: ChildProcess): void {
   const onExit = () => child.kill('SIGINT')
   process.once('exit', onExit)
@@ -110,9 +110,9 @@ function endWithUs(child: ChildProcess): void {
 }
 
 /**
- * A small server for one machine: durable (fsync stays on), on loopback only, without helpers
- * that idle (parallel and I/O workers, replication). Failed statements are the caller's to log:
- * the server's log keeps neither their text nor their values.
+ * Settings of a small server for one machine: durable (fsync is on), on loopback only, without idle
+ * helpers (parallel and I/O workers, replication). The server logs neither the text nor the values of
+ * failed statements; the caller logs failures.
  */
 const serverSettings = {
   listen_addresses: '127.0.0.1',
@@ -156,10 +156,10 @@ async function end(child: ChildProcess): Promise<void> {
   await endServer(child.pid)
 }
 
-/** What a server says about itself in `postmaster.pid` of its data folder. */
+/** The state of a server, from `postmaster.pid` in its data folder. */
 type Postmaster = { pid: number; ready: boolean }
 
-/** Reads `postmaster.pid`: line 1 is the pid, line 8 the state. Undefined when there is none. */
+/** Reads `postmaster.pid`: line 1 is the pid, line 8 the state. Undefined without the file. */
 async function readPostmaster(cluster: string): Promise<Postmaster | undefined> {
   const text = await readFile(`${cluster}/postmaster.pid`, 'utf8').catch(() => '')
   const lines = text.split('\n')
@@ -169,11 +169,11 @@ async function readPostmaster(cluster: string): Promise<Postmaster | undefined> 
 }
 
 /**
- * Makes sure that no server runs on the data folder: stops the one that a killed service left
- * behind. When the noted pid belongs to something else by now (after a reboot, in a container),
- * a pid that can't exist takes its place, for PostgreSQL would take that process for a server.
- * The file itself stays: PostgreSQL finds in it the shared memory of backends that still end.
- * Answers the pid of the stopped server, if there was one.
+ * Ensures that no server runs on the data folder: stops the server of a killed service. If the pid
+ * in the file now belongs to another process (after a reboot, in a container), replaces it by an
+ * impossible pid, because PostgreSQL would take that process for a server. The file is kept:
+ * PostgreSQL needs it to find the shared memory of backends that are still exiting. Returns the pid
+ * of the stopped server, if any.
  */
 async function clearDataFolder(cluster: string): Promise<number | undefined> {
   const postmaster = await readPostmaster(cluster)
@@ -190,14 +190,14 @@ async function clearDataFolder(cluster: string): Promise<number | undefined> {
 
 const impossiblePid = 2_147_483_647
 
-/** Each signal to stop a server (fast, immediate, kill) and how long it gets to work. */
+/** Signals that stop a server (fast, immediate, kill), each with the wait for its effect. */
 const signals = [
   { signal: 'SIGINT', wait_ms: 10_000 },
   { signal: 'SIGQUIT', wait_ms: 5_000 },
   { signal: 'SIGKILL', wait_ms: 5_000 },
 ] as const
 
-/** Stops a server, ever less politely; resolves when it is gone. */
+/** Stops a server with escalating signals. Resolves when the process is gone. */
 async function endServer(pid: number): Promise<void> {
   for (const { signal, wait_ms } of signals) {
     if (!sendSignal(pid, signal)) return
@@ -206,10 +206,10 @@ async function endServer(pid: number): Promise<void> {
       if (!(await isRunning(pid))) return
     }
   }
-  throw new Error(`the postgres process ${pid} does not end`)
+  throw new Error(`the postgres process ${pid} did not exit after SIGKILL`)
 }
 
-/** A process that ended counts as gone, even where nobody collects it (a container's pid 1). */
+/** Returns whether a process runs. A zombie, which pid 1 of a container may not reap, does not. */
 export async function isRunning(pid: number): Promise<boolean> {
   if (!sendSignal(pid, 0)) return false
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
@@ -220,12 +220,12 @@ function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)
   } catch (error) {
-    // EPERM: it is there and another user's.
+    // EPERM: the process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
-/** A server works in its data folder; Linux shows that, elsewhere its command line names it. */
+/** Recognises a server by its working folder on Linux, elsewhere by its command line. */
 async function isServerOn(cluster: string, pid: number): Promise<boolean> {
   if (process.platform !== 'linux') {
     const shown = await promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).catch(

@@ -15,44 +15,44 @@ import {
   startServer,
 } from './server-process.ts'
 
-/** What an embedded PostgreSQL needs. */
+/** Options of an embedded PostgreSQL. */
 export type EmbeddedPostgresOptions = {
-  /** Folder for its data and password; made when it is not there. */
+  /** Folder for its data and password; created if missing. */
   directory: string
-  /** Port on 127.0.0.1; a free one by default, another at each start of ours. */
+  /** Port on 127.0.0.1; by default a free port, chosen at each start of this process. */
   port?: number
-  /** How long the server may take to recover and take connections; 120 s by default. */
+  /** Maximum time to recover and accept connections; 120 s by default. */
   start_timeout_ms?: number
-  /** How often in a row it may die young or not start before it is given up; 20 by default. */
+  /** Maximum consecutive early deaths or failed starts; 20 by default. */
   failures_max?: number
-  /** Settings of PostgreSQL that go before ours. */
+  /** Settings of PostgreSQL that override the defaults here. */
   settings?: Readonly<Record<string, string>>
-  /** Called when the server had died and is back, on the same port. */
+  /** Called after a restart of the server, which keeps its port. */
   on_restart?: RestartListener
-  /** Ends a start that is under way, which then rejects; a server that runs is left alone. */
+  /** Aborts a start in progress, which then rejects. Does not stop a running server. */
   signal?: AbortSignal
   logger: Logger
 }
 
-/** A running, supervised PostgreSQL of our own. */
+/** A running, supervised, embedded PostgreSQL. */
 export type EmbeddedPostgres = {
   /** With the password; for `openRelational` and `migrateRelational`. */
   url: string
-  /** Pid of the server; another one after a restart. */
+  /** Pid of the server. Changes with a restart. */
   readonly pid: number
-  /** How often the server died and was started again. */
+  /** Number of restarts. */
   readonly restarts: number
-  /** Resolves to undefined after `stop`, to an error when the server can't be brought back. */
+  /** Resolves to undefined after `stop`, or to an error when restarts keep failing. */
   stopped: Promise<Error | undefined>
-  /** Ends the connections, writes everything down, stops the server. May be called twice. */
+  /** Closes connections, flushes data and stops the server. May be called twice. */
   stop(): Promise<void>
 }
 
 /**
- * Starts PostgreSQL as a child process on loopback and keeps it running: makes its data folder
- * when there is none, finds it again later, stops a server that a killed run of ours left on it,
- * and starts a new one when ours dies. Throws EmbeddedPostgresRefused when the machine lacks
- * something (the message says what), ServerStartFailed with the server's last words otherwise.
+ * Starts PostgreSQL as a child process on loopback and keeps it running: creates its data folder if
+ * missing, stops the server of a killed run on it, and restarts a server that dies. Throws
+ * EmbeddedPostgresRefused when the machine lacks something (the message says what), otherwise
+ * ServerStartFailed with the end of the server's log.
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -73,7 +73,7 @@ function lock(directory: string): () => void {
     return lockFolder(directory)
   } catch (error) {
     if (!(error instanceof FolderInUse)) throw error
-    const reason = `${directory}: another process runs a server on it`
+    const reason = `${directory}: another process runs a server on this folder`
     throw new EmbeddedPostgresRefused(reason, { cause: error })
   }
 }
@@ -118,7 +118,7 @@ async function startLocked(
 
 const portTriesMax = 5
 
-/** A free port may be taken by the time the server asks for it; then another one is tried. */
+/** Starts the server on the given port, or on a free one. Retries if a free port was taken meanwhile. */
 async function startOnPort(
   about: Omit<ServerPlan, 'port'>,
   { port, signal }: Pick<EmbeddedPostgresOptions, 'port' | 'signal'>,
@@ -156,21 +156,21 @@ async function makeDatabase(url: string): Promise<void> {
   }
 }
 
-/** A server that is started again when it dies. */
+/** A server that is restarted when it dies. */
 type SupervisedServer = {
-  /** Pid of the server now. */
+  /** Pid of the current server. */
   pid: () => number
-  /** How often it was started again. */
+  /** Number of restarts so far. */
   restarts: () => number
-  /** Resolves when nobody looks after it any more: see EmbeddedPostgres.stopped. */
+  /** Resolves when supervision ends; see `EmbeddedPostgres.stopped`. */
   stopped: Promise<Error | undefined>
   stop(): Promise<void>
 }
 
-/** Tells of a server that died and is back. */
+/** Called after a restart. */
 type RestartListener = (restart: { pid: number; restarts: number }) => void
 
-/** Looks after a running server until `stop`, or until it can't be brought back. */
+/** Supervises a running server until `stop`, or until restarts keep failing. */
 function supervise(
   plan: ServerPlan,
   first: RunningServer,
@@ -182,7 +182,7 @@ function supervise(
   const restarted = (next: RunningServer) => {
     server = next
     restarts += 1
-    plan.logger.info({ pid: next.pid, restarts }, 'postgres is back')
+    plan.logger.info({ pid: next.pid, restarts }, 'postgres was restarted')
     onRestart?.({ pid: next.pid, restarts })
   }
   const stopped = watch({ plan, first, restarted, signal: abort.signal })
@@ -207,7 +207,7 @@ type Watch = {
 
 const restartBackOff = { base_ms: 50, max_ms: 5_000 }
 
-/** Only a server that lived this long starts the count afresh. */
+/** A server that lived this long resets the count of failures. */
 const stableMs = 10_000
 
 async function watch({ plan, first, restarted, signal }: Watch): Promise<Error | undefined> {
@@ -224,7 +224,7 @@ async function watch({ plan, first, restarted, signal }: Watch): Promise<Error |
     if (signal.aborted) return undefined
     server = await startServer(plan).catch((error: unknown) => {
       cause = error
-      plan.logger.error({ err: error }, 'postgres did not come back')
+      plan.logger.error({ err: error }, 'postgres did not restart')
       return undefined
     })
     if (signal.aborted) await server?.stop()
