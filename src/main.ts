@@ -6,8 +6,8 @@ import { startOf } from './roles/index.ts'
 const interruptedStatus = 130
 
 /**
- * JavaScript's built-in errors are defects and are printed with their stack. Errors of Looptrace and
- * of the operating system are printed as their message.
+ * JavaScript's built-in errors are defects and are printed with their stack. Errors of Looptrace
+ * and of the operating system are printed as their message.
  */
 const defects = new Set(['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'])
 

@@ -2,8 +2,8 @@ import { objectFrom } from './json-values.ts'
 
 /**
  * Returns JSON text without white space and with sorted keys: by UTF-16 code unit, after keys that
- * are array indexes, which JavaScript puts first. Equal values give equal texts. Digests of the text
- * are stored, so its bytes must never change.
+ * are array indexes, which JavaScript puts first. Equal values give equal texts. Digests of the
+ * text are stored, so its bytes must never change.
  */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, sortedKeys)

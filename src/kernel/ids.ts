@@ -42,8 +42,8 @@ export function traceIdFrom(value: string): string | undefined {
 }
 
 /**
- * Returns the conversation id for an X-Conversation-ID: the value itself when it is a UUID, otherwise
- * a UUIDv5 in the namespace of the project, with the client's value as `external_id`.
+ * Returns the conversation id for an X-Conversation-ID: the value itself when it is a UUID,
+ * otherwise a UUIDv5 in the namespace of the project, with the client's value as `external_id`.
  */
 export function conversationIdFrom(
   projectId: string,

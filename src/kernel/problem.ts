@@ -1,6 +1,6 @@
 /**
- * The catalogue of errors. It fixes the status and title of each code. `docs/reference/errors.md` is
- * generated from it, and each edge translates errors to its wire format in one place.
+ * The catalogue of errors. It fixes the status and title of each code. `docs/reference/errors.md`
+ * is generated from it, and each edge translates errors to its wire format in one place.
  */
 export const problemCatalogue = {
   invalid_request: { status: 400, title: 'The request is invalid' },
@@ -11,7 +11,10 @@ export const problemCatalogue = {
   query_too_expensive: { status: 400, title: 'The query exceeds its limits' },
   unknown_provider: { status: 400, title: 'The provider is unknown' },
   credentials_missing: { status: 401, title: 'Credentials are missing' },
-  credentials_unsupported: { status: 401, title: 'The route does not accept this kind of credentials' },
+  credentials_unsupported: {
+    status: 401,
+    title: 'The route does not accept this kind of credentials',
+  },
   credentials_invalid: { status: 401, title: 'The credentials are invalid' },
   provider_authorization_missing: {
     status: 401,
@@ -40,7 +43,10 @@ export const problemCatalogue = {
   not_mapped_from_otlp: { status: 409, title: 'The observation was not received over OTLP' },
   name_taken: { status: 409, title: 'The name is already in use' },
   task_state_conflict: { status: 409, title: 'The task has already ended in another state' },
-  idempotency_conflict: { status: 409, title: 'The idempotency key conflicts with an earlier call' },
+  idempotency_conflict: {
+    status: 409,
+    title: 'The idempotency key conflicts with an earlier call',
+  },
   held: { status: 409, title: 'Blocked by a legal hold' },
   too_many_holds: { status: 409, title: 'The project has reached its limit of legal holds' },
   archive_not_configured: { status: 409, title: 'Archives are not configured' },

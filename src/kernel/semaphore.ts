@@ -37,8 +37,9 @@ export class Semaphore {
   }
 
   /**
-   * Takes a permit, or waits for one. Rejects with `refusal` when too many callers wait, and with the
-   * signal's reason when it aborts the wait. Takes a free permit even if the signal has aborted.
+   * Takes a permit, or waits for one. Rejects with `refusal` when too many callers wait, and with
+   * the signal's reason when it aborts the wait. Takes a free permit even if the signal has
+   * aborted.
    */
   acquire(signal?: AbortSignal): Promise<void> {
     if (this.tryAcquire()) return Promise.resolve()

@@ -1,4 +1,6 @@
-/** A source of the time, in milliseconds since 1970. It is an argument, so that tests can set it. */
+/**
+ * A source of the time, in milliseconds since 1970. It is an argument, so that tests can set it.
+ */
 export type Clock = { now_ms: () => number }
 
 export const systemClock: Clock = { now_ms: () => Date.now() }
@@ -9,7 +11,9 @@ const nsPerMs = 1_000_000n
 export const instantsEnd_ms = Date.UTC(2262, 0)
 const instantsEnd_ns = BigInt(instantsEnd_ms) * nsPerMs
 
-/** Returns whether an instant can be stored, queried and paged by: after 1970-01-01, before 2262. */
+/**
+ * Returns whether an instant can be stored, queried and paged by: after 1970-01-01, before 2262.
+ */
 export function isStorableInstant(instantNs: bigint): boolean {
   return instantNs > 0n && instantNs < instantsEnd_ns
 }

@@ -11,9 +11,9 @@ export function isContentAttribute(key: string): boolean {
 }
 
 /**
- * Returns the rules of `isContentAttribute` for a store: a key that starts with `request.` is content
- * unless the rest is in `request_parameters`; any other key is content if it matches the regular
- * expression `keys`, which works in RE2 and PostgreSQL.
+ * Returns the rules of `isContentAttribute` for a store: a key that starts with `request.` is
+ * content unless the rest is in `request_parameters`; any other key is content if it matches the
+ * regular expression `keys`, which works in RE2 and PostgreSQL.
  */
 export function contentAttributes(): { keys: string; request_parameters: string[] } {
   return { keys: contentKeys.source, request_parameters: [...requestParameters] }

@@ -40,9 +40,9 @@ export function startFrame(frame: Buffer): number {
 }
 
 /**
- * Writes an exchange, with its facts as JSON text, at offset `at` of a started frame. The frame must
- * have room for `exchangeOverhead_bytes` and the parts. Returns the end offset. For the hot path,
- * which reuses the buffers of frames.
+ * Writes an exchange, with its facts as JSON text, at offset `at` of a started frame. The frame
+ * must have room for `exchangeOverhead_bytes` and the parts. Returns the end offset. For the hot
+ * path, which reuses the buffers of frames.
  */
 export function writeExchange(
   frame: Buffer,

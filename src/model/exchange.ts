@@ -1,8 +1,8 @@
 import type { Outcome } from './observation.ts'
 
 /**
- * Facts that the proxy has about a call when it ends, before any parsing. The worker turns them into
- * an observation. Times are nanoseconds since 1970. The raw bodies are separate.
+ * Facts that the proxy has about a call when it ends, before any parsing. The worker turns them
+ * into an observation. Times are nanoseconds since 1970. The raw bodies are separate.
  */
 export type ExchangeFacts = {
   /** UUID of the call's receipt. Missing from older versions of the proxy. */

@@ -96,6 +96,8 @@ describe('a cursor', () => {
       const made = cursorAt(list, { value, id: 'x' })
       expect(() => positionIn(list, made, anyId)).toThrow('expected an unchanged next_cursor')
     }
-    expect(() => positionIn(byCost, cursor, () => false)).toThrow('expected an unchanged next_cursor')
+    expect(() => positionIn(byCost, cursor, () => false)).toThrow(
+      'expected an unchanged next_cursor',
+    )
   })
 })

@@ -103,7 +103,10 @@ export function isStorable(text: string): boolean {
   return !text.includes('\u0000')
 }
 
-/** Builds the message of a schema fault: the received value, at most 80 characters, and the expectation. */
+/**
+ * Builds the message of a schema fault: the received value, at most 80 characters, and the
+ * expectation.
+ */
 export function expected(what: string): (issue: { input?: unknown }) => string {
   return ({ input }) => `got ${JSON.stringify(input)?.slice(0, 80)}, expected ${what}`
 }
@@ -158,7 +161,9 @@ function parameter<T>(about: { read: (text: string) => T | undefined; expected: 
 
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
-/** Parses an instant from 1970 to 2261, the range of ClickHouse at nanoseconds. Otherwise undefined. */
+/**
+ * Parses an instant from 1970 to 2261, the range of ClickHouse at nanoseconds. Otherwise undefined.
+ */
 export function nsFromIso(text: string): bigint | undefined {
   const [, seconds, fraction = '', zone] = isoPattern.exec(text) ?? []
   const ms = Date.parse(`${seconds}${zone}`)

@@ -84,7 +84,9 @@ export const sharedScalars: readonly z.ZodType[] = [
     .regex(correlationTypePattern)
     .meta({ id: 'CorrelationType', description: 'Type of a value, such as `order_id`.' }),
   z.int().nonnegative().meta({ id: 'Count', description: 'A whole number, at least 0.' }),
-  z.int().meta({ id: 'Integer', description: 'A whole number that JavaScript represents exactly.' }),
+  z
+    .int()
+    .meta({ id: 'Integer', description: 'A whole number that JavaScript represents exactly.' }),
   z.enum(['asc', 'desc']).meta({ id: 'SortOrder' }),
   z.enum(observationTypes).meta({ id: 'ObservationType' }),
   z.enum(statuses).meta({ id: 'ObservationStatus' }),

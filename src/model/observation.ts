@@ -51,8 +51,8 @@ export type ToolResult = z.infer<typeof toolResultSchema>
 const tokens = z.int().nonnegative().nullable()
 
 /**
- * One timed operation, as stored. Times are nanoseconds since 1970 (wall clock). Unknown strings are
- * empty. Unknown numbers are null, because 0 is a valid value.
+ * One timed operation, as stored. Times are nanoseconds since 1970 (wall clock). Unknown strings
+ * are empty. Unknown numbers are null, because 0 is a valid value.
  */
 export const observationSchema = z.object({
   project_id: z.uuid(),

@@ -4,10 +4,10 @@ import { type IngestPath, ingestPaths, type RecordCounts } from './ingest-record
 
 /**
  * Version of row frames. A row frame is one queue message with encoded rows of one project:
- * `[version u8 = 2][compression u8][row format u16][rows_bytes u32]`, then `rows_bytes` of rows, then
- * the trailer as JSON. The rows, compressed or not, are a sequence of `[kind u8][length u32][row]`.
- * Numbers are little-endian. A row is RowBinary of the columns of the row format. Frames of
- * exchanges have version 1 in their first byte.
+ * `[version u8 = 2][compression u8][row format u16][rows_bytes u32]`, then `rows_bytes` of rows,
+ * then the trailer as JSON. The rows, compressed or not, are a sequence of `[kind u8][length
+ * u32][row]`. Numbers are little-endian. A row is RowBinary of the columns of the row format.
+ * Frames of exchanges have version 1 in their first byte.
  */
 export const rowFrameVersion = 2
 /** Size of the header of a frame. */
@@ -20,8 +20,8 @@ export const rowKinds = ['observations', 'traces', 'events', 'links', 'correlati
 export type RowKind = (typeof rowKinds)[number]
 
 /**
- * The part of one request in a message. The rows of a receipt are contiguous, and receipts are in the
- * order of their rows.
+ * The part of one request in a message. The rows of a receipt are contiguous, and receipts are in
+ * the order of their rows.
  */
 export type FrameReceipt = {
   ingest_request_id: string

@@ -30,8 +30,8 @@ export function levelFromSeverity(name: string): Observation['level'] | undefine
 }
 
 /**
- * Returns the level for a severity number of the OpenTelemetry log data model: 9 is INFO, 13 is WARN,
- * 17 is ERROR, 0 is unknown.
+ * Returns the level for a severity number of the OpenTelemetry log data model: 9 is INFO, 13 is
+ * WARN, 17 is ERROR, 0 is unknown.
  */
 export function levelFromSeverityNumber(severity: number): Observation['level'] {
   if (severity === 0) return ''

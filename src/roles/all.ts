@@ -23,7 +23,7 @@ import { openStores } from './stores.ts'
 import { firstLoginFile, noteSample, pendingSample, startSample, welcome } from './welcome.ts'
 import { ingestOf } from './worker.ts'
 
-/** Everything on this machine, in one process and on servers that it starts itself. */
+/** Starts role `all`: every role except the operator in one process, on embedded servers. */
 export function startAll(given: RoleConfig<'all'>, stop: AbortSignal): Promise<Running> {
   return run('all', given, stop, (context) =>
     start(context, given).catch(explainFolder(given.data_directory)),
@@ -54,7 +54,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   openDetection(context, config, { db, store, judge })
   openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives])
 
-  // A queue in a file of this machine needs no spool in front of it.
+  // A queue in a local file needs no spool.
   const publisher =
     config.nats_url === undefined
       ? queue
@@ -64,7 +64,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const { access, routes } = openControl(context, config, parts)
   const recorder = openRecorder(context, config, { queue: publisher, intake })
   const proxy = openProxy(context, config, { keys: access.keys, recorder })
-  // A Collector often has the port on a developer's machine.
+  // On a developer's machine, a Collector often uses the port.
   const otlp = await openOtlp(context, config, {
     keys: access.keys,
     intake,
@@ -77,7 +77,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     authorize: authorizer(access),
     idempotency: openIdempotencyStore(db),
   })
-  // Secrets that were given are not printed.
+  // Print generated secrets only.
   const shown = config.bootstrap_project_key === undefined ? firstLogin : undefined
   const base_url = `http://${config.http_host}:${port}`
   const sample = await pendingSample(config)
@@ -91,7 +91,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   })
 }
 
-/** Brings the stores up to date; the first login goes to a file of mode 0600 and comes back. */
+/** Migrates the stores. Writes the first login to a file of mode 0600, and returns it. */
 async function migrateHere(
   context: RoleContext,
   config: RoleConfig<'all'>,

@@ -9,7 +9,7 @@ import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
 
-/** The control plane: the product APIs. */
+/** Starts role `api`, the control plane: the product APIs. */
 export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<Running> {
   return run('api', config, stop, async (context) => {
     const stores = openStores(context, config)

@@ -25,8 +25,8 @@ import { version } from './version.ts'
 import { ingestOf } from './worker.ts'
 
 /**
- * Every route of every role, to describe and not to serve: the parts that would do the work are
- * not there. The reference pages and the route tests are made of it.
+ * Returns every route of every role with absent dependencies, for the reference pages and the tests
+ * of routes. The routes cannot be served.
  */
 export function routeCatalogue(): (Route | RawRoute)[] {
   const absent: object = new Proxy({}, { get: () => absent })
@@ -42,7 +42,7 @@ export function routeCatalogue(): (Route | RawRoute)[] {
   return routes
 }
 
-/** A metric as it was registered. */
+/** A registered metric. */
 type MetricAbout = {
   name: string
   type: 'counter' | 'gauge' | 'histogram'
@@ -51,15 +51,15 @@ type MetricAbout = {
 }
 
 /**
- * Every metric of every role, sorted by name. The openers of the roles register them, with parts
- * that are not there: nothing is read, and no port is opened.
+ * Returns every metric of every role, sorted by name. The openers of the roles register them with
+ * absent dependencies: nothing is read, and no port is opened.
  */
 export async function metricCatalogue(): Promise<MetricAbout[]> {
   const found: MetricAbout[] = []
   await using parts = new AsyncDisposableStack()
   const context: RoleContext = {
     logger: createLogger({ role: 'metrics', level: 'silent' }),
-    metrics: noting(createMetrics(), found),
+    metrics: recordMetrics(createMetrics(), found),
     clock: systemClock,
     parts,
     checks: [],
@@ -115,14 +115,14 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   restartCounter(metrics, 'clickhouse')
 }
 
-/** Whatever is asked of it or called on it is absent too. */
+/** A stand-in for any dependency. Its properties and results are stand-ins too. */
 const absent = new Proxy(() => absent, {
   get: (_, name) => (name === 'then' ? undefined : absent),
   apply: () => absent,
 }) as never
 
-/** Registers as `metrics` does, and notes what was registered. */
-function noting(metrics: Metrics, found: MetricAbout[]): Metrics {
+/** Wraps `metrics`, and records the registered metrics. */
+function recordMetrics(metrics: Metrics, found: MetricAbout[]): Metrics {
   const note = (type: MetricAbout['type'], about: Omit<MetricAbout, 'type' | 'labels'>) => {
     const { name, help } = about
     const labels = 'labels' in about ? (about.labels as readonly string[]) : []

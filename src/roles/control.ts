@@ -75,7 +75,7 @@ const housekeepingEvery_ms = 60 * 60 * 1000
 const ledgerHoursEvery_ms = 10 * 60 * 1000
 const ledgerHours_max = 1000
 
-/** Builds the control plane: sign-in and the routes of the product APIs. */
+/** Opens the control plane: sign-in and the routes of the product APIs. */
 export function openControl(
   context: RoleContext,
   config: ControlConfig,
@@ -96,13 +96,13 @@ export function openControl(
   const housekeeping = setInterval(() => {
     const deleted = [deleteExpiredIdempotencyKeys(db), deleteExpiredIngestRequests(db)]
     Promise.all(deleted).catch((error: unknown) => {
-      logger.warn({ err: error }, 'expired idempotency keys stay for now')
+      logger.warn({ err: error }, 'deleting expired idempotency keys failed; retrying later')
     })
   }, housekeepingEvery_ms).unref()
   parts.defer(() => clearInterval(housekeeping))
   const ledgerHours = setInterval(() => {
     built.ledger.closeHours({ hours_max: ledgerHours_max }).catch((error: unknown) => {
-      logger.warn({ err: error }, 'hours of the ledger are read entry by entry for now')
+      logger.warn({ err: error }, 'closing hours of the ledger failed; retrying later')
     })
   }, ledgerHoursEvery_ms).unref()
   parts.defer(() => clearInterval(ledgerHours))
@@ -123,7 +123,7 @@ export function openControl(
   return { access, routes: controlRoutes(access, observability) }
 }
 
-/** The routes of the product APIs; nothing is read before one is called. */
+/** Builds the routes of the product APIs. Dependencies are only used when a route is called. */
 export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityParts): Route[] {
   return [
     ...accessRoutes(access),
@@ -135,23 +135,23 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
   ]
 }
 
-/** What the routes under `/api/v2/observability` work on. */
+/** Dependencies of the routes under `/api/v2/observability`. */
 type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | 'retention'> & {
   intake: Intake
-  /** The queue itself, to ask what waits in it and what was set apart. */
+  /** The queue, for its statistics and dead letters. */
   queue: Pick<Queue, 'stats' | 'deadLetters' | 'replayDeadLetter'>
   clock: Clock
   requests: IngestRequestSettings
   queries: RunDeps
-  /** Saved queries of a project, at most. */
+  /** Maximum saved queries of a project. */
   saved_queries_max: number
   routing: StoreRoutingRoutesDeps
   archives: ArchiveDeps
-  /** Hour of the day, UTC, at which the daily runs of retention begin. */
+  /** Hour (UTC) at which the daily retention runs start. */
   retention_hour: number
 }
 
-/** The routes under `/api/v2/observability`; nothing is read before one is called. */
+/** Builds the routes under `/api/v2/observability`. */
 function observabilityRoutes(parts: ObservabilityParts): Route[] {
   const { db, store, records, ledger, intake, queue, clock, requests } = parts
   const enqueue: Intake['enqueuer']['enqueue'] = (...about) => intake.enqueuer.enqueue(...about)
@@ -182,12 +182,12 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
   ]
 }
 
-/** Opens what runs queries on both stores. */
+/** Opens the runners of queries on both stores. */
 export function openQueryRuns(
   { metrics, logger, clock }: RoleContext,
   settings: QuerySettings,
   about: Pick<Stores, 'columnar' | 'relational' | 'db'> & {
-    /** Connections for queries alone: slow ones hold up no sign-in. */
+    /** Connections for queries only, so that slow queries do not delay sign-in. */
     reads: Pick<Relational<unknown>, 'pool'>
     chooseStore: ChooseStore
     onServed: OnServed
@@ -205,7 +205,9 @@ export function openQueryRuns(
   })
 }
 
-/** What an API answers of store routing, how it chooses a store, and what it counts of reads. */
+/**
+ * Opens the API's part of store routing: its routes, the choice of a store, and read statistics.
+ */
 function openStoreRouting(
   { clock, logger, parts }: Pick<RoleContext, 'clock' | 'logger' | 'parts'>,
   { db }: Pick<Stores, 'db'>,
@@ -224,7 +226,7 @@ function openStoreRouting(
   }
 }
 
-/** What an API needs to take orders for archives; it reads none itself. */
+/** Builds the dependencies of the archive routes. The API does not read archives itself. */
 function archiveDeps(
   { clock }: Pick<RoleContext, 'clock'>,
   config: Pick<RoleConfig<'api'>, 'blobs_url' | 'clickhouse_cluster'>,

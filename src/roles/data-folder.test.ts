@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(data_directory, { recursive: true, force: true }))
 
-test('a key is made once, in a file that nobody else may read', async () => {
+test('generates a key once, in a file that only this account can read', async () => {
   const folder = join(data_directory, 'data')
   const made = await operatorKeyOf({ ...unset, data_directory: folder })
   expect(made).toMatch(/^lt_op_[0-9A-Za-z]{8}_[0-9A-Za-z]{32}$/)
@@ -23,7 +23,7 @@ test('a key is made once, in a file that nobody else may read', async () => {
   expect(await operatorKeyOf({ ...unset, data_directory: folder })).toBe(made)
 })
 
-test('one that is set is taken, from the variable or its file, and none is made', async () => {
+test('uses a configured key, from the variable or its file, and generates none', async () => {
   const path = join(data_directory, 'given')
   await writeFile(path, ' from a file\n')
   const about = { ...unset, data_directory }
@@ -33,10 +33,10 @@ test('one that is set is taken, from the variable or its file, and none is made'
   expect(await givenOperatorKey(unset)).toBeUndefined()
 })
 
-test('both at once and a file that is not there are told', async () => {
+test('rejects both settings at once, and a missing file', async () => {
   const path = join(data_directory, 'none')
   const both = givenOperatorKey({ operator_key: 'set', operator_key_file: path })
   await expect(both).rejects.toThrow(ConfigError)
   const missing = givenOperatorKey({ ...unset, operator_key_file: path })
-  await expect(missing).rejects.toThrow(`LOOPTRACE_OPERATOR_KEY_FILE: ${path} can not be read`)
+  await expect(missing).rejects.toThrow(`LOOPTRACE_OPERATOR_KEY_FILE: ${path} cannot be read`)
 })

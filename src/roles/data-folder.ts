@@ -13,7 +13,7 @@ import {
 } from '../platform/folders/index.ts'
 import type { RoleContext } from './running.ts'
 
-/** The data folder can't be used. The message says why and what to do. */
+/** The data folder can't be used. The message has the reason and what to do. */
 class DataFolderRefused extends Error {
   override readonly name = 'DataFolderRefused'
 }
@@ -21,9 +21,8 @@ class DataFolderRefused extends Error {
 const pidFile = 'service.pid'
 
 /**
- * Makes the data folder where it is missing and takes it for this process until the role ends.
- * Throws DataFolderRefused when it can't be written, when its disk is nearly full, or when another
- * process has it.
+ * Creates the data folder if it is missing, and locks it until the role ends. Throws
+ * DataFolderRefused when it is not writable, its disk is nearly full, or another process uses it.
  */
 export async function takeDataFolder(
   { parts }: Pick<RoleContext, 'parts'>,
@@ -32,12 +31,12 @@ export async function takeDataFolder(
   const folder = resolve(config.data_directory)
   await makeFolder(folder)
   await assertUsable(folder, { free_bytes_min: config.data_free_bytes_min })
-  parts.defer(await locked(folder))
+  parts.defer(await lock(folder))
   await writeFile(join(folder, pidFile), `${process.pid}\n`)
   parts.defer(() => rm(join(folder, pidFile), { force: true }))
 }
 
-async function locked(folder: string): Promise<() => void> {
+async function lock(folder: string): Promise<() => void> {
   try {
     return lockFolder(folder)
   } catch (cause) {
@@ -49,7 +48,7 @@ async function locked(folder: string): Promise<() => void> {
   }
 }
 
-/** Reads a file of the data folder; undefined when it is not there. */
+/** Reads a file of the data folder, or returns undefined when it is missing. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -57,7 +56,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   })
 }
 
-/** Adds what to do to a failure of the data folder; other errors are thrown as they are. */
+/** Returns a handler that adds advice to failures of the data folder. Rethrows other errors. */
 export function explainFolder(data_directory: string): (error: unknown) => never {
   return (error) => {
     const failure =
@@ -73,7 +72,7 @@ function adviceFor({ fault }: FolderUnusable): string {
     case 'full':
       return 'Free some space, or set LOOPTRACE_DATA_DIRECTORY to a folder on another disk'
     case 'denied':
-      return `${advice}, or let the user ${process.getuid?.()} write it`
+      return `${advice}, or give user ${process.getuid?.()} write permission`
     default:
       return advice
   }
@@ -81,28 +80,31 @@ function adviceFor({ fault }: FolderUnusable): string {
 
 type KeyConfig = Pick<RoleConfig<'migrate'>, 'operator_key' | 'operator_key_file'>
 
-/** In the data directory, mode 0600: the key that an operator beside role `all` signs in with. */
+/** File in the data folder, mode 0600, with the key for an operator beside role `all`. */
 export const operatorKeyFile = 'operator-key'
 
 /**
- * The operator's key that is set, by itself or in a file; undefined when neither is. Throws
- * `ConfigError` when both are or the file can't be read.
+ * Reads the operator's key from the setting or its file; undefined when neither is set. Throws
+ * `ConfigError` when both are set or the file can't be read.
  */
 export async function givenOperatorKey(config: KeyConfig): Promise<string | undefined> {
   const { operator_key, operator_key_file: path } = config
   if (path === undefined) return operator_key
   if (operator_key !== undefined) {
     throw new ConfigError(
-      'LOOPTRACE_OPERATOR_KEY and LOOPTRACE_OPERATOR_KEY_FILE: got both, expected one of them',
+      'LOOPTRACE_OPERATOR_KEY and LOOPTRACE_OPERATOR_KEY_FILE: got both, set only one',
     )
   }
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new ConfigError(`LOOPTRACE_OPERATOR_KEY_FILE: ${path} can not be read`, { cause })
+    throw new ConfigError(`LOOPTRACE_OPERATOR_KEY_FILE: ${path} cannot be read`, { cause })
   })
   return text.trim()
 }
 
-/** The one that is set, else one of our own, made at the first start and kept in a file. */
+/**
+ * Returns the configured operator key, or a key that is generated on the first start and kept in a
+ * file.
+ */
 export async function operatorKeyOf(
   config: KeyConfig & Pick<RoleConfig<'all'>, 'data_directory'>,
 ): Promise<string> {
@@ -113,15 +115,15 @@ export async function operatorKeyOf(
   const known = await readIfThere(path)
   if (known !== undefined) return known.trim()
   const { operator_key } = mintGivenSecrets()
-  // A start that is killed here must not leave half a key.
+  // Write atomically, so that a kill does not leave half a key.
   await writeFile(`${path}.new`, `${operator_key}\n`, { mode: 0o600, flush: true })
   await rename(`${path}.new`, path)
   return operator_key
 }
 
 /**
- * The key that seals the token-signing keys: the one that is set, else one of our own in a file of
- * mode 0600, made at the first start.
+ * Returns the key that encrypts the token-signing keys: the setting, or a key that is generated on
+ * the first start and kept in a file of mode 0600.
  */
 export async function secretKeyOf(
   config: Pick<RoleConfig<'all'>, 'secret_key' | 'data_directory'>,

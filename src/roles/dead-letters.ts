@@ -7,8 +7,8 @@ import { oneShot, print } from './running.ts'
 type Config = RoleConfig<'all'>
 
 /**
- * Prints every dead letter, one JSON object a line. On one machine the service must be stopped: the
- * process that has the queue file has it for itself.
+ * Prints every dead letter, one JSON object per line. With a queue in a file, the service must be
+ * stopped, because it locks the file.
  */
 export function listDeadLetters(config: Config): Promise<number> {
   return withQueue(config, async (queue) => {
@@ -17,7 +17,7 @@ export function listDeadLetters(config: Config): Promise<number> {
   })
 }
 
-/** Puts one dead letter back into the queue. Exit status 1 when there is none of that id. */
+/** Puts one dead letter back into the queue. Exit status 1 when no dead letter has the id. */
 export function replayDeadLetter(config: Config, dead_letter_id: string): Promise<number> {
   return withQueue(config, async (queue) => {
     const replayed = await queue.replayDeadLetter(dead_letter_id)
@@ -26,7 +26,7 @@ export function replayDeadLetter(config: Config, dead_letter_id: string): Promis
   })
 }
 
-/** Puts all dead letters back into the queue, and prints each of them. */
+/** Puts all dead letters back into the queue, and prints each. */
 export function replayDeadLetters(config: Config): Promise<number> {
   return withQueue(config, async (queue) => {
     for await (const letter of replayAll(queue, Date.now())) {

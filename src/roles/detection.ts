@@ -13,7 +13,7 @@ type DetectionConfig = Pick<
   'detection_busy_percent' | 'detection_cache_bytes_max'
 >
 
-/** Looks for trouble in tasks as their calls come, until the role ends. */
+/** Starts detection, until the role ends. */
 export function openDetection(
   context: Pick<RoleContext, 'clock' | 'logger' | 'metrics' | 'parts'>,
   config: DetectionConfig,
@@ -38,19 +38,19 @@ type JudgeConfig = Pick<
   | 'judge_cents_per_day_max'
 >
 
-/** Opens the model that is asked about lost context; undefined while none is configured. */
+/** Opens the judge of lost context, or returns undefined when none is configured. */
 export function openJudge(
   context: Pick<RoleContext, 'logger' | 'metrics'>,
   config: JudgeConfig,
   { db }: Pick<Stores, 'db'>,
 ): ContextJudge | undefined {
-  return openContextJudge({ ...context, db }, settingsOf(config))
+  return openContextJudge({ ...context, db }, toJudgeSettings(config))
 }
 
 const nanoDollarsPerCent = 10_000_000n
 const million = 1_000_000n
 
-function settingsOf(config: JudgeConfig): JudgeSettings | undefined {
+function toJudgeSettings(config: JudgeConfig): JudgeSettings | undefined {
   const { judge_url: url, judge_model: model, judge_timeout_ms: timeout_ms } = config
   if (url === undefined) return undefined
   if (model === undefined) {

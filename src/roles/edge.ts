@@ -29,8 +29,8 @@ import type { RoleContext } from './running.ts'
 type EdgeConfig = Omit<RoleConfig<'proxy'>, 'nats_url'>
 
 /**
- * Packs records into messages for the queue, or gives them to the intake where a project does not
- * let everything be recorded; flushed when the role ends, before the intake.
+ * Opens the recorder, which packs records into queue messages, or passes them to the intake if the
+ * capture policy of the project omits something. Flushed when the role ends, before the intake.
  */
 export function openRecorder(
   { metrics, clock, logger, parts }: RoleContext,
@@ -56,7 +56,7 @@ export function openRecorder(
   return recorder
 }
 
-/** Builds the proxy; whoever listens drains and closes it. */
+/** Creates the proxy. `listen` drains and closes it. */
 export function openProxy(
   { metrics, clock, logger }: Pick<RoleContext, 'metrics' | 'clock' | 'logger'>,
   config: EdgeConfig,
@@ -101,17 +101,17 @@ type OtlpConfig = Pick<
   | 'otlp_requests_per_minute_max'
 >
 
-/** What a role serves OTLP with; `grpc` is absent where it is switched off. */
+/** The OTLP receiver of a role. `grpc` is undefined when it is disabled. */
 export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undefined }
 
 type OtlpParts = {
   keys: Pick<KeyCache, 'authenticate'>
   intake: Pick<Intake, 'capture'> & { enqueuer: Pick<Enqueuer, 'enqueue'> }
-  /** Goes on without gRPC when its port is taken, where it would fail otherwise. */
+  /** Whether to start without gRPC when its port is in use, instead of failing. */
   grpc_is_optional?: boolean
 }
 
-/** Builds the OTLP receiver and listens for gRPC; whoever listens for HTTP drains both. */
+/** Opens the OTLP receiver and listens for gRPC. `listen` drains both. */
 export async function openOtlp(
   context: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts' | 'ports'>,
   config: OtlpConfig,
@@ -136,13 +136,13 @@ export async function openOtlp(
   })
   const grpc = await listenGrpc(receiver, config, { logger, grpc_is_optional })
   if (grpc === undefined) return { receiver, grpc }
-  // Also when what is started after it fails; closing it twice does no harm.
+  // For failures of later steps. Closing twice is harmless.
   parts.defer(() => grpc.close(0))
   ports['otlp_grpc_port'] = grpc.port
   return { receiver, grpc }
 }
 
-/** Undefined when it is switched off, or when the port is taken and it may go on without. */
+/** Listens for gRPC. Returns undefined when it is disabled, or optional and its port is in use. */
 async function listenGrpc(
   receiver: OtlpReceiver,
   config: OtlpConfig,
@@ -160,7 +160,7 @@ async function listenGrpc(
     if (!(cause instanceof AddressUnavailable)) throw cause
     const asked = `${cause.message}: set LOOPTRACE_OTLP_GRPC_PORT to another port, or to off`
     if (!grpc_is_optional) throw new AddressUnavailable(asked, { cause })
-    logger.warn({ err: cause }, `no OTLP over gRPC, for ${asked}; HTTP takes OTLP all the same`)
+    logger.warn({ err: cause }, `OTLP over gRPC is disabled: ${asked}. OTLP over HTTP still works`)
     return undefined
   }
 }

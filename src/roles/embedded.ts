@@ -8,8 +8,8 @@ import type { RoleContext } from './running.ts'
 type AllConfig = RoleConfig<'all'>
 
 /**
- * Starts a server for each store that the configuration names none for, and answers the
- * configuration with their addresses. They stop when the role ends, after everything else.
+ * Starts an embedded server for each store without a configured URL, and returns the configuration
+ * with their addresses. The servers stop last when the role ends.
  */
 export async function startServers(context: RoleContext, config: AllConfig): Promise<AllConfig> {
   const embedded = [
@@ -18,7 +18,7 @@ export async function startServers(context: RoleContext, config: AllConfig): Pro
   ]
   const about = { data_directory: config.data_directory }
   if (embedded.length > 0) context.logger.info(about, `starting ${embedded.join(' and ')}`)
-  // When one of them does not start, the other one is not left alone on its way up.
+  // If one server fails to start, the start of the other is aborted.
   const other = new AbortController()
   const signal = AbortSignal.any([context.stop, other.signal])
   const starts = [
@@ -72,19 +72,19 @@ async function clickHouseIn(
   }
 }
 
-/** Counts the restarts of a server that the role started. */
+/** Registers the counter of restarts of an embedded server. */
 export function restartCounter(
   metrics: RoleContext['metrics'],
   server: 'postgres' | 'clickhouse',
 ): () => void {
   const counter = metrics.counter({
     name: `looptrace_embedded_${server}_restarts_total`,
-    help: `Times the embedded ${server} died and was started again.`,
+    help: `Restarts of the embedded ${server} after it died.`,
   })
   return () => counter.inc()
 }
 
-/** Where role `all` keeps archives unless it is told. */
+/** Returns the URL of archives: the setting, or a folder in the data folder. */
 function blobsUrlOf(config: Pick<RoleConfig<'all'>, 'blobs_url' | 'data_directory'>): string {
   return config.blobs_url ?? String(pathToFileURL(resolve(join(config.data_directory, 'blobs'))))
 }

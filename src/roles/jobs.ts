@@ -51,15 +51,15 @@ type JobConfig = Pick<
   | 'ledger_days'
 >
 
-/** What a capability has workers do. */
+/** Jobs and chores of a capability. */
 type JobParts = {
   handlers: readonly JobHandler[]
   chores: readonly Chore[]
-  /** Takes out what it has of a user. */
+  /** Erases data of a user in the capability. */
   erasure?: ErasureTarget
 }
 
-/** Works on jobs of every kind until the role ends: those of retention, and `others`. */
+/** Runs jobs of all kinds until the role ends: those of retention, and those of `others`. */
 export function openJobs(
   context: RoleContext,
   config: JobConfig,
@@ -108,7 +108,7 @@ type BlobsConfig = Pick<
   | 'blobs_s3_connections_max'
 >
 
-/** The worker's part in archives: its jobs, and the end of what was restored. */
+/** Opens the worker's part of archives: their jobs, and the expiry of restored slices. */
 export function openArchives(
   context: RoleContext,
   config: BlobsConfig & Pick<RoleConfig<'worker'>, 'archive_settle_ms' | 'clickhouse_cluster'>,
@@ -130,7 +130,7 @@ export function openArchives(
   }
 }
 
-/** Opens the store of archives; undefined when the configuration names none. */
+/** Opens the store of archives, or returns undefined when none is configured. */
 function openArchiveBlobs(context: RoleContext, config: BlobsConfig): Blobs | undefined {
   if (config.blobs_url === undefined) return undefined
   const blobs = openBlobs({
@@ -154,15 +154,15 @@ function credentialsOf(config: BlobsConfig) {
   if (access_key_id === undefined && blobs_s3_secret_access_key === undefined) return undefined
   if (access_key_id === undefined || blobs_s3_secret_access_key === undefined) {
     throw new ConfigError(
-      'LOOPTRACE_BLOBS_S3_ACCESS_KEY_ID, LOOPTRACE_BLOBS_S3_SECRET_ACCESS_KEY: got one, expected both',
+      'LOOPTRACE_BLOBS_S3_ACCESS_KEY_ID, LOOPTRACE_BLOBS_S3_SECRET_ACCESS_KEY: got one, set both',
     )
   }
   return { access_key_id, secret_access_key: blobs_s3_secret_access_key }
 }
 
 /**
- * The worker's part in hot windows: its second write, and the jobs that fill and trim them and that
- * compare the stores.
+ * Opens the worker's part of hot windows: the second write, and the jobs that fill and trim hot
+ * windows and compare the stores.
  */
 export function openHotWindows(
   { clock, logger, metrics }: RoleContext,

@@ -16,9 +16,9 @@ import { bringUpToDate } from './schema.ts'
 import { openClickHouse, openPostgres } from './stores.ts'
 
 /**
- * Brings both stores to the current schema and makes the first login. Where a Secret is to hold it,
- * that comes first, so that a start which dies in between has lost nothing and the next one goes on;
- * otherwise it is printed, unless it was given.
+ * Migrates both stores to the current schema and creates the first login. If a Secret is configured
+ * for the login, it is created first, so that a killed run loses nothing and the next run
+ * continues. Otherwise the login is printed, unless it was configured.
  */
 export async function migrate(given: RoleConfig<'migrate'>): Promise<number> {
   const config = await withSharedSecrets(given)
@@ -33,7 +33,7 @@ export async function migrate(given: RoleConfig<'migrate'>): Promise<number> {
   return 0
 }
 
-/** Makes the Secret of the first login where there is none, and does nothing else. */
+/** Creates the Secret of the first login if it is missing, and nothing else. */
 export async function migrateSecret(config: RoleConfig<'migrate'>): Promise<number> {
   if (config.bootstrap_secret === undefined) {
     throw new ConfigError('LOOPTRACE_BOOTSTRAP_SECRET: missing, expected namespace/name')
@@ -43,7 +43,7 @@ export async function migrateSecret(config: RoleConfig<'migrate'>): Promise<numb
   return 0
 }
 
-/** What stands in the Secret wins over other settings. */
+/** Adds the values of the Secret, which override other settings. */
 async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleConfig<'migrate'>> {
   if (config.bootstrap_secret === undefined) {
     return { ...config, operator_key: await givenOperatorKey(config) }
@@ -61,7 +61,7 @@ async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleCon
   }
 }
 
-/** The first login and the keys that roles share, by their names in the Secret. */
+/** The first login and the shared keys, by their names in the Secret. */
 type SharedSecrets = Record<(typeof keys)[number], string>
 
 const keys = [
@@ -73,25 +73,25 @@ const keys = [
   'operator-key',
 ] as const
 
-/** A Secret that can't be used; the message names what it lacks. */
+/** The Secret can't be used. The message names the missing keys. */
 class BootstrapSecretRefused extends Error {
   override readonly name = 'BootstrapSecretRefused'
 }
 
 const requestTimeout_ms = 15_000
 
-/** The Secret that `LOOPTRACE_BOOTSTRAP_SECRET` names, made when it is not there. */
+/** Reads the Secret of `LOOPTRACE_BOOTSTRAP_SECRET`, or creates it. */
 function bootstrapSecret(where: string, admin_email: string): Promise<SharedSecrets> {
   const kube = openKube({ request_timeout_ms: requestTimeout_ms, clock: systemClock })
-  return sharedSecrets(kube, placeOf(where), admin_email)
+  return readOrCreateSecret(kube, parseLocation(where), admin_email)
 }
 
 /**
- * Reads the Secret, or makes it with new values. Of several processes that start at once one makes
- * it, and all go on with what is in it. Nothing is written anywhere else before: whoever is killed
- * here has lost nothing.
+ * Reads the Secret, or creates it with new values. If several processes start at once, one creates
+ * it and all use its values. Nothing is written elsewhere before, so a killed process loses
+ * nothing.
  */
-async function sharedSecrets(
+async function readOrCreateSecret(
   kube: Pick<KubeClient, 'read' | 'create'>,
   at: ObjectAt,
   admin_email: string,
@@ -105,11 +105,13 @@ async function sharedSecrets(
   }
   const made = await read(kube, at)
   if (made !== undefined) return made
-  throw new BootstrapSecretRefused(`Secret ${at.namespace}/${at.name} was made, and is gone again`)
+  throw new BootstrapSecretRefused(
+    `Secret ${at.namespace}/${at.name} was deleted after its creation: run migrate again`,
+  )
 }
 
-/** `namespace/name`. */
-function placeOf(where: string): ObjectAt {
+/** Parses `namespace/name`. */
+function parseLocation(where: string): ObjectAt {
   const [namespace = '', name = '', ...rest] = where.split('/')
   if (namespace !== '' && name !== '' && rest.length === 0) return { namespace, name }
   throw new ConfigError(`LOOPTRACE_BOOTSTRAP_SECRET: got "${where}", expected namespace/name`)
@@ -128,7 +130,7 @@ async function read(
   const lacking = keys.filter((key) => !data[key])
   if (lacking.length > 0) {
     throw new BootstrapSecretRefused(
-      `Secret ${at.namespace}/${at.name} lacks ${lacking.join(', ')}: add them, or delete the Secret to have a new one`,
+      `Secret ${at.namespace}/${at.name} lacks ${lacking.join(', ')}: add the keys, or delete the Secret to create a new one`,
     )
   }
   const values = keys.map((key) => [key, Buffer.from(data[key] ?? '', 'base64').toString()])

@@ -9,7 +9,7 @@ import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openPostgres } from './stores.ts'
 
-/** The data plane: answers completions while every store is down. */
+/** Starts role `proxy`, the data plane. It serves completions even while every store is down. */
 export function startProxy(config: RoleConfig<'proxy'>, stop: AbortSignal): Promise<Running> {
   return run('proxy', config, stop, async (context) => {
     const { clock, parts, checks } = context

@@ -24,7 +24,7 @@ import {
   nameThePostgres,
   openClickHouse,
   openPostgres,
-  PostgresOutOfReach,
+  PostgresUnavailable,
   postgresUrl,
   type Tables,
 } from './stores.ts'
@@ -41,8 +41,8 @@ type SchemaConfig = Pick<
 >
 
 /**
- * Brings both stores to this code's schema and makes the first login where there is none; then
- * `deliver` gets its secrets, once, before they count. Many may do this at the same time.
+ * Migrates both stores to this code's schema, and creates the first login if there is none. Then
+ * `deliver` receives its secrets, once, before they are valid. Safe to run concurrently.
  */
 export async function bringUpToDate(
   context: Pick<RoleContext, 'logger' | 'clock' | 'stop'>,
@@ -72,14 +72,14 @@ export async function bringUpToDate(
   })
 }
 
-/** How far the schema of each store is; `error` says what keeps them from being current. */
+/** Schema status of each store. `error` says why a store is not current. */
 type SchemaCheck = {
   postgres: SchemaStatus
   clickhouse: SchemaStatus
   error: string | null
 }
 
-/** Compares both stores with this code's schema. Rejects when one gives no answer. */
+/** Compares both stores with this code's schema. Rejects when a store is unavailable. */
 async function migrateCheck(config: RoleConfig<'migrate'>): Promise<SchemaCheck> {
   await using parts = new AsyncDisposableStack()
   const context = oneShot('migrate', config, parts)
@@ -98,31 +98,31 @@ async function migrateCheck(config: RoleConfig<'migrate'>): Promise<SchemaCheck>
   }
 }
 
-/** Prints how far the stores are. Exit status 1 when they are not current, 3 without an answer. */
+/** Prints the schema status of the stores. Exit status 1 if not current, 3 without an answer. */
 export async function checkSchema(asked: Asked, io: CommandIo): Promise<number> {
-  const found = await look().catch(inWords)
+  const check = await runCheck().catch(toCliError)
   const isPlain = asked.value('output') === undefined
-  io.out(isPlain ? linesOf(found) : rendered(asked, found, () => tableOfCheck(found)))
-  return found.error === null ? exitStatus.ok : exitStatus.findings
+  io.out(isPlain ? toLines(check) : rendered(asked, check, () => toTable(check)))
+  return check.error === null ? exitStatus.ok : exitStatus.findings
 }
 
-async function look(): Promise<SchemaCheck> {
+async function runCheck(): Promise<SchemaCheck> {
   return migrateCheck(loadConfig('migrate'))
 }
 
-function inWords(error: unknown): never {
+function toCliError(error: unknown): never {
   if (error instanceof ConfigError) throw new UsageError(error.message)
-  const isGone = error instanceof PostgresOutOfReach || error instanceof ColumnarUnavailable
+  const isGone = error instanceof PostgresUnavailable || error instanceof ColumnarUnavailable
   throw isGone ? new CouldNotAsk(error.message, { cause: error }) : error
 }
 
-/** One JSON object a line, for a script in front of it. */
-function linesOf({ error, ...stores }: SchemaCheck): string {
+/** Formats one JSON object per line, for scripts. */
+function toLines({ error, ...stores }: SchemaCheck): string {
   const lines = [stores, ...(error === null ? [] : [{ error }])]
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
-function tableOfCheck({ error, ...stores }: SchemaCheck): string {
+function toTable({ error, ...stores }: SchemaCheck): string {
   const rows = Object.entries(stores).map(([store, { current, latest, pending }]) => {
     return [store, String(current), String(latest), pending.join(', ')]
   })

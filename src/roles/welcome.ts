@@ -10,18 +10,18 @@ import { openProxy } from './edge.ts'
 import { listen } from './listen.ts'
 import type { RoleContext } from './running.ts'
 
-/** In the data folder, mode 0600: the key and login of the first start. */
+/** File in the data folder, mode 0600, with the key and login of the first start. */
 export const firstLoginFile = 'first-login.json'
 
 /**
- * Renders the greeting of role `all` for a terminal of 80 columns: the address, the first login, the
- * data folder and a call to paste.
+ * Renders the greeting of role `all` for a terminal of 80 columns: the URL, the first login, the
+ * data folder and an example call.
  */
 export function welcome(about: {
   base_url: string
   data_directory: string
   firstLogin: BootstrapSecrets | undefined
-  /** Whether the sample run is about to be played. */
+  /** Whether the sample run is about to start. */
   has_sample: boolean
 }): string {
   const { base_url, firstLogin, has_sample } = about
@@ -37,16 +37,16 @@ export function welcome(about: {
           `Login      ${firstLogin.admin_email}`,
           `Password   ${firstLogin.admin_password}`,
           `Data       ${folder}`,
-          `           key and login are shown once, and kept in ${firstLoginFile}`,
+          `           key and login are shown once; they are also in ${firstLoginFile}`,
         ]
   const key = firstLogin?.project_key ?? `$(grep -o 'lt_\\w*' '${folder}/${firstLoginFile}')`
-  const sample = has_sample ? '\nTwo sample agents run now; what is found in them follows.\n' : ''
+  const sample = has_sample ? '\nTwo sample agents are running. Their findings follow.\n' : ''
   return `
 Looptrace is ready.
 
   Base URL   ${base_url}
 ${login.map((line) => `  ${line}\n`).join('')}
-Send a first call from another terminal, with your own provider key:
+Send a first call from another terminal, with your provider key:
 
   export LOOPTRACE_URL=${base_url}
   export LOOPTRACE_API_KEY=${key}
@@ -56,7 +56,7 @@ Send a first call from another terminal, with your own provider key:
     -H 'Content-Type: application/json' -H 'X-Task-ID: my-first-task' \\
     -d '{"model":"gpt-4.1-mini","messages":[{"role":"user","content":"Hello"}]}'
 
-and look at it:
+Read the recorded task:
 
   curl $LOOPTRACE_URL/api/v1/tasks/my-first-task \\
     -H "X-API-Key: $LOOPTRACE_API_KEY"
@@ -66,15 +66,17 @@ ${sample}
 
 type SampleConfig = Pick<RoleConfig<'all'>, 'data_directory' | 'demo'>
 
-/** In the data folder from the first login until the sample run begins, so that it is played once. */
+/**
+ * File in the data folder from the first login until the sample run starts, so that it runs once.
+ */
 const pendingFile = ({ data_directory }: SampleConfig) => join(data_directory, 'sample-run-pending')
 
-/** Notes at the first login that the sample run is to be played. */
+/** Records at the first login that the sample run is pending. */
 export async function noteSample(config: SampleConfig): Promise<void> {
   if (config.demo) await writeFile(pendingFile(config), '')
 }
 
-/** Returns the first login while the sample run is to be played, and undefined once it has begun. */
+/** Returns the first login while the sample run is pending, and undefined after it has started. */
 export async function pendingSample(config: SampleConfig): Promise<BootstrapSecrets | undefined> {
   if (!config.demo || (await readIfThere(pendingFile(config))) === undefined) return undefined
   const login = await readIfThere(join(config.data_directory, firstLoginFile))
@@ -89,7 +91,7 @@ type Sample = {
   log: (text: string) => void
 }
 
-/** Plays the sample run beside the role; nothing waits for it, and the end of the role ends it. */
+/** Starts the sample run in the background. It stops when the role ends. */
 export function startSample(context: RoleContext, config: RoleConfig<'all'>, sample: Sample): void {
   const ending = new AbortController()
   const played = playSample(context, config, { ...sample, signal: ending.signal }).catch(
@@ -105,9 +107,8 @@ export function startSample(context: RoleContext, config: RoleConfig<'all'>, sam
 }
 
 /**
- * Sends the sample run over HTTP. Its proxy is a second one, on a port of its own and only for as
- * long as this takes: its provider is our scripted one, while the service's own proxy keeps
- * pointing at the real providers.
+ * Sends the sample run over HTTP, through a second, temporary proxy on its own port. That proxy
+ * uses the scripted provider, while the proxy of the service uses the real providers.
  */
 async function playSample(
   context: RoleContext,

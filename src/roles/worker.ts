@@ -12,7 +12,7 @@ import { openClusterQueue } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
 
-/** Writes what the queue brings into the stores. */
+/** Starts role `worker`: stores records of the queue, runs detection and jobs. */
 export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Promise<Running> {
   return run('worker', config, stop, async (context) => {
     const stores = openStores(context, config)
@@ -33,7 +33,7 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
   })
 }
 
-/** The settings of the ingest consumer among those of the role. */
+/** Returns the settings of the ingest consumer. */
 export function ingestOf(config: RoleConfig<'worker'>): IngestSettings {
   return {
     ...defaultIngestSettings,

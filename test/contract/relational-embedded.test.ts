@@ -127,7 +127,9 @@ test('the server of a service that was killed with -9 is replaced, its data foun
 
 test('a folder that another process looks after is left alone', async () => {
   const { pid } = await startInOwnProcess()
-  await expect(start()).rejects.toThrow(`${directory}: another process runs a server on this folder`)
+  await expect(start()).rejects.toThrow(
+    `${directory}: another process runs a server on this folder`,
+  )
   expect(await isRunning(pid)).toBe(true)
 })
 

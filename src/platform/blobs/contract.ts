@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 
 /**
- * The port to immutable files (archives). A name is like `a/b/c.parquet`; see `assertBlobName`. Every
- * method rejects with BlobsUnavailable when the store is unavailable or denies access, and with the
- * signal's reason when it aborts.
+ * The port to immutable files (archives). A name is like `a/b/c.parquet`; see `assertBlobName`.
+ * Every method rejects with BlobsUnavailable when the store is unavailable or denies access, and
+ * with the signal's reason when it aborts.
  */
 export type Blobs = {
   /** Location for people, without credentials. */
   readonly place: string
   /**
-   * Stores a blob atomically, replacing a blob of the same name: the old blob is kept until the last
-   * byte is durable. Memory is bounded for any length. Rejects with BlobMismatch, and stores nothing,
-   * when the bytes do not match the given `sha256`.
+   * Stores a blob atomically, replacing a blob of the same name: the old blob is kept until the
+   * last byte is durable. Memory is bounded for any length. Rejects with BlobMismatch, and stores
+   * nothing, when the bytes do not match the given `sha256`.
    */
   put(name: string, content: BlobContent, options?: PutOptions): Promise<StoredBlob>
   /** Streams a blob. Rejects with BlobMissing. Destroy a stream that is not read to its end. */
@@ -67,8 +67,8 @@ const characters_max = 700
 const part_max = 200
 
 /**
- * Throws TypeError unless the name consists of parts of lower-case letters, digits, `.`, `_`, `-` and
- * `=`, separated by `/`, so that it is a valid relative path on every driver.
+ * Throws TypeError unless the name consists of parts of lower-case letters, digits, `.`, `_`, `-`
+ * and `=`, separated by `/`, so that it is a valid relative path on every driver.
  */
 export function assertBlobName(name: string): void {
   const parts = name.split('/')
@@ -90,7 +90,9 @@ export function assertBlobPrefix(prefix: string): void {
 /** Hashes and counts streamed bytes. */
 type ContentHash = {
   add: (chunk: Uint8Array) => void
-  /** Returns the blob of the added bytes. Throws BlobMismatch when the hash is not the expected one. */
+  /**
+   * Returns the blob of the added bytes. Throws BlobMismatch when the hash is not the expected one.
+   */
   end: (name: string, expected: string | undefined) => StoredBlob
 }
 

@@ -21,8 +21,8 @@ type Upload = PutOptions & {
 }
 
 /**
- * Uploads a blob: in one request if it fits in a part, otherwise part by part. The object appears with
- * the last request. A failed multipart upload is aborted.
+ * Uploads a blob: in one request if it fits in a part, otherwise part by part. The object appears
+ * with the last request. A failed multipart upload is aborted.
  */
 export async function upload(about: Upload): Promise<StoredBlob> {
   const { name, content, part_bytes, sha256 } = about
@@ -115,7 +115,9 @@ async function complete(about: Upload, UploadId: string, Parts: CompletedPart[])
 
 const abort_ms_max = 5_000
 
-/** Aborts an upload, also after the signal aborted. A lifecycle rule of the bucket covers failures. */
+/**
+ * Aborts an upload, also after the signal aborted. A lifecycle rule of the bucket covers failures.
+ */
 async function abortUpload({ client, target }: Upload, UploadId: string): Promise<void> {
   const command = new AbortMultipartUploadCommand({ ...target, UploadId })
   const options = { abortSignal: AbortSignal.timeout(abort_ms_max) }

@@ -2,13 +2,13 @@
 export type Columnar = {
   readonly database: string
   /**
-   * Runs one SELECT and reads all its rows. `params` fill `{name: Type}`, the only way to pass values.
-   * 64-bit integers are returned as decimal text, so that no digits are lost.
+   * Runs one SELECT and reads all its rows. `params` fill `{name: Type}`, the only way to pass
+   * values. 64-bit integers are returned as decimal text, so that no digits are lost.
    */
   query<T>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<T[]>
   /**
-   * Runs a SELECT like `query`, and also returns rows and bytes read. The statement is read-only, and
-   * the server stops it when the connection closes.
+   * Runs a SELECT like `query`, and also returns rows and bytes read. The statement is read-only,
+   * and the server stops it when the connection closes.
    */
   read<T>(sql: string, params?: QueryParams, options?: ReadOptions): Promise<ReadResult<T>>
   /** Stops a statement of `read` by its `query_id`. */
@@ -31,8 +31,8 @@ export type Columnar = {
   /** Runs one statement that returns no rows. */
   command(sql: string, params?: QueryParams, options?: QueryOptions): Promise<void>
   /**
-   * Runs one SELECT and returns its rows as one Parquet file. Server and client hold the whole file in
-   * memory: bound it with LIMIT and the setting `max_result_bytes`.
+   * Runs one SELECT and returns its rows as one Parquet file. Server and client hold the whole file
+   * in memory: bound it with LIMIT and the setting `max_result_bytes`.
    */
   queryParquet(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Buffer>
   /**

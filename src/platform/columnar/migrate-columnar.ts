@@ -61,8 +61,9 @@ const noteTables = [
 ]
 
 /**
- * Migrations that create tables with another layout than an older migration, which cannot be changed
- * while rows are written. They run first on a server without a schema, and change no other server.
+ * Migrations that create tables with another layout than an older migration, which cannot be
+ * changed while rows are written. They run first on a server without a schema, and change no other
+ * server.
  */
 const firstOfAll: ReadonlySet<string> = new Set(['0007_observations_by_day'])
 
@@ -103,8 +104,8 @@ export const columnarMigrationsDirectory: string = fileURLToPath(
 )
 
 /**
- * Compares the server with the migrations of this code. Rejects with MigrationRefused when an applied
- * migration differs from this code's file, and with ColumnarUnavailable.
+ * Compares the server with the migrations of this code. Rejects with MigrationRefused when an
+ * applied migration differs from this code's file, and with ColumnarUnavailable.
  */
 export async function columnarSchemaStatus({
   columnar,

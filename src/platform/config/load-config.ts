@@ -82,9 +82,10 @@ type PostgresConfig = Partial<
 >
 
 /**
- * Returns the address of PostgreSQL: `postgres_url`, or a URL built from its parts, or undefined when
- * neither is set. `uselibpqcompat` gives `require` the meaning it has in libpq: encrypted, with any
- * certificate (https://github.com/brianc/node-postgres/tree/master/packages/pg-connection-string).
+ * Returns the address of PostgreSQL: `postgres_url`, or a URL built from its parts, or undefined
+ * when neither is set. `uselibpqcompat` gives `require` the meaning it has in libpq: encrypted,
+ * with any certificate
+ * (https://github.com/brianc/node-postgres/tree/master/packages/pg-connection-string).
  */
 function postgresUrlOf(config: PostgresConfig): string | undefined {
   const { postgres_url, postgres_host } = config

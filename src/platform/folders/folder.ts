@@ -86,7 +86,9 @@ export function lockFolder(directory: string): () => void {
 /** `denied`: no write permission; `full`: no disk space; `unfit`: any other fault. */
 type Fault = 'denied' | 'full' | 'unfit'
 
-/** A folder that can't be used. The message names the folder and the reason, without a full stop. */
+/**
+ * A folder that can't be used. The message names the folder and the reason, without a full stop.
+ */
 export class FolderUnusable extends Error {
   override readonly name = 'FolderUnusable'
   readonly fault: Fault

@@ -17,9 +17,9 @@ export class UndocumentedReply extends Error {
 }
 
 /**
- * Creates a function that throws `UndocumentedReply` when the status, error code, media type, headers
- * or body of a response differ from the OpenAPI document. For tests, because it compiles a validator
- * for each kind of response.
+ * Creates a function that throws `UndocumentedReply` when the status, error code, media type,
+ * headers or body of a response differ from the OpenAPI document. For tests, because it compiles a
+ * validator for each kind of response.
  */
 export function replyChecker(
   routes: readonly (Route | RawRoute)[],

@@ -112,8 +112,8 @@ function successesOf(route: Route | RawRoute): OtherReply[] {
 }
 
 /**
- * Builds `responses` of an operation. Errors refer to `sharedResponses`, with a description where the
- * operation has other codes than most.
+ * Builds `responses` of an operation. Errors refer to `sharedResponses`, with a description where
+ * the operation has other codes than most.
  */
 export function responsesOf(
   route: Route | RawRoute,
@@ -192,8 +192,8 @@ function errorStatuses(route: Route | RawRoute): [number, ProblemCode[]][] {
 const catalogue = Object.keys(problemCatalogue) as ProblemCode[]
 
 /**
- * Lists the error codes of a route: its own and those of every route of its kind, in the order of the
- * catalogue.
+ * Lists the error codes of a route: its own and those of every route of its kind, in the order of
+ * the catalogue.
  */
 export function errorsOf(route: Route | RawRoute): ProblemCode[] {
   const codes = new Set<ProblemCode>(route.errors)

@@ -15,10 +15,10 @@ export type NamedSchemas = {
 }
 
 /**
- * Converts the schemas of routes to JSON Schema 2020-12. A schema with an `id` in its metadata becomes
- * a component. If its input and output shapes differ (defaults), there are two components, `Name` and
- * `NameInput`. A scalar or an enum that equals a component refers to it. Throws when two different
- * schemas have the same name.
+ * Converts the schemas of routes to JSON Schema 2020-12. A schema with an `id` in its metadata
+ * becomes a component. If its input and output shapes differ (defaults), there are two components,
+ * `Name` and `NameInput`. A scalar or an enum that equals a component refers to it. Throws when two
+ * different schemas have the same name.
  */
 export function namedSchemas(uses: readonly SchemaUse[]): NamedSchemas {
   const output = converted(uses, 'output')

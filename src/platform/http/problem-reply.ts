@@ -58,11 +58,17 @@ const frameworkProblems: Record<string, (cause: unknown) => Problem> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: (cause) =>
     problem('invalid_json', { detail: 'The body is empty, expected JSON', cause }),
   FST_ERR_CTP_INVALID_JSON_BODY: (cause) =>
-    problem('invalid_json', { detail: 'The body is not valid JSON, or has a forbidden key', cause }),
+    problem('invalid_json', {
+      detail: 'The body is not valid JSON, or has a forbidden key',
+      cause,
+    }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: (cause) =>
     problem('invalid_request', { detail: 'Content-Length does not match the body', cause }),
   ECONNRESET: (cause) =>
-    problem('invalid_request', { detail: 'The connection closed before the end of the body', cause }),
+    problem('invalid_request', {
+      detail: 'The connection closed before the end of the body',
+      cause,
+    }),
   FST_ERR_BAD_URL: (cause) =>
     problem('invalid_request', { detail: 'The path is malformed', cause }),
 }

@@ -9,9 +9,9 @@ export type LimitOfKey = (api_key: string) => number | undefined
 const callersMax = 10_000
 
 /**
- * Returns options for a rate limit per credential, or per address where credentials could be guessed.
- * The limit is per process, so n pods allow up to n times as many calls. `limitOf` sets another limit
- * for some keys. Responses have `RateLimit-*` headers, rejections also `Retry-After`.
+ * Returns options for a rate limit per credential, or per address where credentials could be
+ * guessed. The limit is per process, so n pods allow up to n times as many calls. `limitOf` sets
+ * another limit for some keys. Responses have `RateLimit-*` headers, rejections also `Retry-After`.
  */
 export function limitedBy(
   per_minute_max: number,
@@ -40,7 +40,9 @@ export function limitedBy(
   }
 }
 
-/** A decision on a call. A rejection has its error with the seconds to wait, and RateLimit headers. */
+/**
+ * A decision on a call. A rejection has its error with the seconds to wait, and RateLimit headers.
+ */
 export type RateDecision =
   | { allowed: true }
   | { allowed: false; fault: Problem; headers: readonly string[] }
@@ -50,9 +52,9 @@ export type RateLimiter = { take(key_id: string, now_ms: number): RateDecision }
 const window_ms = 60_000
 
 /**
- * Limits each key to `requests_per_minute` calls over a sliding window: calls of the previous minute
- * count by the share of that minute that is still in the window. Keeps two counters per key, for two
- * minutes. 0 sets no limit.
+ * Limits each key to `requests_per_minute` calls over a sliding window: calls of the previous
+ * minute count by the share of that minute that is still in the window. Keeps two counters per key,
+ * for two minutes. 0 sets no limit.
  */
 export function createRateLimiter(requests_per_minute: number): RateLimiter {
   if (requests_per_minute === 0) return { take: () => ({ allowed: true }) }
@@ -83,9 +85,9 @@ export function createRateLimiter(requests_per_minute: number): RateLimiter {
 }
 
 /**
- * Returns the milliseconds until the weighted count is below the limit: in this minute if enough calls
- * of the previous minute leave the window, otherwise in the next minute, in which the calls of this
- * minute are the earlier ones.
+ * Returns the milliseconds until the weighted count is below the limit: in this minute if enough
+ * calls of the previous minute leave the window, otherwise in the next minute, in which the calls
+ * of this minute are the earlier ones.
  */
 function waitFor(at: {
   counted: number
@@ -98,7 +100,10 @@ function waitFor(at: {
   return window_ms - at.passed_ms + firstBelow(at.requests_per_minute, at.counted)
 }
 
-/** Returns the first millisecond of a minute at which `calls` of the previous one weigh below `free`. */
+/**
+ * Returns the first millisecond of a minute at which `calls` of the previous one weigh below
+ * `free`.
+ */
 function firstBelow(free: number, calls: number): number {
   return Math.max(0, Math.floor(window_ms - (free * window_ms) / calls) + 1)
 }

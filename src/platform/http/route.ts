@@ -43,8 +43,8 @@ export function letsOperatorIn(scope: RouteScope): boolean {
 }
 
 /**
- * The authenticated and authorised caller. An `operator` is a Kubernetes operator that acts for custom
- * resources; only routes with `operator: true` admit it.
+ * The authenticated and authorised caller. An `operator` is a Kubernetes operator that acts for
+ * custom resources; only routes with `operator: true` admit it.
  */
 export type Caller = {
   kind: 'user' | 'service_account' | 'key' | 'operator'
@@ -222,8 +222,8 @@ export function defineRoute<
 export type RawErrorFormat = 'ProviderError' | 'RpcStatus'
 
 /**
- * A route of the data plane that reads and writes the socket itself: the server passes it the request
- * before any router or parser. `url` has no parameters. Schemas are for the docs only.
+ * A route of the data plane that reads and writes the socket itself: the server passes it the
+ * request before any router or parser. `url` has no parameters. Schemas are for the docs only.
  */
 export type RawRoute = RouteDocs & {
   kind: 'raw'

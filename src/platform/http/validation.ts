@@ -6,7 +6,8 @@ type Parts<T> = Record<Part, T>
 
 /**
  * Validates path, query and body together, so that one response names every fault. Throws
- * `invalid_request`. Pointers into the body are JSON pointers, others are `path.name`, `query.name`.
+ * `invalid_request`. Pointers into the body are JSON pointers, others are `path.name`,
+ * `query.name`.
  */
 export function parseParts(
   schemas: Parts<z.ZodType | undefined>,
@@ -42,7 +43,9 @@ function faultsOf(part: Part, issue: z.core.$ZodIssue, value: unknown): Fault[] 
   }))
 }
 
-/** Describes a fault. Parameters are quoted; bodies are not, because they may contain a password. */
+/**
+ * Describes a fault. Parameters are quoted; bodies are not, because they may contain a password.
+ */
 function detailOf(part: Part, issue: z.core.$ZodIssue, value: unknown): string {
   const given = (value as Record<PropertyKey, unknown> | undefined)?.[issue.path[0] ?? '']
   if (part === 'body' || typeof given !== 'string' || issue.message.includes(given)) {

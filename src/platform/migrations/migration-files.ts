@@ -55,7 +55,8 @@ export function parseMigration(file: string, source: string): Migration {
   }
   const text = source.replaceAll('\r\n', '\n')
   const statements = cut(text)
-  if (statements.length === 0) throw new MigrationRefused(`migration ${file}: expected at least one statement`)
+  if (statements.length === 0)
+    throw new MigrationRefused(`migration ${file}: expected at least one statement`)
   return {
     version: Number(match[1]),
     name: file.slice(0, -'.sql'.length),

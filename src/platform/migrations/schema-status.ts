@@ -21,9 +21,9 @@ export type AppliedMigration = {
 }
 
 /**
- * Throws MigrationRefused unless the database is exactly at this code's schema, for `migrate check`.
- * A running server accepts a newer schema, because migrations run before the roll-out of the code
- * that needs them.
+ * Throws MigrationRefused unless the database is exactly at this code's schema, for `migrate
+ * check`. A running server accepts a newer schema, because migrations run before the roll-out of
+ * the code that needs them.
  */
 export function assertSchemaCurrent(status: SchemaStatus): void {
   refuseNewer(status)

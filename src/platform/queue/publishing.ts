@@ -6,8 +6,8 @@ const idPattern = /^[\x21-\x7e]{1,200}$/
 const subjectPattern = /^[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9_-]{1,64}$/
 
 /**
- * Refuses what no driver takes: throws MessageTooLarge, or TypeError for an id or subject that is
- * not well-formed (both are the caller's mistake, and the same again next time).
+ * Checks a message for all drivers. Throws MessageTooLarge, or TypeError for an invalid id or
+ * subject. Both are permanent errors of the caller.
  */
 export function assertMessage(message: OutgoingMessage, message_bytes_max: number): void {
   const { id, subject, data } = message
@@ -25,10 +25,10 @@ export function assertMessage(message: OutgoingMessage, message_bytes_max: numbe
 }
 
 /**
- * Counts publishes under way, so that a stalled store can't fill the memory with their payloads:
- * what goes over the bound is refused with QueueUnavailable, busy.
+ * Bounds the payloads of publishes in progress, so that a stalled store cannot fill the memory.
+ * Above the bound, publishes reject with QueueUnavailable, `busy`.
  */
-export class PublishesUnderWay {
+export class PublishesInProgress {
   readonly #bytes_max: number
   readonly #running = new Set<Promise<unknown>>()
   #bytes = 0
@@ -37,11 +37,11 @@ export class PublishesUnderWay {
     this.#bytes_max = bytes_max
   }
 
-  /** Runs a publish of so many bytes, if there is room for it. */
+  /** Runs a publish of `bytes` if the bound allows it. */
   async run(bytes: number, publish: () => Promise<void>): Promise<void> {
     if (this.#bytes > 0 && this.#bytes + bytes > this.#bytes_max) {
       throw new QueueUnavailable(
-        `publishes of ${this.#bytes} bytes are under way, expected at most ${this.#bytes_max}`,
+        `publishes of ${this.#bytes} bytes are in progress, expected at most ${this.#bytes_max}`,
         { reason: 'busy' },
       )
     }
@@ -56,18 +56,18 @@ export class PublishesUnderWay {
     }
   }
 
-  /** Resolves when what is under way now has ended, well or not. */
+  /** Resolves when all current publishes have ended, successfully or not. */
   async ended(): Promise<void> {
     await Promise.allSettled(this.#running)
   }
 }
 
-/** How often a publish is tried, and the first delay between tries; it doubles. */
+/** Maximum attempts of a publish, and the first delay between them, which doubles. */
 export type RetryLimits = { attempts_max: number; delay_ms: number }
 
 /**
- * Publishes, and tries again with the same id when that fails: the queue then stores it once. The
- * delay doubles with each try. Resolves with the last error, or with undefined once it is durable.
+ * Publishes with retries under the same id, so that the message is stored once. The delay doubles
+ * with each attempt. Resolves with undefined once the message is durable, or with the last error.
  */
 export async function publishWithRetries(
   publish: (message: OutgoingMessage) => Promise<void>,

@@ -1,7 +1,7 @@
 import { backOff } from '../../kernel/back-off.ts'
 import type { BatchHandler, ConsumeOptions, Delivery } from './contract.ts'
 
-/** What the drivers log with: the part of the service's logger that they need. */
+/** The part of the service's logger that the drivers use. */
 export type QueueLogger = {
   info(about: object, message: string): void
   warn(about: object, message: string): void
@@ -10,12 +10,12 @@ export type QueueLogger = {
 
 const backoff_ms_min_default = 500
 const backoff_ms_max_default = 60_000
-/** Spreads redeliveries and reconnections over the last quarter of the wait. */
+/** Jitter that spreads redeliveries and reconnections over the last quarter of the wait. */
 export const queueJitter = -0.25
-/** Length of a burial's reason: it travels in a header. */
+/** Maximum length of a dead letter's reason, which is sent in a header. */
 const reasonLength_max = 500
 
-/** One batch on its way to a handler. */
+/** One batch for a handler. */
 export type BatchRun = {
   deliveries: readonly Delivery[]
   handler: BatchHandler
@@ -26,8 +26,8 @@ export type BatchRun = {
 }
 
 /**
- * Hands a batch to its handler and settles what a throw leaves behind. Never rejects: what can't
- * be settled comes again when its `ack_wait_ms` has passed.
+ * Passes a batch to its handler, and settles the remaining deliveries after an error. Never
+ * rejects: a delivery that can't be settled is redelivered after its `ack_wait_ms`.
  */
 export async function runBatch(run: BatchRun): Promise<void> {
   const { handler, options, logger } = run
@@ -49,7 +49,7 @@ export async function runBatch(run: BatchRun): Promise<void> {
   }
 }
 
-/** The delivery, taken out of `unsettled` once it is settled. A second settling does nothing. */
+/** Tracks a delivery in `unsettled` until it is settled. Settling it again does nothing. */
 function tracked(delivery: Delivery, unsettled: Set<Delivery>): Delivery {
   const { id, subject, data, attempt } = delivery
   unsettled.add(delivery)
@@ -89,5 +89,5 @@ async function giveBack(unsettled: Delivery[], error: unknown, run: BatchRun): P
     ),
   )
   const failed = settled.find((result) => result.status === 'rejected')
-  if (failed) run.logger.warn({ err: failed.reason }, 'a delivery could not be given back')
+  if (failed) run.logger.warn({ err: failed.reason }, 'a delivery could not be returned')
 }

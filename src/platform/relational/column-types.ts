@@ -29,7 +29,9 @@ export type ByDefault<T> = ColumnType<T, T | undefined, T>
 /** A nullable column, null by default. */
 export type OrNull<T> = ColumnType<T | null, T | null | undefined, T | null>
 
-/** A `jsonb`: read as a parsed value, written as JSON text, because pg turns arrays into SQL arrays. */
+/**
+ * A `jsonb`: read as a parsed value, written as JSON text, because pg turns arrays into SQL arrays.
+ */
 export type Json<T> = ColumnType<T, string, string>
 
 /** A nullable `Json`, null by default. */

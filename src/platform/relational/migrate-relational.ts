@@ -34,10 +34,10 @@ export class MigrationFailed extends Error {
 }
 
 /**
- * Migrates the database to this code's schema and returns the resulting status. Concurrent runs wait
- * for each other, and a run after a kill resumes at the first statement that is not recorded. Throws
- * MigrationRefused before it changes anything, MigrationFailed when a statement fails, and the
- * driver's error when the store is unavailable.
+ * Migrates the database to this code's schema and returns the resulting status. Concurrent runs
+ * wait for each other, and a run after a kill resumes at the first statement that is not recorded.
+ * Throws MigrationRefused before it changes anything, MigrationFailed when a statement fails, and
+ * the driver's error when the store is unavailable.
  */
 export async function migrateRelational(options: MigrateOptions): Promise<SchemaStatus> {
   const migrations = await readMigrations(options.directory ?? relationalMigrationsDirectory)
@@ -92,7 +92,9 @@ async function lock(client: pg.Client, timeoutMs: number): Promise<void> {
     const answer = await client.query('select pg_try_advisory_lock($1) as locked', [lockKey])
     if (answer.rows[0]?.locked === true) return
     if (performance.now() > endMs) {
-      throw new MigrationRefused(`another migrator held the lock for ${timeoutMs} ms: run migrate again`)
+      throw new MigrationRefused(
+        `another migrator held the lock for ${timeoutMs} ms: run migrate again`,
+      )
     }
     await sleep(lockRetryMs)
   }

@@ -35,9 +35,10 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /**
- * Node's error codes of sockets and DNS, and SQLSTATE: class 08 (connection), 57P01-57P05 (the server
- * stops or starts), 57014 (statement time limit), 55P03 and 25P03-25P04 (limits of the server for
- * locks and transactions), 53300 (no connection left), 25006 (a standby after a fail-over).
+ * Node's error codes of sockets and DNS, and SQLSTATE: class 08 (connection), 57P01-57P05 (the
+ * server stops or starts), 57014 (statement time limit), 55P03 and 25P03-25P04 (limits of the
+ * server for locks and transactions), 53300 (no connection left), 25006 (a standby after a
+ * fail-over).
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const unavailableCode =

@@ -44,7 +44,9 @@ export function createLogger(options: {
   return isPretty ? pino(settings, forPeople) : pino(settings)
 }
 
-/** Writes lines for people, with colours if standard output is a terminal and NO_COLOR is not set. */
+/**
+ * Writes lines for people, with colours if standard output is a terminal and NO_COLOR is not set.
+ */
 const forPeople: pino.DestinationStream = {
   write: (line) => {
     const styled: Styled = (style, text) => styleText(style, text, { stream: process.stdout })
@@ -64,8 +66,8 @@ const styleOf: Readonly<Record<string, Parameters<Styled>[0]>> = {
 
 /**
  * Formats one JSON line of the log for people: time, level, message, fields. Replaces pino-pretty,
- * which adds 12 packages and 1.3 MB to the image and passes control characters of logged payloads to
- * the terminal.
+ * which adds 12 packages and 1.3 MB to the image and passes control characters of logged payloads
+ * to the terminal.
  */
 export function prettyLine(line: string, styled: Styled): string {
   const entry = entryIn(line)

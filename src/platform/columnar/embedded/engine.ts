@@ -1,6 +1,11 @@
 import { drainPending, Session } from 'chdb'
 import { EngineError, engineFailure } from './engine-error.ts'
-import { isAboutStatements, killStatement, prepareStatement, type Statement } from './prepared-statement.ts'
+import {
+  isAboutStatements,
+  killStatement,
+  prepareStatement,
+  type Statement,
+} from './prepared-statement.ts'
 import { openStatementSlots } from './statement-slots.ts'
 
 export type EngineOptions = {

@@ -17,8 +17,8 @@ export type Statement = {
 
 /**
  * Returns the SQL for a new session: `before` (if not empty) as its own statement, then `text`.
- * Parameters are set by `SET param_…`, because chDB's binding runs only one statement with parameters
- * at a time per process.
+ * Parameters are set by `SET param_…`, because chDB's binding runs only one statement with
+ * parameters at a time per process.
  */
 export function prepareStatement(statement: Statement): { before: string; text: string } {
   if (statement.text.includes('\0')) {
@@ -37,7 +37,9 @@ export function killStatement(id: string): Statement {
   return { text: 'KILL QUERY WHERE query_id = {id:String} ASYNC', params: { id } }
 }
 
-/** Returns whether the statement is about other statements. Such a statement must not wait for them. */
+/**
+ * Returns whether the statement is about other statements. Such a statement must not wait for them.
+ */
 export function isAboutStatements({ text }: Statement): boolean {
   return /^\s*(KILL\s+QUERY\b|SELECT\s[\w\s,]+\sFROM\s+system\.processes\b)/i.test(text)
 }

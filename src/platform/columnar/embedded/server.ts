@@ -1,8 +1,8 @@
 /**
  * The process of an embedded ClickHouse: chDB with ClickHouse's HTTP interface on loopback.
  * `node server.ts --directory ./data/clickhouse [--port 8123] [--statements 3]`
- * User `looptrace`; the password is in `<directory>/password`, created on the first start. A process
- * of startEmbeddedClickHouse exits with its parent, any other on SIGINT or SIGTERM.
+ * User `looptrace`; the password is in `<directory>/password`, created on the first start. A
+ * process of startEmbeddedClickHouse exits with its parent, any other on SIGINT or SIGTERM.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -80,7 +80,9 @@ function options() {
   }
 }
 
-/** Listens for the stop. A supervised child ignores Ctrl-C, because its parent may still write rows. */
+/**
+ * Listens for the stop. A supervised child ignores Ctrl-C, because its parent may still write rows.
+ */
 function listenForStop(end: (patience_ms: number) => void): void {
   process.stderr.on('error', () => undefined)
   const unlessSupervised = () => {

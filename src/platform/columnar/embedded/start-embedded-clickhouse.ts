@@ -37,8 +37,8 @@ const steady_ms = 60_000
 
 /**
  * Starts the child process and resolves when it is ready. A process that dies is restarted with
- * back-off on the same port. Rejects when the first start fails: chdb, an optional dependency, is not
- * installed, or another process uses the folder.
+ * back-off on the same port. Rejects when the first start fails: chdb, an optional dependency, is
+ * not installed, or another process uses the folder.
  */
 export async function startEmbeddedClickHouse(
   options: EmbeddedClickHouseOptions,

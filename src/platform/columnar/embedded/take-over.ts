@@ -26,8 +26,8 @@ export async function writeHolder(pidFile: string, holder: Holder): Promise<void
 }
 
 /**
- * Ensures that no process serves the folder: waits for an older server whose parent died, then kills
- * it. `marks` are words of its command line, so that a reused pid is not killed. Rejects with
+ * Ensures that no process serves the folder: waits for an older server whose parent died, then
+ * kills it. `marks` are words of its command line, so that a reused pid is not killed. Rejects with
  * DirectoryInUse when the parent of the older server lives.
  */
 export async function takeOver(pidFile: string, marks: readonly string[]): Promise<void> {
@@ -83,7 +83,9 @@ async function readProcess(
   }
 }
 
-/** Waits for the end. A zombie has no command line and a reused pid another one: both have ended. */
+/**
+ * Waits for the end. A zombie has no command line and a reused pid another one: both have ended.
+ */
 async function ended(pid: number, marks: readonly string[]): Promise<boolean> {
   const deadline_ms = Date.now() + patience_ms
   while (await isOurs(pid, marks)) {

@@ -12,8 +12,8 @@ export class MalformedRow extends Error {
 }
 
 /**
- * Reads values that ByteWriter wrote, as copies. Every method throws MalformedRow when the bytes end
- * early.
+ * Reads values that ByteWriter wrote, as copies. Every method throws MalformedRow when the bytes
+ * end early.
  */
 export class ByteReader {
   private bytes: Buffer = Buffer.alloc(0)

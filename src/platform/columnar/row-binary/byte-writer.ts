@@ -10,9 +10,9 @@ const number_bytes_max = 8
 
 /**
  * Writes values in ClickHouse's format RowBinary to a buffer that grows. Numbers are little-endian.
- * Methods throw TypeError or RangeError for a value that does not fit, possibly after writing a part
- * of it, which `rewind` undoes.
- * Format: https://clickhouse.com/docs/interfaces/formats/RowBinary
+ * Methods throw TypeError or RangeError for a value that does not fit, possibly after writing a
+ * part of it, which `rewind` undoes. Format:
+ * https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 export class ByteWriter {
   private bytes: Buffer
@@ -198,8 +198,8 @@ export class ByteWriter {
   }
 
   /**
-   * Writes a map of strings from alternating keys and values. A common prefix with the last map only
-   * costs a copy: rows of one origin start with the same pairs.
+   * Writes a map of strings from alternating keys and values. A common prefix with the last map
+   * only costs a copy: rows of one origin start with the same pairs.
    */
   pairs(keysAndValues: readonly (string | Uint8Array)[]): void {
     const { length } = keysAndValues

@@ -2,8 +2,8 @@ import { ByteWriter } from './byte-writer.ts'
 import { compileValueWriter, parseColumnType, type ValueWriter } from './value-writers.ts'
 
 /**
- * One column of an insert. `type` is the ClickHouse type. `from` returns the value of a row, by default
- * the field with the name of the column.
+ * One column of an insert. `type` is the ClickHouse type. `from` returns the value of a row, by
+ * default the field with the name of the column.
  */
 export type RowBinaryColumn<Row> = {
   name: string
@@ -29,11 +29,11 @@ export class RowBinaryError extends Error {
 }
 
 /**
- * Compiles columns to an encoder of rows. JS values by type: String and UUID: text; UInt and Int below
- * 64 bits: number; 64 bits: number or bigint; DateTime64(n): a bigint of ticks since 1970; Decimal:
- * text; Array: array; Map: object; Tuple: object by element name. The encoder throws RowBinaryError.
- * The caller owns the returned buffer.
- * Format: https://clickhouse.com/docs/interfaces/formats/RowBinary
+ * Compiles columns to an encoder of rows. JS values by type: String and UUID: text; UInt and Int
+ * below 64 bits: number; 64 bits: number or bigint; DateTime64(n): a bigint of ticks since 1970;
+ * Decimal: text; Array: array; Map: object; Tuple: object by element name. The encoder throws
+ * RowBinaryError. The caller owns the returned buffer. Format:
+ * https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 export function compileRowBinary<Row extends object>(
   columns: readonly RowBinaryColumn<Row>[],

@@ -53,7 +53,9 @@ export const accessSettings = {
   }),
 }
 
-/** Limits of queries, equal for all projects. Above them, a query gets 400 `query_too_expensive`. */
+/**
+ * Limits of queries, equal for all projects. Above them, a query gets 400 `query_too_expensive`.
+ */
 export const querySettings = {
   query_rows_read_max: integer({
     unit: 'rows',

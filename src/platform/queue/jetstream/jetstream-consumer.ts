@@ -14,25 +14,25 @@ import {
 import { JetStreamPull } from './jetstream-pull.ts'
 import { isApiError, type StreamNames } from './jetstream-streams.ts'
 
-/** What a consumer works with. */
+/** Dependencies of a consumer. */
 export type ConsumerPorts = SettlePorts & {
   connection: JetStreamConnection
   manager: (nc: NatsConnection) => Promise<JetStreamManager>
   names: StreamNames
-  /** Deliveries with handlers, put off and waiting for redelivery, over all processes. */
+  /** Maximum unsettled deliveries (in handlers or waiting for redelivery), over all processes. */
   in_flight_max: number
   logger: QueueLogger
   /** Aborts when the queue closes. */
   closing: AbortSignal
 }
 
-/** After the server refused a pull, so long until the next attempt. */
+/** Delay after the server rejected a pull. */
 const pullAgain_ms = 1_000
 const consumerExists = 10_148
 
 /**
- * Starts a consumer on the durable of its kind, which all processes share. The server sets no limit
- * on deliveries (there it would leave the message lying): what has had its attempts is buried here.
+ * Starts a consumer on the durable of its kind, which all processes share. The server has no limit
+ * of deliveries, because it would keep such messages undelivered. They are dead-lettered here.
  */
 export function startConsumer(
   ports: ConsumerPorts,
@@ -64,7 +64,7 @@ async function run(about: Run): Promise<void> {
     try {
       await consumeSession(about)
     } catch (error) {
-      ports.logger.warn({ err: error, kind: options.kind }, 'a consumer starts again')
+      ports.logger.warn({ err: error, kind: options.kind }, 'a consumer failed; restarting it')
       await sleep(pullAgain_ms, stopping)
     }
   }
@@ -98,7 +98,7 @@ async function consumeSession({ ports, options, handler, stopping }: Run): Promi
   }
 }
 
-/** Makes deliveries of messages, and buries those that have had all their attempts. */
+/** Turns messages into deliveries, and dead-letters those without attempts left. */
 async function deliverable(
   messages: readonly Msg[],
   ports: ConsumerPorts,
@@ -119,7 +119,10 @@ async function buryLogged(delivery: StreamDelivery, ports: ConsumerPorts): Promi
   try {
     await deliveryOf(delivery, ports).bury(`given up after ${attempt - 1} deliveries`)
   } catch (error) {
-    ports.logger.error({ err: error, message_id: id, subject }, 'a message could not be buried')
+    ports.logger.error(
+      { err: error, message_id: id, subject },
+      'a message could not be dead-lettered',
+    )
   }
 }
 

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { QueueUnavailable } from '../contract.ts'
 
-/** States of a row of `message` beside 0, to be had: with a consumer, or put off, till `visible_at`. */
+/** States of a `message` until `visible_at`: claimed by a consumer, or delayed. 0 is available. */
 export const messageClaimed = 1
 export const messageDelayed = 2
 
 const schemaVersion = 1
 
-/** Payloads have a table of their own, so that claiming a message does not rewrite its payload. */
+/** Tables of the file. Payloads have their own table, so that a claim does not rewrite them. */
 const schema = `
   CREATE TABLE message (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -37,11 +37,10 @@ const schema = `
 `
 
 /**
- * Takes the file for this process alone and brings its tables there. The exclusive lock also
- * spares the shared-memory file; the system lets go of it when the process dies, however it dies.
- * Pages of 16 KiB and a checkpoint each 32 MiB: as measured with messages of 64 KiB, 200 µs a
- * message against 780 with SQLite's own defaults.
- * Throws QueueUnavailable when another process has the file or the file is of a newer version.
+ * Locks the file for this process and creates its tables. The exclusive lock needs no shared-memory
+ * file, and the system releases it when the process dies. Pages of 16 KiB and a checkpoint every 32
+ * MiB: measured with messages of 64 KiB, 200 µs per message against 780 µs with SQLite's defaults.
+ * Throws QueueUnavailable when another process uses the file, or the file has a newer version.
  */
 export function prepareQueueFile(db: DatabaseSync, path: string): void {
   try {
@@ -57,7 +56,7 @@ export function prepareQueueFile(db: DatabaseSync, path: string): void {
       BEGIN EXCLUSIVE;
     `)
   } catch (cause) {
-    throw new QueueUnavailable(`the queue file ${path} can not be opened: ${reasonOf(cause)}`, {
+    throw new QueueUnavailable(`the queue file ${path} cannot be opened: ${reasonOf(cause)}`, {
       cause,
     })
   }
@@ -77,17 +76,17 @@ function reasonOf(cause: unknown): string {
   return /locked|busy/i.test(message) ? 'another process has it open' : message
 }
 
-/** The statements of the queue's tables, compiled once. */
+/** The compiled statements of the queue's tables. */
 export type Statements = ReturnType<typeof prepareStatements>
 
-/** Compiles them; the parameters are positional, in the order in which they stand. */
+/** Compiles the statements. Parameters are positional. */
 export function prepareStatements(db: DatabaseSync) {
   return { ...messageStatements(db), ...deadStatements(db), ...housekeeping(db) }
 }
 
 function messageStatements(db: DatabaseSync) {
   return {
-    /** No change means that the id was seen after the oldest moment given. */
+    /** Changes no row if the id was seen since the given time. */
     see: db.prepare(`
       INSERT INTO seen (id, at) VALUES (?1, ?2)
       ON CONFLICT (id) DO UPDATE SET at = excluded.at WHERE seen.at < ?3`),
@@ -137,7 +136,9 @@ function deadStatements(db: DatabaseSync) {
   }
 }
 
-/** Subjects are `<kind>.<project_id>`, and no kind has a dot in it. */
+/**
+ * Returns a condition on the project. Subjects are `<kind>.<project_id>`, and kinds have no dot.
+ */
 function ofProject(parameter: string): string {
   return `substr(subject, instr(subject, '.') + 1) = ${parameter}`
 }

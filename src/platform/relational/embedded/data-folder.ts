@@ -31,8 +31,8 @@ type Programs = {
 }
 
 /**
- * Creates the data folder if it is missing. `initdb` works in a temporary folder that is renamed when
- * it is complete. The next start removes the temporary folder of a killed run.
+ * Creates the data folder if it is missing. `initdb` works in a temporary folder that is renamed
+ * when it is complete. The next start removes the temporary folder of a killed run.
  */
 export async function prepareDataFolder(
   directory: string,
@@ -76,7 +76,9 @@ async function isThere(path: string): Promise<boolean> {
 async function readPassword(file: string, clusterExists: boolean): Promise<string> {
   if (await isThere(file)) return (await readFile(file, 'utf8')).trim()
   if (clusterExists) {
-    throw new EmbeddedPostgresRefused(`${file} is missing: restore the file with the password of the database`)
+    throw new EmbeddedPostgresRefused(
+      `${file} is missing: restore the file with the password of the database`,
+    )
   }
   const password = randomBytes(24).toString('base64url')
   await writeFile(`${file}.new`, password, { mode: 0o600, flush: true })
@@ -86,8 +88,8 @@ async function readPassword(file: string, clusterExists: boolean): Promise<strin
 
 /**
  * Flags of `initdb`. Authentication is by password (SCRAM). The locale is PostgreSQL's built-in
- * C.UTF-8: the same order and case rules on every machine, and no index to rebuild when the system's
- * C library changes.
+ * C.UTF-8: the same order and case rules on every machine, and no index to rebuild when the
+ * system's C library changes.
  */
 const initdbFlags = [
   `--username=${embeddedRole}`,

@@ -23,10 +23,10 @@ export const serverEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL
 const run = promisify(execFile)
 
 /**
- * Chooses the account for PostgreSQL, which does not run as root: root runs it as the user `postgres`,
- * and creates that user if needed. `paths` are the folders and programs that the server must reach.
- * If one is below a folder that only root may enter (a clone in /root), the server keeps only the
- * capability to pass such folders, if setpriv and the kernel allow it. Throws
+ * Chooses the account for PostgreSQL, which does not run as root: root runs it as the user
+ * `postgres`, and creates that user if needed. `paths` are the folders and programs that the server
+ * must reach. If one is below a folder that only root may enter (a clone in /root), the server
+ * keeps only the capability to pass such folders, if setpriv and the kernel allow it. Throws
  * EmbeddedPostgresRefused when PostgreSQL cannot run.
  */
 export async function serverIdentity(paths: readonly string[]): Promise<ServerIdentity> {
@@ -95,8 +95,8 @@ function mayPass(path: { uid: number; gid: number; mode: number }, account: Acco
 const capabilities = ['dac_read_search', 'dac_override']
 
 /**
- * Finds the `setpriv` prefix that passes all paths. Without `no_setuid_fixup`, access(2), with which
- * PostgreSQL checks its own programs, ignores the capability.
+ * Finds the `setpriv` prefix that passes all paths. Without `no_setuid_fixup`, access(2), with
+ * which PostgreSQL checks its own programs, ignores the capability.
  */
 async function passingPrefix(
   paths: readonly string[],

@@ -46,13 +46,14 @@ export class ServerStartFailed extends Error {
 }
 
 /**
- * Starts the server on its data folder and resolves once it accepts connections. When `signal` aborts
- * before that, stops the server and rejects.
+ * Starts the server on its data folder and resolves once it accepts connections. When `signal`
+ * aborts before that, stops the server and rejects.
  */
 export async function startServer(plan: ServerPlan, signal?: AbortSignal): Promise<RunningServer> {
   const left = await clearDataFolder(plan.cluster)
   signal?.throwIfAborted()
-  if (left !== undefined) plan.logger.warn({ pid: left }, 'stopped the postgres process of a killed run')
+  if (left !== undefined)
+    plan.logger.warn({ pid: left }, 'stopped the postgres process of a killed run')
   const child = spawnServer(plan)
   endWithUs(child)
   const log = followLog(child, plan.logger)
@@ -111,8 +112,8 @@ function endWithUs(child: ChildProcess): void {
 
 /**
  * Settings of a small server for one machine: durable (fsync is on), on loopback only, without idle
- * helpers (parallel and I/O workers, replication). The server logs neither the text nor the values of
- * failed statements; the caller logs failures.
+ * helpers (parallel and I/O workers, replication). The server logs neither the text nor the values
+ * of failed statements; the caller logs failures.
  */
 const serverSettings = {
   listen_addresses: '127.0.0.1',

@@ -118,7 +118,10 @@ async function startLocked(
 
 const portTriesMax = 5
 
-/** Starts the server on the given port, or on a free one. Retries if a free port was taken meanwhile. */
+/**
+ * Starts the server on the given port, or on a free one. Retries if a free port was taken
+ * meanwhile.
+ */
 async function startOnPort(
   about: Omit<ServerPlan, 'port'>,
   { port, signal }: Pick<EmbeddedPostgresOptions, 'port' | 'signal'>,
