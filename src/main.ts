@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8'
-import { startOf } from './roles/index.ts'
+import { parseCommandLine } from './roles/index.ts'
 
 /** Exit status after a second signal, which ends the process at once. */
 const interruptedStatus = 130
@@ -15,7 +15,7 @@ const defects = new Set(['Error', 'TypeError', 'RangeError', 'ReferenceError', '
 // buffers, which took a third of the CPU at the edge, where bodies and frames are buffers.
 setFlagsFromString('--external-memory-accounted-in-global-limit')
 
-const { name, run } = startOf(process.argv.slice(2))
+const { name, run } = parseCommandLine(process.argv.slice(2))
 process.exitCode = await run(stopSignal()).catch(report)
 await new Promise((resolve) => process.stdout.write('', resolve))
 process.exit()

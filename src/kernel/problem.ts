@@ -68,7 +68,7 @@ export const problemCatalogue = {
   store_unavailable: { status: 503, title: 'A store is unavailable' },
   issuer_unreachable: { status: 503, title: 'The external issuer is unreachable' },
   overloaded: { status: 503, title: 'Too many requests are in progress' },
-  shutting_down: { status: 503, title: 'The server is shutting down' },
+  shutting_down: { status: 503, title: 'The server is stopping' },
   provider_timeout: { status: 504, title: 'The provider took too long' },
 } as const satisfies Record<string, { status: number; title: string }>
 

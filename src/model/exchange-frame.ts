@@ -81,7 +81,7 @@ export function decodeFrame(frame: Uint8Array, decompressed_bytes_max: number): 
     const responseEnd = requestEnd + body.readUInt32LE(at + 8)
     if (responseEnd > body.length) throw new MalformedFrame('an exchange is longer than its frame')
     exchanges.push({
-      facts: factsFrom(body.subarray(at + exchangeHeader_bytes, factsEnd)),
+      facts: parseFacts(body.subarray(at + exchangeHeader_bytes, factsEnd)),
       request: body.subarray(factsEnd, requestEnd),
       response: body.subarray(requestEnd, responseEnd),
     })
@@ -110,7 +110,7 @@ function frameBody(frame: Uint8Array, decompressed_bytes_max: number): Buffer {
   }
 }
 
-function factsFrom(bytes: Uint8Array): ExchangeFacts {
+function parseFacts(bytes: Uint8Array): ExchangeFacts {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
   } catch (cause) {

@@ -86,8 +86,8 @@ export function decodeRowFrame(data: Uint8Array, decompressed_bytes_max: number)
   const rowsEnd = rowFrameHeader_bytes + frame.readUInt32LE(4)
   if (rowsEnd > frame.length) throw new MalformedFrame('the rows are longer than their frame')
   const rows = frame.subarray(rowFrameHeader_bytes, rowsEnd)
-  const bytes = decompressed(rows, frame[1], decompressed_bytes_max)
-  const { project_id, receipts } = trailerFrom(frame.subarray(rowsEnd))
+  const bytes = decompressRows(rows, frame[1], decompressed_bytes_max)
+  const { project_id, receipts } = parseTrailer(frame.subarray(rowsEnd))
   assertRows(bytes, receipts)
   return {
     project_id,
@@ -98,7 +98,7 @@ export function decodeRowFrame(data: Uint8Array, decompressed_bytes_max: number)
   }
 }
 
-function decompressed(rows: Buffer, compression: number | undefined, bytes_max: number): Buffer {
+function decompressRows(rows: Buffer, compression: number | undefined, bytes_max: number): Buffer {
   if (compression === compressionNone) return rows
   if (compression !== compressionZstd) throw new MalformedFrame(`compression ${compression}`)
   try {
@@ -151,8 +151,8 @@ function eachRow(bytes: Buffer, receipts: readonly FrameReceipt[], visit: RowVis
   }
 }
 
-function trailerFrom(bytes: Buffer): { project_id: string; receipts: FrameReceipt[] } {
-  const trailer = parsed(bytes)
+function parseTrailer(bytes: Buffer): { project_id: string; receipts: FrameReceipt[] } {
+  const trailer = parseJson(bytes)
   if (!isObject(trailer) || typeof trailer['project_id'] !== 'string') {
     throw new MalformedFrame('the trailer names no project')
   }
@@ -163,7 +163,7 @@ function trailerFrom(bytes: Buffer): { project_id: string; receipts: FrameReceip
   return { project_id, receipts }
 }
 
-function parsed(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch (cause) {

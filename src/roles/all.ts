@@ -9,7 +9,7 @@ import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './control.ts'
-import { explainFolder, operatorKeyOf, secretKeyOf, takeDataFolder } from './data-folder.ts'
+import { explainFolder, readOperatorKey, readSecretKey, takeDataFolder } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
 import { openOtlp, openProxy, openRecorder } from './edge.ts'
 import { startServers } from './embedded.ts'
@@ -18,10 +18,16 @@ import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
 import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
 import { assertAddressesFree, type RoleContext, type Running, run } from './running.ts'
-import { bringUpToDate } from './schema.ts'
+import { migrateStores } from './schema.ts'
 import { openStores } from './stores.ts'
-import { firstLoginFile, noteSample, pendingSample, startSample, welcome } from './welcome.ts'
-import { ingestOf } from './worker.ts'
+import {
+  firstLoginFile,
+  markSamplePending,
+  readPendingSample,
+  startSample,
+  welcome,
+} from './welcome.ts'
+import { toIngestSettings } from './worker.ts'
 
 /** Starts role `all`: every role except the operator in one process, on embedded servers. */
 export function startAll(given: RoleConfig<'all'>, stop: AbortSignal): Promise<Running> {
@@ -33,11 +39,11 @@ export function startAll(given: RoleConfig<'all'>, stop: AbortSignal): Promise<R
 async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<void> {
   await takeDataFolder(context, given)
   await assertAddressesFree(given)
-  const secret_key = await secretKeyOf(given)
-  const operator_key = await operatorKeyOf(given)
+  const secret_key = await readSecretKey(given)
+  const operator_key = await readOperatorKey(given)
   const config = { ...(await startServers(context, given)), secret_key, operator_key }
   const { db, store, records, ledger, ...stores } = openStores(context, config)
-  const firstLogin = await migrateHere(context, config, stores)
+  const firstLogin = await migrateAndKeepLogin(context, config, stores)
 
   const queue = await openQueue(context, config)
   const { second, ...hotWindows } = openHotWindows(context, { ...stores, db })
@@ -47,7 +53,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     ...{ db, store, records, ledger, queue, second },
     settleRequests: (entries) => settleRequests(db, entries),
     markDue,
-    settings: ingestOf(config),
+    settings: toIngestSettings(config),
   })
   context.parts.defer(() => ingest.stop())
   const judge = openJudge(context, config, { db })
@@ -80,7 +86,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   // Print generated secrets only.
   const shown = config.bootstrap_project_key === undefined ? firstLogin : undefined
   const base_url = `http://${config.http_host}:${port}`
-  const sample = await pendingSample(config)
+  const sample = await readPendingSample(config)
   context.whenReady.push(() => {
     const { data_directory } = config
     say(welcome({ base_url, data_directory, firstLogin: shown, has_sample: sample !== undefined }))
@@ -92,16 +98,16 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
 }
 
 /** Migrates the stores. Writes the first login to a file of mode 0600, and returns it. */
-async function migrateHere(
+async function migrateAndKeepLogin(
   context: RoleContext,
   config: RoleConfig<'all'>,
   stores: Pick<ReturnType<typeof openStores>, 'relational' | 'columnar'>,
 ): Promise<BootstrapSecrets | undefined> {
   let firstLogin: BootstrapSecrets | undefined
-  await bringUpToDate(context, config, stores, async (secrets) => {
+  await migrateStores(context, config, stores, async (secrets) => {
     const path = join(config.data_directory, firstLoginFile)
     await writeFile(path, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
-    await noteSample(config)
+    await markSamplePending(config)
     firstLogin = secrets
   })
   return firstLogin

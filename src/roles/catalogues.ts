@@ -22,7 +22,7 @@ import { openHotWindows, openJobs } from './jobs.ts'
 import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
 import type { RoleContext } from './running.ts'
 import { version } from './version.ts'
-import { ingestOf } from './worker.ts'
+import { toIngestSettings } from './worker.ts'
 
 /**
  * Returns every route of every role with absent dependencies, for the reference pages and the tests
@@ -94,7 +94,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
   const ingest = await startIngest({
     ...{ ...context, ...stores, markDue: absent },
-    settings: ingestOf(config),
+    settings: toIngestSettings(config),
   })
   parts.defer(() => ingest.stop())
   openDetection(context, config, { ...stores, judge: openJudge(context, config, stores) })

@@ -41,7 +41,7 @@ async function lock(folder: string): Promise<() => void> {
     return lockFolder(folder)
   } catch (cause) {
     if (!(cause instanceof FolderInUse)) throw cause
-    const noted = (await readIfThere(join(folder, pidFile))) ?? ''
+    const noted = (await readOptionalFile(join(folder, pidFile))) ?? ''
     const pid = /^\d+$/.test(noted.trim()) ? `process ${noted.trim()}` : 'another process'
     const advice = `Stop it first, or set LOOPTRACE_DATA_DIRECTORY to another folder.`
     throw new DataFolderRefused(`${folder} is in use by ${pid}. ${advice}`, { cause })
@@ -49,7 +49,7 @@ async function lock(folder: string): Promise<() => void> {
 }
 
 /** Reads a file of the data folder, or returns undefined when it is missing. */
-export async function readIfThere(path: string): Promise<string | undefined> {
+export async function readOptionalFile(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
@@ -87,7 +87,7 @@ export const operatorKeyFile = 'operator-key'
  * Reads the operator's key from the setting or its file; undefined when neither is set. Throws
  * `ConfigError` when both are set or the file can't be read.
  */
-export async function givenOperatorKey(config: KeyConfig): Promise<string | undefined> {
+export async function readConfiguredOperatorKey(config: KeyConfig): Promise<string | undefined> {
   const { operator_key, operator_key_file: path } = config
   if (path === undefined) return operator_key
   if (operator_key !== undefined) {
@@ -105,14 +105,14 @@ export async function givenOperatorKey(config: KeyConfig): Promise<string | unde
  * Returns the configured operator key, or a key that is generated on the first start and kept in a
  * file.
  */
-export async function operatorKeyOf(
+export async function readOperatorKey(
   config: KeyConfig & Pick<RoleConfig<'all'>, 'data_directory'>,
 ): Promise<string> {
-  const given = await givenOperatorKey(config)
+  const given = await readConfiguredOperatorKey(config)
   if (given !== undefined) return given
   await makeFolder(config.data_directory)
   const path = join(config.data_directory, operatorKeyFile)
-  const known = await readIfThere(path)
+  const known = await readOptionalFile(path)
   if (known !== undefined) return known.trim()
   const { operator_key } = mintGivenSecrets()
   // Write atomically, so that a kill does not leave half a key.
@@ -125,12 +125,12 @@ export async function operatorKeyOf(
  * Returns the key that encrypts the token-signing keys: the setting, or a key that is generated on
  * the first start and kept in a file of mode 0600.
  */
-export async function secretKeyOf(
+export async function readSecretKey(
   config: Pick<RoleConfig<'all'>, 'secret_key' | 'data_directory'>,
 ): Promise<string> {
   if (config.secret_key !== undefined) return config.secret_key
   const path = join(config.data_directory, 'secret-key')
-  const known = await readIfThere(path)
+  const known = await readOptionalFile(path)
   if (known !== undefined) return known.trim()
   const made = randomBytes(32).toString('base64url')
   await writeFile(path, `${made}\n`, { mode: 0o600, flag: 'wx' })

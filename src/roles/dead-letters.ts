@@ -2,7 +2,7 @@ import { everyDeadLetter, letterOf, replayAll } from '../capabilities/ledger/dea
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { DeadLetter, Queue } from '../platform/queue/index.ts'
 import { openClusterQueue, openFileQueue } from './queues.ts'
-import { oneShot, print } from './running.ts'
+import { oneShotContext, print } from './running.ts'
 
 type Config = RoleConfig<'all'>
 
@@ -12,7 +12,7 @@ type Config = RoleConfig<'all'>
  */
 export function listDeadLetters(config: Config): Promise<number> {
   return withQueue(config, async (queue) => {
-    for await (const letter of everyDeadLetter(queue)) print(lineOf(letter))
+    for await (const letter of everyDeadLetter(queue)) print(toLine(letter))
     return 0
   })
 }
@@ -30,7 +30,7 @@ export function replayDeadLetter(config: Config, dead_letter_id: string): Promis
 export function replayDeadLetters(config: Config): Promise<number> {
   return withQueue(config, async (queue) => {
     for await (const letter of replayAll(queue, Date.now())) {
-      print({ ...lineOf(letter), state: 'queued' })
+      print({ ...toLine(letter), state: 'queued' })
     }
     return 0
   })
@@ -38,14 +38,14 @@ export function replayDeadLetters(config: Config): Promise<number> {
 
 async function withQueue(config: Config, work: (queue: Queue) => Promise<number>): Promise<number> {
   await using parts = new AsyncDisposableStack()
-  const context = oneShot('dead-letters', config, parts)
+  const context = oneShotContext('dead-letters', config, parts)
   const queue = await (config.nats_url === undefined
     ? openFileQueue(context, config)
     : openClusterQueue(context, config))
   return await work(queue)
 }
 
-function lineOf(letter: DeadLetter): object {
+function toLine(letter: DeadLetter): object {
   const [, project_id = ''] = letter.subject.split('.')
   return { project_id, ...letterOf(letter) }
 }

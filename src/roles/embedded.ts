@@ -22,12 +22,12 @@ export async function startServers(context: RoleContext, config: AllConfig): Pro
   const other = new AbortController()
   const signal = AbortSignal.any([context.stop, other.signal])
   const starts = [
-    config.postgres_url === undefined ? postgresIn(context, config, signal) : {},
-    config.clickhouse_url === undefined ? clickHouseIn(context, config, signal) : {},
+    config.postgres_url === undefined ? startPostgres(context, config, signal) : {},
+    config.clickhouse_url === undefined ? startClickHouse(context, config, signal) : {},
   ] as const
   try {
     const [postgres, clickhouse] = await Promise.all(starts)
-    return { ...config, ...postgres, ...clickhouse, blobs_url: blobsUrlOf(config) }
+    return { ...config, ...postgres, ...clickhouse, blobs_url: archivesUrl(config) }
   } catch (error) {
     other.abort()
     await Promise.allSettled(starts)
@@ -35,7 +35,7 @@ export async function startServers(context: RoleContext, config: AllConfig): Pro
   }
 }
 
-async function postgresIn(
+async function startPostgres(
   { logger, metrics, parts, fail }: RoleContext,
   config: AllConfig,
   signal: AbortSignal,
@@ -52,7 +52,7 @@ async function postgresIn(
   return { postgres_url: server.url }
 }
 
-async function clickHouseIn(
+async function startClickHouse(
   { logger, metrics, parts }: RoleContext,
   config: AllConfig,
   signal: AbortSignal,
@@ -85,6 +85,6 @@ export function restartCounter(
 }
 
 /** Returns the URL of archives: the setting, or a folder in the data folder. */
-function blobsUrlOf(config: Pick<RoleConfig<'all'>, 'blobs_url' | 'data_directory'>): string {
+function archivesUrl(config: Pick<RoleConfig<'all'>, 'blobs_url' | 'data_directory'>): string {
   return config.blobs_url ?? String(pathToFileURL(resolve(join(config.data_directory, 'blobs'))))
 }

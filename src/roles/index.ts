@@ -14,7 +14,7 @@ import { version } from './version.ts'
 type Start = { name: string; run(stop: AbortSignal): Promise<number> }
 
 /** Parses the command line: a role, a command, help, or a usage error. */
-export function startOf(words: readonly string[]): Start {
+export function parseCommandLine(words: readonly string[]): Start {
   const asked = words.length === 0 ? ['all'] : words
   const [first = '', ...others] = asked
   if (first === '--version') return printText(`${version}\n`)

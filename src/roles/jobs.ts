@@ -137,7 +137,7 @@ function openArchiveBlobs(context: RoleContext, config: BlobsConfig): Blobs | un
     url: config.blobs_url,
     endpoint: config.blobs_s3_endpoint,
     region: config.blobs_s3_region,
-    credentials: credentialsOf(config),
+    credentials: readCredentials(config),
     path_style: config.blobs_s3_path_style,
     part_bytes: config.blobs_s3_part_bytes,
     attempts_max: config.blobs_s3_attempts_max,
@@ -149,7 +149,7 @@ function openArchiveBlobs(context: RoleContext, config: BlobsConfig): Blobs | un
   return blobs
 }
 
-function credentialsOf(config: BlobsConfig) {
+function readCredentials(config: BlobsConfig) {
   const { blobs_s3_access_key_id: access_key_id, blobs_s3_secret_access_key } = config
   if (access_key_id === undefined && blobs_s3_secret_access_key === undefined) return undefined
   if (access_key_id === undefined || blobs_s3_secret_access_key === undefined) {

@@ -13,7 +13,7 @@ import {
   type Route,
 } from '../platform/http/index.ts'
 import type { OtlpService } from './edge.ts'
-import { nameTheSetting, type RoleContext } from './running.ts'
+import { nameSetting, type RoleContext } from './running.ts'
 import { version } from './version.ts'
 
 type ListenConfig = Pick<
@@ -68,7 +68,7 @@ export async function listen(
   })
   const port = await server
     .listen({ host: config.http_host, port: config.http_port })
-    .catch(nameTheSetting('LOOPTRACE_HTTP'))
+    .catch(nameSetting('LOOPTRACE_HTTP'))
   parts.defer(async () => {
     const closed = Promise.all([
       proxy?.drain(),

@@ -10,9 +10,9 @@ import {
   openKube,
   secretResource,
 } from '../platform/kube/index.ts'
-import { givenOperatorKey } from './data-folder.ts'
-import { oneShot, print } from './running.ts'
-import { bringUpToDate } from './schema.ts'
+import { readConfiguredOperatorKey } from './data-folder.ts'
+import { oneShotContext, print } from './running.ts'
+import { migrateStores } from './schema.ts'
 import { openClickHouse, openPostgres } from './stores.ts'
 
 /**
@@ -23,10 +23,10 @@ import { openClickHouse, openPostgres } from './stores.ts'
 export async function migrate(given: RoleConfig<'migrate'>): Promise<number> {
   const config = await withSharedSecrets(given)
   await using parts = new AsyncDisposableStack()
-  const context = oneShot('migrate', config, parts)
+  const context = oneShotContext('migrate', config, parts)
   const relational = openPostgres(context, config)
   const columnar = openClickHouse(context, config)
-  await bringUpToDate(context, config, { relational, columnar }, async (secrets) => {
+  await migrateStores(context, config, { relational, columnar }, async (secrets) => {
     if (config.bootstrap_project_key === undefined) print({ first_login: secrets })
   })
   print({ schema: 'current' })
@@ -38,7 +38,7 @@ export async function migrateSecret(config: RoleConfig<'migrate'>): Promise<numb
   if (config.bootstrap_secret === undefined) {
     throw new ConfigError('LOOPTRACE_BOOTSTRAP_SECRET: missing, expected namespace/name')
   }
-  await bootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
+  await readBootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
   print({ secret: config.bootstrap_secret })
   return 0
 }
@@ -46,9 +46,9 @@ export async function migrateSecret(config: RoleConfig<'migrate'>): Promise<numb
 /** Adds the values of the Secret, which override other settings. */
 async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleConfig<'migrate'>> {
   if (config.bootstrap_secret === undefined) {
-    return { ...config, operator_key: await givenOperatorKey(config) }
+    return { ...config, operator_key: await readConfiguredOperatorKey(config) }
   }
-  const secrets = await bootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
+  const secrets = await readBootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
   print({ secret: config.bootstrap_secret })
   return {
     ...config,
@@ -81,7 +81,7 @@ class BootstrapSecretRefused extends Error {
 const requestTimeout_ms = 15_000
 
 /** Reads the Secret of `LOOPTRACE_BOOTSTRAP_SECRET`, or creates it. */
-function bootstrapSecret(where: string, admin_email: string): Promise<SharedSecrets> {
+function readBootstrapSecret(where: string, admin_email: string): Promise<SharedSecrets> {
   const kube = openKube({ request_timeout_ms: requestTimeout_ms, clock: systemClock })
   return readOrCreateSecret(kube, parseLocation(where), admin_email)
 }
@@ -99,7 +99,7 @@ async function readOrCreateSecret(
   const found = await read(kube, at)
   if (found !== undefined) return found
   try {
-    await kube.create(secretResource, draftOf(at, admin_email))
+    await kube.create(secretResource, createSecretDraft(at, admin_email))
   } catch (error) {
     if (!(error instanceof KubeConflict)) throw error
   }
@@ -137,7 +137,7 @@ async function read(
   return Object.fromEntries(values)
 }
 
-function draftOf({ namespace, name }: ObjectAt, admin_email: string) {
+function createSecretDraft({ namespace, name }: ObjectAt, admin_email: string) {
   const minted = mintGivenSecrets()
   const values: SharedSecrets = {
     'secret-key': randomBytes(32).toString('base64url'),

@@ -98,8 +98,8 @@ export const roleCommands: readonly Command[] = [
     about: ['`helm test` runs it. Settings: LOOPTRACE_SMOKE_*.'],
     examples: [{ command: 'looptrace smoke-test', about: 'against a running installation' }],
     load: async () => {
-      const { trySmoke } = await import('./smoke-test.ts')
-      return () => trySmoke(loadConfig('smoke-test'))
+      const { runSmokeTest } = await import('./smoke-test.ts')
+      return () => runSmokeTest(loadConfig('smoke-test'))
     },
   },
   {

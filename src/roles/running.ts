@@ -90,7 +90,7 @@ async function serveManagement(context: RoleContext, config: ProcessConfig): Pro
   const management = await createManagementServer({
     ...{ host, port: management_port },
     ...context,
-  }).catch(nameTheSetting('LOOPTRACE_MANAGEMENT'))
+  }).catch(nameSetting('LOOPTRACE_MANAGEMENT'))
   context.parts.defer(() => management.close())
   context.parts.defer(async () => {
     management.stopping()
@@ -129,7 +129,7 @@ async function untilStarted(
 }
 
 /** Creates the context of a command that runs once and serves nothing. */
-export function oneShot(
+export function oneShotContext(
   role: string,
   { log_level: level, log_format: format }: Pick<RoleConfig<Role>, 'log_level' | 'log_format'>,
   parts: AsyncDisposableStack,
@@ -158,7 +158,7 @@ type AddressSettings = 'LOOPTRACE_HTTP' | 'LOOPTRACE_MANAGEMENT'
 /**
  * Returns a handler that adds the setting to change to a failure to listen. Rethrows other errors.
  */
-export function nameTheSetting(prefix: AddressSettings): (error: unknown) => never {
+export function nameSetting(prefix: AddressSettings): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof AddressUnavailable)) throw error
     const { code } = error.cause as NodeJS.ErrnoException
@@ -178,8 +178,8 @@ export async function assertAddressesFree(
   >,
 ): Promise<void> {
   const { http_host, http_port, management_host, management_port } = config
-  await assertAddressFree(http_host, http_port).catch(nameTheSetting('LOOPTRACE_HTTP'))
+  await assertAddressFree(http_host, http_port).catch(nameSetting('LOOPTRACE_HTTP'))
   await assertAddressFree(management_host, management_port).catch(
-    nameTheSetting('LOOPTRACE_MANAGEMENT'),
+    nameSetting('LOOPTRACE_MANAGEMENT'),
   )
 }

@@ -19,9 +19,9 @@ import {
   relationalSchemaStatus,
 } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
-import { oneShot } from './running.ts'
+import { oneShotContext } from './running.ts'
 import {
-  nameThePostgres,
+  explainPostgres,
   openClickHouse,
   openPostgres,
   PostgresUnavailable,
@@ -44,7 +44,7 @@ type SchemaConfig = Pick<
  * Migrates both stores to this code's schema, and creates the first login if there is none. Then
  * `deliver` receives its secrets, once, before they are valid. Safe to run concurrently.
  */
-export async function bringUpToDate(
+export async function migrateStores(
   context: Pick<RoleContext, 'logger' | 'clock' | 'stop'>,
   config: SchemaConfig,
   stores: { relational: Relational<Tables>; columnar: Columnar },
@@ -52,7 +52,7 @@ export async function bringUpToDate(
 ): Promise<void> {
   const { logger, clock, stop } = context
   stop.throwIfAborted()
-  await migrateRelational({ url: postgresUrl(config), logger }).catch(nameThePostgres)
+  await migrateRelational({ url: postgresUrl(config), logger }).catch(explainPostgres)
   stop.throwIfAborted()
   await migrateColumnar({
     columnar: stores.columnar,
@@ -82,11 +82,11 @@ type SchemaCheck = {
 /** Compares both stores with this code's schema. Rejects when a store is unavailable. */
 async function migrateCheck(config: RoleConfig<'migrate'>): Promise<SchemaCheck> {
   await using parts = new AsyncDisposableStack()
-  const context = oneShot('migrate', config, parts)
+  const context = oneShotContext('migrate', config, parts)
   const { pool } = openPostgres(context, config)
   const columnar = openClickHouse(context, config)
   const stores = {
-    postgres: await relationalSchemaStatus({ pool }).catch(nameThePostgres),
+    postgres: await relationalSchemaStatus({ pool }).catch(explainPostgres),
     clickhouse: await columnarSchemaStatus({ columnar }),
   }
   try {

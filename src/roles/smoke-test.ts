@@ -6,7 +6,7 @@ import { print } from './running.ts'
  * Tests an installation: sends a completion and a span, and reads both back. Exit status 0 on
  * success. `helm test` runs this.
  */
-export async function trySmoke(config: RoleConfig<'smoke-test'>): Promise<number> {
+export async function runSmokeTest(config: RoleConfig<'smoke-test'>): Promise<number> {
   const { smoke_project_key: project_key } = config
   if (project_key === undefined) {
     throw new ConfigError('LOOPTRACE_SMOKE_PROJECT_KEY: missing, expected a project key (lt_…)')

@@ -159,7 +159,7 @@ export class PostgresUnavailable extends Error {
 }
 
 /** Names the setting in a failure to reach PostgreSQL. Rethrows other errors. */
-export function nameThePostgres(error: unknown): never {
+export function explainPostgres(error: unknown): never {
   if (!isRelationalUnavailable(error)) throw error
   const reason = error instanceof Error ? error.message : String(error)
   throw new PostgresUnavailable(`PostgreSQL (LOOPTRACE_POSTGRES_URL) is unavailable: ${reason}`, {

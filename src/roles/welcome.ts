@@ -5,7 +5,7 @@ import { type ProjectKeys, proxyRoutes, type Recorder } from '../capabilities/ed
 import { runSample, sampleScript, startScriptedProvider } from '../capabilities/onboarding/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { createMetrics } from '../platform/telemetry/index.ts'
-import { readIfThere } from './data-folder.ts'
+import { readOptionalFile } from './data-folder.ts'
 import { openProxy } from './edge.ts'
 import { listen } from './listen.ts'
 import type { RoleContext } from './running.ts'
@@ -72,14 +72,16 @@ type SampleConfig = Pick<RoleConfig<'all'>, 'data_directory' | 'demo'>
 const pendingFile = ({ data_directory }: SampleConfig) => join(data_directory, 'sample-run-pending')
 
 /** Records at the first login that the sample run is pending. */
-export async function noteSample(config: SampleConfig): Promise<void> {
+export async function markSamplePending(config: SampleConfig): Promise<void> {
   if (config.demo) await writeFile(pendingFile(config), '')
 }
 
 /** Returns the first login while the sample run is pending, and undefined after it has started. */
-export async function pendingSample(config: SampleConfig): Promise<BootstrapSecrets | undefined> {
-  if (!config.demo || (await readIfThere(pendingFile(config))) === undefined) return undefined
-  const login = await readIfThere(join(config.data_directory, firstLoginFile))
+export async function readPendingSample(
+  config: SampleConfig,
+): Promise<BootstrapSecrets | undefined> {
+  if (!config.demo || (await readOptionalFile(pendingFile(config))) === undefined) return undefined
+  const login = await readOptionalFile(join(config.data_directory, firstLoginFile))
   return login === undefined ? undefined : JSON.parse(login)
 }
 

@@ -25,7 +25,7 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
       ...{ db, store, records, ledger, queue, second },
       settleRequests: (entries) => settleRequests(db, entries),
       markDue,
-      settings: ingestOf(config),
+      settings: toIngestSettings(config),
     })
     context.parts.defer(() => ingest.stop())
     openDetection(context, config, { ...stores, judge: openJudge(context, config, stores) })
@@ -34,7 +34,7 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
 }
 
 /** Returns the settings of the ingest consumer. */
-export function ingestOf(config: RoleConfig<'worker'>): IngestSettings {
+export function toIngestSettings(config: RoleConfig<'worker'>): IngestSettings {
   return {
     ...defaultIngestSettings,
     batch_messages_max: config.ingest_batch_messages_max,

@@ -32,37 +32,37 @@ export function openDirectoryBlobs({ directory }: { directory: string }): Blobs 
       writeWhole({ root, name, path: pathOf(name), content, ...options }),
     get: async (name, options) => {
       options?.signal?.throwIfAborted()
-      return orMissing(name, opened(pathOf(name), options?.signal))
+      return throwIfMissing(name, openStream(pathOf(name), options?.signal))
     },
     stat: async (name, options) => {
       options?.signal?.throwIfAborted()
-      const found = await orUndefined(`stat ${name}`, stat(pathOf(name)))
+      const found = await undefinedIfMissing(`stat ${name}`, stat(pathOf(name)))
       return found?.isFile() ? { name, bytes: found.size } : undefined
     },
     list: async function* (prefix, options) {
       assertBlobPrefix(prefix)
-      for await (const name of namesBelow(root, prefix)) {
+      for await (const name of listNames(root, prefix)) {
         options?.signal?.throwIfAborted()
-        const found = await orUndefined(`stat ${name}`, stat(join(root, name)))
+        const found = await undefinedIfMissing(`stat ${name}`, stat(join(root, name)))
         if (found?.isFile()) yield { name, bytes: found.size }
       }
     },
     delete: async (name, options) => {
       options?.signal?.throwIfAborted()
-      await asReached(`delete ${name}`, rm(pathOf(name), { force: true }))
+      await translateErrors(`delete ${name}`, rm(pathOf(name), { force: true }))
     },
     discardUnfinished: async (prefix, options) => {
       assertBlobPrefix(prefix)
-      for await (const path of unfinishedBelow(root, prefix)) {
+      for await (const path of listUnfinished(root, prefix)) {
         options?.signal?.throwIfAborted()
-        await asReached('delete an unfinished file', rm(path, { force: true }))
+        await translateErrors('delete an unfinished file', rm(path, { force: true }))
       }
     },
     close: () => undefined,
   }
 }
 
-async function opened(path: string, signal: AbortSignal | undefined): Promise<Readable> {
+async function openStream(path: string, signal: AbortSignal | undefined): Promise<Readable> {
   const file = await open(path, 'r')
   return createReadStream('', { fd: file, ...(signal && { signal }) })
 }
@@ -78,12 +78,12 @@ async function writeWhole(
   signal?.throwIfAborted()
   const folder = dirname(path)
   const beside = join(folder, `${unfinishedPrefix}${randomUUID()}`)
-  await asReached(`make the folder of ${name}`, makeFolder(folder, { mode: 0o700 }))
+  await translateErrors(`make the folder of ${name}`, makeFolder(folder, { mode: 0o700 }))
   try {
-    const file = await asReached(`write ${name}`, open(beside, 'wx', 0o600))
-    const stored = await filled(file, about).finally(() => file.close())
+    const file = await translateErrors(`write ${name}`, open(beside, 'wx', 0o600))
+    const stored = await writeContent(file, about).finally(() => file.close())
     signal?.throwIfAborted()
-    await asReached(`place ${name}`, rename(beside, path))
+    await translateErrors(`place ${name}`, rename(beside, path))
     await syncFolders(root, folder)
     return stored
   } catch (cause) {
@@ -92,7 +92,7 @@ async function writeWhole(
   }
 }
 
-async function filled(
+async function writeContent(
   file: FileHandle,
   about: { name: string; content: BlobContent } & PutOptions,
 ): Promise<StoredBlob> {
@@ -100,10 +100,10 @@ async function filled(
   for await (const chunk of about.content) {
     about.signal?.throwIfAborted()
     hash.add(chunk)
-    await asReached(`write ${about.name}`, writeAll(file, chunk))
+    await translateErrors(`write ${about.name}`, writeAll(file, chunk))
   }
   const stored = hash.end(about.name, about.sha256)
-  await asReached(`sync ${about.name}`, file.sync())
+  await translateErrors(`sync ${about.name}`, file.sync())
   return stored
 }
 
@@ -116,21 +116,21 @@ async function syncFolders(root: string, folder: string): Promise<void> {
   const depth = relative(root, folder).split('/').filter(Boolean).length
   let each = folder
   for (let level = 0; level <= depth; level++) {
-    const opened = await open(each, 'r')
-    await asReached('sync a folder', opened.sync()).finally(() => opened.close())
+    const handle = await open(each, 'r')
+    await translateErrors('sync a folder', handle.sync()).finally(() => handle.close())
     each = dirname(each)
   }
 }
 
 /** Yields names of files below a folder that start with the prefix, in byte order. */
-async function* namesBelow(root: string, prefix: string): AsyncGenerator<string> {
+async function* listNames(root: string, prefix: string): AsyncGenerator<string> {
   for await (const name of walk(root, folderOf(prefix), prefix)) {
     if (!isUnfinished(name) && name.startsWith(prefix)) yield name
   }
 }
 
 /** Yields paths of unfinished files in the folders below the prefix. */
-async function* unfinishedBelow(root: string, prefix: string): AsyncGenerator<string> {
+async function* listUnfinished(root: string, prefix: string): AsyncGenerator<string> {
   for await (const name of walk(root, folderOf(prefix), prefix)) {
     if (isUnfinished(name)) yield join(root, name)
   }
@@ -146,7 +146,7 @@ function isUnfinished(name: string): boolean {
 
 async function* walk(root: string, folder: string, prefix: string): AsyncGenerator<string> {
   const listed = readdir(join(root, folder), { withFileTypes: true })
-  const entries = (await orUndefined(`list ${folder || '/'}`, listed)) ?? []
+  const entries = (await undefinedIfMissing(`list ${folder || '/'}`, listed)) ?? []
   // A folder sorts by its name with a slash at the end, as in S3.
   const names = entries
     .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
@@ -158,7 +158,7 @@ async function* walk(root: string, folder: string, prefix: string): AsyncGenerat
 }
 
 /** Translates errors of the file system to BlobsUnavailable. `step` names the operation. */
-async function asReached<T>(step: string, work: Promise<T>): Promise<T> {
+async function translateErrors<T>(step: string, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
@@ -168,19 +168,19 @@ async function asReached<T>(step: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Translates errors like `asReached`, but resolves to undefined for a missing file. */
-async function orUndefined<T>(step: string, work: Promise<T>): Promise<T | undefined> {
+/** Translates errors like `translateErrors`, but resolves to undefined for a missing file. */
+async function undefinedIfMissing<T>(step: string, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (cause) {
     if (isSystemError(cause) && missing.has(cause.code)) return undefined
-    return asReached(step, Promise.reject(cause))
+    return translateErrors(step, Promise.reject(cause))
   }
 }
 
-/** Translates errors like `asReached`, but throws BlobMissing for a missing file. */
-async function orMissing<T>(name: string, work: Promise<T>): Promise<T> {
-  const found = await orUndefined(`open ${name}`, work)
+/** Translates errors like `translateErrors`, but throws BlobMissing for a missing file. */
+async function throwIfMissing<T>(name: string, work: Promise<T>): Promise<T> {
+  const found = await undefinedIfMissing(`open ${name}`, work)
   if (found !== undefined) return found
   throw new BlobMissing(`there is no blob ${name}`)
 }

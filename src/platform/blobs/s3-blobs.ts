@@ -15,7 +15,7 @@ import {
   type BlobStat,
   type Blobs,
 } from './contract.ts'
-import { asS3Reached, isMissing, sendOptions, translateErrors } from './s3-failure.ts'
+import { callS3, isMissing, sendOptions, translateStreamErrors } from './s3-failure.ts'
 import { upload } from './s3-upload.ts'
 
 /** Location of the bucket, and limits of its requests. */
@@ -42,7 +42,7 @@ export type S3BlobsOptions = {
 
 /** Opens blobs as objects in a bucket of S3 or an S3-compatible store. */
 export function openS3Blobs(options: S3BlobsOptions): Blobs {
-  const client = clientOf(options)
+  const client = createClient(options)
   const { bucket: Bucket, part_bytes } = options
   const before = options.prefix === '' ? '' : `${options.prefix}/`
   const of = (name: string) => {
@@ -55,16 +55,16 @@ export function openS3Blobs(options: S3BlobsOptions): Blobs {
       upload({ client, name, target: of(name), content, part_bytes, ...about }),
     get: async (name, about) => {
       const command = new GetObjectCommand(of(name))
-      const { Body } = await asS3Reached(`get ${name}`, about?.signal, () =>
+      const { Body } = await callS3(`get ${name}`, about?.signal, () =>
         client.send(command, sendOptions(about?.signal)),
       )
       if (!(Body instanceof Readable)) throw new BlobMissing(`there is no blob ${name}`)
-      return translateErrors(Body, name, about?.signal)
+      return translateStreamErrors(Body, name, about?.signal)
     },
     stat: async (name, about) => {
       const command = new HeadObjectCommand(of(name))
       try {
-        const { ContentLength = 0 } = await asS3Reached(`stat ${name}`, about?.signal, () =>
+        const { ContentLength = 0 } = await callS3(`stat ${name}`, about?.signal, () =>
           client.send(command, sendOptions(about?.signal)),
         )
         return { name, bytes: ContentLength }
@@ -79,7 +79,7 @@ export function openS3Blobs(options: S3BlobsOptions): Blobs {
     },
     delete: async (name, about) => {
       const command = new DeleteObjectCommand(of(name))
-      await asS3Reached(`delete ${name}`, about?.signal, () =>
+      await callS3(`delete ${name}`, about?.signal, () =>
         client.send(command, sendOptions(about?.signal)),
       )
     },
@@ -91,7 +91,7 @@ export function openS3Blobs(options: S3BlobsOptions): Blobs {
   }
 }
 
-function clientOf(options: S3BlobsOptions): S3Client {
+function createClient(options: S3BlobsOptions): S3Client {
   const { endpoint, region, credentials } = options
   return new S3Client({
     ...(endpoint !== undefined && { endpoint }),
@@ -135,7 +135,7 @@ async function* listObjects(
       MaxKeys: page_max,
       ...(after !== undefined && { ContinuationToken: after }),
     })
-    const page = await asS3Reached(`list ${prefix}`, signal, () =>
+    const page = await callS3(`list ${prefix}`, signal, () =>
       client.send(command, sendOptions(signal)),
     )
     for (const { Key = '', Size = 0 } of page.Contents ?? []) {
@@ -153,12 +153,12 @@ async function abortUploads(
 ): Promise<void> {
   const Prefix = `${before}${prefix}`
   const asked = new ListMultipartUploadsCommand({ Bucket, Prefix, MaxUploads: page_max })
-  const { Uploads = [] } = await asS3Reached(`list uploads of ${prefix}`, signal, () =>
+  const { Uploads = [] } = await callS3(`list uploads of ${prefix}`, signal, () =>
     client.send(asked, sendOptions(signal)),
   )
   for (const { Key, UploadId } of Uploads) {
     if (!Key?.startsWith(Prefix)) continue
     const command = new AbortMultipartUploadCommand({ Bucket, Key, UploadId })
-    await asS3Reached('abort an upload', signal, () => client.send(command, sendOptions(signal)))
+    await callS3('abort an upload', signal, () => client.send(command, sendOptions(signal)))
   }
 }

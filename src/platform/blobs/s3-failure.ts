@@ -6,7 +6,7 @@ import { BlobMissing, BlobsUnavailable } from './contract.ts'
  * Runs a request and translates its error. Messages of the SDK may quote headers, so only the name
  * of the error and the status are kept.
  */
-export async function asS3Reached<T>(
+export async function callS3<T>(
   step: string,
   signal: AbortSignal | undefined,
   work: () => Promise<T>,
@@ -26,15 +26,15 @@ export function isMissing(error: unknown): error is BlobMissing {
 }
 
 /** Returns the stream of a response with translated errors. */
-export function translateErrors(
+export function translateStreamErrors(
   body: Readable,
   name: string,
   signal: AbortSignal | undefined,
 ): Readable {
-  return Readable.from(translated(body, name, signal), { objectMode: false })
+  return Readable.from(translateChunks(body, name, signal), { objectMode: false })
 }
 
-async function* translated(body: Readable, name: string, signal: AbortSignal | undefined) {
+async function* translateChunks(body: Readable, name: string, signal: AbortSignal | undefined) {
   const stop = () => body.destroy()
   signal?.addEventListener('abort', stop, { once: true })
   try {

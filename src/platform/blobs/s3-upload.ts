@@ -9,7 +9,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { type BlobContent, contentHash, type PutOptions, type StoredBlob } from './contract.ts'
-import { asS3Reached, sendOptions } from './s3-failure.ts'
+import { callS3, sendOptions } from './s3-failure.ts'
 
 /** A blob to upload. */
 type Upload = PutOptions & {
@@ -36,7 +36,7 @@ export async function upload(about: Upload): Promise<StoredBlob> {
     await putObject(about, first, stored.sha256)
     return stored
   }
-  const upload_id = await create(about)
+  const upload_id = await createUpload(about)
   try {
     const completed = [await putPart(about, upload_id, 1, first)]
     let next: IteratorResult<Uint8Array, void> = second
@@ -45,7 +45,7 @@ export async function upload(about: Upload): Promise<StoredBlob> {
       next = await parts.next()
     }
     const stored = hash.end(name, sha256)
-    await complete(about, upload_id, completed)
+    await completeUpload(about, upload_id, completed)
     return stored
   } catch (cause) {
     await abortUpload(about, upload_id)
@@ -56,29 +56,29 @@ export async function upload(about: Upload): Promise<StoredBlob> {
 function send({ client, name, signal }: Upload) {
   return {
     options: sendOptions(signal),
-    reached: <T>(work: () => Promise<T>) => asS3Reached(`put ${name}`, signal, work),
+    call: <T>(work: () => Promise<T>) => callS3(`put ${name}`, signal, work),
     client,
   }
 }
 
 async function putObject(about: Upload, bytes: Uint8Array, sha256: string): Promise<void> {
-  const { client, options, reached } = send(about)
+  const { client, options, call } = send(about)
   const command = new PutObjectCommand({
     ...about.target,
     Body: bytes,
     ContentLength: bytes.length,
     ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
   })
-  await reached(() => client.send(command, options))
+  await call(() => client.send(command, options))
 }
 
-async function create(about: Upload): Promise<string> {
-  const { client, options, reached } = send(about)
+async function createUpload(about: Upload): Promise<string> {
+  const { client, options, call } = send(about)
   const command = new CreateMultipartUploadCommand({
     ...about.target,
     ChecksumAlgorithm: 'SHA256',
   })
-  const { UploadId = '' } = await reached(() => client.send(command, options))
+  const { UploadId = '' } = await call(() => client.send(command, options))
   return UploadId
 }
 
@@ -88,7 +88,7 @@ async function putPart(
   PartNumber: number,
   bytes: Uint8Array,
 ): Promise<CompletedPart> {
-  const { client, options, reached } = send(about)
+  const { client, options, call } = send(about)
   const ChecksumSHA256 = createHash('sha256').update(bytes).digest('base64')
   const command = new UploadPartCommand({
     ...about.target,
@@ -98,19 +98,23 @@ async function putPart(
     ContentLength: bytes.length,
     ChecksumSHA256,
   })
-  const { ETag } = await reached(() => client.send(command, options))
+  const { ETag } = await call(() => client.send(command, options))
   return { PartNumber, ChecksumSHA256, ...(ETag !== undefined && { ETag }) }
 }
 
-async function complete(about: Upload, UploadId: string, Parts: CompletedPart[]): Promise<void> {
-  const { client, options, reached } = send(about)
+async function completeUpload(
+  about: Upload,
+  UploadId: string,
+  Parts: CompletedPart[],
+): Promise<void> {
+  const { client, options, call } = send(about)
   const MultipartUpload = { Parts }
   const command = new CompleteMultipartUploadCommand({
     ...about.target,
     UploadId,
     MultipartUpload,
   })
-  await reached(() => client.send(command, options))
+  await call(() => client.send(command, options))
 }
 
 const abort_ms_max = 5_000

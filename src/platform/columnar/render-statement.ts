@@ -40,7 +40,7 @@ const tokens_max = 10_000
 
 const fillers: Record<string, (argument: string, target: SchemaTarget) => string | undefined> = {
   table: (name, { cluster }) => (cluster === undefined ? name : `${name}_local`),
-  on_cluster: (_, { cluster }) => (cluster === undefined ? '' : `on cluster ${quoted(cluster)}`),
+  on_cluster: (_, { cluster }) => (cluster === undefined ? '' : `on cluster ${quote(cluster)}`),
   engine: (engine, { cluster }) => (cluster === undefined ? engine : `Replicated${engine}`),
   durability: (_, { cluster }) =>
     cluster === undefined
@@ -56,14 +56,14 @@ function distributed(argument: string, { cluster, database }: SchemaTarget): str
   if (name === '') throw new TypeError(`got {{distributed:${argument}}}, expected "table by key"`)
   if (cluster === undefined) return ''
   const local = `${name}_local`
-  return `create table if not exists ${name} on cluster ${quoted(cluster)} as ${local}
-engine = Distributed(${[cluster, database, local].map(quotedText).join(', ')}, ${key})`
+  return `create table if not exists ${name} on cluster ${quote(cluster)} as ${local}
+engine = Distributed(${[cluster, database, local].map(quoteText).join(', ')}, ${key})`
 }
 
 function distributedAlter(argument: string, { cluster }: SchemaTarget): string {
   const [, name = '', change = ''] = /^(\w+)\s+(.+)$/s.exec(argument) ?? []
   if (name === '') throw new TypeError(`got {{distributed_alter:${argument}}}, expected "table …"`)
-  return cluster === undefined ? '' : `alter table ${name} on cluster ${quoted(cluster)} ${change}`
+  return cluster === undefined ? '' : `alter table ${name} on cluster ${quote(cluster)} ${change}`
 }
 
 function ifKnown(argument: string, { table_settings }: SchemaTarget): string | undefined {
@@ -72,10 +72,10 @@ function ifKnown(argument: string, { table_settings }: SchemaTarget): string | u
   return table_settings?.has(name) ? argument : undefined
 }
 
-function quoted(name: string): string {
+function quote(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``
 }
 
-function quotedText(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`
 }

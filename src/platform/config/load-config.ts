@@ -26,18 +26,20 @@ export function loadConfig<R extends Configured>(
   const result = schema.safeParse(values)
   const faults = result.success
     ? []
-    : result.error.issues.map(({ path, message }) => fault(role, String(path[0]), values, message))
+    : result.error.issues.map(({ path, message }) =>
+        describeFault(role, String(path[0]), values, message),
+      )
   faults.push(...unknownVariables(env))
   if (!result.success || faults.length > 0) {
     throw new ConfigError(`the configuration is not valid:\n${faults.join('\n')}`)
   }
   const config = result.data as RoleConfig<R>
   return 'postgres_url' in schema.shape
-    ? { ...config, postgres_url: postgresUrlOf(config as PostgresConfig) }
+    ? { ...config, postgres_url: buildPostgresUrl(config as PostgresConfig) }
     : config
 }
 
-function fault(
+function describeFault(
   role: Configured,
   setting: string,
   values: Record<string, string | undefined>,
@@ -47,12 +49,12 @@ function fault(
   const notes = settingNotes.get(shape[setting] as never)
   const value = values[setting]
   if (value === undefined) return `  ${variableOf(setting)}: missing, expected ${notes?.expected}`
-  const shown = notes?.unit === 'secret' ? '(a secret)' : JSON.stringify(withoutPassword(value))
+  const shown = notes?.unit === 'secret' ? '(a secret)' : JSON.stringify(hidePassword(value))
   return `  ${variableOf(setting)}: got ${shown}, ${message}`
 }
 
 /** Hides the password of a URL, also in an invalid URL: `scheme://user:password@host`. */
-function withoutPassword(value: string): string {
+function hidePassword(value: string): string {
   return value.replace(/^((?:\w+:\/+)?[^:@]*):.*@/, '$1:***@')
 }
 
@@ -87,10 +89,10 @@ type PostgresConfig = Partial<
  * with any certificate
  * (https://github.com/brianc/node-postgres/tree/master/packages/pg-connection-string).
  */
-function postgresUrlOf(config: PostgresConfig): string | undefined {
+function buildPostgresUrl(config: PostgresConfig): string | undefined {
   const { postgres_url, postgres_host } = config
   if (postgres_url !== undefined || postgres_host === undefined) return postgres_url
-  const url = new URL(`postgres://${hostOf(postgres_host)}:${config.postgres_port}`)
+  const url = new URL(`postgres://${quoteHost(postgres_host)}:${config.postgres_port}`)
   url.username = encodeURIComponent(config.postgres_username ?? '')
   url.password = encodeURIComponent(config.postgres_password ?? '')
   url.pathname = encodeURIComponent(config.postgres_database ?? '')
@@ -103,6 +105,6 @@ function postgresUrlOf(config: PostgresConfig): string | undefined {
 }
 
 /** Puts an IPv6 address in brackets, as URLs require. */
-function hostOf(host: string): string {
+function quoteHost(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
 }

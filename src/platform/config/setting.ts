@@ -4,7 +4,7 @@ import { z } from 'zod'
 type About<T> = {
   /** Unit of the value: `ms`, `bytes`, `messages`, `URL`, … */
   unit: string
-  /** What the setting means, and why it has this default. */
+  /** Meaning of the setting, and the reason for its default. */
   reason: string
   default?: T
 }
@@ -17,7 +17,7 @@ export function integer(about: About<number> & { min: number; max: number }): z.
     .regex(/^-?\d+$/, `expected ${expected}`)
     .transform(Number)
     .refine((value) => value >= about.min && value <= about.max, `expected ${expected}`)
-  return described(schema, about, expected)
+  return describeSetting(schema, about, expected)
 }
 
 /** Defines a setting that is a port. 0 picks a free port; `off` is read as undefined. */
@@ -30,7 +30,7 @@ export function portOrOff(
     .regex(/^(\d+|off)$/, `expected ${expected}`)
     .transform((value) => (value === 'off' ? undefined : Number(value)))
     .refine((value) => value === undefined || value <= 65_535, `expected ${expected}`)
-  return described<number | undefined>(schema, about, expected)
+  return describeSetting<number | undefined>(schema, about, expected)
 }
 
 /** Defines a setting that is one of several words. */
@@ -39,7 +39,7 @@ export function choice<const T extends string>(
   about: About<NoInfer<T>>,
 ): z.ZodType<T> {
   const expected = values.map((value) => `\`${value}\``).join(' or ')
-  return described(z.enum(values, `expected ${expected}`), about, expected)
+  return describeSetting(z.enum(values, `expected ${expected}`), about, expected)
 }
 
 /** Defines a setting that is `true` or `false` (or `1`, `0`). */
@@ -47,19 +47,19 @@ export function flag(about: About<boolean>): z.ZodType<boolean> {
   const schema = z
     .enum(['true', 'false', '1', '0'], 'expected `true` or `false`')
     .transform((value) => value === 'true' || value === '1')
-  return described(schema, about, '`true` or `false`')
+  return describeSetting(schema, about, '`true` or `false`')
 }
 
-/** Any text. Without a default it may be left out and is undefined. */
+/** Defines a setting that is text. Without a default it is optional. */
 export function text(about: About<string> & { required: true }): z.ZodType<string>
 export function text(about: About<string> & { default: string }): z.ZodType<string>
 export function text(about: About<string>): z.ZodType<string | undefined>
 export function text(about: About<string> & { required?: true }): z.ZodType<string | undefined> {
   const schema = z.string().min(1, 'expected a text that is not empty')
-  return described(about.required ? schema : schema.optional(), about, 'text')
+  return describeSetting(about.required ? schema : schema.optional(), about, 'text')
 }
 
-/** An absolute URL of one of the schemes. */
+/** Defines a setting that is an absolute URL with one of the schemes. */
 export function url(
   schemes: readonly string[],
   about: About<string> & { default: string },
@@ -76,19 +76,23 @@ export function url(
       (value) => schemes.includes(URL.parse(value)?.protocol.slice(0, -1) ?? ''),
       `expected ${expected}`,
     )
-  return described(schema.optional(), about, expected)
+  return describeSetting(schema.optional(), about, expected)
 }
 
-/** Text that no log, error or page may show. */
+/** Defines a setting that is a secret, never shown in logs, errors or pages. */
 export function secret(
   about: Omit<About<never>, 'unit'> & { min_characters?: number },
 ): z.ZodType<string | undefined> {
   const min = about.min_characters ?? 1
   const schema = z.string().min(min, `expected at least ${min} characters`)
-  return described(schema.optional(), { ...about, unit: 'secret' }, `at least ${min} characters`)
+  return describeSetting(
+    schema.optional(),
+    { ...about, unit: 'secret' },
+    `at least ${min} characters`,
+  )
 }
 
-/** What the registry keeps of a setting beside its schema. */
+/** Notes on a setting, beside its schema. */
 export const settingNotes = z.registry<{
   unit: string
   reason: string
@@ -96,10 +100,10 @@ export const settingNotes = z.registry<{
   default: string | undefined
 }>()
 
-function described<T>(schema: z.ZodType<T>, about: About<T>, expected: string): z.ZodType<T> {
+function describeSetting<T>(schema: z.ZodType<T>, about: About<T>, expected: string): z.ZodType<T> {
   const { unit, reason } = about
   const fallback = about.default
-  // Read as if it had been set: a value that reads as undefined, as `off`, would get the default.
+  // Parse the default like a set value: with `.default()`, `off` (undefined) would become the default.
   const whole = fallback === undefined ? schema : schema.prefault(String(fallback))
   settingNotes.add(whole, {
     unit,

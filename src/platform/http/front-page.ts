@@ -52,16 +52,16 @@ export function frontPageRoute(
     or_html: true,
     errors: [],
     handle: async ({ headers }) => {
-      const page = pageOf(routes(), version)
+      const page = describeService(routes(), version)
       if (!prefersHtml(String(headers['accept'] ?? ''))) {
         return new Answer(page, { headers: { vary: 'accept' } })
       }
-      return new Answer(page, { headers: htmlHeaders, html: htmlOf(page) })
+      return new Answer(page, { headers: htmlHeaders, html: renderHtml(page) })
     },
   })
 }
 
-function pageOf(routes: readonly (Route | RawRoute)[], version: string): Page {
+function describeService(routes: readonly (Route | RawRoute)[], version: string): Page {
   const ways_in = waysIn.flatMap((url) =>
     routes
       .filter((route) => route.url === url)
@@ -99,7 +99,7 @@ const htmlHeaders = {
   'referrer-policy': 'no-referrer',
 }
 
-function htmlOf({ name, description, version, openapi, docs, ways_in }: Page): string {
+function renderHtml({ name, description, version, openapi, docs, ways_in }: Page): string {
   const rows = ways_in.map(({ method, path, summary }) => [`${method} ${path}`, summary] as const)
   return `<!doctype html>
 <html lang="en">
@@ -111,7 +111,7 @@ function htmlOf({ name, description, version, openapi, docs, ways_in }: Page): s
 <p>All routes: <a href="${openapi}">${openapi}</a></p>
 <h2>Main routes</h2>
 <dl>
-${rows.map(([call, summary]) => `<dt><code>${call}</code><dd>${escaped(summary)}`).join('\n')}
+${rows.map(([call, summary]) => `<dt><code>${call}</code><dd>${escapeHtml(summary)}`).join('\n')}
 </dl>
 <h2>Documentation in the source tree</h2>
 <ul>
@@ -121,6 +121,6 @@ ${docs.map((path) => `<li><code>${path}</code>`).join('\n')}
 `
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }

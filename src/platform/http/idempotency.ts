@@ -24,7 +24,7 @@ export type KeptReply = { status: number; body: unknown }
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
 /** Runs a call once per `Idempotency-Key`, if the route supports it and the client sent a key. */
-export async function onceOnly(
+export async function runOnce(
   route: Route,
   { request, caller }: { request: FastifyRequest; caller: Caller | null },
   { idempotency, clock }: { idempotency: IdempotencyStore; clock: Clock },
@@ -41,11 +41,11 @@ export async function onceOnly(
   const request_hash = hashOf([request.body ?? null])
   const expires_at = new Date(clock.now_ms() + idempotencyKept_ms)
   const claim = await idempotency.claim({ scope_hash, request_hash, expires_at })
-  if (claim.state === 'known') return replayed(claim, request_hash)
+  if (claim.state === 'known') return replay(claim, request_hash)
   try {
     const answer = await run()
     const status = answer.status ?? route.status ?? 200
-    await idempotency.keep(scope_hash, { status, body: withoutSecrets(route, answer.body) })
+    await idempotency.keep(scope_hash, { status, body: removeSecrets(route, answer.body) })
     return answer
   } catch (error) {
     await idempotency.release(scope_hash)
@@ -53,7 +53,7 @@ export async function onceOnly(
   }
 }
 
-function replayed(
+function replay(
   claim: { request_hash: Buffer; reply: KeptReply | null },
   request_hash: Buffer,
 ): Answer<unknown> {
@@ -73,7 +73,7 @@ function replayed(
 }
 
 /** Replaces secrets that are shown once by null, for the kept reply. */
-function withoutSecrets(route: Route, body: unknown): unknown {
+function removeSecrets(route: Route, body: unknown): unknown {
   if (route.shown_once === undefined || typeof body !== 'object' || body === null) return body
   const hidden = Object.fromEntries(route.shown_once.map((field) => [field, null]))
   return { ...body, ...hidden }

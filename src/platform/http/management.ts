@@ -28,8 +28,8 @@ export async function createManagementServer(options: {
 }): Promise<ManagementServer> {
   let stopping = false
   const answers: Record<string, () => Promise<Reply>> = {
-    '/livez': async () => text(200, 'ok'),
-    '/readyz': async () => (stopping ? text(503, 'stopping') : readiness(options.checks)),
+    '/livez': async () => textReply(200, 'ok'),
+    '/readyz': async () => (stopping ? textReply(503, 'stopping') : runChecks(options.checks)),
     '/metrics': async () => {
       const { content_type, body } = await options.metrics.expose()
       return { status: 200, content_type, body }
@@ -61,26 +61,26 @@ export async function createManagementServer(options: {
 
 type Reply = { status: number; content_type: string; body: string }
 
-function text(status: number, body: string): Reply {
+function textReply(status: number, body: string): Reply {
   return { status, content_type: 'text/plain; charset=utf-8', body: `${body}\n` }
 }
 
 async function answer(make: (() => Promise<Reply>) | undefined, logger: Logger): Promise<Reply> {
-  if (make === undefined) return text(404, 'expected /livez, /readyz or /metrics')
+  if (make === undefined) return textReply(404, 'expected /livez, /readyz or /metrics')
   try {
     return await make()
   } catch (error) {
     logger.error({ err: error }, 'a management request failed')
-    return text(500, 'failed')
+    return textReply(500, 'failed')
   }
 }
 
-async function readiness(checks: readonly HealthCheck[]): Promise<Reply> {
+async function runChecks(checks: readonly HealthCheck[]): Promise<Reply> {
   const lines = await Promise.all(
-    checks.map(async ({ name, check }) => ({ name, fault: await bounded(check) })),
+    checks.map(async ({ name, check }) => ({ name, fault: await withTimeout(check) })),
   )
   const ready = lines.every(({ fault }) => fault === null)
-  return text(
+  return textReply(
     ready ? 200 : 503,
     lines
       .map(
@@ -90,7 +90,7 @@ async function readiness(checks: readonly HealthCheck[]): Promise<Reply> {
   )
 }
 
-async function bounded(check: HealthCheck['check']): Promise<string | null> {
+async function withTimeout(check: HealthCheck['check']): Promise<string | null> {
   const late = new Promise<string>((resolve) => {
     setTimeout(() => resolve(`no answer in ${checkTimeout_ms} ms`), checkTimeout_ms).unref()
   })

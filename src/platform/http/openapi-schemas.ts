@@ -21,35 +21,35 @@ export type NamedSchemas = {
  * different schemas have the same name.
  */
 export function namedSchemas(uses: readonly SchemaUse[]): NamedSchemas {
-  const output = converted(uses, 'output')
-  const input = converted(uses, 'input')
-  const variants = inputVariants(input.components, output.components)
+  const output = convertSchemas(uses, 'output')
+  const input = convertSchemas(uses, 'input')
+  const variants = findInputVariants(input.components, output.components)
   const nameOf = (name: string) => (variants.has(name) ? `${name}Input` : name)
   const all = new Map(output.components)
   for (const [name, schema] of input.components) {
-    if (variants.has(name) && all.has(nameOf(name))) throw twoSchemas(nameOf(name))
-    all.set(nameOf(name), renamed(schema, nameOf))
+    if (variants.has(name) && all.has(nameOf(name))) throw duplicateName(nameOf(name))
+    all.set(nameOf(name), renameReferences(schema, nameOf))
   }
-  for (const name of variants) all.set(name, withoutRepeats(all, name))
-  const scalars = scalarNames(all)
+  for (const name of variants) all.set(name, removeRepeats(all, name))
+  const scalars = findScalarNames(all)
   const components = new Map<string, Json>()
   const finished = (schema: Json) =>
-    mapSchema(schema, (inner) => withDiscriminator(asReference(shortened(inner), scalars), all))
+    mapSchema(schema, (inner) => withDiscriminator(toReference(shorten(inner), scalars), all))
   for (const [name, schema] of all) {
     const inner = mapInnerSchemas(schema, finished)
-    components.set(name, publicReferences(withDiscriminator(inner, all)))
+    components.set(name, toPublicReferences(withDiscriminator(inner, all)))
   }
   const of = ({ schema, io }: SchemaUse): Json => {
     const root = (io === 'input' ? input : output).roots.get(schema)
     if (root === undefined) throw new Error('the schema is not one of the uses')
-    return publicReferences(finished(io === 'input' ? renamed(root, nameOf) : root))
+    return toPublicReferences(finished(io === 'input' ? renameReferences(root, nameOf) : root))
   }
-  return { components: reachable(uses.map(of), components), of }
+  return { components: selectReachable(uses.map(of), components), of }
 }
 
 type Converted = { roots: Map<z.ZodType, Json>; components: Map<string, Json> }
 
-function converted(uses: readonly SchemaUse[], io: SchemaUse['io']): Converted {
+function convertSchemas(uses: readonly SchemaUse[], io: SchemaUse['io']): Converted {
   const roots = new Map<z.ZodType, Json>()
   const components = new Map<string, Json>()
   const pending: z.ZodType[] = [...sharedScalars]
@@ -67,72 +67,72 @@ function converted(uses: readonly SchemaUse[], io: SchemaUse['io']): Converted {
         const as = shownSchema(zodSchema)
         if (as === undefined) return
         pending.push(as)
-        showAs(jsonSchema, defined(idOf(as)))
+        replaceByReference(jsonSchema, definitionRef(getId(as)))
       },
     })
     roots.set(schema, root)
     for (const [name, component] of Object.entries($defs as Record<string, Json>)) {
       const known = components.get(name)
       if (known !== undefined && canonicalJson(known) !== canonicalJson(component))
-        throw twoSchemas(name)
+        throw duplicateName(name)
       components.set(name, component)
     }
   }
   return { roots, components }
 }
 
-function showAs(jsonSchema: Json, $ref: string): void {
+function replaceByReference(jsonSchema: Json, $ref: string): void {
   const { description } = jsonSchema
   for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword]
   Object.assign(jsonSchema, { $ref, ...(description !== undefined && { description }) })
 }
 
-function idOf(schema: z.ZodType): string {
+function getId(schema: z.ZodType): string {
   const id = z.globalRegistry.get(schema)?.id
   if (id === undefined) throw new Error('documentedAs expects a schema with an id')
   return id
 }
 
-function twoSchemas(name: string): Error {
+function duplicateName(name: string): Error {
   return new Error(`two different schemas have the name ${name}`)
 }
 
 const definitions = '#/$defs/'
 
-function defined(name: string): string {
+function definitionRef(name: string): string {
   return `${definitions}${name}`
 }
 
-function referenced({ $ref }: Json): string | undefined {
+function referencedName({ $ref }: Json): string | undefined {
   return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : undefined
 }
 
 function referencesIn(schema: Json): string[] {
   const names: string[] = []
   mapSchema(schema, (inner) => {
-    const name = referenced(inner)
+    const name = referencedName(inner)
     if (name !== undefined) names.push(name)
     return inner
   })
   return names
 }
 
-function renamed(schema: Json, nameOf: (name: string) => string): Json {
+function renameReferences(schema: Json, nameOf: (name: string) => string): Json {
   return mapSchema(schema, (inner) => {
-    const name = referenced(inner)
-    return name === undefined ? inner : { ...inner, $ref: defined(nameOf(name)) }
+    const name = referencedName(inner)
+    return name === undefined ? inner : { ...inner, $ref: definitionRef(nameOf(name)) }
   })
 }
 
-function publicReferences(schema: Json): Json {
+function toPublicReferences(schema: Json): Json {
   return mapSchema(schema, (inner) => {
-    const name = referenced(inner)
+    const name = referencedName(inner)
     return name === undefined ? inner : { ...inner, $ref: `#/components/schemas/${name}` }
   })
 }
 
 /** Finds the components with different input and output shapes, directly or by reference. */
-function inputVariants(input: Map<string, Json>, output: Map<string, Json>): Set<string> {
+function findInputVariants(input: Map<string, Json>, output: Map<string, Json>): Set<string> {
   const variants = new Set<string>()
   for (let before = -1; before < variants.size; ) {
     before = variants.size
@@ -147,7 +147,7 @@ function inputVariants(input: Map<string, Json>, output: Map<string, Json>): Set
 }
 
 /** Removes the descriptions of fields from the output variant; the input variant has them. */
-function withoutRepeats(components: Map<string, Json>, name: string): Json {
+function removeRepeats(components: Map<string, Json>, name: string): Json {
   const { properties, ...schema } = components.get(name) ?? {}
   if (!isJson(properties)) return { ...schema }
   const fields = Object.entries(properties).map(([field, inner]) => {
@@ -164,7 +164,7 @@ function withoutRepeats(components: Map<string, Json>, name: string): Json {
 }
 
 /** Maps the canonical text of scalar components, without annotations, to their names. */
-function scalarNames(components: Map<string, Json>): Map<string, string> {
+function findScalarNames(components: Map<string, Json>): Map<string, string> {
   const names = new Map<string, string>()
   for (const [name, schema] of components) {
     const { rules } = splitAnnotations(schema)
@@ -182,7 +182,7 @@ function isScalar({ type }: Json): boolean {
 }
 
 /** Writes the same schema with fewer keywords, which client generators handle better. */
-function shortened({ propertyNames, anyOf, ...schema }: Json): Json {
+function shorten({ propertyNames, anyOf, ...schema }: Json): Json {
   // Property names are always strings in JSON.
   if (propertyNames !== undefined && canonicalJson(propertyNames) !== '{"type":"string"}') {
     schema['propertyNames'] = propertyNames
@@ -196,17 +196,17 @@ function shortened({ propertyNames, anyOf, ...schema }: Json): Json {
   return { ...first, ...schema, type: [type, 'null'] }
 }
 
-function asReference(schema: Json, scalars: Map<string, string>): Json {
+function toReference(schema: Json, scalars: Map<string, string>): Json {
   const { rules, notes } = splitAnnotations(schema)
   if (!isScalar(rules)) return schema
   const name = scalars.get(canonicalJson(rules))
-  return name === undefined ? schema : { $ref: defined(name), ...notes }
+  return name === undefined ? schema : { $ref: definitionRef(name), ...notes }
 }
 
 /** Adds the property that discriminates the options of a union, if there is one. */
 function withDiscriminator(schema: Json, components: Map<string, Json>): Json {
   if (!Array.isArray(schema['oneOf'])) return schema
-  const options = schema['oneOf'].map((option: Json) => referenced(option))
+  const options = schema['oneOf'].map((option: Json) => referencedName(option))
   const shapes = options.map((name) => components.get(name ?? '')?.['properties'])
   const [first] = shapes
   if (!isJson(first) || !shapes.every(isJson)) return schema
@@ -225,7 +225,10 @@ function constantOf(schema: unknown): string | undefined {
   return isJson(schema) && typeof schema['const'] === 'string' ? schema['const'] : undefined
 }
 
-function reachable(roots: readonly Json[], components: Map<string, Json>): Record<string, Json> {
+function selectReachable(
+  roots: readonly Json[],
+  components: Map<string, Json>,
+): Record<string, Json> {
   const found = new Map<string, Json>()
   const pending = roots.flatMap(referencesIn)
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {

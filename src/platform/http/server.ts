@@ -13,7 +13,7 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { replyChecker } from './check-replies.ts'
-import { type IdempotencyStore, onceOnly } from './idempotency.ts'
+import { type IdempotencyStore, runOnce } from './idempotency.ts'
 import { addressTaken } from './listen-error.ts'
 import { answerClientError, asProblem, problemFrom, problemReply } from './problem-reply.ts'
 import { type LimitOfKey, limitedBy } from './rate-limit.ts'
@@ -62,7 +62,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     // The role logs better than Fastify at level info, so only Fastify's warnings are logged.
     loggerInstance: options.logger.child(
       {},
-      { level: quieterThanInfo(options.logger.level) },
+      { level: atLeastWarn(options.logger.level) },
     ) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.body_bytes_max,
@@ -122,7 +122,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   }
 }
 
-function quieterThanInfo(level: string): string {
+function atLeastWarn(level: string): string {
   return ['trace', 'debug', 'info'].includes(level) ? 'warn' : level
 }
 
@@ -195,9 +195,9 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
       config: { rateLimit: limitedBy(route.rate_per_minute_max, 'address') },
     }),
     handler: async (request, reply) => {
-      const caller = await callerOf(route, request, options.authorize)
+      const caller = await authorizeRequest(route, request, options.authorize)
       const answer = await inSpan(route.id, { 'http.route': route.url }, () =>
-        onceOnly(route, { request, caller }, options, () =>
+        runOnce(route, { request, caller }, options, () =>
           route.run({
             params: request.params,
             query: withoutProject(request.query),
@@ -205,18 +205,18 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
             caller,
             headers: request.headers,
             request_id: request.id,
-            signal: leaveSignal(reply),
+            signal: disconnectSignal(reply),
           }),
         ),
       )
       return send(route, reply, answer)
     },
-    ...(options.checkReply !== undefined && { onSend: checking(route, options.checkReply) }),
+    ...(options.checkReply !== undefined && { onSend: replyCheckHook(route, options.checkReply) }),
   })
 }
 
 /** Replaces a response that differs from the document by a 500 with the reason in a header. */
-function checking(route: Route, checkReply: NonNullable<ServeOptions['checkReply']>) {
+function replyCheckHook(route: Route, checkReply: NonNullable<ServeOptions['checkReply']>) {
   return async (request: FastifyRequest, reply: FastifyReply, body: unknown) => {
     // The client has left, so nothing is sent.
     if (reply.raw.destroyed) return body
@@ -235,7 +235,7 @@ function checking(route: Route, checkReply: NonNullable<ServeOptions['checkReply
   }
 }
 
-async function callerOf(
+async function authorizeRequest(
   route: Route,
   request: FastifyRequest,
   authorize: Authorize,
@@ -244,8 +244,8 @@ async function callerOf(
   const query = request.query as Record<string, string | undefined>
   return authorize(route, {
     authorization: request.headers.authorization,
-    api_key: single(request.headers['x-api-key']),
-    project: single(request.headers['x-project-id']) ?? query['project_id'],
+    api_key: firstValue(request.headers['x-api-key']),
+    project: firstValue(request.headers['x-project-id']) ?? query['project_id'],
     params: request.params as Record<string, string>,
   })
 }
@@ -256,11 +256,11 @@ function withoutProject(query: unknown): unknown {
   return rest
 }
 
-function single(value: string | string[] | undefined): string | undefined {
+function firstValue(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-function leaveSignal(reply: FastifyReply): AbortSignal {
+function disconnectSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort()

@@ -39,7 +39,7 @@ function faultsOf(part: Part, issue: z.core.$ZodIssue, value: unknown): Fault[] 
   }
   return issue.keys.map((key) => ({
     pointer: pointerTo(part, [...issue.path, key]),
-    detail: `${quoted(key)} is not a field here`,
+    detail: `${quote(key)} is not a field here`,
   }))
 }
 
@@ -51,12 +51,12 @@ function detailOf(part: Part, issue: z.core.$ZodIssue, value: unknown): string {
   if (part === 'body' || typeof given !== 'string' || issue.message.includes(given)) {
     return issue.message
   }
-  return `got ${quoted(given)}: ${issue.message}`
+  return `got ${quote(given)}: ${issue.message}`
 }
 
 const quotedCharacters_max = 80
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text.slice(0, quotedCharacters_max))
 }
 

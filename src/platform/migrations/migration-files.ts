@@ -54,7 +54,7 @@ export function parseMigration(file: string, source: string): Migration {
     throw new MigrationRefused(`migration ${file}: expected a name like 0001_what_it_adds.sql`)
   }
   const text = source.replaceAll('\r\n', '\n')
-  const statements = cut(text)
+  const statements = splitStatements(text)
   if (statements.length === 0)
     throw new MigrationRefused(`migration ${file}: expected at least one statement`)
   return {
@@ -67,7 +67,7 @@ export function parseMigration(file: string, source: string): Migration {
 
 const separator = /^-- statement( without transaction)?$/
 
-function cut(text: string): MigrationStatement[] {
+function splitStatements(text: string): MigrationStatement[] {
   const statements: { lines: string[]; transactional: boolean }[] = []
   let current = { lines: [] as string[], transactional: true }
   for (const line of text.split('\n')) {

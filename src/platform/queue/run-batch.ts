@@ -32,7 +32,7 @@ export type BatchRun = {
 export async function runBatch(run: BatchRun): Promise<void> {
   const { handler, options, logger } = run
   const unsettled = new Set<Delivery>()
-  const deliveries = run.deliveries.map((delivery) => tracked(delivery, unsettled))
+  const deliveries = run.deliveries.map((delivery) => trackSettlement(delivery, unsettled))
   const over = new AbortController()
   const abort = () => over.abort()
   const timer = setTimeout(abort, options.ack_wait_ms)
@@ -50,7 +50,7 @@ export async function runBatch(run: BatchRun): Promise<void> {
 }
 
 /** Tracks a delivery in `unsettled` until it is settled. Settling it again does nothing. */
-function tracked(delivery: Delivery, unsettled: Set<Delivery>): Delivery {
+function trackSettlement(delivery: Delivery, unsettled: Set<Delivery>): Delivery {
   const { id, subject, data, attempt } = delivery
   unsettled.add(delivery)
   const settle = async (how: () => Promise<void>) => {

@@ -56,7 +56,7 @@ export async function withSpool(options: SpoolOptions): Promise<SpooledPublisher
   const { queue, spool, kinds } = options
   const underWay = new PublishesInProgress(Number.MAX_SAFE_INTEGER)
   const replayers = await Promise.all(
-    kinds.map((kind) => spool.consume(replayOptions(kind, options), replayTo(options))),
+    kinds.map((kind) => spool.consume(replayOptions(kind, options), createReplayer(options))),
   )
   return {
     get message_bytes_max() {
@@ -100,7 +100,7 @@ function replayOptions(kind: string, options: SpoolOptions) {
 }
 
 /** Holds a batch until the queue is ready, then publishes it in order. Failures are redelivered. */
-function replayTo(options: SpoolOptions): BatchHandler {
+function createReplayer(options: SpoolOptions): BatchHandler {
   const { queue, replay_check_ms = 500 } = options
   return async (batch, signal) => {
     const waited = AbortSignal.any([signal, AbortSignal.timeout(replayHold_ms)])

@@ -136,14 +136,14 @@ const defaultInstant: (text: string) => unknown = pg.types.getTypeParser(
 )
 
 const textParsers = new Map<number, (text: string) => unknown>([
-  [pg.types.builtins.INT8, safeInteger],
-  [pg.types.builtins.TIMESTAMPTZ, instant],
+  [pg.types.builtins.INT8, parseSafeInteger],
+  [pg.types.builtins.TIMESTAMPTZ, formatInstant],
   // pg would read a date or a time without zone in the time zone of this machine.
   [pg.types.builtins.DATE, (text) => text],
   [pg.types.builtins.TIMESTAMP, (text) => text],
 ])
 
-function safeInteger(text: string): number {
+function parseSafeInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) {
     throw new RangeError(`bigint ${text}: expected at most 2^53 - 1, cast it to text to read it`)
@@ -152,7 +152,7 @@ function safeInteger(text: string): number {
 }
 
 /** Formats a timestamp. `infinity` and `-infinity` are returned as they are. */
-function instant(text: string): string {
+function formatInstant(text: string): string {
   const parsed = defaultInstant(text)
   return parsed instanceof Date ? parsed.toISOString() : text
 }

@@ -50,7 +50,7 @@ export async function readBounded(
     signal.throwIfAborted()
     await client.query('begin read only')
     await client.query(limitsText, [String(time_ms_max), name])
-    const rows = await rowsOf(client, read, cancel)
+    const rows = await readRows(client, read, cancel)
     await client.query('commit')
     signal.throwIfAborted()
     isClean = true
@@ -70,7 +70,7 @@ export async function readBounded(
 const limitsText = `select set_config('statement_timeout', $1, true),
   set_config('application_name', $2, true), set_config('jit', 'off', true)`
 
-async function rowsOf(
+async function readRows(
   client: pg.PoolClient,
   { text, params, time_ms_max }: BoundedRead,
   cancel: () => Promise<boolean>,

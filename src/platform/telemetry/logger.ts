@@ -70,22 +70,22 @@ const styleOf: Readonly<Record<string, Parameters<Styled>[0]>> = {
  * to the terminal.
  */
 export function prettyLine(line: string, styled: Styled): string {
-  const entry = entryIn(line)
+  const entry = parseEntry(line)
   if (entry === undefined) return `${printable(line.trimEnd())}\n`
   const { level, time, msg, role: _role, err, ...fields } = entry
   const name = String(level)
   const parts = Object.entries(err === undefined ? fields : { ...fields, err: messageOf(err) })
   const shown = parts.map(
-    ([key, value]) => `${styled('dim', `${printable(key)}=`)}${shownValue(value)}`,
+    ([key, value]) => `${styled('dim', `${printable(key)}=`)}${formatValue(value)}`,
   )
   const words = msg === undefined ? [] : [printable(String(msg))]
   const text = [...words, ...(shown.length > 0 ? [shown.join(' ')] : [])].join('  ')
   const severity = styled(styleOf[name] ?? 'dim', name.toUpperCase().padEnd(5))
-  const frames = name === 'error' || name === 'fatal' ? stackOf(err) : ''
-  return `${styled('dim', clockTime(time))} ${severity} ${text}\n${frames}`
+  const frames = name === 'error' || name === 'fatal' ? formatStack(err) : ''
+  return `${styled('dim', formatTime(time))} ${severity} ${text}\n${frames}`
 }
 
-function entryIn(line: string): Record<string, unknown> | undefined {
+function parseEntry(line: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(line)
   } catch {
@@ -93,7 +93,7 @@ function entryIn(line: string): Record<string, unknown> | undefined {
   }
 }
 
-function clockTime(time: unknown): string {
+function formatTime(time: unknown): string {
   return new Date(String(time)).toTimeString().slice(0, 8)
 }
 
@@ -102,7 +102,7 @@ function messageOf(error: unknown): unknown {
 }
 
 /** Returns the stack frames without the message, which is in the line already. */
-function stackOf(error: unknown): string {
+function formatStack(error: unknown): string {
   const { stack } = (error ?? {}) as { stack?: unknown }
   const frames = String(stack ?? '')
     .split('\n')
@@ -112,7 +112,7 @@ function stackOf(error: unknown): string {
 
 const valueLength_max = 1_000
 
-function shownValue(value: unknown): string {
+function formatValue(value: unknown): string {
   const bare = typeof value === 'string' && /^[\w./:@+-]+$/.test(value)
   const text = bare ? value : (JSON.stringify(value) ?? '')
   return printable(text.length > valueLength_max ? `${text.slice(0, valueLength_max)}…` : text)

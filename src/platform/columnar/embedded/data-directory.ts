@@ -22,7 +22,7 @@ export async function prepareDataDirectory(directory: string): Promise<DataDirec
   const inserts = join(directory, 'inserts')
   await makeFolder(engine, { mode: 0o700 })
   await makeFolder(inserts, { mode: 0o700 })
-  const password = await passwordIn(join(directory, 'password'))
+  const password = await readOrCreatePassword(join(directory, 'password'))
   return { engine, inserts, pid_file: join(directory, 'server.pid'), password }
 }
 
@@ -32,7 +32,7 @@ export async function clearInserts({ inserts }: DataDirectory): Promise<void> {
   await mkdir(inserts, { mode: 0o700 })
 }
 
-async function passwordIn(path: string): Promise<string> {
+async function readOrCreatePassword(path: string): Promise<string> {
   const password = randomBytes(24).toString('base64url')
   try {
     await writeDurably(path, password)

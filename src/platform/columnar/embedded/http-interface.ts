@@ -129,12 +129,12 @@ function run(
   const file = { directory: inserts_directory, name: randomUUID(), bytes_max: body_bytes_max }
   return withBodyFile(request, file, (path) => {
     const params = { ...statement.params, looptrace_rows: path }
-    return engine.run({ ...statement, params, text: readingFile(target, format) })
+    return engine.run({ ...statement, params, text: readFromFile(target, format) })
   })
 }
 
 /** Rewrites an insert to read its rows from the file instead of the body. */
-function readingFile(target: string, format: string): string {
+function readFromFile(target: string, format: string): string {
   const file = `file({looptrace_rows:String}, '${format}'`
   const [before, after] = target.split(/\bFROM\s+input\s*\(/i)
   if (after !== undefined) return `${before}FROM ${file}, ${after}`

@@ -48,7 +48,7 @@ export function httpStatement(request: IncomingMessage, newId: () => string): Ht
     query,
     binary_insert: insert && binaryFormat.test(format) ? { target, format } : undefined,
     statement: {
-      ...named(searchParams),
+      ...splitParameters(searchParams),
       ...(database && { database }),
       ...(answerFormat && { format: answerFormat }),
       id: searchParams.get('query_id') || newId(),
@@ -56,7 +56,7 @@ export function httpStatement(request: IncomingMessage, newId: () => string): Ht
   }
 }
 
-function named(searchParams: URLSearchParams) {
+function splitParameters(searchParams: URLSearchParams) {
   const params: Record<string, string> = {}
   const settings: Record<string, string> = {}
   for (const [name, value] of searchParams) {
@@ -83,7 +83,7 @@ function header(request: IncomingMessage, name: string): string | undefined {
 /** Reads a body as text. Rejects with EngineError when it is too long. */
 export async function textBody(request: IncomingMessage, bytes_max: number): Promise<string> {
   const chunks: Buffer[] = []
-  for await (const chunk of bounded(request, bytes_max)) chunks.push(chunk)
+  for await (const chunk of limitBytes(request, bytes_max)) chunks.push(chunk)
   return Buffer.concat(chunks).toString('utf8')
 }
 
@@ -101,7 +101,7 @@ export async function withBodyFile<T>(
   try {
     const file = openSync(path, 'wx', 0o600)
     try {
-      for await (const chunk of bounded(request, options.bytes_max)) writeSync(file, chunk)
+      for await (const chunk of limitBytes(request, options.bytes_max)) writeSync(file, chunk)
     } finally {
       closeSync(file)
     }
@@ -111,7 +111,7 @@ export async function withBodyFile<T>(
   }
 }
 
-async function* bounded(request: IncomingMessage, bytes_max: number): AsyncGenerator<Buffer> {
+async function* limitBytes(request: IncomingMessage, bytes_max: number): AsyncGenerator<Buffer> {
   let length_bytes = 0
   for await (const chunk of request) {
     length_bytes += chunk.length

@@ -24,8 +24,8 @@ export function prepareStatement(statement: Statement): { before: string; text: 
   if (statement.text.includes('\0')) {
     throw new EngineError(62, 'SYNTAX_ERROR', 'got a statement with a NUL, expected text')
   }
-  const text = byOwnId(statement)
-  const before = [useDatabase(statement.database), setAll(statement)]
+  const text = translateQueryId(statement)
+  const before = [useDatabase(statement.database), setStatement(statement)]
     .filter((part) => part !== '')
     .join('; ')
   if (before === '' || statement.carries_rows) return { before, text }
@@ -45,7 +45,7 @@ export function isAboutStatements({ text }: Statement): boolean {
 }
 
 /** Replaces `query_id`: the engine sets its own ids, so ours are in the setting log_comment. */
-function byOwnId(statement: Statement): string {
+function translateQueryId(statement: Statement): string {
   if (!isAboutStatements(statement)) return statement.text
   return statement.text.replace(/\bquery_id\b/g, "Settings['log_comment']")
 }
@@ -55,23 +55,23 @@ function useDatabase(database: string | undefined): string {
   return `USE \`${database.replace(/[\\`]/g, '\\$&')}\``
 }
 
-function setAll({ id, settings = {}, params = {} }: Statement): string {
-  const parts = id === undefined ? [] : [`log_comment = ${sqlText(id)}`]
+function setStatement({ id, settings = {}, params = {} }: Statement): string {
+  const parts = id === undefined ? [] : [`log_comment = ${quoteText(id)}`]
   for (const [name, value] of Object.entries(settings)) {
-    parts.push(`${checkedName(name)} = ${sqlText(value)}`)
+    parts.push(`${checkName(name)} = ${quoteText(value)}`)
   }
   for (const [name, value] of Object.entries(params)) {
-    parts.push(`param_${checkedName(name)} = ${sqlText(value)}`)
+    parts.push(`param_${checkName(name)} = ${quoteText(value)}`)
   }
   return parts.length === 0 ? '' : `SET ${parts.join(', ')}`
 }
 
-function checkedName(name: string): string {
+function checkName(name: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name
   throw new EngineError(115, 'UNKNOWN_SETTING', `got the name "${name}", expected a setting`)
 }
 
-/** A string literal of ClickHouse's SQL. */
-function sqlText(value: string): string {
+/** Quotes text as a string literal of ClickHouse's SQL. */
+function quoteText(value: string): string {
   return `'${value.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`
 }

@@ -10,7 +10,7 @@ type SlotLimits = {
 /** Bounds the statements that run and the statements that wait, and can be closed. */
 type StatementSlots = {
   run<T>(work: () => Promise<T>): Promise<T>
-  /** Refuses new work, then waits for the accepted work; returns whether all ended in time. */
+  /** Rejects new statements, then waits for accepted ones. Resolves with whether all ended in time. */
   close(patience_ms: number): Promise<boolean>
 }
 

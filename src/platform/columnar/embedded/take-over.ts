@@ -31,20 +31,20 @@ export async function writeHolder(pidFile: string, holder: Holder): Promise<void
  * DirectoryInUse when the parent of the older server lives.
  */
 export async function takeOver(pidFile: string, marks: readonly string[]): Promise<void> {
-  const holder = await holderIn(pidFile)
+  const holder = await readHolder(pidFile)
   if (!holder || holder.pid === process.pid) return
   if (!(await isOurs(holder.pid, marks))) return untilLocksReleased(holder.pid)
   if (holder.parent_pid === null || (await parentOf(holder.pid)) === holder.parent_pid) {
     throw new DirectoryInUse(`process ${holder.pid} serves this data folder: stop it first`)
   }
-  if (await ended(holder.pid, marks)) return
+  if (await waitForEnd(holder.pid, marks)) return
   process.kill(holder.pid, 'SIGKILL')
-  if (!(await ended(holder.pid, marks))) {
+  if (!(await waitForEnd(holder.pid, marks))) {
     throw new DirectoryInUse(`process ${holder.pid} serves this data folder and does not exit`)
   }
 }
 
-async function holderIn(pidFile: string): Promise<Holder | undefined> {
+async function readHolder(pidFile: string): Promise<Holder | undefined> {
   try {
     return holderSchema.parse(JSON.parse(await readFile(pidFile, 'utf8')))
   } catch {
@@ -86,7 +86,7 @@ async function readProcess(
 /**
  * Waits for the end. A zombie has no command line and a reused pid another one: both have ended.
  */
-async function ended(pid: number, marks: readonly string[]): Promise<boolean> {
+async function waitForEnd(pid: number, marks: readonly string[]): Promise<boolean> {
   const deadline_ms = Date.now() + patience_ms
   while (await isOurs(pid, marks)) {
     if (Date.now() >= deadline_ms) return false

@@ -15,7 +15,8 @@ const writerMakers: Record<string, (type: ColumnType) => ValueWriter> = {
   String: () => writeString,
   FixedString: fixedStringWriter,
   UUID: () => writeUuid,
-  Bool: () => (out, value) => out.bool(typeof value === 'boolean' ? value : wrong(value, 'Bool')),
+  Bool: () => (out, value) =>
+    out.bool(typeof value === 'boolean' ? value : throwWrongValue(value, 'Bool')),
   UInt8: () => (out, value) => out.u8(integerOf(value)),
   UInt16: () => (out, value) => out.u16(integerOf(value)),
   UInt32: () => (out, value) => out.u32(integerOf(value)),
@@ -25,7 +26,7 @@ const writerMakers: Record<string, (type: ColumnType) => ValueWriter> = {
   Float64: () => (out, value) => out.f64(numberOf(value)),
   DateTime64: () => (out, value) => out.i64(bigintOf(value)),
   Decimal: decimalWriter,
-  LowCardinality: (type) => compileValueWriter(nested(type, 0)),
+  LowCardinality: (type) => compileValueWriter(nestedType(type, 0)),
   Nullable: nullableWriter,
   Array: arrayWriter,
   Map: mapWriter,
@@ -34,7 +35,7 @@ const writerMakers: Record<string, (type: ColumnType) => ValueWriter> = {
 
 function writeString(out: ByteWriter, value: unknown): void {
   if (typeof value === 'string' || value instanceof Uint8Array) out.text(value)
-  else wrong(value, 'String')
+  else throwWrongValue(value, 'String')
 }
 
 function fixedStringWriter(type: ColumnType): ValueWriter {
@@ -42,7 +43,7 @@ function fixedStringWriter(type: ColumnType): ValueWriter {
   return (out, value) => {
     const bytes = typeof value === 'string' ? Buffer.from(value) : value
     if (!(bytes instanceof Uint8Array) || bytes.length > length_bytes) {
-      wrong(value, `FixedString(${length_bytes})`)
+      throwWrongValue(value, `FixedString(${length_bytes})`)
     } else {
       out.raw(bytes)
       for (let padding = bytes.length; padding < length_bytes; padding++) out.u8(0)
@@ -51,7 +52,7 @@ function fixedStringWriter(type: ColumnType): ValueWriter {
 }
 
 function writeUuid(out: ByteWriter, value: unknown): void {
-  if (typeof value !== 'string') wrong(value, 'UUID')
+  if (typeof value !== 'string') throwWrongValue(value, 'UUID')
   else out.uuid(value)
 }
 
@@ -63,13 +64,13 @@ function decimalWriter(type: ColumnType): ValueWriter {
     )
   }
   return (out, value) => {
-    if (typeof value !== 'string') wrong(value, `Decimal(${precision}, ${scale}) as text`)
+    if (typeof value !== 'string') throwWrongValue(value, `Decimal(${precision}, ${scale}) as text`)
     else out.i64(decimalTicks(value, precision, scale))
   }
 }
 
 function nullableWriter(type: ColumnType): ValueWriter {
-  const write = compileValueWriter(nested(type, 0))
+  const write = compileValueWriter(nestedType(type, 0))
   return (out, value) => {
     if (value === null) out.u8(1)
     else {
@@ -80,9 +81,9 @@ function nullableWriter(type: ColumnType): ValueWriter {
 }
 
 function arrayWriter(type: ColumnType): ValueWriter {
-  const write = compileValueWriter(nested(type, 0))
+  const write = compileValueWriter(nestedType(type, 0))
   return (out, value) => {
-    if (!Array.isArray(value)) wrong(value, 'Array')
+    if (!Array.isArray(value)) throwWrongValue(value, 'Array')
     else {
       out.varint(value.length)
       for (const item of value) write(out, item)
@@ -91,10 +92,10 @@ function arrayWriter(type: ColumnType): ValueWriter {
 }
 
 function mapWriter(type: ColumnType): ValueWriter {
-  const writeKey = compileValueWriter(nested(type, 0))
-  const writeValue = compileValueWriter(nested(type, 1))
+  const writeKey = compileValueWriter(nestedType(type, 0))
+  const writeValue = compileValueWriter(nestedType(type, 1))
   return (out, value) => {
-    if (typeof value !== 'object' || value === null) wrong(value, 'Map')
+    if (typeof value !== 'object' || value === null) throwWrongValue(value, 'Map')
     else {
       const entries = Object.entries(value)
       out.varint(entries.length)
@@ -109,10 +110,10 @@ function mapWriter(type: ColumnType): ValueWriter {
 function tupleWriter(type: ColumnType): ValueWriter {
   const elements = type.elements.map((name, index) => ({
     name,
-    write: compileValueWriter(nested(type, index)),
+    write: compileValueWriter(nestedType(type, index)),
   }))
   return (out, value) => {
-    if (typeof value !== 'object' || value === null) wrong(value, 'Tuple')
+    if (typeof value !== 'object' || value === null) throwWrongValue(value, 'Tuple')
     else {
       const record = value as Record<string, unknown>
       for (const { name, write } of elements) write(out, record[name])
@@ -120,27 +121,29 @@ function tupleWriter(type: ColumnType): ValueWriter {
   }
 }
 
-function nested(type: ColumnType, index: number): ColumnType {
+function nestedType(type: ColumnType, index: number): ColumnType {
   const found = type.types[index]
   if (!found) throw new TypeError(`column type: ${type.name} lacks its type ${index + 1}`)
   return found
 }
 
 function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : wrong(value, 'a number')
+  return typeof value === 'number' ? value : throwWrongValue(value, 'a number')
 }
 
 /** Checks for a whole number. The writer checks the range. */
 function integerOf(value: unknown): number {
-  return Number.isInteger(value) ? (value as number) : wrong(value, 'a whole number')
+  return Number.isInteger(value) ? (value as number) : throwWrongValue(value, 'a whole number')
 }
 
 function bigintOf(value: unknown): bigint {
   if (typeof value === 'bigint') return value
-  return Number.isSafeInteger(value) ? BigInt(value as number) : wrong(value, 'a whole number')
+  return Number.isSafeInteger(value)
+    ? BigInt(value as number)
+    : throwWrongValue(value, 'a whole number')
 }
 
-function wrong(value: unknown, expected: string): never {
+function throwWrongValue(value: unknown, expected: string): never {
   const shown = typeof value === 'object' ? 'an object' : `"${String(value).slice(0, 80)}"`
   throw new TypeError(`got ${shown}, expected ${expected}`)
 }

@@ -84,7 +84,7 @@ async function consumeSession({ ports, options, handler, stopping }: Run): Promi
   const { logger, closing: signal } = ports
   try {
     while (!end.aborted) {
-      const deliveries = await deliverable(await pull.next(limits, end), ports, options)
+      const deliveries = await toDeliveries(await pull.next(limits, end), ports, options)
       if (deliveries.length > 0) {
         await runBatch({ deliveries, handler, options, signal, logger })
       } else if (pull.broken !== undefined) {
@@ -99,7 +99,7 @@ async function consumeSession({ ports, options, handler, stopping }: Run): Promi
 }
 
 /** Turns messages into deliveries, and dead-letters those without attempts left. */
-async function deliverable(
+async function toDeliveries(
   messages: readonly Msg[],
   ports: ConsumerPorts,
   { attempts_max }: ConsumeOptions,
@@ -108,13 +108,13 @@ async function deliverable(
     .map((msg) => streamDelivery(msg, ports.names.ownSubject))
     .filter((delivery) => delivery !== undefined)
   const spent = all.filter(({ attempt }) => attempt > attempts_max)
-  await Promise.all(spent.map((delivery) => buryLogged(delivery, ports)))
+  await Promise.all(spent.map((delivery) => deadLetterOrLog(delivery, ports)))
   return all
     .filter(({ attempt }) => attempt <= attempts_max)
     .map((delivery) => deliveryOf(delivery, ports))
 }
 
-async function buryLogged(delivery: StreamDelivery, ports: ConsumerPorts): Promise<void> {
+async function deadLetterOrLog(delivery: StreamDelivery, ports: ConsumerPorts): Promise<void> {
   const { id, subject, attempt } = delivery
   try {
     await deliveryOf(delivery, ports).bury(`given up after ${attempt - 1} deliveries`)

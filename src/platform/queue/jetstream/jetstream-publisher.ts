@@ -97,7 +97,7 @@ export class JetStreamPublisher {
     if (waiting === undefined) return
     this.#waiting.delete(token)
     if (msg.headers?.code === noResponders) this.#streamMissing()
-    const error = failureIn(msg)
+    const error = parseFailure(msg)
     if (error === undefined) waiting.resolve()
     else waiting.reject(error)
   }
@@ -123,9 +123,9 @@ export class JetStreamPublisher {
 
 type PubAck = { seq?: number; error?: { err_code?: number; description?: string } }
 
-function failureIn(msg: Msg): Error | undefined {
+function parseFailure(msg: Msg): Error | undefined {
   if (msg.headers?.code === noResponders) return new QueueUnavailable('the stream does not exist')
-  const { seq, error } = pubAckIn(msg)
+  const { seq, error } = parsePubAck(msg)
   if (error === undefined && seq !== undefined) return undefined
   const description = error?.description ?? 'an unreadable acknowledgement'
   if (error?.err_code === messageSizeExceeded) return new MessageTooLarge(description)
@@ -133,7 +133,7 @@ function failureIn(msg: Msg): Error | undefined {
   return new QueueUnavailable(`JetStream rejected the message: ${description}`, { reason })
 }
 
-function pubAckIn(msg: Msg): PubAck {
+function parsePubAck(msg: Msg): PubAck {
   try {
     return msg.json<PubAck>()
   } catch {

@@ -21,7 +21,7 @@ export type NatsServers = {
  * TypeError, without quoting the address, for an invalid one.
  */
 export function natsServers(servers: readonly string[]): NatsServers {
-  const urls = servers.map(parsed)
+  const urls = servers.map(parseServer)
   const withUser = urls.find(({ username }) => username !== '')
   return {
     addresses: urls.map(({ host }) => host),
@@ -30,7 +30,7 @@ export function natsServers(servers: readonly string[]): NatsServers {
   }
 }
 
-function parsed(server: string, index: number): URL {
+function parseServer(server: string, index: number): URL {
   const url = URL.parse(server.includes('://') ? server : `nats://${server}`)
   if (url === null || !['nats:', 'tls:'].includes(url.protocol) || url.host === '') {
     throw new TypeError(`NATS server ${index + 1}: expected nats://host:port or tls://host:port`)

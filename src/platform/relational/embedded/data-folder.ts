@@ -40,7 +40,7 @@ export async function prepareDataFolder(
 ): Promise<DataFolder> {
   const { identity } = about
   const cluster = `${directory}/cluster`
-  const exists = await isThere(cluster)
+  const exists = await pathExists(cluster)
   const password = await readPassword(`${directory}/password`, exists)
   if (exists) {
     // PostgreSQL rejects a group-writable folder, as the fsGroup of Kubernetes makes it.
@@ -65,7 +65,7 @@ export async function prepareDataFolder(
   return { cluster, password }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function pathExists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,
@@ -74,7 +74,7 @@ async function isThere(path: string): Promise<boolean> {
 
 /** Reads the password, or creates it. It is created before the data folder, which needs it. */
 async function readPassword(file: string, clusterExists: boolean): Promise<string> {
-  if (await isThere(file)) return (await readFile(file, 'utf8')).trim()
+  if (await pathExists(file)) return (await readFile(file, 'utf8')).trim()
   if (clusterExists) {
     throw new EmbeddedPostgresRefused(
       `${file} is missing: restore the file with the password of the database`,
