@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { configurationPage } from './configuration-page.ts'
-import { ConfigError, loadConfig } from './load-config.ts'
+import { ConfigError, loadConfig, variableOf } from './load-config.ts'
+import { roleSchemas } from './roles.ts'
 
 test('unset and empty variables take the default', () => {
   const config = loadConfig('all', { LOOPTRACE_HTTP_PORT: '' })
@@ -40,6 +41,9 @@ test.each(['mysql://me:hunter2@host/db', 'mysql:/me:hunter2@host', 'me:hun:ter2@
 
 test('the page has every setting with its unit and description', () => {
   const page = configurationPage()
+  for (const { shape } of Object.values(roleSchemas)) {
+    for (const setting of Object.keys(shape)) expect(page).toContain(`\`${variableOf(setting)}\``)
+  }
   expect(page).toContain('| `LOOPTRACE_HTTP_PORT` | port | `8080` | proxy api all |')
   expect(page).not.toContain('undefined')
 })

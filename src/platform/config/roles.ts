@@ -1,27 +1,21 @@
 import { z } from 'zod'
+import { accessSettings, querySettings, taskSettings } from './settings/api-settings.ts'
+import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
-  accessSettings,
-  blobsSettings,
-  cliSettings,
-  columnarSettings,
-  embeddedSettings,
-  httpSettings,
   ingestSettings,
-  jobSettings,
-  judgeSettings,
-  operatorKeySettings,
-  operatorSettings,
   otlpSettings,
-  processSettings,
   proxySettings,
-  querySettings,
-  queueSettings,
   recordingSettings,
+} from './settings/edge-settings.ts'
+import { operatorKeySettings, operatorSettings } from './settings/operator-settings.ts'
+import { embeddedSettings, httpSettings, processSettings } from './settings/process-settings.ts'
+import {
+  blobsSettings,
+  columnarSettings,
+  queueSettings,
   relationalSettings,
-  smokeSettings,
-  taskSettings,
-  workerSettings,
-} from './settings/index.ts'
+} from './settings/store-settings.ts'
+import { jobSettings, judgeSettings, workerSettings } from './settings/worker-settings.ts'
 
 const spoolDirectory = { data_directory: embeddedSettings.data_directory }
 
