@@ -88,16 +88,16 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>
   readonly extensions: Readonly<Record<string, unknown>>
 
-  constructor(code: ProblemCode, about: ProblemDetails = {}) {
+  constructor(code: ProblemCode, details: ProblemDetails = {}) {
     const { status, title } = problemCatalogue[code]
-    super(about.detail ?? title, { cause: about.cause })
+    super(details.detail ?? title, { cause: details.cause })
     this.code = code
     this.status = status
     this.title = title
-    this.faults = about.faults ?? []
-    this.retry_after_s = about.retry_after_s
-    this.headers = about.headers ?? {}
-    this.extensions = about.extensions ?? {}
+    this.faults = details.faults ?? []
+    this.retry_after_s = details.retry_after_s
+    this.headers = details.headers ?? {}
+    this.extensions = details.extensions ?? {}
   }
 
   /** Returns the same error with additional response headers. */
@@ -126,6 +126,6 @@ export type ProblemDetails = {
 }
 
 /** Creates an error of the catalogue: `throw problem('task_not_found', { detail })`. */
-export function problem(code: ProblemCode, about: ProblemDetails = {}): Problem {
-  return new Problem(code, about)
+export function problem(code: ProblemCode, details: ProblemDetails = {}): Problem {
+  return new Problem(code, details)
 }

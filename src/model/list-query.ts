@@ -37,21 +37,21 @@ export function flagParameter(description: string) {
 }
 
 /** Defines a query parameter that is a whole number. */
-export function integerParameter(about: {
+export function integerParameter(definition: {
   minimum: number
   maximum: number
   default: number
   description: string
 }) {
-  const { minimum, maximum } = about
+  const { minimum, maximum } = definition
   const read = (text: string) => {
     const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     return value >= minimum && value <= maximum ? value : undefined
   }
   // JSON Schema has no default for a number that is sent as text, so the description names it.
-  const description = `${about.description} Default: ${about.default}.`
+  const description = `${definition.description} Default: ${definition.default}.`
   return parameter({ read, expected: `an integer from ${minimum} to ${maximum}` })
-    .default(about.default)
+    .default(definition.default)
     .meta({ minimum, maximum, description, type: 'integer' })
 }
 
@@ -150,11 +150,11 @@ function nameOf({ list, sort, order }: SortedList): string {
   return `${list} by ${sort} ${order}`
 }
 
-function parameter<T>(about: { read: (text: string) => T | undefined; expected: string }) {
+function parameter<T>(definition: { read: (text: string) => T | undefined; expected: string }) {
   return z.string().transform((text, context): T => {
-    const value = about.read(text)
+    const value = definition.read(text)
     if (value !== undefined) return value
-    context.addIssue({ code: 'custom', message: expected(about.expected)({ input: text }) })
+    context.addIssue({ code: 'custom', message: expected(definition.expected)({ input: text }) })
     return z.NEVER
   })
 }

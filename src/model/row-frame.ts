@@ -57,16 +57,16 @@ const compressionNone = 0
 const compressionZstd = 1
 
 /** Builds the header of a frame with `rows_bytes` of rows, compressed or not. */
-export function rowFrameHeader(about: {
+export function rowFrameHeader(fields: {
   compressed: boolean
   row_format: number
   rows_bytes: number
 }): Buffer {
   const header = Buffer.allocUnsafe(rowFrameHeader_bytes)
   header[0] = rowFrameVersion
-  header[1] = about.compressed ? compressionZstd : compressionNone
-  header.writeUInt16LE(about.row_format, 2)
-  header.writeUInt32LE(about.rows_bytes, 4)
+  header[1] = fields.compressed ? compressionZstd : compressionNone
+  header.writeUInt16LE(fields.row_format, 2)
+  header.writeUInt32LE(fields.rows_bytes, 4)
   return header
 }
 

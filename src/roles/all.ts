@@ -92,8 +92,8 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     say(welcome({ base_url, data_directory, firstLogin: shown, has_sample: sample !== undefined }))
     if (sample === undefined) return
     const { project_key } = sample
-    const about = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }
-    startSample(context, config, about)
+    const sampleParts = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }
+    startSample(context, config, sampleParts)
   })
 }
 

@@ -43,7 +43,7 @@ export function routeCatalogue(): (Route | RawRoute)[] {
 }
 
 /** A registered metric. */
-type MetricAbout = {
+type RegisteredMetric = {
   name: string
   type: 'counter' | 'gauge' | 'histogram'
   labels: readonly string[]
@@ -54,8 +54,8 @@ type MetricAbout = {
  * Returns every metric of every role, sorted by name. The openers of the roles register them with
  * absent dependencies: nothing is read, and no port is opened.
  */
-export async function metricCatalogue(): Promise<MetricAbout[]> {
-  const found: MetricAbout[] = []
+export async function metricCatalogue(): Promise<RegisteredMetric[]> {
+  const found: RegisteredMetric[] = []
   await using parts = new AsyncDisposableStack()
   const context: RoleContext = {
     logger: createLogger({ role: 'metrics', level: 'silent' }),
@@ -122,24 +122,27 @@ const absent = new Proxy(() => absent, {
 }) as never
 
 /** Wraps `metrics`, and records the registered metrics. */
-function recordMetrics(metrics: Metrics, found: MetricAbout[]): Metrics {
-  const note = (type: MetricAbout['type'], about: Omit<MetricAbout, 'type' | 'labels'>) => {
-    const { name, help } = about
-    const labels = 'labels' in about ? (about.labels as readonly string[]) : []
+function recordMetrics(metrics: Metrics, found: RegisteredMetric[]): Metrics {
+  const note = (
+    type: RegisteredMetric['type'],
+    definition: Omit<RegisteredMetric, 'type' | 'labels'>,
+  ) => {
+    const { name, help } = definition
+    const labels = 'labels' in definition ? (definition.labels as readonly string[]) : []
     found.push({ name, type, labels, help })
   }
   return {
-    counter: (about) => {
-      note('counter', about)
-      return metrics.counter(about)
+    counter: (definition) => {
+      note('counter', definition)
+      return metrics.counter(definition)
     },
-    gauge: (about) => {
-      note('gauge', about)
-      return metrics.gauge(about)
+    gauge: (definition) => {
+      note('gauge', definition)
+      return metrics.gauge(definition)
     },
-    histogram: (about) => {
-      note('histogram', about)
-      return metrics.histogram(about)
+    histogram: (definition) => {
+      note('histogram', definition)
+      return metrics.histogram(definition)
     },
     expose: () => metrics.expose(),
   }

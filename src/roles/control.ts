@@ -154,7 +154,7 @@ type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | '
 /** Builds the routes under `/api/v2/observability`. */
 function observabilityRoutes(parts: ObservabilityParts): Route[] {
   const { db, store, records, ledger, intake, queue, clock, requests } = parts
-  const enqueue: Intake['enqueuer']['enqueue'] = (...about) => intake.enqueuer.enqueue(...about)
+  const enqueue: Intake['enqueuer']['enqueue'] = (...ports) => intake.enqueuer.enqueue(...ports)
   return [
     ...schemaRoutes(),
     ...ingestRequestRoutes({
@@ -186,14 +186,14 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
 export function openQueryRuns(
   { metrics, logger, clock }: RoleContext,
   settings: QuerySettings,
-  about: Pick<Stores, 'columnar' | 'relational' | 'db'> & {
+  ports: Pick<Stores, 'columnar' | 'relational' | 'db'> & {
     /** Connections for queries only, so that slow queries do not delay sign-in. */
     reads: Pick<Relational<unknown>, 'pool'>
     chooseStore: ChooseStore
     onServed: OnServed
   },
 ): RunDeps {
-  const { columnar, relational, reads, db, chooseStore, onServed } = about
+  const { columnar, relational, reads, db, chooseStore, onServed } = ports
   return openQueries({
     runners: {
       clickhouse: openClickHouseRunner({ columnar, logger }),

@@ -16,8 +16,9 @@ export async function startServers(context: RoleContext, config: AllConfig): Pro
     ...(config.postgres_url === undefined ? ['PostgreSQL'] : []),
     ...(config.clickhouse_url === undefined ? ['ClickHouse'] : []),
   ]
-  const about = { data_directory: config.data_directory }
-  if (embedded.length > 0) context.logger.info(about, `starting ${embedded.join(' and ')}`)
+  const { data_directory } = config
+  if (embedded.length > 0)
+    context.logger.info({ data_directory }, `starting ${embedded.join(' and ')}`)
   // If one server fails to start, the start of the other is aborted.
   const other = new AbortController()
   const signal = AbortSignal.any([context.stop, other.signal])

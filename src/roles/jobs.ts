@@ -119,11 +119,11 @@ export function openArchives(
   const settings = { ...defaultArchiveSettings, settle_ms: config.archive_settle_ms }
   const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
   const erasedUsers = (project_id: string) => readErasedUsers(db, project_id)
-  const about = { db, blobs, clock, settings }
+  const shared = { db, blobs, clock, settings }
   return {
     handlers: [
-      archiveHandler({ ...about, store: openArchiveStore({ columnar }) }),
-      restoreHandler({ ...about, restored, erasedUsers }),
+      archiveHandler({ ...shared, store: openArchiveStore({ columnar }) }),
+      restoreHandler({ ...shared, restored, erasedUsers }),
     ],
     chores: [endSlicesChore({ db, restored, clock }), tidyArchivesChore({ db, blobs })],
     erasure: restored.erasure,

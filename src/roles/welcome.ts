@@ -17,15 +17,15 @@ export const firstLoginFile = 'first-login.json'
  * Renders the greeting of role `all` for a terminal of 80 columns: the URL, the first login, the
  * data folder and an example call.
  */
-export function welcome(about: {
+export function welcome(greeting: {
   base_url: string
   data_directory: string
   firstLogin: BootstrapSecrets | undefined
   /** Whether the sample run is about to start. */
   has_sample: boolean
 }): string {
-  const { base_url, firstLogin, has_sample } = about
-  const folder = resolve(about.data_directory)
+  const { base_url, firstLogin, has_sample } = greeting
+  const folder = resolve(greeting.data_directory)
   const login =
     firstLogin === undefined
       ? [

@@ -70,18 +70,18 @@ async function openStream(path: string, signal: AbortSignal | undefined): Promis
 /** Prefix of files in progress, in the folder of the blob. No blob name can start with it. */
 const unfinishedPrefix = '.unfinished-'
 
+type BlobToWrite = PutOptions & { name: string; content: BlobContent }
+
 /** Writes a temporary file in the same folder, syncs it and renames it. See `Blobs.put`. */
-async function writeWhole(
-  about: { root: string; name: string; path: string; content: BlobContent } & PutOptions,
-): Promise<StoredBlob> {
-  const { root, name, path, signal } = about
+async function writeWhole(blob: BlobToWrite & { root: string; path: string }): Promise<StoredBlob> {
+  const { root, name, path, signal } = blob
   signal?.throwIfAborted()
   const folder = dirname(path)
   const beside = join(folder, `${unfinishedPrefix}${randomUUID()}`)
   await translateErrors(`make the folder of ${name}`, makeFolder(folder, { mode: 0o700 }))
   try {
     const file = await translateErrors(`write ${name}`, open(beside, 'wx', 0o600))
-    const stored = await writeContent(file, about).finally(() => file.close())
+    const stored = await writeContent(file, blob).finally(() => file.close())
     signal?.throwIfAborted()
     await translateErrors(`place ${name}`, rename(beside, path))
     await syncFolders(root, folder)
@@ -92,18 +92,15 @@ async function writeWhole(
   }
 }
 
-async function writeContent(
-  file: FileHandle,
-  about: { name: string; content: BlobContent } & PutOptions,
-): Promise<StoredBlob> {
+async function writeContent(file: FileHandle, blob: BlobToWrite): Promise<StoredBlob> {
   const hash = contentHash()
-  for await (const chunk of about.content) {
-    about.signal?.throwIfAborted()
+  for await (const chunk of blob.content) {
+    blob.signal?.throwIfAborted()
     hash.add(chunk)
-    await translateErrors(`write ${about.name}`, writeAll(file, chunk))
+    await translateErrors(`write ${blob.name}`, writeAll(file, chunk))
   }
-  const stored = hash.end(about.name, about.sha256)
-  await translateErrors(`sync ${about.name}`, file.sync())
+  const stored = hash.end(blob.name, blob.sha256)
+  await translateErrors(`sync ${blob.name}`, file.sync())
   return stored
 }
 

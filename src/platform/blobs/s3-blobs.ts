@@ -51,21 +51,21 @@ export function openS3Blobs(options: S3BlobsOptions): Blobs {
   }
   return {
     place: `s3://${Bucket}/${before}`,
-    put: (name, content, about = {}) =>
-      upload({ client, name, target: of(name), content, part_bytes, ...about }),
-    get: async (name, about) => {
+    put: (name, content, callOptions = {}) =>
+      upload({ client, name, target: of(name), content, part_bytes, ...callOptions }),
+    get: async (name, callOptions) => {
       const command = new GetObjectCommand(of(name))
-      const { Body } = await callS3(`get ${name}`, about?.signal, () =>
-        client.send(command, sendOptions(about?.signal)),
+      const { Body } = await callS3(`get ${name}`, callOptions?.signal, () =>
+        client.send(command, sendOptions(callOptions?.signal)),
       )
       if (!(Body instanceof Readable)) throw new BlobMissing(`there is no blob ${name}`)
-      return translateStreamErrors(Body, name, about?.signal)
+      return translateStreamErrors(Body, name, callOptions?.signal)
     },
-    stat: async (name, about) => {
+    stat: async (name, callOptions) => {
       const command = new HeadObjectCommand(of(name))
       try {
-        const { ContentLength = 0 } = await callS3(`stat ${name}`, about?.signal, () =>
-          client.send(command, sendOptions(about?.signal)),
+        const { ContentLength = 0 } = await callS3(`stat ${name}`, callOptions?.signal, () =>
+          client.send(command, sendOptions(callOptions?.signal)),
         )
         return { name, bytes: ContentLength }
       } catch (error) {
@@ -73,19 +73,19 @@ export function openS3Blobs(options: S3BlobsOptions): Blobs {
         throw error
       }
     },
-    list: (prefix, about) => {
+    list: (prefix, callOptions) => {
       assertBlobPrefix(prefix)
-      return listObjects(client, { Bucket, before, prefix }, about?.signal)
+      return listObjects(client, { Bucket, before, prefix }, callOptions?.signal)
     },
-    delete: async (name, about) => {
+    delete: async (name, callOptions) => {
       const command = new DeleteObjectCommand(of(name))
-      await callS3(`delete ${name}`, about?.signal, () =>
-        client.send(command, sendOptions(about?.signal)),
+      await callS3(`delete ${name}`, callOptions?.signal, () =>
+        client.send(command, sendOptions(callOptions?.signal)),
       )
     },
-    discardUnfinished: (prefix, about) => {
+    discardUnfinished: (prefix, callOptions) => {
       assertBlobPrefix(prefix)
-      return abortUploads(client, { Bucket, before, prefix }, about?.signal)
+      return abortUploads(client, { Bucket, before, prefix }, callOptions?.signal)
     },
     close: () => client.destroy(),
   }

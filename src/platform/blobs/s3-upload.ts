@@ -24,8 +24,8 @@ type Upload = PutOptions & {
  * Uploads a blob: in one request if it fits in a part, otherwise part by part. The object appears
  * with the last request. A failed multipart upload is aborted.
  */
-export async function upload(about: Upload): Promise<StoredBlob> {
-  const { name, content, part_bytes, sha256 } = about
+export async function upload(blob: Upload): Promise<StoredBlob> {
+  const { name, content, part_bytes, sha256 } = blob
   const hash = contentHash()
   const parts = splitIntoParts(content, part_bytes, hash.add)
   const { value: first = new Uint8Array(0), done } = await parts.next()
@@ -33,22 +33,22 @@ export async function upload(about: Upload): Promise<StoredBlob> {
   const second = done ? undefined : await parts.next()
   if (second === undefined || second.done) {
     const stored = hash.end(name, sha256)
-    await putObject(about, first, stored.sha256)
+    await putObject(blob, first, stored.sha256)
     return stored
   }
-  const upload_id = await createUpload(about)
+  const upload_id = await createUpload(blob)
   try {
-    const completed = [await putPart(about, upload_id, 1, first)]
+    const completed = [await putPart(blob, upload_id, 1, first)]
     let next: IteratorResult<Uint8Array, void> = second
     while (!next.done) {
-      completed.push(await putPart(about, upload_id, completed.length + 1, next.value))
+      completed.push(await putPart(blob, upload_id, completed.length + 1, next.value))
       next = await parts.next()
     }
     const stored = hash.end(name, sha256)
-    await completeUpload(about, upload_id, completed)
+    await completeUpload(blob, upload_id, completed)
     return stored
   } catch (cause) {
-    await abortUpload(about, upload_id)
+    await abortUpload(blob, upload_id)
     throw cause
   }
 }
@@ -61,10 +61,10 @@ function send({ client, name, signal }: Upload) {
   }
 }
 
-async function putObject(about: Upload, bytes: Uint8Array, sha256: string): Promise<void> {
-  const { client, options, call } = send(about)
+async function putObject(blob: Upload, bytes: Uint8Array, sha256: string): Promise<void> {
+  const { client, options, call } = send(blob)
   const command = new PutObjectCommand({
-    ...about.target,
+    ...blob.target,
     Body: bytes,
     ContentLength: bytes.length,
     ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
@@ -72,10 +72,10 @@ async function putObject(about: Upload, bytes: Uint8Array, sha256: string): Prom
   await call(() => client.send(command, options))
 }
 
-async function createUpload(about: Upload): Promise<string> {
-  const { client, options, call } = send(about)
+async function createUpload(blob: Upload): Promise<string> {
+  const { client, options, call } = send(blob)
   const command = new CreateMultipartUploadCommand({
-    ...about.target,
+    ...blob.target,
     ChecksumAlgorithm: 'SHA256',
   })
   const { UploadId = '' } = await call(() => client.send(command, options))
@@ -83,15 +83,15 @@ async function createUpload(about: Upload): Promise<string> {
 }
 
 async function putPart(
-  about: Upload,
+  blob: Upload,
   UploadId: string,
   PartNumber: number,
   bytes: Uint8Array,
 ): Promise<CompletedPart> {
-  const { client, options, call } = send(about)
+  const { client, options, call } = send(blob)
   const ChecksumSHA256 = createHash('sha256').update(bytes).digest('base64')
   const command = new UploadPartCommand({
-    ...about.target,
+    ...blob.target,
     UploadId,
     PartNumber,
     Body: bytes,
@@ -103,14 +103,14 @@ async function putPart(
 }
 
 async function completeUpload(
-  about: Upload,
+  blob: Upload,
   UploadId: string,
   Parts: CompletedPart[],
 ): Promise<void> {
-  const { client, options, call } = send(about)
+  const { client, options, call } = send(blob)
   const MultipartUpload = { Parts }
   const command = new CompleteMultipartUploadCommand({
-    ...about.target,
+    ...blob.target,
     UploadId,
     MultipartUpload,
   })

@@ -91,9 +91,9 @@ export class ColumnarUnavailable extends Error {
   override readonly name = 'ColumnarUnavailable'
   readonly code: number | undefined
 
-  constructor(message: string, about: { code?: number; cause?: unknown } = {}) {
-    super(message, { cause: about.cause })
-    this.code = about.code
+  constructor(message: string, details: { code?: number; cause?: unknown } = {}) {
+    super(message, { cause: details.cause })
+    this.code = details.code
   }
 }
 
@@ -103,9 +103,9 @@ export class ColumnarError extends Error {
   readonly code: number
   readonly type: string
 
-  constructor(about: { code: number; type: string; message: string; cause?: unknown }) {
-    super(about.message, { cause: about.cause })
-    this.code = about.code
-    this.type = about.type
+  constructor(details: { code: number; type: string; message: string; cause?: unknown }) {
+    super(details.message, { cause: details.cause })
+    this.code = details.code
+    this.type = details.type
   }
 }

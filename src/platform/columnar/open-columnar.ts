@@ -46,8 +46,8 @@ export function openColumnar(options: ColumnarOptions): Columnar {
   const requests = trackRequests(options.request_timeout_ms)
   return {
     database: options.database,
-    query: (sql, params, about) =>
-      requests.run(about, async (limits) => {
+    query: (sql, params, queryOptions) =>
+      requests.run(queryOptions, async (limits) => {
         const rows = await client.query({
           query: sql,
           format: 'JSONEachRow',
@@ -56,9 +56,9 @@ export function openColumnar(options: ColumnarOptions): Columnar {
         })
         return rows.json()
       }),
-    read: <T>(sql: string, params?: QueryParams, { query_id, ...about }: ReadOptions = {}) =>
+    read: <T>(sql: string, params?: QueryParams, { query_id, ...queryOptions }: ReadOptions = {}) =>
       requests.run(
-        { ...about, settings: { ...settingsOfEveryRead, ...about.settings } },
+        { ...queryOptions, settings: { ...settingsOfEveryRead, ...queryOptions.settings } },
         async (limits) => {
           const named = query_id === undefined ? {} : { query_id }
           const given = { query: sql, ...toQueryParams(params), ...named, ...limits }
@@ -78,19 +78,19 @@ export function openColumnar(options: ColumnarOptions): Columnar {
         const [running] = await rows.json<{ elapsed: number }>()
         return running && running.elapsed * 1_000
       }),
-    insertRowBinary: (table, columns, rows, about) =>
-      requests.run(insertSettings(about), (limits) =>
+    insertRowBinary: (table, columns, rows, queryOptions) =>
+      requests.run(insertSettings(queryOptions), (limits) =>
         insert(client, { statement: insertStatement(table, columns), rows, limits }),
       ),
-    queryParquet: (sql, params, about) =>
-      requests.run(about, async (limits) => {
+    queryParquet: (sql, params, queryOptions) =>
+      requests.run(queryOptions, async (limits) => {
         const query = `${sql}\nFORMAT Parquet`
         const { stream } = await client.exec({ query, ...toQueryParams(params), ...limits })
         return buffer(stream)
       }),
-    insertParquet: (statement, file, { params, ...about } = {}) => {
-      const settings = { ...settingsOfEveryInsert, ...about.settings }
-      return requests.run({ ...about, settings }, (limits) => {
+    insertParquet: (statement, file, { params, ...queryOptions } = {}) => {
+      const settings = { ...settingsOfEveryInsert, ...queryOptions.settings }
+      return requests.run({ ...queryOptions, settings }, (limits) => {
         const more = { ...limits, ...toQueryParams(params) }
         return insert(client, {
           statement: `${statement} FORMAT Parquet`,
@@ -99,8 +99,8 @@ export function openColumnar(options: ColumnarOptions): Columnar {
         })
       })
     },
-    command: (sql, params, about) =>
-      requests.run(about, async (limits) => {
+    command: (sql, params, queryOptions) =>
+      requests.run(queryOptions, async (limits) => {
         await client.command({ query: sql, ...toQueryParams(params), ...limits })
       }),
     createDatabase: (cluster) =>

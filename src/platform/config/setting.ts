@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** Documentation of a setting. The reference page is generated from it. */
-type About<T> = {
+type SettingDocs<T> = {
   /** Unit of the value: `ms`, `bytes`, `messages`, `URL`, … */
   unit: string
   /** Meaning of the setting, and the reason for its default. */
@@ -10,19 +10,21 @@ type About<T> = {
 }
 
 /** Defines a setting that is a whole number within bounds. */
-export function integer(about: About<number> & { min: number; max: number }): z.ZodType<number> {
-  const expected = `a whole number from ${about.min} to ${about.max}`
+export function integer(
+  docs: SettingDocs<number> & { min: number; max: number },
+): z.ZodType<number> {
+  const expected = `a whole number from ${docs.min} to ${docs.max}`
   const schema = z
     .string()
     .regex(/^-?\d+$/, `expected ${expected}`)
     .transform(Number)
-    .refine((value) => value >= about.min && value <= about.max, `expected ${expected}`)
-  return describeSetting(schema, about, expected)
+    .refine((value) => value >= docs.min && value <= docs.max, `expected ${expected}`)
+  return describeSetting(schema, docs, expected)
 }
 
 /** Defines a setting that is a port. 0 picks a free port; `off` is read as undefined. */
 export function portOrOff(
-  about: About<number> & { default: number },
+  docs: SettingDocs<number> & { default: number },
 ): z.ZodType<number | undefined> {
   const expected = 'a whole number from 0 to 65535, or `off`'
   const schema = z
@@ -30,44 +32,49 @@ export function portOrOff(
     .regex(/^(\d+|off)$/, `expected ${expected}`)
     .transform((value) => (value === 'off' ? undefined : Number(value)))
     .refine((value) => value === undefined || value <= 65_535, `expected ${expected}`)
-  return describeSetting<number | undefined>(schema, about, expected)
+  return describeSetting<number | undefined>(schema, docs, expected)
 }
 
 /** Defines a setting that is one of several words. */
 export function choice<const T extends string>(
   values: readonly [T, ...T[]],
-  about: About<NoInfer<T>>,
+  docs: SettingDocs<NoInfer<T>>,
 ): z.ZodType<T> {
   const expected = values.map((value) => `\`${value}\``).join(' or ')
-  return describeSetting(z.enum(values, `expected ${expected}`), about, expected)
+  return describeSetting(z.enum(values, `expected ${expected}`), docs, expected)
 }
 
 /** Defines a setting that is `true` or `false` (or `1`, `0`). */
-export function flag(about: About<boolean>): z.ZodType<boolean> {
+export function flag(docs: SettingDocs<boolean>): z.ZodType<boolean> {
   const schema = z
     .enum(['true', 'false', '1', '0'], 'expected `true` or `false`')
     .transform((value) => value === 'true' || value === '1')
-  return describeSetting(schema, about, '`true` or `false`')
+  return describeSetting(schema, docs, '`true` or `false`')
 }
 
 /** Defines a setting that is text. Without a default it is optional. */
-export function text(about: About<string> & { required: true }): z.ZodType<string>
-export function text(about: About<string> & { default: string }): z.ZodType<string>
-export function text(about: About<string>): z.ZodType<string | undefined>
-export function text(about: About<string> & { required?: true }): z.ZodType<string | undefined> {
+export function text(docs: SettingDocs<string> & { required: true }): z.ZodType<string>
+export function text(docs: SettingDocs<string> & { default: string }): z.ZodType<string>
+export function text(docs: SettingDocs<string>): z.ZodType<string | undefined>
+export function text(
+  docs: SettingDocs<string> & { required?: true },
+): z.ZodType<string | undefined> {
   const schema = z.string().min(1, 'expected a text that is not empty')
-  return describeSetting(about.required ? schema : schema.optional(), about, 'text')
+  return describeSetting(docs.required ? schema : schema.optional(), docs, 'text')
 }
 
 /** Defines a setting that is an absolute URL with one of the schemes. */
 export function url(
   schemes: readonly string[],
-  about: About<string> & { default: string },
+  docs: SettingDocs<string> & { default: string },
 ): z.ZodType<string>
-export function url(schemes: readonly string[], about: About<string>): z.ZodType<string | undefined>
 export function url(
   schemes: readonly string[],
-  about: About<string>,
+  docs: SettingDocs<string>,
+): z.ZodType<string | undefined>
+export function url(
+  schemes: readonly string[],
+  docs: SettingDocs<string>,
 ): z.ZodType<string | undefined> {
   const expected = `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`
   const schema = z
@@ -76,18 +83,18 @@ export function url(
       (value) => schemes.includes(URL.parse(value)?.protocol.slice(0, -1) ?? ''),
       `expected ${expected}`,
     )
-  return describeSetting(schema.optional(), about, expected)
+  return describeSetting(schema.optional(), docs, expected)
 }
 
 /** Defines a setting that is a secret, never shown in logs, errors or pages. */
 export function secret(
-  about: Omit<About<never>, 'unit'> & { min_characters?: number },
+  docs: Omit<SettingDocs<never>, 'unit'> & { min_characters?: number },
 ): z.ZodType<string | undefined> {
-  const min = about.min_characters ?? 1
+  const min = docs.min_characters ?? 1
   const schema = z.string().min(min, `expected at least ${min} characters`)
   return describeSetting(
     schema.optional(),
-    { ...about, unit: 'secret' },
+    { ...docs, unit: 'secret' },
     `at least ${min} characters`,
   )
 }
@@ -100,10 +107,15 @@ export const settingNotes = z.registry<{
   default: string | undefined
 }>()
 
-function describeSetting<T>(schema: z.ZodType<T>, about: About<T>, expected: string): z.ZodType<T> {
-  const { unit, reason } = about
-  const fallback = about.default
-  // Parse the default like a set value: with `.default()`, `off` (undefined) would become the default.
+function describeSetting<T>(
+  schema: z.ZodType<T>,
+  docs: SettingDocs<T>,
+  expected: string,
+): z.ZodType<T> {
+  const { unit, reason } = docs
+  const fallback = docs.default
+  // Parse the default like a set value: with `.default()`, `off` (undefined) would become the
+  // default.
   const whole = fallback === undefined ? schema : schema.prefault(String(fallback))
   settingNotes.add(whole, {
     unit,

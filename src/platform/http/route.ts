@@ -177,12 +177,12 @@ export class Answer<B> {
 
   constructor(
     body: B,
-    about: { status?: number; headers?: Record<string, string>; html?: string } = {},
+    options: { status?: number; headers?: Record<string, string>; html?: string } = {},
   ) {
     this.body = body
-    this.status = about.status
-    this.headers = about.headers ?? {}
-    this.html = about.html
+    this.status = options.status
+    this.headers = options.headers ?? {}
+    this.html = options.html
   }
 }
 

@@ -108,9 +108,9 @@ export class QueueUnavailable extends Error {
   override readonly name = 'QueueUnavailable'
   readonly reason: UnavailableReason
 
-  constructor(message: string, about: { reason?: UnavailableReason; cause?: unknown } = {}) {
-    super(message, { cause: about.cause })
-    this.reason = about.reason ?? 'away'
+  constructor(message: string, details: { reason?: UnavailableReason; cause?: unknown } = {}) {
+    super(message, { cause: details.cause })
+    this.reason = details.reason ?? 'away'
   }
 }
 

@@ -3,9 +3,9 @@ import type { BatchHandler, ConsumeOptions, Delivery } from './contract.ts'
 
 /** The part of the service's logger that the drivers use. */
 export type QueueLogger = {
-  info(about: object, message: string): void
-  warn(about: object, message: string): void
-  error(about: object, message: string): void
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
 }
 
 const backoff_ms_min_default = 500

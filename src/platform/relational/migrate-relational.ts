@@ -122,15 +122,15 @@ async function apply(run: Run, migration: Migration, done: number): Promise<void
   )
   for (const [index, statement] of statements.entries()) {
     if (index < done) continue
-    const about = { migration: name, statement: index + 1, statement_count: statements.length }
+    const applied = { migration: name, statement: index + 1, statement_count: statements.length }
     const work = statement.transactional ? inTransaction : outsideTransaction
     await work(run.client, statement.text, () => note(run.client, version, index + 1)).catch(
       (error) => {
-        const where = `migration ${name}, statement ${about.statement} of ${statements.length}`
+        const where = `migration ${name}, statement ${applied.statement} of ${statements.length}`
         throw new MigrationFailed(`${where}: ${error.message}`, { cause: error })
       },
     )
-    await run.options.after_statement?.(about)
+    await run.options.after_statement?.(applied)
   }
 }
 

@@ -10,7 +10,9 @@ type SlotLimits = {
 /** Bounds the statements that run and the statements that wait, and can be closed. */
 type StatementSlots = {
   run<T>(work: () => Promise<T>): Promise<T>
-  /** Rejects new statements, then waits for accepted ones. Resolves with whether all ended in time. */
+  /**
+   * Rejects new statements, then waits for accepted ones. Resolves with whether all ended in time.
+   */
   close(patience_ms: number): Promise<boolean>
 }
 

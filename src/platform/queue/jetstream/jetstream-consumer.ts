@@ -49,20 +49,20 @@ export function startConsumer(
   }
 }
 
-type Run = {
+type ConsumerRun = {
   ports: ConsumerPorts
   options: ConsumeOptions
   handler: BatchHandler
   stopping: AbortSignal
 }
 
-async function run(about: Run): Promise<void> {
-  const { ports, options, stopping } = about
+async function run(consumerRun: ConsumerRun): Promise<void> {
+  const { ports, options, stopping } = consumerRun
   while (!stopping.aborted) {
     await ports.connection.untilUp(stopping)
     if (stopping.aborted) return
     try {
-      await consumeSession(about)
+      await consumeSession(consumerRun)
     } catch (error) {
       ports.logger.warn({ err: error, kind: options.kind }, 'a consumer failed; restarting it')
       await sleep(pullAgain_ms, stopping)
@@ -71,7 +71,7 @@ async function run(about: Run): Promise<void> {
 }
 
 /** Consumes over one connection, until it ends or the consumer is stopped. */
-async function consumeSession({ ports, options, handler, stopping }: Run): Promise<void> {
+async function consumeSession({ ports, options, handler, stopping }: ConsumerRun): Promise<void> {
   const { nc, over } = ports.connection.session
   await ensureConsumer(await ports.manager(nc), ports, options)
   const pull = new JetStreamPull(nc, { stream: ports.names.queue, consumer: options.kind })

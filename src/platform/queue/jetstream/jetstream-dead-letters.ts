@@ -45,19 +45,19 @@ export function deadLetterMessage(
 export async function listDeadLetters(
   nc: NatsConnection,
   manager: JetStreamManager,
-  about: { names: StreamNames; limit: number; filter: DeadLetterFilter },
+  query: { names: StreamNames; limit: number; filter: DeadLetterFilter },
 ): Promise<DeadLetter[]> {
-  const { dead, deadFilter, ownSubject } = about.names
+  const { dead, deadFilter, ownSubject } = query.names
   const info = await manager.consumers.add(dead, {
     ack_policy: AckPolicy.None,
     headers_only: true,
     mem_storage: true,
     inactive_threshold: nanos(2 * listWait_ms),
-    filter_subject: deadFilter({ project_id: about.filter.project_id }),
-    ...startOf(about.filter),
+    filter_subject: deadFilter({ project_id: query.filter.project_id }),
+    ...startOf(query.filter),
   })
   const consumer = await jetstream(nc).consumers.get(dead, info.name)
-  const max_messages = Math.min(about.limit, letters_max, info.num_pending)
+  const max_messages = Math.min(query.limit, letters_max, info.num_pending)
   const letters: DeadLetter[] = []
   if (max_messages > 0) {
     for await (const msg of await consumer.fetch({ max_messages, expires: listWait_ms })) {

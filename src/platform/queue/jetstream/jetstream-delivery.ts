@@ -33,8 +33,8 @@ export type SettlePorts = {
 }
 
 /** Creates a delivery that settles over the connection. */
-export function deliveryOf(about: StreamDelivery, ports: SettlePorts): Delivery {
-  const { id, subject, attempt, msg } = about
+export function deliveryOf(delivery: StreamDelivery, ports: SettlePorts): Delivery {
+  const { id, subject, attempt, msg } = delivery
   return {
     id,
     subject,
@@ -43,7 +43,7 @@ export function deliveryOf(about: StreamDelivery, ports: SettlePorts): Delivery 
     ack: () => confirmAck(msg, ports),
     retry: async (delay_ms) => giveBack(msg, ports.connection.session.nc, delay_ms),
     bury: async (reason) => {
-      await ports.bury(about, reason)
+      await ports.bury(delivery, reason)
       await confirmAck(msg, ports)
     },
   }

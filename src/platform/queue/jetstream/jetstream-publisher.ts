@@ -35,15 +35,15 @@ export class JetStreamPublisher {
   #last = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(about: {
+  constructor(options: {
     window: number
     ack_timeout_ms: number
     /** Called when the server has no stream for a message. */
     streamMissing: () => void
   }) {
-    this.#slots = new Semaphore({ permits_max: about.window })
-    this.#ack_timeout_ms = about.ack_timeout_ms
-    this.#streamMissing = about.streamMissing
+    this.#slots = new Semaphore({ permits_max: options.window })
+    this.#ack_timeout_ms = options.ack_timeout_ms
+    this.#streamMissing = options.streamMissing
   }
 
   /** Subscribes to acknowledgements, once per connection. */
@@ -73,15 +73,16 @@ export class JetStreamPublisher {
   }
 
   #send(nc: NatsConnection, message: StreamMessage): Promise<void> {
-    const about = headers()
-    about.set('Nats-Msg-Id', message.dedupe_id)
-    for (const [name, value] of Object.entries(message.headers ?? {})) about.set(name, value)
+    const messageHeaders = headers()
+    messageHeaders.set('Nats-Msg-Id', message.dedupe_id)
+    for (const [name, value] of Object.entries(message.headers ?? {}))
+      messageHeaders.set(name, value)
     this.#last += 1
     const token = this.#last.toString(36)
     const reply = `${this.#inbox}.${token}`
     return new Promise((resolve, reject) => {
       try {
-        nc.publish(message.subject, message.data, { headers: about, reply })
+        nc.publish(message.subject, message.data, { headers: messageHeaders, reply })
       } catch (cause) {
         return reject(new QueueUnavailable('NATS did not accept the message', { cause }))
       }

@@ -29,9 +29,9 @@ export class JetStreamPull {
   #broken: string | undefined
   #wake: () => void = () => undefined
 
-  constructor(nc: NatsConnection, about: { stream: string; consumer: string }) {
+  constructor(nc: NatsConnection, source: { stream: string; consumer: string }) {
     this.#nc = nc
-    this.#requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${about.stream}.${about.consumer}`
+    this.#requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${source.stream}.${source.consumer}`
     this.#subscription = nc.subscribe(`${this.#inbox}.*`, {
       callback: (_error, msg) => this.#receive(msg),
     })

@@ -163,8 +163,8 @@ class JetStreamQueue implements Queue {
   }
 
   deadLetters(limit: number, filter: DeadLetterFilter = {}): Promise<DeadLetter[]> {
-    const about = { names: this.#names, limit, filter }
-    return this.#callApi((manager, nc) => listDeadLetters(nc, manager, about))
+    const query = { names: this.#names, limit, filter }
+    return this.#callApi((manager, nc) => listDeadLetters(nc, manager, query))
   }
 
   replayDeadLetter(

@@ -40,7 +40,7 @@ export type StreamNames = {
   kindFilter: (kind: string) => string
   deadSubject: (subject: string, id: string) => string
   /** Matches dead letters by message id and project; a missing field matches all. */
-  deadFilter: (about: { id?: string | undefined; project_id?: string | undefined }) => string
+  deadFilter: (filter: { id?: string | undefined; project_id?: string | undefined }) => string
   /** Returns the queue subject of a stream subject. */
   ownSubject: (streamSubject: string) => string
 }

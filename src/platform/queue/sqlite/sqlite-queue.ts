@@ -61,7 +61,7 @@ export async function openSqliteQueue(options: SqliteQueueOptions): Promise<Queu
       assertMessage(message, message_bytes_max)
       await underWay.run(message.data.length, () => send(thread, message))
     },
-    consume: async (about, handler) => consumers.start(about, handler),
+    consume: async (consumeOptions, handler) => consumers.start(consumeOptions, handler),
     stats: () => stats(thread),
     ready: () => ready(thread),
     deadLetters: (limit, filter = {}) =>
@@ -110,10 +110,10 @@ class SqliteConsumers {
   readonly #consumers = new Set<Consumer>()
   #last = 0
 
-  constructor(thread: SqliteThread, about: { logger: QueueLogger; close_wait_ms: number }) {
+  constructor(thread: SqliteThread, options: { logger: QueueLogger; close_wait_ms: number }) {
     this.#thread = thread
-    this.#logger = about.logger
-    this.#close_wait_ms = about.close_wait_ms
+    this.#logger = options.logger
+    this.#close_wait_ms = options.close_wait_ms
   }
 
   start(options: ConsumeOptions, handler: BatchHandler): Consumer {

@@ -124,10 +124,10 @@ export class SqliteStore {
   }
 
   /** Dead-letters a message. Only its current delivery can do so. */
-  bury(about: { seq: number; attempt: number; reason: string }, now_ms: number): void {
-    const message = this.#message(about.seq)
-    if (message?.state !== messageClaimed || message.attempts !== about.attempt) return
-    this.#bury(message, about.reason, now_ms)
+  bury(delivery: { seq: number; attempt: number; reason: string }, now_ms: number): void {
+    const message = this.#message(delivery.seq)
+    if (message?.state !== messageClaimed || message.attempts !== delivery.attempt) return
+    this.#bury(message, delivery.reason, now_ms)
   }
 
   stats(now_ms: number): QueueStats {
@@ -214,9 +214,9 @@ export class SqliteStore {
   #claimFrom(
     subject: string,
     batch: Batch,
-    about: { claim: ClaimOptions; now_ms: number },
+    claiming: { claim: ClaimOptions; now_ms: number },
   ): boolean {
-    const { claim, now_ms } = about
+    const { claim, now_ms } = claiming
     const limit = Math.min(subjectMessages_max, batch.room)
     for (const row of this.#sql.readyOfSubject.all(subject, limit)) {
       const message = row as unknown as MessageRow

@@ -36,9 +36,9 @@ type Programs = {
  */
 export async function prepareDataFolder(
   directory: string,
-  about: Programs & { logger: Logger },
+  programs: Programs & { logger: Logger },
 ): Promise<DataFolder> {
-  const { identity } = about
+  const { identity } = programs
   const cluster = `${directory}/cluster`
   const exists = await pathExists(cluster)
   const password = await readPassword(`${directory}/password`, exists)
@@ -50,7 +50,7 @@ export async function prepareDataFolder(
   for (const name of await readdir(directory)) {
     if (name.startsWith('new-')) await rm(`${directory}/${name}`, { recursive: true, force: true })
   }
-  about.logger.info('creating the data folder of PostgreSQL (first start only)')
+  programs.logger.info('creating the data folder of PostgreSQL (first start only)')
   const made = `${directory}/new-${randomBytes(4).toString('hex')}`
   await mkdir(made, { mode: 0o700 })
   await writeFile(`${made}.password`, password, { mode: 0o600 })
@@ -58,7 +58,7 @@ export async function prepareDataFolder(
     const { uid, gid } = identity.account
     await Promise.all([chown(made, uid, gid), chown(`${made}.password`, uid, gid)])
   }
-  await runInitdb(made, about)
+  await runInitdb(made, programs)
   await rm(`${made}.password`)
   await rename(made, cluster)
   await syncFolder(directory)

@@ -90,8 +90,8 @@ async function startLocked(
   })
   const { start_timeout_ms = 120_000, failures_max = 20, settings = {} } = options
   const limits = { start_timeout_ms, failures_max }
-  const about = { binaries, identity, cluster, settings, ...limits, logger }
-  const { plan, first } = await startOnPort(about, options)
+  const basePlan = { binaries, identity, cluster, settings, ...limits, logger }
+  const { plan, first } = await startOnPort(basePlan, options)
   const url = (database: string) =>
     `postgres://${embeddedRole}:${password}@127.0.0.1:${plan.port}/${database}`
   await makeDatabase(url('postgres')).catch(async (error: unknown) => {
@@ -123,11 +123,11 @@ const portTriesMax = 5
  * meanwhile.
  */
 async function startOnPort(
-  about: Omit<ServerPlan, 'port'>,
+  basePlan: Omit<ServerPlan, 'port'>,
   { port, signal }: Pick<EmbeddedPostgresOptions, 'port' | 'signal'>,
 ): Promise<{ plan: ServerPlan; first: RunningServer }> {
   for (let tries = 1; ; tries += 1) {
-    const plan = { ...about, port: port ?? (await freePort()) }
+    const plan = { ...basePlan, port: port ?? (await freePort()) }
     try {
       return { plan, first: await startServer(plan, signal) }
     } catch (error) {
